@@ -1,0 +1,48 @@
+# Benchmint: `make help` lists what can be made.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help install snapshot test check format bench lock clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(READY) ## create .venv from the hash-pinned lock file
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+snapshot: $(READY) ## build and verify a release from the generated demo workspace
+	$(BIN)/benchmint build --revision
+	$(BIN)/benchmint verify workspace/snapshots/latest
+
+test: $(READY) ## run the tests
+	$(BIN)/pytest -n 2 --dist worksteal
+
+check: $(READY) ## lint, format check, strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## speed and memory, beside a peer, into benchmarks/results
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-bench.lock
+	$(BIN)/python -m benchmarks
+
+lock: ## write the lock files anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras --quiet \
+	  --extra dev pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras --quiet \
+	  --extra dev --extra bench pyproject.toml -o requirements-bench.lock
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) workspace
