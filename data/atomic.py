@@ -1,0 +1,77 @@
+"""Writing so that a kill at any moment leaves the old file or the new one, never a half."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PRIVATE_DIR = 0o700
+PRIVATE_FILE = 0o600
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int | None = None) -> Iterator[Path]:
+    """Yield a temporary sibling of `path`; on success fsync it and move it into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        part.chmod(mode if mode is not None else 0o644)
+        _sync(part)
+        part.replace(path)
+        _sync(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Atomically write `content` to `path`."""
+    with replacing(path, mode=mode) as part:
+        part.write_bytes(content)
+
+
+def private_dir(path: Path) -> Path:
+    """Create `path` (and parents) so that only its owner can enter it."""
+    path.mkdir(parents=True, exist_ok=True)
+    path.chmod(PRIVATE_DIR)
+    return path
+
+
+@contextmanager
+def replacing_dir(path: Path) -> Iterator[Path]:
+    """Yield a fresh sibling directory; on success move it to `path`, which must not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    try:
+        yield part
+        for item in sorted(part.rglob("*")):
+            if item.is_file():
+                _sync(item)
+        part.chmod(0o755)
+        part.rename(path)
+        _sync(path.parent)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed writers left in `folder`. Only under a lock that keeps writers out."""
+    for part in folder.glob(".*.part"):
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            part.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,92 @@
+"""Questions an auditor asks of a staging file: what was rejected, by what, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from data.errors import InputError
+from data.snapshot.neutralise import storable
+from data.staging import open_read_only
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionFilter:
+    """Which rejections to list; None means any. `item_id` also matches by its beginning."""
+
+    gate: str | None = None
+    reason: str | None = None
+    item_id: str | None = None
+
+
+def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
+    """Rejected and errored units with reason, observed and limit, in a stable order."""
+    return _query(
+        staging,
+        """SELECT stage, unit, item_id, outcome, gate, reason, observed, "limit", path, line
+           FROM rejections
+           WHERE ($gate IS NULL OR gate = $gate)
+             AND ($reason IS NULL OR reason = $reason)
+             AND ($item_id IS NULL OR ($item_id <> '' AND starts_with(item_id, $item_id)))
+           ORDER BY stage, gate, reason, item_id""",
+        {"gate": wanted.gate, "reason": wanted.reason, "item_id": wanted.item_id},
+    )
+
+
+def funnel(staging: Path) -> Rows:
+    """The funnel of the newest build, one row per stage and unit."""
+    return _query(staging, "FROM funnel", {})
+
+
+def verdicts(staging: Path, instance_id: str) -> Rows:
+    """Every gate's measurement of one instance, in declared order."""
+    return _query(
+        staging,
+        """SELECT gate, status, reason, observed_text AS observed, limit_text AS "limit",
+                  measures, blocked_by
+           FROM verdicts WHERE item_id = $item_id ORDER BY rowid""",
+        {"item_id": instance_id},
+    )
+
+
+def story(staging: Path, instance_id: str) -> Rows:
+    """The stages an instance went through, parents and children included."""
+    return _query(
+        staging,
+        """SELECT stage, parent_unit AS unit, parent AS item_id, why, 'parent' AS relation
+           FROM lineage WHERE child = $item_id
+           UNION ALL
+           SELECT stage, child_unit, child, why, 'child' FROM lineage WHERE parent = $item_id
+           ORDER BY ALL""",
+        {"item_id": instance_id},
+    )
+
+
+def turn_lines(staging: Path, instance_id: str) -> Rows:
+    """Pointers to the turns of an instance: file, line, role, length; never their text."""
+    return _query(
+        staging,
+        """SELECT s.path, t.line, t.turn_index, t.role, t.origin, t.chars
+           FROM turns t JOIN sessions s USING (session_uid)
+           WHERE t.instance_id = $item_id ORDER BY t.turn_index""",
+        {"item_id": instance_id},
+    )
+
+
+def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
+    if not staging.is_file():
+        raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
+    try:
+        with open_read_only(staging) as connection:
+            result = connection.execute(sql, {name: storable(v) for name, v in values.items()})
+            names = [column[0] for column in result.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    except duckdb.Error as error:
+        found = f"a file that DuckDB cannot use ({type(error).__name__})"
+        expected = "a staging file of this version"
+        raise InputError(str(staging), found, expected, "Build again.") from error

@@ -1,0 +1,52 @@
+"""Canonical JSON and digests: the one way anything is hashed here."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+
+
+def _default(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Path):
+        return value.as_posix()
+    if hasattr(value, "items"):
+        return dict(value.items())
+    raise TypeError(f"cannot serialise {type(value).__name__}")
+
+
+def canonical_json(value: Any) -> bytes:
+    """Sorted keys, no white space, UTF-8; floats must be rounded by the caller (law 5)."""
+    return orjson.dumps(value, default=_default, option=_OPTIONS)
+
+
+def pretty_json(value: Any) -> bytes:
+    """As `canonical_json`, indented by two and closed by a newline, for files people read."""
+    return orjson.dumps(
+        value, default=_default, option=_OPTIONS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    )
+
+
+def digest(value: Any) -> str:
+    """SHA-256 (hex) of the canonical JSON of `value`, or of `value` itself if it is bytes."""
+    raw = value if isinstance(value, bytes) else canonical_json(value)
+    return hashlib.sha256(raw).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 (hex) of a file's content, read in chunks."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def keyed_digest(key: bytes, value: str) -> str:
+    """HMAC-SHA-256 (hex) of a private value; the only form in which one may be published."""
+    return hmac.digest(key, value.encode("utf-8", "surrogatepass"), "sha256").hex()

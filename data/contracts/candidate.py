@@ -1,0 +1,179 @@
+"""The candidate: a task that could be released, from any lane, in one contract (design §4)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Confidence = Annotated[float, Field(ge=0, le=1)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Contract(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Lane(StrEnum):
+    SESSIONS = "sessions"
+    SIGNALS = "signals"
+    QUESTIONS = "questions"
+    ANALYTICS = "analytics"
+
+
+class Disclosure(StrEnum):
+    PUBLIC = "public"
+    ANONYMIZED = "anonymized"
+    PRIVATE = "private"
+
+
+class Label(Contract):
+    """A label with how sure its giver was and why. `judge` is rules, a model name, or person."""
+
+    value: str
+    confidence: Confidence
+    reason: str
+    judge: str = "rules"
+
+
+class TaskClass(Contract):
+    """The unit of skill transfer: a big class and a subclass with its definition."""
+
+    big_class: str
+    subclass_id: str
+    name: str
+    definition: str
+    confidence: Confidence
+    reason: str
+
+
+class Fixture(Contract):
+    """An input file as released: `path` is relative to the task's `inputs/`, POSIX."""
+
+    path: str
+    sha256: Sha256
+    bytes: Annotated[int, Field(ge=0)]
+    media_type: str
+    role: Literal["declared", "observed", "frozen_page"] = "declared"
+
+
+class Budget(Contract):
+    turns: Annotated[int, Field(gt=0)] = 60
+    seconds: Annotated[int, Field(gt=0)] = 1800
+
+
+class NetworkPolicy(Contract):
+    """What the task may reach: nothing, the listed URLs, or the open web."""
+
+    mode: Literal["none", "list", "web"] = "none"
+    urls: tuple[str, ...] = ()
+
+
+class Deliverable(Contract):
+    """Files the task asks for: type by extension (no dot), how many, and name hints."""
+
+    file_type: str
+    count: Annotated[int, Field(gt=0)] = 1
+    name_hints: tuple[str, ...] = ()
+    source: Literal["request", "produced", "both"] = "request"
+
+
+class Answer(Contract):
+    """One part of a gold answer. `tolerance` is absolute, in `unit`."""
+
+    part: str
+    type: Literal["number", "text", "date", "boolean", "list"]
+    value: str
+    unit: str | None = None
+    tolerance: float | None = None
+
+
+class Step(Contract):
+    index: int
+    text: str
+
+
+class Milestone(Contract):
+    name: str
+    value: str
+
+
+class Rule(Contract):
+    """A hard rule as data; `construction.judging.rules` runs it. `kind` names the check."""
+
+    rule_id: str
+    kind: str
+    params: dict[str, Any] = Field(default_factory=dict)
+    text: str
+
+
+class Criterion(Contract):
+    dimension: str
+    weight: Annotated[float, Field(ge=0, le=1)]
+    text: str
+    evidence: tuple[str, ...] = ()
+
+
+class Rubric(Contract):
+    """Criteria whose weights sum to 1; `route`: is the output judged as text or by its look?"""
+
+    route: Literal["text", "visual"] = "text"
+    criteria: tuple[Criterion, ...] = ()
+
+
+class Evidence(Contract):
+    """Which kinds of evidence a grader needs (Claw-Eval-Live's four)."""
+
+    retrieval: bool = False
+    accuracy: bool = False
+    action: bool = False
+    semantic: bool = False
+
+
+class Provenance(Contract):
+    """Where a candidate came from. `item_id` is private; only its keyed digest is released."""
+
+    source: str  # name of the input source
+    source_format: str
+    item_id: str
+    disclosure: Disclosure
+    licence: str | None = None
+    judge: str = "rules"
+    detail: dict[str, Any] = Field(default_factory=dict)
+
+
+class Candidate(Contract):
+    """A task that could be released."""
+
+    task_id: str
+    lane: Lane
+    prompt: str
+    language: str  # BCP 47: "en", "zh", "ja", or "mul"
+    task_family: Label | None = None
+    display_group: str | None = None
+    business_task: str | None = None
+    task_class: TaskClass | None = None
+    role: Label | None = None
+    skill_subclass: Label | None = None
+    skill_route: Label | None = None
+    execution_surface: str | None = None
+    difficulty: Literal["easy", "medium", "hard"] | None = None
+    difficulty_rule: str | None = None
+    guidelines: str = ""
+    fixtures: tuple[Fixture, ...] = ()
+    tools: tuple[str, ...] = ()
+    budget: Budget = Budget()
+    network: NetworkPolicy = NetworkPolicy()
+    deliverables: tuple[Deliverable, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    steps: tuple[Step, ...] = ()
+    milestones: tuple[Milestone, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    rubric: Rubric | None = None
+    evidence: Evidence = Evidence()
+    provenance: Provenance
+
+
+# Fields that only graders may see; the public half of a snapshot never holds them.
+PRIVATE_FIELDS = frozenset({"answers", "steps", "milestones", "rules", "rubric"})

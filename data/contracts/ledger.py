@@ -1,0 +1,68 @@
+"""Ledger rows: what became of every unit of every stage (law 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from data.contracts.verdict import Scalar
+
+
+class StageKind(StrEnum):
+    FILTER = "filter"  # kept + rejected + errored = n_in
+    DERIVE = "derive"  # consumed + rejected + errored = n_in; lineage names the children
+    CHOOSE = "choose"  # chosen + not_chosen = n_in
+
+
+class Outcome(StrEnum):
+    KEPT = "kept"
+    CONSUMED = "consumed"
+    REJECTED = "rejected"
+    ERRORED = "errored"
+    CHOSEN = "chosen"
+    NOT_CHOSEN = "not_chosen"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """The outcome of one unit in one stage.
+
+    `evidence` is a pointer, never text: source_path, line, turn index, offsets. For a unit
+    that failed a gate, `gate`, `reason`, `observed` and `limit` are those of the verdict that
+    decided; an errored unit says `found` and `expected` in `evidence`.
+    """
+
+    stage: str
+    unit: str  # file, line, session, turn, instance, candidate, …
+    item_id: str
+    outcome: Outcome
+    gate: str | None = None
+    reason: str | None = None
+    observed: Scalar = None
+    limit: Scalar = None
+    stratum: str | None = None
+    evidence: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LineageRow:
+    """`child` was made from `parent` by `stage` because of `why`."""
+
+    stage: str
+    parent_unit: str
+    parent: str
+    child_unit: str
+    child: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageTally:
+    """A closed stage: the counts that the ledger's rows were checked against."""
+
+    stage: str
+    kind: StageKind
+    unit: str
+    n_in: int
+    counts: Mapping[Outcome, int]

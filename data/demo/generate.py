@@ -1,0 +1,160 @@
+"""A demo workspace: session logs in many formats, their files, skill popularity, the truth."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomli_w
+
+from data.demo.bulk import Bulk
+from data.demo.draft import INBOUND, inbound_name
+from data.demo.material import N_VARIANTS, material
+from data.demo.pen import MAX_SESSIONS
+from data.demo.plan import BLOCK
+from data.demo.planted import write_planted
+from data.demo.render import rendered
+from data.demo.script import Flavor
+from data.demo.shelf import Written, is_shared, own_files, shared_file
+from data.demo.signals import write_signals
+from data.demo.story import Story, story
+from data.demo.templates import load_tasks
+from data.demo.truth import TruthWriter
+from data.demo.words import LANGUAGES
+from data.errors import InputError
+
+CONFIG = "benchmint.toml"
+_INBOUND_FOLDER = INBOUND.removeprefix("/root/.openclaw/")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSummary:
+    """What was written. `bytes` counts session logs only; `plants` counts each defect."""
+
+    sessions: int
+    session_files: int
+    instances: int
+    fixture_files: int
+    bytes: int
+    plants: Mapping[str, int]
+
+
+def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = None) -> DemoSummary:
+    """Write a demo workspace of `size` sessions to `target`, which must not exist or be empty.
+
+    Session k is the same in a corpus of any size. With `bytes_target`, sessions get long tool
+    results and thinking until the logs have about that many bytes; at 170 KB a session the mix
+    of sizes is that of real corpora (most 40 to 200 KB, one in sixty 5 MB). The folder appears
+    whole: it is written beside `target` and renamed.
+
+    Raises:
+        InputError: `target` holds something, or `size` is out of range.
+    """
+    if not 1 <= size <= MAX_SESSIONS:
+        expected = f"1 to {MAX_SESSIONS:,} sessions"
+        raise InputError("demo", f"size {size}", expected, "Choose another size.")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        expected = "an empty or missing folder"
+        raise InputError(target.name, "a file or a full folder", expected, "Choose another one.")
+    part = target.absolute().with_name(f".{target.absolute().name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # left by a run that was killed
+    part.mkdir(parents=True)
+    bulk = Bulk(bytes_target, size) if bytes_target else None
+    summary = _write(part, size, seed, bulk)
+    if target.exists():
+        target.rmdir()
+    part.replace(target)
+    return summary
+
+
+def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
+    truth = TruthWriter(part, seed, size)
+    n_bytes = n_sessions = 0
+    for written, stories in _written(size, seed, bulk):
+        _put(part / "sessions" / written.truth.path, written)
+        truth.add(written.truth)
+        n_bytes += len(written.content)
+        n_sessions += len(written.truth.sessions)
+        for one in stories:
+            for wire in one.tripwires:
+                truth.tripwire(wire)
+    n_fixtures = _write_files(part, size, seed)
+    write_planted(part)
+    write_signals(part, seed)
+    _write_config(part)
+    plants = truth.close()
+    return DemoSummary(n_sessions, truth.n_files, truth.n_instances, n_fixtures, n_bytes, plants)
+
+
+def _written(
+    size: int, seed: int, bulk: Bulk | None
+) -> Iterator[tuple[Written, tuple[Story, ...]]]:
+    """The session files, block by block, each with the stories that it is the first to tell."""
+    for start in range(0, size, BLOCK):
+        shared: dict[Flavor, list[Story]] = {}
+        for number in range(start, min(start + BLOCK, size)):
+            one = story(seed, number, bulk)
+            if is_shared(one.script.flavor):
+                shared.setdefault(one.script.flavor, []).append(one)
+                continue
+            for place, written in enumerate(own_files(one)):
+                yield written, () if place else (one,)
+        for flavor, stories in shared.items():
+            yield shared_file(flavor, stories), tuple(stories)
+
+
+def _put(path: Path, written: Written) -> None:
+    try:
+        _put_into(path, written)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _put_into(path, written)
+
+
+def _put_into(path: Path, written: Written) -> None:
+    if written.link is not None:
+        path.symlink_to(written.link)
+    else:
+        path.write_bytes(written.content)
+
+
+def _write_files(part: Path, size: int, seed: int) -> int:
+    """The files of all tasks, in as many variants as the corpus uses."""
+    variants = min(N_VARIANTS, -(-size // BLOCK))
+    inbound = part / "files" / _INBOUND_FOLDER
+    inbound.mkdir(parents=True)
+    n_files = 0
+    for language in LANGUAGES:
+        for number in range(len(load_tasks(language))):
+            for variant in range(variants):
+                for file in material(seed, language, number, variant).files:
+                    path = part / "files" / file.path
+                    path.parent.mkdir(exist_ok=True)
+                    path.write_bytes(rendered(file, language))
+                    (inbound / inbound_name(file.path)).write_bytes(path.read_bytes())
+                    n_files += 1
+    return n_files
+
+
+def _write_config(part: Path) -> None:
+    """A configuration for a build of the workspace without network."""
+    config = {
+        "release": {
+            "name": "benchmint-demo",
+            "release_date": "2026-01-15",
+        },
+        "source": {
+            "name": "demo",
+            "disclosure": "public",
+            "authorization": "generated by this project: no person behind it",
+            "reviewer": "nobody",
+            "reviewed": "2026-01-15",
+            "retention": "unlimited",
+        },
+        "signals": {"source": "demo-registry"},
+        "selection": {"max_tasks": 40, "lite_size": 12},
+        "sessions": {"network": {"mode": "offline", "unverified": "keep"}},
+    }
+    (part / CONFIG).write_text(tomli_w.dumps(config), encoding="utf-8")

@@ -1,0 +1,99 @@
+"""Messages in OpenAI roles: documents, lines, runs in the manner of tau-bench, dataclaw exports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from data.demo.script import Agent, Compaction, Human, Machine, Script
+from data.demo.writers.atif import function
+from data.demo.writers.common import MODEL, Ids, dump, iso
+
+_POLICY = "You are an office assistant. Use the tools and answer in the user's language."
+
+
+def write_document(script: Script) -> bytes:
+    """One session as one JSON document."""
+    head = {"id": script.session_id, "model": MODEL, "created_at": iso(script.started)}
+    return dump({**head, "messages": messages(script)})
+
+
+def write_lines(script: Script) -> list[bytes]:
+    """One session as one message per line; it has no id but the file's name."""
+    return [dump(message) for message in messages(script)]
+
+
+def run(script: Script) -> dict[str, Any]:
+    """A run as tau-bench keeps them: a task number, a reward, and the messages."""
+    trajectory = [{"role": "system", "content": _POLICY}, *messages(script)]
+    info = {"task": {"user_id": script.sender, "actions": []}}
+    return {
+        "task_id": script.number,
+        "trial": 0,
+        "reward": 1.0,
+        "info": info,
+        "traj": [{k: v for k, v in message.items() if k != "timestamp"} for message in trajectory],
+    }
+
+
+def export(script: Script) -> bytes:
+    """A session as a line of a dataclaw export: calls with their results inside the messages."""
+    found: list[dict[str, Any]] = []
+    for event in script.events:
+        if isinstance(event, Human):
+            found.append({"role": "user", "content": event.text, "timestamp": iso(event.at)})
+        elif isinstance(event, Agent):
+            found.append(_exported(event))
+    return dump({"session_id": script.session_id, "model": MODEL, "messages": found})
+
+
+def _exported(agent: Agent) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": agent.text,
+        "timestamp": iso(agent.at),
+    }
+    if agent.thinking:
+        message["thinking"] = agent.thinking
+    if agent.calls:
+        message["tool_uses"] = [
+            {"tool": name, "input": given, "output": {"text": call.result}, "status": "success"}
+            for call in agent.calls
+            for name, given in [function(call)]
+        ]
+    return message
+
+
+def messages(script: Script) -> list[dict[str, Any]]:
+    """The conversation as messages, one call per assistant message."""
+    ids = Ids(script)
+    found: list[dict[str, Any]] = []
+    for event in script.events:
+        if isinstance(event, Agent):
+            found += _answer(event, ids)
+        elif isinstance(event, Human | Machine):
+            found.append({"role": "user", "content": event.text, "timestamp": iso(event.at)})
+        elif isinstance(event, Compaction):
+            found.append({"role": "system", "content": event.summary})
+    return found
+
+
+def _answer(agent: Agent, ids: Ids) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    text, thinking = agent.text, agent.thinking
+    for call in agent.calls:
+        name, given = function(call)
+        call_id = ids.call("call_")
+        wanted = {"name": name, "arguments": orjson.dumps(given).decode()}
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        if thinking:
+            message["reasoning_content"] = thinking
+        message["tool_calls"] = [{"id": call_id, "type": "function", "function": wanted}]
+        found.append({**message, "timestamp": iso(agent.at)})
+        result = {"role": "tool", "tool_call_id": call_id, "name": name}
+        found.append({**result, "content": call.result})
+        text, thinking = "", ""
+    if not agent.calls:
+        found.append({"role": "assistant", "content": text, "timestamp": iso(agent.at)})
+    return found

@@ -1,0 +1,48 @@
+"""Errors a person can act on: what was found, what was expected, what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def place(error: BaseException) -> str:
+    """File and line of the innermost frame; never the message, which may hold private text."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None:
+        return "an unknown place"
+    return f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}"
+
+
+class BenchmintError(Exception):
+    """Base of all errors that end a command with one readable line and exit code 2.
+
+    The message must hold no raw session text: types, lengths, paths and names only.
+    """
+
+
+class InputError(BenchmintError):
+    """Input that cannot be used: file, line, what was found, what was expected, what to do."""
+
+    def __init__(self, path: str, found: str, expected: str, todo: str, line: int = 0) -> None:
+        where = f"{path}:{line}" if line else path
+        super().__init__(f"{where}: found {found}; expected {expected}. {todo}")
+        self.path, self.line = path, line
+        self.found, self.expected, self.todo = found, expected, todo
+
+
+class ConfigError(BenchmintError):
+    """A configuration that does not fit the models."""
+
+
+class StageError(BenchmintError):
+    """A stage broke on something nobody foresaw: which error and where, never its message."""
+
+
+class LedgerError(BenchmintError):
+    """A stage's ledger does not close: a bug, never bad input."""
+
+
+class ReleaseError(BenchmintError):
+    """A release that must not be written or overwritten."""

@@ -1,0 +1,31 @@
+"""Snapshots: `write_snapshot` writes a release, `verify` checks one that lies on disk."""
+
+from data.snapshot.release import (
+    Authorization,
+    Books,
+    BuildFacts,
+    CardConfig,
+    Picture,
+    PrivacyStamp,
+    Release,
+    SnapshotRef,
+)
+from data.snapshot.verification import Check, Finding, VerifyReport, verify
+from data.snapshot.writer import mark_latest, write_snapshot
+
+__all__ = [
+    "Authorization",
+    "Books",
+    "BuildFacts",
+    "CardConfig",
+    "Check",
+    "Finding",
+    "Picture",
+    "PrivacyStamp",
+    "Release",
+    "SnapshotRef",
+    "VerifyReport",
+    "mark_latest",
+    "verify",
+    "write_snapshot",
+]

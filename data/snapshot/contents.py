@@ -1,0 +1,204 @@
+"""What stands in the two halves of a snapshot, written into a directory that is built aside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from data.atomic import private_dir
+from data.canonical import digest, pretty_json
+from data.contracts import Candidate
+from data.errors import ReleaseError
+from data.snapshot import aggregates, books, card, croissant, instance_pages, layout, sums, tasks
+from data.snapshot.manifest import Manifest
+from data.snapshot.neutralise import storable_tree
+from data.snapshot.release import Release
+from data.snapshot.report import funnel, page
+from data.snapshot.statistics import statistics
+
+
+class OpaqueIds:
+    """The release's `opaque`, remembered and checked: usable as file names, and no two alike."""
+
+    def __init__(self, release: Release) -> None:
+        self._make = release.opaque
+        self._known: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
+
+    def __call__(self, item_id: str) -> str:
+        """The opaque id of `item_id`. Raises ReleaseError for one that cannot be used."""
+        if item_id in self._known:
+            return self._known[item_id]
+        made = self._make(item_id)
+        if not layout.is_id(made) or made.lower().startswith("index"):
+            raise ReleaseError(
+                f"an opaque id of {len(made)} characters cannot name a page; use letters, digits, "
+                "'.', '_' and '-'."
+            )
+        if self._owners.setdefault(made.lower(), item_id) != item_id:
+            raise ReleaseError("two private ids have the same opaque id; use a longer digest.")
+        self._known[item_id] = made
+        return made
+
+
+@dataclass
+class Contents:
+    """A release with its manifest and cleaned books, ready to be written."""
+
+    release: Release
+    manifest: Manifest
+    frames: books.Frames
+    ids: OpaqueIds
+
+    @cached_property
+    def rows(self) -> list[tasks.Row]:
+        """The rows of `tasks.jsonl`, by task id."""
+        chosen = sorted(self.release.candidates, key=lambda task: task.task_id)
+        return [tasks.public_row(task, self.ids, self.manifest.canary) for task in chosen]
+
+    @cached_property
+    def gates(self) -> list[str]:
+        return books.gate_order(self.release.books)
+
+    @cached_property
+    def funnel(self) -> aggregates.Rows:
+        return aggregates.funnel(self.release.books.tallies, self.frames)
+
+    @cached_property
+    def ledger(self) -> dict[str, aggregates.Rows]:
+        return aggregates.ledger_summary(self.frames, self.gates)
+
+    @cached_property
+    def public_tasks(self) -> list[Candidate]:
+        """The candidates as the public half shows them, by task id."""
+        return [tasks.candidate_of(row) for row in self.rows]
+
+    @cached_property
+    def statistics(self) -> dict[str, Any]:
+        return statistics(self.public_tasks)
+
+
+def write_public(root: Path, contents: Contents) -> bytes:
+    """Write the public half into `root`; returns the content of its SHA256SUMS."""
+    release, manifest = contents.release, contents.manifest
+    for task in contents.public_tasks:
+        _write_task(root, contents, task)
+    task_list = b"".join(tasks.row_line(row) for row in contents.rows)
+    _write(root / layout.TASK_LIST, task_list)
+    _write_audit(root, contents)
+    _write(root / layout.MANIFEST, pretty_json(manifest))
+    _write(root / "croissant.json", _croissant(contents, task_list))
+    _write_text(
+        root / "README.md", card.readme(release, manifest, contents.funnel, contents.statistics)
+    )
+    _write_text(root / "CHANGELOG.md", card.changelog(release, manifest))
+    _write_text(root / "LICENSE", card.licence_notice(release.card, manifest))
+    task_sums = sums.compute(root / layout.TASKS)
+    _write_text(
+        root / "dataset.toml", card.dataset_toml(release.card, manifest, _by_task(task_sums))
+    )
+    known = {f"{layout.TASKS}/{name}": sha256 for name, sha256 in task_sums.items()}
+    return _write_sums(root, known)
+
+
+def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
+    """Write the private half into `root`; returns the content of its SHA256SUMS."""
+    private_dir(root)
+    guid = contents.manifest.canary
+    for task in contents.release.candidates:
+        for name, content in tasks.private_parts(task, guid).items():
+            _write(root / task.task_id / name, content)
+    books.write(root, contents.frames)
+    pages = instance_pages.write_pages(
+        contents.frames, contents.manifest, contents.funnel, contents.gates, contents.ids
+    )
+    for name, html in pages:
+        _write_text(root / layout.AUDIT / name, html)
+    link = {
+        "canary": guid,
+        "snapshot": contents.manifest.snapshot,
+        "public_sums_sha256": digest(public_sums),
+    }
+    _write(root / layout.HALF_LINK, pretty_json(link))
+    return _write_sums(root, {})
+
+
+def _write_task(root: Path, contents: Contents, task: Candidate) -> None:
+    folder = root / layout.TASKS / task.task_id
+    manifest = contents.manifest
+    text = tasks.instruction(task, manifest.snapshot, manifest.canary)
+    described = tasks.task_yaml(task, manifest.snapshot, manifest.version, manifest.canary)
+    _write_text(folder / layout.INSTRUCTION, text)
+    _write_text(folder / layout.TASK_YAML, described)
+    for fixture in task.fixtures:
+        source = contents.release.fixture_file(fixture.sha256)
+        target = folder / layout.INPUTS / fixture.path
+        tasks.copy_fixture(task.task_id, fixture, source, target)
+
+
+def _write_audit(root: Path, contents: Contents) -> None:
+    release, manifest = contents.release, contents.manifest
+    title = page.funnel_title(manifest, contents.funnel)
+    steps = funnel.steps(contents.funnel, contents.ledger["rejections"], contents.gates)
+    comment = f"<!-- {layout.canary_sentence(manifest.snapshot, manifest.canary)} -->\n"
+    picture = funnel.draw(steps, funnel.WIDE, title, standalone=True)
+    _write_text(root / layout.AUDIT / "funnel.svg", f"{comment}{picture}\n")
+    for name, chart in sorted(release.pictures.items()):
+        _write_text(root / layout.AUDIT / f"{name}.svg", f"{comment}{chart.standalone}\n")
+    documents: dict[str, Mapping[str, Any] | None] = {
+        layout.FUNNEL: {"stages": contents.funnel},
+        layout.LEDGER: contents.ledger,
+        layout.STATISTICS: contents.statistics,
+        f"{layout.AUDIT}/selection.json": release.selection,
+        f"{layout.AUDIT}/privacy.json": release.privacy_report,
+    }
+    for name, document in documents.items():
+        if document is not None:
+            content = storable_tree(dict(document)) | {"canary": manifest.canary}
+            _write(root / name, pretty_json(content))
+    html = page.report(
+        release.card,
+        manifest,
+        contents.funnel,
+        contents.ledger,
+        contents.statistics,
+        page.rejection_rows(contents.frames.ledger, contents.ids),
+        [release.pictures[name] for name in sorted(release.pictures)],
+    )
+    _write_text(root / layout.REPORT, html)
+
+
+def _croissant(contents: Contents, task_list: bytes) -> bytes:
+    document = croissant.metadata(
+        contents.release.card, contents.manifest, task_list, digest(task_list)
+    )
+    missing = croissant.problems(document)
+    if missing:
+        raise ReleaseError(f"croissant.json lacks {', '.join(missing)}. Set them in the recipe.")
+    return pretty_json(document)
+
+
+def _by_task(task_sums: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for name, sha256 in task_sums.items():
+        task_id, _, path = name.partition("/")
+        found.setdefault(task_id, {})[path] = sha256
+    return found
+
+
+def _write_sums(root: Path, known: Mapping[str, str]) -> bytes:
+    content = sums.render(sums.compute(root, known))
+    _write(root / layout.SUMS, content)
+    return content
+
+
+def _write_text(path: Path, text: str) -> None:
+    _write(path, text.encode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

@@ -1,0 +1,93 @@
+"""Where everything lies in a snapshot, and the names that are derived rather than chosen."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import date
+from pathlib import Path
+
+PUBLIC = "public"
+PRIVATE = "private"
+RUN = "run.json"
+SUMS = "SHA256SUMS"
+MANIFEST = "manifest.json"
+TASK_LIST = "tasks.jsonl"
+TASKS = "tasks"
+INPUTS = "inputs"
+INSTRUCTION = "instruction.md"
+TASK_YAML = "task.yaml"
+AUDIT = "audit"
+REPORT = f"{AUDIT}/report.html"
+FUNNEL = f"{AUDIT}/funnel.json"
+LEDGER = f"{AUDIT}/ledger.json"
+STATISTICS = f"{AUDIT}/statistics.json"
+HALF_LINK = "snapshot.json"  # in private/: which public half it belongs to
+LEDGER_TABLE = "ledger.parquet"
+VERDICTS_TABLE = "verdicts.parquet"
+LINEAGE_TABLE = "lineage.parquet"
+PRIVATE_TABLES = (LEDGER_TABLE, VERDICTS_TABLE, LINEAGE_TABLE)
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_UNSAFE_PATH = re.compile(
+    "[\x00-\x1f\x7f-\x9f\\\\\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_LONGEST_PART = 255  # bytes of one path component on every common file system
+# What Windows keeps for devices; a release is unpacked everywhere.
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul"} | {f"{name}{i}" for name in ("com", "lpt") for i in range(1, 10)}
+)
+# What a private half may hold besides task directories; no task may take such a name.
+_RESERVED = frozenset({AUDIT, "views", *PRIVATE_TABLES, HALF_LINK, SUMS.lower(), "answers.parquet"})
+_CANARIES = uuid.UUID("6f1c2f0e-0d2b-5c39-9c3a-7a4d8b5e6f10")
+
+
+def snapshot_id(name: str, released: date, revision: int = 1) -> str:
+    """`<name>-<YYYY.MM.DD>`, from the second revision on with `-r<n>`."""
+    tail = f"-r{revision}" if revision > 1 else ""
+    return f"{name}-{released:%Y.%m.%d}{tail}"
+
+
+def canary(snapshot: str, recipe_digest: str) -> str:
+    """The GUID that marks the text of one snapshot: UUID 5 of its id and recipe digest."""
+    return str(uuid.uuid5(_CANARIES, f"{snapshot}\n{recipe_digest}"))
+
+
+def canary_sentence(snapshot: str, guid: str) -> str:
+    """What stands in the text files of a snapshot, inside whatever comment the format has."""
+    return f"Benchmark text of {snapshot}: keep out of training data. Canary GUID {guid}"
+
+
+def is_name(text: str) -> bool:
+    """Lower-case words joined by hyphens, at most 64 characters."""
+    return len(text) <= 64 and _NAME.fullmatch(text) is not None
+
+
+def is_id(text: str) -> bool:
+    """Can `text` name a task directory or an instance page on every file system?"""
+    stem = text.split(".")[0].lower()
+    return (
+        _ID.fullmatch(text) is not None
+        and not text.endswith(".")
+        and stem not in _DEVICES
+        and text.lower() not in _RESERVED
+    )
+
+
+def is_safe_path(text: str) -> bool:
+    """Is `text` a relative POSIX path that stays inside its root and names no odd characters?"""
+    if not text or _UNSAFE_PATH.search(text):
+        return False
+    parts = text.split("/")
+    return all(
+        part not in ("", ".", "..") and len(part.encode()) <= _LONGEST_PART for part in parts
+    )
+
+
+def halves(snapshot: Path) -> tuple[Path, Path | None]:
+    """The public and private directory of `snapshot`, which may itself be a public half."""
+    if not (snapshot / PUBLIC).is_dir() and (snapshot / MANIFEST).is_file():
+        return snapshot, None
+    private = snapshot / PRIVATE
+    return snapshot / PUBLIC, private if private.is_dir() else None

@@ -1,0 +1,130 @@
+"""`manifest.json`: what the snapshot was made from and with, and what it holds. Deterministic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from data.canonical import digest
+from data.contracts import Candidate
+from data.errors import ReleaseError
+from data.snapshot import layout
+from data.snapshot.books import Frames
+from data.snapshot.neutralise import storable_tree
+from data.snapshot.release import PrivacyStamp, Release
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AuthorizationRecord(_Closed):
+    """Who allowed the use of the source, who checked it and when, and how long it is kept."""
+
+    source: str
+    authorization: str
+    reviewer: str
+    reviewed: str
+    retention: str
+
+
+class Counts(_Closed):
+    """What the files of the snapshot must add up to."""
+
+    tasks: Count
+    fixtures: Count
+    fixture_bytes: Count
+    ledger_rows: Count
+    verdicts: Count
+    lineage_rows: Count
+
+
+class Manifest(_Closed):
+    """The manifest; field order is file order only in this model, the file sorts its keys."""
+
+    schema_version: Literal["1"] = "1"
+    snapshot: str
+    name: str
+    released: date
+    revision: Annotated[int, Field(ge=1)]
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
+    canary: str
+    privacy: PrivacyStamp
+    authorization: AuthorizationRecord
+    licence: str
+    recipe: dict[str, Any]
+    recipe_digest: Sha256
+    inputs: dict[str, Sha256]
+    code_version: str
+    lock_digest: Sha256
+    architecture: str
+    release_key_digest: Sha256
+    seed: int
+    counts: Counts
+
+
+def recipe_digest(release: Release) -> str:
+    """SHA-256 over the canonical JSON of the recipe as the manifest stores it."""
+    return digest(storable_tree(dict(release.build.recipe)))
+
+
+def build(release: Release, revision: int, books: Frames) -> Manifest:
+    """The manifest of `release`. Raises ReleaseError naming the fields that do not fit."""
+    facts = release.build
+    snapshot = layout.snapshot_id(release.name, release.released, revision)
+    recipe = recipe_digest(release)
+    try:
+        return Manifest(
+            snapshot=snapshot,
+            name=release.name,
+            released=release.released,
+            revision=revision,
+            version=release.version,
+            canary=layout.canary(snapshot, recipe),
+            privacy=release.privacy,
+            authorization=AuthorizationRecord(
+                source=release.authorization.source,
+                authorization=release.authorization.authorization,
+                reviewer=release.authorization.reviewer,
+                reviewed=release.authorization.reviewed,
+                retention=release.authorization.retention,
+            ),
+            licence=release.card.licence,
+            recipe=storable_tree(dict(facts.recipe)),
+            recipe_digest=recipe,
+            inputs=dict(facts.inputs),
+            code_version=facts.code_version,
+            lock_digest=facts.lock_digest,
+            architecture=facts.architecture,
+            release_key_digest=facts.release_key_digest,
+            seed=facts.seed,
+            counts=_counts(release.candidates, books),
+        )
+    except ValidationError as error:
+        raise ReleaseError(f"the manifest cannot be written: {fields_of(error)}.") from error
+
+
+def fields_of(error: ValidationError) -> str:
+    """Which fields failed and why, without their values."""
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    shown = [".".join(map(str, item["loc"])) + ": " + item["msg"] for item in problems[:5]]
+    more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
+    return "; ".join(shown) + more
+
+
+def _counts(candidates: Sequence[Candidate], books: Frames) -> Counts:
+    fixtures = [fixture for task in candidates for fixture in task.fixtures]
+    return Counts(
+        tasks=len(candidates),
+        fixtures=len(fixtures),
+        fixture_bytes=sum(fixture.bytes for fixture in fixtures),
+        ledger_rows=books.ledger.height,
+        verdicts=books.verdicts.height,
+        lineage_rows=books.lineage.height,
+    )

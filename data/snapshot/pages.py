@@ -1,0 +1,73 @@
+"""Templates, and the content security policy of the HTML pages: no request ever leaves them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from data.snapshot.neutralise import markdown, one_line
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=select_autoescape(("html.j2",), default=False),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"md": markdown, "line": one_line, "n": thousands, "units": plural}
+    return environment
+
+
+def thousands(value: object) -> str:
+    """Integers with thin-space groups (12 345), floats with four digits, other values as text."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}".replace(",", "\u202f")
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else str(value)
+
+
+def plural(unit: str, n: int) -> str:
+    """The name of a unit for `n` of them."""
+    return unit if n == 1 else f"{unit}s"
+
+
+def render(template: str, **values: Any) -> str:
+    """A template filled in; `*.html.j2` escape every value, the others use the filter `md`."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def asset(name: str) -> str:
+    """A style sheet or script that is inlined into pages."""
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def policy(style: str, script: str | None = None) -> str:
+    """A policy that allows exactly this style and script, and no network, frame or form."""
+    rules = ["default-src 'none'", f"style-src {block_source(style)}"]
+    if script is not None:
+        rules += [f"script-src {block_source(script)}", "require-trusted-types-for 'script'"]
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
+
+
+def page(template: str, style: str, script: str | None = None, **values: Any) -> str:
+    """An HTML page with its inlined assets and the policy that fits them."""
+    return render(template, style=style, script=script, policy=policy(style, script), **values)
+
+
+def block_source(content: str) -> str:
+    """How a policy names an inline style or script: by its SHA-256."""
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

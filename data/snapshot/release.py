@@ -1,0 +1,132 @@
+"""What the writer is given: everything a release is made of, and nothing about where it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from data.contracts import Candidate, LedgerRow, LineageRow, StageConfig, StageTally, Verdict
+
+
+class PrivacyStamp(StrEnum):
+    """What was done about private text; printed on the card, the manifest and the report."""
+
+    GENERATED = "generated"  # the input was made by the demo generator
+    MASKED = "masked"  # masking and the leak scan have run
+    UNSCANNED = "unscanned"  # real input, built with the masking switched off
+
+
+class CardConfig(StageConfig):
+    """What the recipe says about the release as a publication."""
+
+    title: str = Field("Benchmint demo", min_length=1)
+    summary: str = Field(
+        "Self-contained workplace tasks for agents, minted from session logs and audited "
+        "rejection by rejection.",
+        min_length=1,
+    )
+    creator: str = Field("The publisher of this snapshot", min_length=1)
+    url: str = Field("https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
+    licence: str = Field("CC-BY-4.0", min_length=1)
+    licence_url: str = Field(
+        "https://creativecommons.org/licenses/by/4.0/", pattern=r"^https?://[^\s]+$"
+    )
+    contact: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFacts:
+    """What a rebuild needs. `inputs` maps public names of inputs to SHA-256, no file names."""
+
+    recipe: Mapping[str, Any]
+    inputs: Mapping[str, str]
+    code_version: str
+    lock_digest: str
+    architecture: str
+    release_key_digest: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """The ledger and what belongs to it.
+
+    `tallies` stand in pipeline order and `gates` in declared order (gates that are not named
+    follow by name); those are the only orders that count. `verdicts` pairs item ids with verdicts.
+    """
+
+    ledger: Sequence[LedgerRow]
+    verdicts: Sequence[tuple[str, Verdict]]
+    lineage: Sequence[LineageRow]
+    tallies: Sequence[StageTally]
+    gates: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """Who allowed the source to be used, who checked it and when, and how long it is kept."""
+
+    source: str
+    authorization: str
+    reviewer: str
+    reviewed: str  # ISO date
+    retention: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart of the release: `inline` is an `<svg>` for a page that brings `style` itself,
+    `standalone` the same as a file of its own. Deterministic; it holds no private text."""
+
+    title: str
+    inline: str
+    standalone: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release before it is written.
+
+    `fixture_file` finds the stored content of a fixture by SHA-256; `opaque` turns a private
+    id into the keyed id that the public half shows (letters, digits, `._-`; no two alike).
+    `selection` and `privacy_report` become `audit/selection.json` and `audit/privacy.json`.
+    `pictures` become `audit/<name>.svg` and sections of the report.
+    `run_info` (times, host, tool versions) is the only part that may differ between rebuilds.
+    """
+
+    name: str
+    released: date
+    candidates: Sequence[Candidate]
+    fixture_file: Callable[[str], Path]
+    opaque: Callable[[str], str]
+    build: BuildFacts
+    books: Books
+    privacy: PrivacyStamp
+    authorization: Authorization
+    card: CardConfig = field(default_factory=CardConfig)
+    version: str = "1.0.0"
+    changes: Sequence[str] = ()
+    selection: Mapping[str, Any] | None = None
+    privacy_report: Mapping[str, Any] | None = None
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    run_info: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRef:
+    """A snapshot that lies on disk whole: its id, directory and digest.
+
+    `written` is false if the same snapshot was there before.
+    """
+
+    snapshot: str
+    path: Path
+    digest: str
+    written: bool

@@ -1,0 +1,201 @@
+"""The funnel as a picture: own SVG, the same bytes for the same counts.
+
+Each step narrows the funnel by what it lost; where the unit changes (files to sessions,
+sessions to instances) a band says so and the funnel starts at full width again. It is drawn
+twice, for wide pages and for phones, so that its text stays readable on both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from data.snapshot.neutralise import one_line
+from data.snapshot.pages import plural, thousands
+
+_PASSED = ("kept", "consumed", "chosen")
+_STEP = 64  # height of a narrowing step
+_BAND = 42  # height of a change of unit
+_LINE = 16
+_SHOWN_LOSSES = 2
+_INSIDE = 24  # half width from which the count fits into the funnel
+
+STYLE = """
+.funnel text{font:13px system-ui,sans-serif;fill:#1d2430}
+.funnel .big{font-size:15px;font-weight:650}
+.funnel .soft{fill:#5b6675}
+.funnel .lost{fill:#a3341f}
+.funnel .flow{fill:#2f6f8f}
+.funnel .flow.odd{fill:#3a7fa1}
+.funnel .on{fill:#fff}
+@media (prefers-color-scheme:dark){
+.funnel text{fill:#e6eaf0}
+.funnel .soft{fill:#9aa7b6}
+.funnel .lost{fill:#ff9a82}
+.funnel .flow{fill:#2d6c8c}
+.funnel .flow.odd{fill:#377c9f}
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One narrowing: `losses` are (reason or outcome, n), largest first; `made` what came of it."""
+
+    name: str
+    unit: str
+    n_in: int
+    n_out: int
+    losses: tuple[tuple[str, int], ...]
+    made: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Measures of a drawing: its width, the funnel's axis and half width, where labels stand."""
+
+    width: int
+    axis: int
+    half: int
+    labels_at: int
+
+
+WIDE = Shape(width=760, axis=210, half=200, labels_at=432)
+NARROW = Shape(width=350, axis=52, half=50, labels_at=114)
+
+
+def steps(
+    stages: Sequence[Mapping[str, Any]], rejections: Sequence[Mapping[str, Any]], gates: list[str]
+) -> list[Step]:
+    """Stages as narrowing steps; a stage with several gates becomes a step per gate.
+
+    Stages that nothing came to are left out.
+    """
+    found: list[Step] = []
+    for stage in filter(lambda stage: stage["n_in"], stages):
+        mine = [row for row in rejections if _belongs(row, stage)]
+        by_gate = [gate for gate in gates if any(row["gate"] == gate for row in mine)]
+        found += _gate_steps(stage, mine, by_gate) if by_gate else [_step(stage, mine)]
+    return found
+
+
+def draw(found: Sequence[Step], shape: Shape, title: str, *, standalone: bool = False) -> str:
+    """The picture as an `<svg>`; standalone files bring their style along."""
+    parts: list[str] = []
+    y = 8
+    unit, top = None, 0
+    for index, step in enumerate(found):
+        if step.unit != unit:
+            run = [other.n_in for other in _run(found, index)]
+            unit, top = step.unit, max([*run, 1])
+            parts.append(_band(step, shape, y))
+            y += _BAND
+        parts.append(_narrowing(step, shape, y, top, odd=index % 2 == 1))
+        y += _STEP
+    last = found[-1] if found else None
+    if last is not None:
+        closing = f"{thousands(last.n_out)} {plural(last.unit, last.n_out)} left"
+        parts.append(_text(shape.axis - shape.half, y + 22, closing, "big"))
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="funnel" role="img" '
+        f'viewBox="0 0 {shape.width} {y + 34}" aria-label={quoteattr(one_line(title))}>'
+    )
+    style = f"<style>{STYLE}</style>" if standalone else ""
+    return head + style + "".join(parts) + "</svg>"
+
+
+def _belongs(row: Mapping[str, Any], stage: Mapping[str, Any]) -> bool:
+    return bool(row["stage"] == stage["stage"] and row["unit"] == stage["unit"])
+
+
+def _step(stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]]) -> Step:
+    """A stage without gates: its losses are the reasons, or the outcomes where none is given."""
+    losses = Counter[str]()
+    for row in mine:
+        losses[row["reason"] or row["outcome"]] += row["n"]
+    losses["not chosen"] = stage["outcomes"].get("not_chosen", 0)
+    passed = sum(stage["outcomes"].get(outcome, 0) for outcome in _PASSED)
+    made = tuple(sorted(stage["made"].items()))
+    return Step(stage["stage"], stage["unit"], stage["n_in"], passed, _ranked(losses), made)
+
+
+def _gate_steps(
+    stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]], gates: Sequence[str]
+) -> list[Step]:
+    """One step per gate in declared order, after one for what the stage could not handle."""
+    found: list[Step] = []
+    left = stage["n_in"]
+    for gate in (None, *gates):
+        losses = Counter[str]()
+        for row in mine:
+            if row["gate"] == gate:
+                losses[row["reason"] or row["outcome"]] += row["n"]
+        lost = losses.total()
+        if gate is not None or lost:
+            name = f"{stage['stage']}: {gate}" if gate else stage["stage"]
+            found.append(Step(name, stage["unit"], left, left - lost, _ranked(losses)))
+        left -= lost
+    return found
+
+
+def _ranked(losses: Counter[str]) -> tuple[tuple[str, int], ...]:
+    ranked = sorted(losses.items(), key=lambda item: (-item[1], item[0]))
+    return tuple((name, n) for name, n in ranked if n)
+
+
+def _run(found: Sequence[Step], start: int) -> list[Step]:
+    """The steps from `start` on that count the same unit."""
+    run: list[Step] = []
+    for step in found[start:]:
+        if step.unit != found[start].unit:
+            break
+        run.append(step)
+    return run
+
+
+def _band(step: Step, shape: Shape, y: int) -> str:
+    label = f"{thousands(step.n_in)} {plural(step.unit, step.n_in)}"
+    return _text(shape.axis - shape.half, y + 30, label, "big")
+
+
+def _narrowing(step: Step, shape: Shape, y: int, top: int, *, odd: bool) -> str:
+    wide = shape.half * step.n_in / top
+    narrow = shape.half * step.n_out / top
+    bottom = y + _STEP - 4
+    a, b = shape.axis - wide, shape.axis + wide
+    c, d = shape.axis + narrow, shape.axis - narrow
+    flow = (
+        f'<path class="flow{" odd" if odd else ""}" '
+        f'd="M{a:.1f} {y}H{b:.1f}L{c:.1f} {bottom}H{d:.1f}Z"/>'
+    )
+    inside = _text(shape.axis, y + 35, thousands(step.n_out), "on", "middle")
+    return flow + (inside if narrow > _INSIDE else "") + _labels(step, shape, y)
+
+
+def _labels(step: Step, shape: Shape, y: int) -> str:
+    """Beside the funnel: the step, how many it lost and by which reasons, and what it made."""
+    lost = step.n_in - step.n_out
+    head = f"{step.name} −{thousands(lost)}" if lost else f"{step.name}: all pass"
+    lines = [(head, "big" if lost else "soft")]
+    more = len(step.losses) - _SHOWN_LOSSES
+    lines += [(f"{thousands(n)} {name}", "lost") for name, n in step.losses[:_SHOWN_LOSSES]]
+    if more > 0:
+        rest = sum(n for _, n in step.losses[_SHOWN_LOSSES - 1 :])
+        lines[-1] = (f"{thousands(rest)} for {more + 1} more reasons", "lost")
+    if step.made:
+        made = ", ".join(f"{thousands(n)} {plural(unit, n)}" for unit, n in step.made)
+        lines.append((f"→ {made}", "soft"))
+    return "".join(
+        _text(shape.labels_at, y + 14 + _LINE * index, text, kind)
+        for index, (text, kind) in enumerate(lines)
+    )
+
+
+def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:
+    return (
+        f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">'
+        f"{escape(one_line(text))}</text>"
+    )

@@ -1,0 +1,160 @@
+"""`audit/report.html`: what was rejected and why, what was released, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from data.contracts import Outcome
+from data.snapshot.card import STAMPS
+from data.snapshot.manifest import Manifest
+from data.snapshot.neutralise import public_text, script_json
+from data.snapshot.pages import asset, page, thousands
+from data.snapshot.release import CardConfig, Picture
+from data.snapshot.report import funnel
+from data.snapshot.report.charts import bars, stacks
+
+_STATUSES = ("passed", "failed", "unverified")
+_TURNED_AWAY = (str(Outcome.REJECTED), str(Outcome.ERRORED))
+# Charts of the released tasks: title, key of `statistics`, column counted.
+_COUNTS = (
+    ("Input types, by task", "input_types", "tasks"),
+    ("Deliverable types, by task", "deliverable_types", "tasks"),
+    ("Languages", "languages", "n"),
+    ("Source formats", "formats", "n"),
+    ("Lanes", "lanes", "n"),
+    ("Task families", "families", "n"),
+    ("Difficulty", "difficulties", "n"),
+    ("Network", "network", "n"),
+)
+_LENGTHS = (
+    ("Prompt length, characters", "prompt_chars"),
+    ("Input files per task", "inputs_per_task"),
+    ("Input file size, bytes", "input_bytes"),
+)
+
+
+def report(
+    card: CardConfig,
+    manifest: Manifest,
+    stages: Sequence[Mapping[str, Any]],
+    summary: Mapping[str, Sequence[Mapping[str, Any]]],
+    statistics: Mapping[str, Any],
+    rows: Mapping[str, Any],
+    pictures: Sequence[Picture] = (),
+) -> str:
+    """The page. `rows` is what `rejection_rows` made; it travels as a JSON island."""
+    gates = [gate["gate"] for gate in summary["gates"]]
+    steps = funnel.steps(stages, summary["rejections"], gates)
+    title = funnel_title(manifest, stages)
+    return page(
+        "report.html.j2",
+        asset("report.css") + funnel.STYLE + "".join(picture.style for picture in pictures),
+        asset("report.js"),
+        card=card,
+        manifest=manifest,
+        stamp=STAMPS[manifest.privacy],
+        funnel_wide=funnel.draw(steps, funnel.WIDE, title),
+        funnel_narrow=funnel.draw(steps, funnel.NARROW, title),
+        stages=stages,
+        reasons=_reasons(summary["rejections"], stages, gates),
+        gates=[_gate(gate) for gate in summary["gates"]],
+        gate_names=gates,
+        overlaps=list(zip(summary["overlaps"], _overlap_bars(summary["overlaps"]), strict=True)),
+        strata=_strata(summary["strata"]),
+        counts=[(name, bars(statistics[key], n=n)) for name, key, n in _COUNTS],
+        lengths=[_length(name, statistics[key]) for name, key in _LENGTHS],
+        pictures=pictures,
+        n_rows=len(rows["rows"]),
+        island=script_json(rows),
+    )
+
+
+def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:
+    """What a screen reader says instead of the picture."""
+    told = "; ".join(f"{step['stage']}: {step['n_in']} {step['unit']}s in" for step in stages)
+    return f"Funnel of {manifest.snapshot}. {told}; {manifest.counts.tasks} tasks released."
+
+
+def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[str, Any]:
+    """Rejected and errored units for the table: words once, rows as indices into them.
+
+    A row is [opaque id, stage, unit, outcome, gate, reason, observed, limit].
+    """
+    words: dict[str, int] = {}
+    columns = ["item_id", "stage", "unit", "outcome", "gate", "reason", "observed", "limit"]
+    chosen = ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).select(columns)
+    rows = [[opaque(row[0]), *_coded(row[1:], words)] for row in chosen.iter_rows()]
+    return {"words": list(words), "rows": sorted(rows)}
+
+
+def _coded(values: Sequence[str | None], words: dict[str, int]) -> Iterator[int]:
+    *names, observed, limit = values
+    for value in (*names, public_text(observed), public_text(limit)):
+        yield words.setdefault(value or "", len(words))
+
+
+def _reasons(
+    rows: Sequence[Mapping[str, Any]], stages: Sequence[Mapping[str, Any]], gates: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The table of reasons in pipeline order, the frequent ones of a gate first."""
+    stage_at = {(stage["stage"], stage["unit"]): at for at, stage in enumerate(stages)}
+    gate_at = {gate: at for at, gate in enumerate(gates)}
+    ordered = sorted(
+        rows,
+        key=lambda row: (
+            stage_at.get((row["stage"], row["unit"]), len(stage_at)),
+            gate_at.get(row["gate"], -1),
+            -row["n"],
+        ),
+    )
+    return [_reason(row) for row in ordered]
+
+
+def _strata(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One line per stage and stratum with its counts by outcome."""
+    lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in rows:
+        key = (row["stage"], row["unit"], row["stratum"])
+        line = lines.setdefault(key, {"chosen": 0, "not_chosen": 0})
+        line[row["outcome"]] = row["n"]
+    return [
+        {"stage": stage, "unit": unit, "stratum": stratum} | counts
+        for (stage, unit, stratum), counts in sorted(lines.items())
+    ]
+
+
+def _reason(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of the table of reasons, its observed values as one text."""
+    seen = row["observed"]
+    if seen["kind"] == "number":
+        low, high = thousands(seen["min"]), thousands(seen["max"])
+        text = low if low == high else f"{low} to {high}, median {thousands(seen['median'])}"
+    else:
+        values = seen["values"]
+        text = ", ".join(f"{item['value']} ({thousands(item['n'])})" for item in values)
+    return {**row, "observed_text": text, "limit_text": ", ".join(row["limits"])}
+
+
+def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "gate": gate["gate"],
+        "statuses": gate["statuses"],
+        "limit_text": ", ".join(gate["limits"]),
+        "total": stacks([{"label": gate["gate"]} | gate["statuses"]], _STATUSES, "label")[0],
+        "histogram": stacks(gate["histogram"], _STATUSES, "label"),
+    }
+
+
+def _overlap_bars(overlaps: Sequence[Mapping[str, Any]]) -> list[Any]:
+    return bars([{"value": "+".join(row["gates"]), "n": row["n"]} for row in overlaps])
+
+
+def _length(name: str, distribution: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "bars": bars(distribution["histogram"], label="label"),
+        "summary": distribution,
+    }

@@ -1,0 +1,63 @@
+"""SHA256SUMS: written so that `sha256sum -c` reads them, parsed as if a stranger wrote them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from data.canonical import digest, file_digest
+from data.snapshot import layout
+
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+
+
+class SumsError(ValueError):
+    """A line of a SHA256SUMS file that is none: its number and what is wrong with it."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}")
+
+
+def compute(root: Path, known: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Path below `root` -> SHA-256 of every regular file but `SHA256SUMS` itself, sorted.
+
+    Digests in `known` (by path) are taken as they are, so that large inputs are read once.
+    """
+    files = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
+    named = sorted((path.relative_to(root).as_posix(), path) for path in files)
+    return {
+        name: known.get(name) or file_digest(path) for name, path in named if name != layout.SUMS
+    }
+
+
+def render(sums: Mapping[str, str]) -> bytes:
+    """The content of a SHA256SUMS file, sorted by path."""
+    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
+
+
+def parse(content: bytes) -> dict[str, str]:
+    """Path -> digest. Raises SumsError for a malformed line, an unsafe path or a repeated one."""
+    sums: dict[str, str] = {}
+    for number, raw in enumerate(content.split(b"\n")[:-1], start=1):
+        try:
+            match = _LINE.fullmatch(raw.decode())
+        except UnicodeDecodeError:
+            match = None
+        if match is None:
+            raise SumsError(number, f"{len(raw)} bytes that are no digest and path")
+        name = match.group(2)
+        if not layout.is_safe_path(name):
+            raise SumsError(number, "a path that leaves the directory or holds odd characters")
+        if name in sums:
+            raise SumsError(number, "a path that was listed before")
+        sums[name] = match.group(1)
+    if content and not content.endswith(b"\n"):
+        raise SumsError(len(sums) + 1, "the last line has no end")
+    return sums
+
+
+def snapshot_digest(public: bytes, private: bytes) -> str:
+    """The digest of a snapshot: SHA-256 over both SHA256SUMS files, public first."""
+    return digest(public + private)

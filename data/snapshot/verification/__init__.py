@@ -1,0 +1,123 @@
+"""Verification of a snapshot, public half alone or both: every problem is a finding, none an
+exception, whatever the directory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from data.canonical import digest
+from data.snapshot import layout, sums
+from data.snapshot.manifest import Manifest, fields_of
+from data.snapshot.verification.books import (
+    check_funnel,
+    check_recount,
+    check_summary,
+    load_frames,
+)
+from data.snapshot.verification.crossing import check_content, check_link, check_task_folders
+from data.snapshot.verification.files import check_canary, check_modes, load_half, read_object
+from data.snapshot.verification.findings import Check, Finding, Findings, Half, VerifyReport
+from data.snapshot.verification.report_page import check_report
+from data.snapshot.verification.tasks import check_counts, check_metadata, check_tasks, load_rows
+
+__all__ = ["Check", "Finding", "VerifyReport", "verify"]
+
+
+def verify(snapshot: Path) -> VerifyReport:
+    """Check a snapshot directory, or a public half on its own.
+
+    Sums, paths, manifest, tasks with their fixtures, canary, ledger, statistics, report policy;
+    with both halves also that they belong together, that the private tables add up to the
+    public counts, and that nothing private stands in public.
+    """
+    findings = Findings()
+    public_root, private_root = layout.halves(snapshot.resolve())
+    for root in (public_root, private_root):
+        if root is not None and root.is_symlink():
+            findings.add(Check.SYMLINK, root.name, "a symbolic link is never followed")
+            return _report(findings, None, None)
+    if not public_root.is_dir():
+        problem = "found no public/ and no manifest.json; expected a snapshot directory"
+        findings.add(Check.NOT_A_SNAPSHOT, snapshot.name, problem)
+        return _report(findings, None, None)
+    public = _verify_public(public_root, findings)
+    private = None if private_root is None else _verify_private(private_root, public, findings)
+    return _report(findings, public, private)
+
+
+@dataclass(frozen=True, slots=True)
+class _Public:
+    """What the checks of the private half need of the public one."""
+
+    half: Half
+    manifest: Manifest | None
+    task_ids: frozenset[str]
+    stages: Sequence[Mapping[str, Any]]
+    summary: Mapping[str, Any]
+
+
+def _verify_public(root: Path, findings: Findings) -> _Public:
+    half = load_half(root, layout.PUBLIC, findings)
+    manifest = _manifest(half, findings)
+    rows = load_rows(half, findings)
+    check_tasks(half, rows, manifest, findings)
+    check_metadata(half, findings)
+    stages = check_funnel(half, findings)
+    summary = check_summary(half, stages, findings)
+    check_report(half, findings)
+    if manifest is not None:
+        check_counts(half, rows, manifest, findings)
+        check_canary(half, manifest.canary, findings)
+    return _Public(half, manifest, frozenset(rows), stages, summary)
+
+
+def _verify_private(root: Path, public: _Public, findings: Findings) -> Half:
+    half = load_half(root, layout.PRIVATE, findings)
+    check_modes(half, findings)
+    check_link(half, public.half, public.manifest, findings)
+    check_task_folders(half, public.task_ids, findings)
+    books = load_frames(half, findings)
+    if books is not None:
+        check_recount(books, public.stages, public.summary, public.manifest, findings)
+    check_content(half, public.half, books, public.task_ids, findings)
+    if public.manifest is not None:
+        check_canary(half, public.manifest.canary, findings)
+    return half
+
+
+def _manifest(public: Half, findings: Findings) -> Manifest | None:
+    """The manifest, with its derived fields checked; None if it is none."""
+    document = read_object(public, layout.MANIFEST, Check.MANIFEST, findings)
+    if document is None:
+        return None
+    where = f"{public.name}/{layout.MANIFEST}"
+    try:
+        manifest = Manifest.model_validate(document)
+    except ValidationError as error:
+        findings.add(Check.MANIFEST, where, fields_of(error))
+        return None
+    if manifest.snapshot != layout.snapshot_id(manifest.name, manifest.released, manifest.revision):
+        findings.add(Check.MANIFEST, where, "the snapshot id is not name, date and revision")
+    if manifest.recipe_digest != digest(manifest.recipe):
+        findings.add(Check.MANIFEST_DIGEST, where, "recipe_digest is not that of the recipe")
+    if manifest.canary != layout.canary(manifest.snapshot, manifest.recipe_digest):
+        findings.add(Check.MANIFEST_DIGEST, where, "the canary does not follow from the recipe")
+    return manifest
+
+
+def _report(findings: Findings, public: _Public | None, private: Half | None) -> VerifyReport:
+    halves = [half for half in (public.half if public else None, private) if half is not None]
+    both = [half.sums for half in halves if half.sums is not None]
+    return VerifyReport(
+        snapshot=public.manifest.snapshot if public and public.manifest else None,
+        digest=sums.snapshot_digest(both[0], both[1]) if len(both) == 2 else None,
+        with_private=private is not None,
+        files=sum(len(half.files) for half in halves),
+        tasks=len(public.task_ids) if public else 0,
+        findings=tuple(findings.found),
+    )

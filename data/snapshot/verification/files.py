@@ -1,0 +1,152 @@
+"""Files of a half against its SHA256SUMS. Nothing is opened that is no regular file."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from data.canonical import file_digest
+from data.snapshot import layout, sums
+from data.snapshot.verification.findings import Check, Findings, Half
+
+LARGEST_DOCUMENT = 512 * 1024 * 1024  # bytes of a file that is read as a whole
+_TEXT_SUFFIXES = (".md", ".json", ".jsonl", ".yaml", ".toml", ".html", ".svg")
+
+
+def load_half(root: Path, name: str, findings: Findings) -> Half:
+    """List and digest the files of a half, comparing them with its SHA256SUMS."""
+    files = _regular_files(root, name, findings)
+    digests: dict[str, str] = {}
+    for path, file in files.items():
+        try:
+            digests[path] = file_digest(file)
+        except OSError as error:
+            findings.add(Check.UNREADABLE, f"{name}/{path}", f"{type(error).__name__}")
+    content = read(files, layout.SUMS, name, findings)
+    if content is not None:
+        _compare(name, content, digests, findings)
+    return Half(name, root, files, digests, content)
+
+
+def read(files: Mapping[str, Path], path: str, half: str, findings: Findings) -> bytes | None:
+    """The content of a file that must be there; a finding and None if it cannot be read."""
+    file = files.get(path)
+    if file is None:
+        findings.add(Check.SUMS_MISSING, f"{half}/{path}", "the file is not there")
+        return None
+    try:
+        if file.stat().st_size > LARGEST_DOCUMENT:
+            findings.add(Check.UNREADABLE, f"{half}/{path}", "larger than 512 MiB")
+            return None
+        return file.read_bytes()
+    except OSError as error:
+        findings.add(Check.UNREADABLE, f"{half}/{path}", f"{type(error).__name__}")
+        return None
+
+
+def read_object(half: Half, path: str, check: Check, findings: Findings) -> dict[str, Any] | None:
+    """A JSON object from a file that must be there; a finding and None for anything else."""
+    content = read(half.files, path, half.name, findings)
+    if content is None:
+        return None
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        findings.add(check, f"{half.name}/{path}", f"{len(content)} bytes that are no JSON")
+        return None
+    if not isinstance(document, dict):
+        found = type(document).__name__
+        findings.add(check, f"{half.name}/{path}", f"found {found}, expected a JSON object")
+        return None
+    return document
+
+
+def check_canary(half: Half, guid: str, findings: Findings) -> None:
+    """The canary stands in every text file the project wrote, and in no input."""
+    for path, file in half.files.items():
+        if _is_input(path):
+            if _holds(file, guid.encode()):
+                findings.add(Check.CANARY_IN_INPUTS, f"{half.name}/{path}", "holds the canary")
+        elif path == layout.TASK_LIST:
+            continue  # `check_tasks` looks at each row
+        elif _is_own_text(path) and not _holds(file, guid.encode()):
+            findings.add(Check.CANARY_MISSING, f"{half.name}/{path}", "lacks the canary")
+
+
+def check_modes(half: Half, findings: Findings) -> None:
+    """Only the owner may enter the private half."""
+    if stat.S_IMODE(half.root.stat().st_mode) & 0o077:
+        findings.add(Check.OPEN_TO_OTHERS, half.name, "others may enter; run chmod 700 on it")
+
+
+def is_public_text(path: str) -> bool:
+    """Was this file of a half written by the project as text?"""
+    return _is_own_text(path) and not _is_input(path)
+
+
+def _is_own_text(path: str) -> bool:
+    return path == "LICENSE" or path.endswith(_TEXT_SUFFIXES)
+
+
+def _is_input(path: str) -> bool:
+    parts = path.split("/")
+    return len(parts) > 3 and parts[0] == layout.TASKS and parts[2] == layout.INPUTS
+
+
+def _holds(file: Path, needle: bytes) -> bool:
+    try:
+        with file.open("rb") as handle:
+            if os.fstat(handle.fileno()).st_size == 0:
+                return False
+            with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return content.find(needle) >= 0
+    except OSError:  # reported when it was digested
+        return False
+
+
+def _regular_files(root: Path, name: str, findings: Findings) -> dict[str, Path]:
+    """Regular files below `root` by path, sorted; links, devices and odd names are findings."""
+    files: dict[str, Path] = {}
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        try:
+            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+        except OSError as error:
+            findings.add(Check.UNREADABLE, f"{name}/{folder}", f"{type(error).__name__}")
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}".lstrip("/")
+            if entry.is_symlink():
+                findings.add(Check.SYMLINK, f"{name}/{path}", "a symbolic link is never followed")
+            elif not layout.is_safe_path(path):
+                findings.add(Check.UNSAFE_PATH, f"{name}/{path}", "a name with odd characters")
+            elif entry.is_dir(follow_symlinks=False):
+                folders.append(path)
+            elif entry.is_file(follow_symlinks=False):
+                files[path] = root / path
+            else:
+                findings.add(Check.SPECIAL_FILE, f"{name}/{path}", "no regular file")
+    return dict(sorted(files.items()))
+
+
+def _compare(name: str, content: bytes, digests: Mapping[str, str], findings: Findings) -> None:
+    try:
+        listed = sums.parse(content)
+    except sums.SumsError as error:
+        findings.add(Check.SUMS_MALFORMED, f"{name}/{layout.SUMS}", str(error))
+        return
+    there = digests.keys() - {layout.SUMS}
+    for path in sorted(listed.keys() - there):
+        findings.add(Check.SUMS_MISSING, f"{name}/{path}", "listed, but not there")
+    for path in sorted(there - listed.keys()):
+        findings.add(Check.SUMS_EXTRA, f"{name}/{path}", "there, but not listed")
+    for path in sorted(there & listed.keys()):
+        if listed[path] != digests[path]:
+            findings.add(Check.SUMS_CHANGED, f"{name}/{path}", "its digest is not the listed one")

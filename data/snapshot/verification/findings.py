@@ -1,0 +1,90 @@
+"""What verification reports: one finding per thing that is wrong, and what was looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from data.snapshot.neutralise import one_line
+
+_LONGEST_PROBLEM = 400
+
+
+class Check(StrEnum):
+    """What a finding is about. Renaming one is a breaking change."""
+
+    NOT_A_SNAPSHOT = "snapshot.not_one"
+    SYMLINK = "path.symlink"
+    SPECIAL_FILE = "path.special_file"
+    UNSAFE_PATH = "path.unsafe"
+    UNREADABLE = "path.unreadable"
+    OPEN_TO_OTHERS = "path.open_to_others"
+    SUMS_MALFORMED = "sums.malformed"
+    SUMS_MISSING = "sums.file_missing"
+    SUMS_EXTRA = "sums.file_extra"
+    SUMS_CHANGED = "sums.file_changed"
+    MANIFEST = "manifest.schema"
+    MANIFEST_DIGEST = "manifest.digest"
+    MANIFEST_COUNT = "manifest.count"
+    METADATA = "croissant.incomplete"
+    TASK_ROW = "tasks.row"
+    TASK_TWICE = "tasks.id_twice"
+    TASK_FILES = "tasks.files"
+    TASK_TEXT = "tasks.text_differs"
+    FIXTURE = "tasks.fixture"
+    PRIVATE_FIELD = "private.field_in_public"
+    PRIVATE_CONTENT = "private.content_in_public"
+    PRIVATE_LINK = "private.other_snapshot"
+    CANARY_MISSING = "canary.missing"
+    CANARY_IN_INPUTS = "canary.in_inputs"
+    LEDGER_ARITHMETIC = "ledger.arithmetic"
+    LEDGER_RECOUNT = "ledger.recount"
+    STATISTICS = "statistics.recount"
+    REPORT_POLICY = "report.policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong: which check, at which path in the snapshot, and what it is."""
+
+    check: Check
+    path: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """The outcome. `digest` is None unless both halves and their sums were there."""
+
+    snapshot: str | None
+    digest: str | None
+    with_private: bool
+    files: int
+    tasks: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects findings; paths and problems are made safe to print."""
+
+    found: list[Finding] = field(default_factory=list)
+
+    def add(self, check: Check, path: str, problem: str) -> None:
+        self.found.append(Finding(check, one_line(path), one_line(problem)[:_LONGEST_PROBLEM]))
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """One half on disk: its regular files by path, their digests, and its SHA256SUMS bytes."""
+
+    name: str
+    root: Path
+    files: dict[str, Path]
+    digests: dict[str, str]
+    sums: bytes | None

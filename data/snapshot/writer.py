@@ -1,0 +1,240 @@
+"""Writing a snapshot: built aside, then moved into place in one step, or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path, PurePosixPath
+
+import orjson
+
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, replacing_dir
+from data.canonical import pretty_json
+from data.contracts import Candidate, StageTally
+from data.errors import LedgerError, ReleaseError
+from data.snapshot import layout, sums
+from data.snapshot.aggregates import outcome_counts
+from data.snapshot.books import Frames, frames
+from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
+from data.snapshot.manifest import build as build_manifest
+from data.snapshot.neutralise import one_line, storable_tree
+from data.snapshot.release import Release, SnapshotRef
+from data.snapshot.verification import VerifyReport
+
+_NAMED = 5  # of the differing tasks or files, so many are named
+_LATEST = "latest"
+_LOCK = ".lock"
+_PUBLIC_DIR = 0o755
+_PUBLIC_FILE = 0o644
+
+
+def write_snapshot(release: Release, out: Path, *, revision: bool = False) -> SnapshotRef:
+    """Write `release` to `out/<name>-<date>/` and return where it lies and its digest.
+
+    A snapshot of that name with the same digest is left as it is. With another digest it is
+    never touched: ReleaseError names what differs, or `revision` writes `-r2`, `-r3`, ….
+    Raises LedgerError if the ledger's rows and tallies disagree. A build that is killed leaves
+    no snapshot; what it left behind is removed by the next one.
+    """
+    _check(release)
+    books = frames(release.books)
+    _check_tallies(release.books.tallies, books)
+    out.mkdir(parents=True, exist_ok=True)
+    with _locked(out):
+        _remove_leftovers(out, release.name)
+        for number in count(1):
+            done = _publish(release, books, out, number)
+            if isinstance(done, SnapshotRef):
+                return done
+            if not revision:
+                raise ReleaseError(done)
+    raise AssertionError("unreachable: there is always a next revision")
+
+
+def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
+    """Point `latest` beside the snapshot at it, in one step. `report` must be good and its own."""
+    if not report.ok or report.digest != ref.digest:
+        raise ReleaseError(
+            f"{ref.snapshot}: not marked as latest, verification found {len(report.findings)} "
+            "problems. Run `benchmint verify` on it."
+        )
+    link = ref.path.parent / _LATEST
+    if link.exists() and not link.is_symlink():
+        raise ReleaseError(f"{link} is no symbolic link; move it away.")
+    fresh = ref.path.parent / f".{_LATEST}.{os.getpid()}.part"
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(ref.path.name)
+    fresh.replace(link)
+    return link
+
+
+def _publish(release: Release, books: Frames, out: Path, revision: int) -> SnapshotRef | str:
+    """Write one revision, or find it there; returns what differs if another one is there."""
+    snapshot = layout.snapshot_id(release.name, release.released, revision)
+    target = out / snapshot
+    if not target.exists():
+        with replacing_dir(target) as part:
+            digest = _build(part, release, books, revision)
+        return SnapshotRef(snapshot, target, digest, written=True)
+    with tempfile.TemporaryDirectory(prefix=f".{snapshot}.", suffix=".part", dir=out) as part:
+        digest = _build(Path(part), release, books, revision)
+        if _sums_of(Path(part)) == _sums_of(target):
+            return SnapshotRef(snapshot, target, digest, written=False)
+        return _difference(Path(part), target)
+
+
+def _build(root: Path, release: Release, books: Frames, revision: int) -> str:
+    """Write both halves and `run.json` into `root`; returns the snapshot digest."""
+    manifest = build_manifest(release, revision, books)
+    contents = Contents(release, manifest, books, OpaqueIds(release))
+    public, private = root / layout.PUBLIC, root / layout.PRIVATE
+    public_sums = write_public(public, contents)
+    private_sums = write_private(private, contents, public_sums)
+    digest = sums.snapshot_digest(public_sums, private_sums)
+    run = {"snapshot": manifest.snapshot, "digest": digest, **release.run_info}
+    (root / layout.RUN).write_bytes(pretty_json(storable_tree(run)))
+    _set_modes(public, _PUBLIC_DIR, _PUBLIC_FILE)
+    _set_modes(private, PRIVATE_DIR, PRIVATE_FILE)
+    return digest
+
+
+def _set_modes(root: Path, folder: int, file: int) -> None:
+    root.chmod(folder)
+    for path in root.rglob("*"):
+        path.chmod(folder if path.is_dir() else file)
+
+
+def _sums_of(snapshot: Path) -> dict[str, str]:
+    """All files of both halves with their digests, as the SHA256SUMS files say."""
+    found: dict[str, str] = {}
+    for half in (layout.PUBLIC, layout.PRIVATE):
+        path = snapshot / half / layout.SUMS
+        try:
+            listed = sums.parse(path.read_bytes())
+        except (OSError, sums.SumsError) as error:
+            raise ReleaseError(
+                f"{snapshot} is there, but {half}/{layout.SUMS} cannot be read "
+                f"({type(error).__name__}). Move that directory away."
+            ) from error
+        found |= {f"{half}/{name}": sha256 for name, sha256 in listed.items()}
+    return found
+
+
+def _difference(fresh: Path, there: Path) -> str:
+    """Why `there` was not overwritten: manifest fields, tasks, else files that differ."""
+    ours, theirs = _sums_of(fresh), _sums_of(there)
+    differing = sorted(
+        name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)
+    )
+    tasks_at = f"{layout.PUBLIC}/{layout.TASKS}/"
+    tasks = sorted({name.split("/")[2] for name in differing if name.startswith(tasks_at)})
+    fields = _differing_fields(fresh, there)
+    causes = [
+        f"manifest fields {', '.join(fields)}" if fields else "",
+        f"tasks {_some(tasks)}" if tasks else "",
+    ]
+    told = "; ".join(cause for cause in causes if cause) or f"files {_some(differing)}"
+    return (
+        f"{there.name} is there with another digest. It differs in: {told}. A published snapshot "
+        "is never overwritten: write a revision, or choose another name or release date."
+    )
+
+
+def _differing_fields(fresh: Path, there: Path) -> list[str]:
+    """Top-level fields in which the two manifests differ; none if one cannot be read."""
+    try:
+        ours, theirs = (
+            orjson.loads((snapshot / layout.PUBLIC / layout.MANIFEST).read_bytes())
+            for snapshot in (fresh, there)
+        )
+    except (OSError, orjson.JSONDecodeError):
+        return []
+    return sorted(name for name in ours if ours[name] != theirs.get(name))
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few of `names`, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(one_line(name) for name in names[:_NAMED]) + more
+
+
+def _check(release: Release) -> None:
+    """Raise ReleaseError for names that cannot be directories, clash, or leave their root."""
+    if not layout.is_name(release.name):
+        raise ReleaseError(
+            f"snapshot name of {len(release.name)} characters: expected lower-case words joined "
+            "by hyphens, at most 64 characters."
+        )
+    seen: set[str] = set()
+    for task in release.candidates:
+        if not layout.is_id(task.task_id):
+            raise ReleaseError(
+                f"task id of {len(task.task_id)} characters: expected letters, digits, '.', '_' "
+                "and '-', at most 128, and no reserved name."
+            )
+        if task.task_id.lower() in seen:
+            raise ReleaseError(f"task {task.task_id}: the id occurs twice (ignoring case).")
+        seen.add(task.task_id.lower())
+        _check_paths(task)
+
+
+def _check_paths(task: Candidate) -> None:
+    files: set[str] = set()
+    folders: set[str] = set()
+    for fixture in task.fixtures:
+        if not layout.is_safe_path(fixture.path):
+            raise ReleaseError(
+                f"task {task.task_id}: fixture {fixture.sha256[:12]} has an unsafe path of "
+                f"{len(fixture.path)} characters; expected a relative POSIX path without '..', "
+                "backslashes and control characters."
+            )
+        path = fixture.path.lower()
+        if path in files:
+            raise ReleaseError(
+                f"task {task.task_id}: two fixtures share the path of {fixture.sha256[:12]} "
+                "(ignoring case)."
+            )
+        files.add(path)
+        folders.update(str(parent) for parent in PurePosixPath(path).parents)
+    if files & folders:
+        raise ReleaseError(f"task {task.task_id}: a fixture's path is a directory of another's.")
+
+
+def _check_tallies(tallies: Sequence[StageTally], books: Frames) -> None:
+    """Raise LedgerError unless the ledger's rows are exactly those the tallies count."""
+    told: dict[tuple[str, str, str], int] = {}
+    for tally in tallies:
+        if sum(tally.counts.values()) != tally.n_in:
+            raise LedgerError(
+                f"stage {tally.stage}: {tally.n_in} {tally.unit}s came in, others left"
+            )
+        for outcome, n in tally.counts.items():
+            if n:
+                told[(tally.stage, tally.unit, str(outcome))] = n
+    written = outcome_counts(books.ledger)
+    wrong = sorted(key for key in told.keys() | written.keys() if told.get(key) != written.get(key))
+    if wrong:
+        stage, unit, which = wrong[0]
+        raise LedgerError(
+            f"stage {stage}: the tally counts {told.get(wrong[0], 0)} {unit}s {which}, the "
+            f"ledger has {written.get(wrong[0], 0)} rows ({len(wrong)} counts disagree)"
+        )
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Hold the only writer's lock of `out`."""
+    with (out / _LOCK).open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _remove_leftovers(out: Path, name: str) -> None:
+    """Remove what killed builds left: with the lock held nobody else is writing here."""
+    for path in out.glob(f".{name}-*.part"):
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,147 @@
+"""Parquet in and out: typed, and the same bytes for the same rows.
+
+Tables are written into a stage's directory, which is synced and moved into place as a whole
+(`data.atomic.replacing_dir`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from data.canonical import canonical_json
+from data.contracts import LedgerRow, LineageRow, Scalar, StageTally, Verdict
+
+Schema = Mapping[str, Any]
+
+LEDGER: Schema = {
+    "stage": pl.String,
+    "unit": pl.String,
+    "item_id": pl.String,
+    "outcome": pl.String,
+    "gate": pl.String,
+    "reason": pl.String,
+    "observed": pl.String,
+    "limit": pl.String,
+    "stratum": pl.String,
+    "evidence": pl.String,
+}
+VERDICTS: Schema = {
+    "item_id": pl.String,
+    "gate": pl.String,
+    "status": pl.String,
+    "reason": pl.String,
+    "observed": pl.Float64,
+    "limit": pl.Float64,
+    "observed_text": pl.String,
+    "limit_text": pl.String,
+    "measures": pl.String,
+    "blocked_by": pl.String,
+}
+LINEAGE: Schema = {
+    "stage": pl.String,
+    "parent_unit": pl.String,
+    "parent": pl.String,
+    "child_unit": pl.String,
+    "child": pl.String,
+    "why": pl.String,
+}
+TALLIES: Schema = {
+    "stage": pl.String,
+    "kind": pl.String,
+    "unit": pl.String,
+    "outcome": pl.String,
+    "n": pl.Int64,
+    "n_in": pl.Int64,
+}
+
+
+def write_table(path: Path, rows: Iterable[Mapping[str, Any]], schema: Schema) -> int:
+    """Write `rows` with exactly `schema`; returns the number of rows."""
+    return write_rows(path, [tuple(map(row.get, schema)) for row in rows], schema)
+
+
+def write_rows(path: Path, rows: Sequence[tuple[Any, ...]], schema: Schema) -> int:
+    """Write `rows`, whose values stand in the order of `schema`; returns their number."""
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    named = zip(schema.items(), columns, strict=True)
+    return write_frame(path, pl.DataFrame([pl.Series(n, c, dtype=t) for (n, t), c in named]))
+
+
+def write_frame(path: Path, frame: pl.DataFrame) -> int:
+    """Write a frame as zstd Parquet; returns the number of rows."""
+    frame.write_parquet(path, compression="zstd", compression_level=3)
+    return frame.height
+
+
+def read_table(paths: Sequence[Path], schema: Schema) -> pl.DataFrame:
+    """The rows of all `paths` in the order given; an empty frame of `schema` for none."""
+    frames = [pl.read_parquet(path) for path in paths]
+    return pl.concat([pl.DataFrame(schema=dict(schema)), *frames], how="vertical")
+
+
+def _text(value: Scalar) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(value: Scalar) -> float | None:
+    return None if value is None or isinstance(value, str) else float(value)
+
+
+def ledger_values(row: LedgerRow) -> tuple[Any, ...]:
+    """A ledger row in the order of `LEDGER`; evidence becomes canonical JSON."""
+    return (
+        row.stage,
+        row.unit,
+        row.item_id,
+        str(row.outcome),
+        row.gate,
+        row.reason,
+        _text(row.observed),
+        _text(row.limit),
+        row.stratum,
+        canonical_json(dict(row.evidence)).decode(),
+    )
+
+
+def ledger_record(row: LedgerRow) -> dict[str, Any]:
+    """A ledger row as a record of `LEDGER`."""
+    return dict(zip(LEDGER, ledger_values(row), strict=True))
+
+
+def verdict_values(item_id: str, verdict: Verdict) -> tuple[Any, ...]:
+    """A verdict in the order of `VERDICTS`: numbers as numbers, and everything as text."""
+    return (
+        item_id,
+        verdict.gate,
+        str(verdict.status),
+        verdict.reason,
+        _number(verdict.observed),
+        _number(verdict.limit),
+        _text(verdict.observed),
+        _text(verdict.limit),
+        canonical_json(dict(verdict.measures)).decode(),
+        verdict.blocked_by,
+    )
+
+
+def verdict_record(item_id: str, verdict: Verdict) -> dict[str, Any]:
+    """A verdict as a record of `VERDICTS`."""
+    return dict(zip(VERDICTS, verdict_values(item_id, verdict), strict=True))
+
+
+def lineage_record(row: LineageRow) -> dict[str, Any]:
+    """A lineage row as a record of `LINEAGE`."""
+    return {name: getattr(row, name) for name in LINEAGE}
+
+
+def tally_records(tally: StageTally) -> list[dict[str, Any]]:
+    """One record of `TALLIES` per outcome, zero counts included."""
+    head = {"stage": tally.stage, "kind": str(tally.kind), "unit": tally.unit}
+    return [
+        head | {"outcome": str(outcome), "n": n, "n_in": tally.n_in}
+        for outcome, n in tally.counts.items()
+    ]

@@ -1,0 +1,130 @@
+"""What the project's own code makes of a demo workspace, file by file, beside the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from construction.sessions.fixtures.resolve import resolve_fixtures
+from construction.sessions.fixtures.roots import RootIndex
+from construction.sessions.gates import fixture, length, network, restoration
+from construction.sessions.gates.fixture import FixtureObservation
+from construction.sessions.gates.restoration import RestoredSpan
+from construction.sessions.probe.capture import Captures
+from construction.sessions.probe.client import NetworkRuntime
+from construction.sessions.probe.run import probe_urls
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
+from construction.sessions.recovery import RecoveryConfig, recover
+from construction.sessions.scan import ScannedFile, scan
+from data.contracts import (
+    Origin,
+    ReadIssue,
+    Role,
+    Session,
+    Status,
+    TaskInstance,
+    Turn,
+)
+from data.demo import Truth, load_truth
+from data.demo.truth import FileTruth, GateTruth, InstanceTruth, SessionTruth
+
+OFFLINE = network.NetworkConfig(mode="offline", unverified="keep")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """One file as scanned and read."""
+
+    truth: FileTruth
+    scanned: ScannedFile
+    issues: tuple[ReadIssue, ...]
+    sessions: tuple[Session, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """One instance with its verdicts, where recovery found what the truth says."""
+
+    where: str
+    truth: InstanceTruth
+    instance: TaskInstance
+    verdicts: dict[str, GateTruth]
+    files: FixtureObservation
+    spans: tuple[RestoredSpan, ...]
+    urls: tuple[str, ...]
+
+
+def human_turns(session: Session) -> list[Turn]:
+    return [
+        turn for turn in session.turns if turn.role is Role.USER and turn.origin is Origin.HUMAN
+    ]
+
+
+def read_all(folder: Path) -> tuple[Truth, list[ReadFile]]:
+    """Scan and read every file of a workspace. Each file has its truth, and each truth a file."""
+    truth = load_truth(folder)
+    scanned = {
+        file.relative.removeprefix("sessions/"): file for file in scan([folder / "sessions"])
+    }
+    assert set(scanned) == {file.path for file in truth.files}
+    return truth, [_read(file, scanned[file.path]) for file in truth.files]
+
+
+def _read(truth: FileTruth, scanned: ScannedFile) -> ReadFile:
+    if scanned.format is None:
+        return ReadFile(truth, scanned, (), ())
+    items = list(read_source(SourceFile(scanned.path, scanned.relative), scanned.format))
+    issues = tuple(item for item in items if isinstance(item, ReadIssue))
+    sessions = tuple(item for item in items if isinstance(item, Session))
+    return ReadFile(truth, scanned, issues, sessions)
+
+
+def paired(file: ReadFile) -> Iterator[tuple[Session, SessionTruth]]:
+    yield from zip(file.sessions, file.truth.sessions, strict=True)
+
+
+def found_instances(session: Session) -> list[tuple[int, ...]]:
+    """The positions, among the human turns, that form each recovered instance."""
+    position = {turn.index: at for at, turn in enumerate(human_turns(session))}
+    found = recover(session, RecoveryConfig()).instances
+    return [tuple(position[turn.index] for turn in one.user_turns) for one in found]
+
+
+def gate_all(folder: Path, files: list[ReadFile]) -> list[Gated]:
+    """Every instance through the four gates, as an offline build does it."""
+    index = RootIndex((folder / "files",))
+    gated = []
+    for file in files:
+        for session, truth in paired(file):
+            found = recover(session, RecoveryConfig()).instances
+            if len(found) != len(truth.instances):
+                continue  # told by the test of the instances
+            where = file.truth.path
+            gated += [
+                _gate(where, one, told, index)
+                for one, told in zip(found, truth.instances, strict=True)
+            ]
+    return gated
+
+
+def _gate(where: str, instance: TaskInstance, truth: InstanceTruth, index: RootIndex) -> Gated:
+    spans = restoration.measure(instance)
+    files = resolve_fixtures(instance, index, fixture.FixtureConfig())
+    local = {
+        "length": length.judge(length.measure(instance), length.LengthConfig()),
+        "fixture": fixture.judge(files, fixture.FixtureConfig()),
+        "restoration": restoration.judge(spans, restoration.RestorationConfig()),
+    }
+    verdicts = {
+        gate: GateTruth(status=str(verdict.status), reason=verdict.reason)
+        for gate, verdict in local.items()
+    }
+    urls = network.instance_urls(restoration.apply(instance, spans))
+    verdicts["network"] = GateTruth(status=str(Status.NOT_MEASURED))
+    if not any(verdict.status is Status.FAILED for verdict in local.values()):
+        results = probe_urls(urls, OFFLINE, NetworkRuntime(), Captures())
+        judged = network.judge(network.measure(urls, results), OFFLINE)
+        verdicts["network"] = GateTruth(status=str(judged.status), reason=judged.reason)
+    return Gated(where, truth, instance, verdicts, files, spans, urls)

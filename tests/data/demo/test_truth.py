@@ -1,0 +1,163 @@
+"""The truth of the demo against the code: file by file, turn by turn, instance by instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from construction.sessions.probe.client import refusal
+from construction.sessions.urls import normalise, parse_url
+from data.demo import Truth, generate
+from data.demo.script import Flavor
+from data.demo.story import story
+from data.demo.truth import GATES
+from tests.data.demo.observed import (
+    Gated,
+    ReadFile,
+    found_instances,
+    gate_all,
+    human_turns,
+    paired,
+    read_all,
+)
+
+SEED, SIZE = 7, 60
+
+
+class Observed:
+    """A workspace, what was read of it, and what the gates say."""
+
+    def __init__(self, folder: Path, seed: int, size: int) -> None:
+        generate(folder, size, seed)
+        self.seed, self.size = seed, size
+        self.truth: Truth
+        self.files: list[ReadFile]
+        self.truth, self.files = read_all(folder)
+        self.gated: list[Gated] = gate_all(folder, self.files)
+
+
+@pytest.fixture(scope="module")
+def sixty(tmp_path_factory: pytest.TempPathFactory) -> Observed:
+    return Observed(tmp_path_factory.mktemp("demo") / "demo", SEED, SIZE)
+
+
+def test_every_file_is_told_for_what_it_is(sixty: Observed) -> None:
+    for file in sixty.files:
+        outcome = "read" if file.scanned.format else str(file.scanned.reason)
+        assert (outcome, file.scanned.label) == (file.truth.outcome, file.truth.label), file.truth
+
+
+def test_planted_lines_are_found_and_no_others(sixty: Observed) -> None:
+    for file in sixty.files:
+        found = [(issue.line, issue.reason) for issue in file.issues]
+        planted = [(issue.line, issue.reason) for issue in file.truth.issues]
+        assert found == planted, file.truth.path
+
+
+def test_every_session_has_its_human_turns(sixty: Observed) -> None:
+    for file in sixty.files:
+        for session, truth in paired(file):
+            assert session.session_id == truth.session_id
+            assert len(human_turns(session)) == truth.n_human_turns, file.truth.path
+            assert (session.parent_session_id is not None) is truth.is_sub_agent
+
+
+def test_what_a_person_typed_is_found_below_all_wrappers(sixty: Observed) -> None:
+    assert _misheard(sixty) == []
+
+
+def _misheard(observed: Observed) -> list[tuple[str, str]]:
+    said: dict[str, list[str]] = {}
+    for number in range(observed.size):
+        script = story(observed.seed, number).script
+        is_run = script.flavor is Flavor.TAU
+        name = f"task_{number}_trial_0" if is_run else script.session_id
+        said[name] = [turn.said.strip() for turn in script.human_turns()]
+    return [
+        (turn.said, wanted)
+        for file in observed.files
+        for session in file.sessions
+        for turn, wanted in zip(
+            human_turns(session), said.get(session.session_id, ()), strict=False
+        )
+        if turn.said != wanted
+    ]
+
+
+def test_sessions_split_where_the_plan_says(sixty: Observed) -> None:
+    assert _wrongly_split(sixty) == []
+
+
+def _wrongly_split(observed: Observed) -> list[tuple[str, object, object]]:
+    pairs = [
+        (file.truth.path, found_instances(session), [one.turns for one in truth.instances])
+        for file in observed.files
+        for session, truth in paired(file)
+    ]
+    return [pair for pair in pairs if pair[1] != pair[2]]
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_each_gate_fails_what_is_planted_and_nothing_else(sixty: Observed, gate: str) -> None:
+    assert _misjudged(sixty, gate) == []
+
+
+def _misjudged(observed: Observed, gate: str) -> list[tuple[str, object, object, object]]:
+    return [
+        (one.where, one.truth.plants or one.truth.task, one.verdicts[gate], one.truth.gates[gate])
+        for one in observed.gated
+        if one.verdicts[gate] != one.truth.gates[gate]
+    ]
+
+
+def test_exactly_the_declared_files_are_declared(sixty: Observed) -> None:
+    wrong = [
+        (one.where, one.files.declared, one.truth.declared)
+        for one in sixty.gated
+        if one.files.declared != len(one.truth.declared)
+    ]
+    assert wrong == []
+
+
+def test_spans_are_restored_to_what_was_there(sixty: Observed) -> None:
+    for one in sixty.gated:
+        found = [(str(span.status), span.value) for span in one.spans]
+        assert found == [(span.status, span.value) for span in one.truth.spans], one.where
+
+
+def test_the_network_gate_sees_the_planted_urls(sixty: Observed) -> None:
+    for one in sixty.gated:
+        if one.truth.gates["network"].status != "not_measured":
+            planted = {normalise(url.url) for url in one.truth.urls}
+            assert set(one.urls) == planted, one.where
+
+
+def test_a_live_probe_would_request_only_what_may_be_requested(sixty: Observed) -> None:
+    seen = set()
+    for url in (url for one in sixty.gated for url in one.truth.urls):
+        cause = refusal(parse_url(normalise(url.url)))
+        wanted = url.live if url.live in ("forbidden_address", "one_time_path") else None
+        assert (None if cause is None else str(cause)) == wanted, url
+        seen.add(url.live)
+    assert seen == {"reachable", "no_such_host", "forbidden_address", "one_time_path"}
+
+
+def test_copies_are_told_by_their_words_and_nothing_else_is(sixty: Observed) -> None:
+    first: dict[str, str] = {}
+    kept = [one for one in sixty.gated if one.truth.outcome in ("kept", "instance.duplicate")]
+    for one in sorted(kept, key=lambda one: one.instance.source_path):
+        original = first.setdefault(one.instance.fingerprint, one.where)
+        is_copy = one.truth.outcome == "instance.duplicate"
+        assert (original != one.where) is is_copy, one.where
+    assert sum(one.truth.outcome == "instance.duplicate" for one in kept) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [11, 12])
+def test_ten_blocks_of_other_seeds_agree_too(tmp_path: Path, seed: int) -> None:
+    observed = Observed(tmp_path / "demo", seed, 600)
+    assert _misheard(observed) == []
+    assert _wrongly_split(observed) == []
+    for gate in GATES:
+        assert _misjudged(observed, gate) == []

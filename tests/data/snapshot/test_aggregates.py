@@ -1,0 +1,134 @@
+"""What is told of the books: counts by hand, and no text of theirs."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data.contracts import LedgerRow, Outcome, Status, Verdict
+from data.snapshot.aggregates import funnel, ledger_summary, outcome_counts, values_summary
+from data.snapshot.books import frames, gate_order
+from data.snapshot.release import Books
+from tests.data.snapshot.sample import GATES, books
+
+NOTHING = Books(ledger=[], verdicts=[], lineage=[], tallies=[])
+
+
+def rejected(item: str, reason: str, observed: object, limit: object = 10) -> LedgerRow:
+    return LedgerRow(
+        "gates",
+        "instance",
+        item,
+        Outcome.REJECTED,
+        gate="length",
+        reason=reason,
+        observed=observed,  # type: ignore[arg-type]
+        limit=limit,  # type: ignore[arg-type]
+    )
+
+
+def test_the_funnel_tells_outcomes_and_children_in_pipeline_order() -> None:
+    given_books = books(24)
+    told = funnel(given_books.tallies, frames(given_books))
+    assert [(step["stage"], step["n_in"], step["made"]) for step in told] == [
+        ("read", 10, {"session": 8}),
+        ("recover", 8, {"instance": 24}),
+        ("gates", 24, {}),
+        ("package", 18, {"candidate": 18}),
+        ("select", 18, {}),
+    ]
+    assert told[2]["outcomes"] == {"rejected": 6, "kept": 18}
+    assert all(sum(step["outcomes"].values()) == step["n_in"] for step in told)
+
+
+def test_rejections_gates_and_overlaps_by_hand() -> None:
+    # Of 0..23, 0, 10 and 20 are too short; 0, 7, 14 and 21 lack a file.
+    told = ledger_summary(frames(books(24)), GATES)
+    by_reason = {row["reason"]: row for row in told["rejections"]}
+    assert by_reason["length.too_short"]["n"] == 3
+    assert by_reason["length.too_short"]["limits"] == ["10"]
+    assert by_reason["length.too_short"]["observed"] == {
+        "kind": "number",
+        "n": 3,
+        "min": 0,
+        "p25": 0,
+        "median": 1,
+        "p75": 2,
+        "max": 2,
+    }
+    assert by_reason["fixture.unresolved_declared"]["n"] == 3
+    assert by_reason["file.unsupported_format"]["observed"] == {
+        "kind": "none",
+        "n": 0,
+        "values": [],
+    }
+    assert told["overlaps"] == [
+        {"gates": ["fixture"], "n": 3},
+        {"gates": ["length"], "n": 2},
+        {"gates": ["length", "fixture"], "n": 1},
+    ]
+    network = next(gate for gate in told["gates"] if gate["gate"] == "network")
+    assert network["statuses"] == {"passed": 18, "failed": 0, "unverified": 0, "not_measured": 6}
+    assert network["histogram"] == [{"label": "0", "passed": 18, "failed": 0, "unverified": 0}]
+
+
+def test_strata_are_counted() -> None:
+    told = ledger_summary(frames(books(24)), GATES)["strata"]
+    assert told == [
+        {"stage": "select", "unit": "candidate", "outcome": "chosen", "stratum": "zh", "n": 18}
+    ]
+
+
+def test_observed_texts_are_told_by_their_length_only() -> None:
+    rows = [rejected("a", "length.odd", "ann@example.org"), rejected("b", "length.odd", "none")]
+    told = ledger_summary(frames(replace(NOTHING, ledger=rows)), ["length"])["rejections"]
+    assert told[0]["observed"] == {
+        "kind": "text",
+        "n": 2,
+        "values": [{"value": "none", "n": 1}, {"value": "text, 15 characters", "n": 1}],
+    }
+
+
+def test_numbers_that_are_none_do_not_pass_for_numbers() -> None:
+    assert values_summary(["1e999", "3"])["kind"] == "text"
+    assert values_summary(["nan"])["kind"] == "text"
+    assert values_summary(["-2", None, "5.5"])["max"] == 5.5
+
+
+def test_hostile_scalars_are_stored() -> None:
+    rows = [rejected("a\ud800", "length.odd", 2**80, float("nan"))]
+    verdict = Verdict("length", Status.PASSED, None, 10**400, "\udcff", {"n": 2**70})
+    held = frames(replace(NOTHING, ledger=rows, verdicts=[("a\ud800", verdict)]))
+    assert held.ledger["item_id"].to_list() == held.verdicts["item_id"].to_list() == ["a⟨U+D800⟩"]
+    assert held.ledger["observed"].to_list() == ["integer of 81 bits"]
+    ledger_summary(held, ["length"])
+
+
+def test_gates_follow_their_declared_order_then_their_name() -> None:
+    given_books = replace(books(24), gates=("network", "length", "unused"))
+    assert gate_order(given_books) == ["network", "length", "unused", "fixture", "restoration"]
+
+
+@given(st.randoms(use_true_random=False))
+def test_row_order_does_not_matter(mixed: random.Random) -> None:
+    given_books = books(12)
+    other = replace(
+        given_books,
+        ledger=mixed.sample(list(given_books.ledger), len(given_books.ledger)),
+        verdicts=mixed.sample(list(given_books.verdicts), len(given_books.verdicts)),
+        lineage=mixed.sample(list(given_books.lineage), len(given_books.lineage)),
+    )
+    assert ledger_summary(frames(other), GATES) == ledger_summary(frames(given_books), GATES)
+    assert funnel(other.tallies, frames(other)) == funnel(given_books.tallies, frames(given_books))
+
+
+@given(st.integers(1, 60))
+def test_the_aggregates_add_up_to_the_ledger(instances: int) -> None:
+    held = frames(books(instances))
+    told = ledger_summary(held, GATES)["rejections"]
+    counts = outcome_counts(held.ledger)
+    turned_away = sum(n for key, n in counts.items() if key[2] in ("rejected", "errored"))
+    assert sum(row["n"] for row in told) == turned_away

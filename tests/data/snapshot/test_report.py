@@ -1,0 +1,245 @@
+"""The audit report and the instance pages: self-contained, escaped, and true to the ledger."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from data.contracts import LedgerRow, Outcome
+from data.snapshot import Release, verify, write_snapshot
+from data.snapshot.instance_pages import PER_INDEX, index_name
+from data.snapshot.report.funnel import NARROW, WIDE, Step, draw, steps
+from tests.data.snapshot.sample import instance_id, opaque, release, tallies
+
+EVIL = '</script><img src=x onerror="alert(1)">\u202e=cmd()'
+MANY = 40
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def evil(tmp_path: Path) -> Release:
+    """A release whose books hold hostile texts in every place that may hold text."""
+    given = release(tmp_path)
+    rows = list(given.books.ledger)
+    at = next(index for index, row in enumerate(rows) if row.outcome is Outcome.REJECTED)
+    rows[at] = replace(rows[at], item_id=EVIL, observed=EVIL, limit=EVIL, evidence={EVIL: EVIL})
+    instance = next(index for index, row in enumerate(rows) if row.unit == "instance")
+    rows[instance] = replace(rows[instance], evidence={EVIL: EVIL}, observed=EVIL)
+    return replace(given, books=replace(given.books, ledger=rows))
+
+
+def island(html: str) -> dict[str, list[object]]:
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
+    assert match is not None
+    data = json.loads(match.group(1))
+    assert isinstance(data, dict)
+    return data
+
+
+def test_the_policy_allows_exactly_what_the_page_holds(pristine: Path) -> None:
+    html = (pristine / "public/audit/report.html").read_text()
+    policy = re.findall(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert len(policy) == 1
+    rules = policy[0].replace("&#39;", "'").split("; ")
+    for kind, tag in (("style-src", "style"), ("script-src", "script")):
+        blocks = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        assert len(blocks) == 1
+        digest = base64.b64encode(hashlib.sha256(blocks[0].encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in rules
+    assert "default-src 'none'" in rules
+    assert "require-trusted-types-for 'script'" in rules
+
+
+def test_nothing_is_loaded_and_nothing_is_inline(pristine: Path) -> None:
+    for path in (pristine / "private/audit").iterdir():
+        assert "Content-Security-Policy" in path.read_text()
+    for path in [pristine / "public/audit/report.html", *(pristine / "private/audit").iterdir()]:
+        html = re.sub(r"<(style|script)[^>]*>.*?</\1>", "", path.read_text(), flags=re.DOTALL)
+        assert not re.search(r"\s(src|srcset|style|on\w+|action)\s*=", html), path
+        links = re.findall(r'href="([^"]*)"', html)
+        own = re.compile(r"#[a-z]+|(index(-\d+)?|[0-9a-f]{20})\.html")
+        assert all(own.fullmatch(link) for link in links)
+        assert "http://" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_table_holds_every_rejection(tmp_path: Path) -> None:
+    given = release(tmp_path)
+    ref = write_snapshot(given, tmp_path / "out")
+    data = island((ref.path / "public/audit/report.html").read_text())
+    turned_away = [
+        row for row in given.books.ledger if row.outcome in (Outcome.REJECTED, Outcome.ERRORED)
+    ]
+    words = data["words"]
+    told = {
+        (row[0], words[row[4]], words[row[5]], words[row[6]], words[row[7]])  # type: ignore[index]
+        for row in data["rows"]
+    }
+    assert told == {
+        (
+            opaque(row.item_id),
+            row.gate or "",
+            row.reason or "",
+            "" if row.observed is None else str(row.observed),
+            "" if row.limit is None else str(row.limit),
+        )
+        for row in turned_away
+    }
+
+
+def test_hostile_books_become_text(tmp_path: Path) -> None:
+    ref = write_snapshot(evil(tmp_path), tmp_path / "out")
+    report = (ref.path / "public/audit/report.html").read_text()
+    assert EVIL not in report
+    assert "onerror" not in report
+    assert f"text, {len(EVIL)} characters" in island(report)["words"]
+    assert len(re.findall("</script>", report)) == 2  # its data and its own script
+    pages = [path.read_text() for path in (ref.path / "private/audit").iterdir()]
+    assert not any("<img" in page or "\u202e" in page for page in pages)
+    assert any("&lt;img src=x" in page for page in pages)
+    assert verify(ref.path).findings == ()
+
+
+def test_reasons_gates_overlaps_and_statistics_are_shown(pristine: Path) -> None:
+    html = (pristine / "public/audit/report.html").read_text()
+    reasons = html[html.index('id="reasons"') : html.index('id="gates"')]
+    gates = html[html.index('id="gates"') : html.index('id="overlaps"')]
+    assert reasons.index("file.not_json") < reasons.index("length.too_short")
+    assert "0 to 2, median 1" in reasons
+    assert "21 passed, 3 failed. Limit: 10." in gates
+    assert "6 not measured because an earlier gate had decided" in gates
+    assert "20–49" in gates
+    assert "Deliverable types, by task" in html
+    assert '<td class="num">24</td>' in html
+
+
+def test_an_instance_page_tells_gates_evidence_and_lineage(pristine: Path) -> None:
+    page = (pristine / "private/audit" / f"{opaque(instance_id(0))}.html").read_text()
+    assert instance_id(0) in page
+    assert "<strong>rejected</strong> by length: length.too_short, observed 0, limit 10" in page
+    assert "line: 1; path: secret-folder/session.jsonl" in page
+    assert "declared: 2; resolved: 1" in page  # what the fixture gate saw, though length decided
+    assert "not measured: length had decided" in page
+    assert "weekly-review-0000.a1b2c3" in page
+
+
+def test_the_index_lists_instances_in_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("data.snapshot.instance_pages.PER_INDEX", 10)
+    monkeypatch.setattr("data.snapshot.instance_pages.LIMIT", 25)
+    ref = write_snapshot(release(tmp_path, MANY), tmp_path / "out")
+    folder = ref.path / "private/audit"
+    indexes = [folder / index_name(number) for number in (1, 2, 3)]
+    listed = [re.findall(r'href="([0-9a-f]{20}\.html)"', path.read_text()) for path in indexes]
+    assert [len(names) for names in listed] == [10, 10, 5]
+    assert {*chain(*listed), *(path.name for path in indexes)} == {
+        path.name for path in folder.iterdir()
+    }
+    assert f"25 of {MANY} instances have a page" in indexes[0].read_text()
+    # Those that were turned away come first: 4 too short, 6 without a file, one of them both.
+    assert indexes[0].read_text().count(">rejected<") == 9
+    assert PER_INDEX == 500
+
+
+def test_the_funnel_narrows_gate_by_gate() -> None:
+    stage: dict[str, Any] = {
+        "stage": "gates",
+        "unit": "instance",
+        "n_in": 100,
+        "outcomes": {"kept": 60, "rejected": 38, "errored": 2},
+        "made": {},
+    }
+    base: dict[str, Any] = {"stage": "gates", "unit": "instance"}
+    rejections = [
+        base | {"outcome": "errored", "gate": None, "reason": "crash", "n": 2},
+        base | {"outcome": "rejected", "gate": "length", "reason": "length.too_short", "n": 8},
+        base | {"outcome": "rejected", "gate": "fixture", "reason": "fixture.a", "n": 10},
+        base | {"outcome": "rejected", "gate": "fixture", "reason": "fixture.b", "n": 20},
+    ]
+    found = steps([stage], rejections, ["length", "fixture", "network"])
+    assert [(step.name, step.n_in, step.n_out) for step in found] == [
+        ("gates", 100, 98),
+        ("gates: length", 98, 90),
+        ("gates: fixture", 90, 60),
+    ]
+    assert found[2].losses == (("fixture.b", 20), ("fixture.a", 10))
+
+
+def test_stages_that_saw_nothing_are_left_out_of_the_picture() -> None:
+    stage: dict[str, Any] = {"stage": "read", "unit": "line", "n_in": 0, "outcomes": {}, "made": {}}
+    assert steps([stage], [], []) == []
+
+
+def test_the_picture_is_well_formed_svg_for_any_counts() -> None:
+    found = [
+        Step("read", "file", 0, 0, ()),
+        Step("a & <b>", "session", 10**9, 1, (("x\u202e<y>", 7), ("z", 3), ("w", 1), ("v", 1))),
+        Step("recover", "session", 1, 1, (), (("instance", 5),)),
+    ]
+    for shape in (WIDE, NARROW):
+        for standalone in (True, False):
+            root = ElementTree.fromstring(draw(found, shape, 'say "hi"', standalone=standalone))
+            texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+            assert "a & <b> −999\u202f999\u202f999" in texts
+            assert "5 for 3 more reasons" in texts
+            assert "→ 5 instances" in texts
+            assert root.get("aria-label") == 'say "hi"'
+    ElementTree.fromstring(draw([], WIDE, "nothing"))
+
+
+def test_the_picture_is_a_file_of_its_own(pristine: Path) -> None:
+    root = ElementTree.fromstring((pristine / "public/audit/funnel.svg").read_text())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_ten_thousand_rejections_stay_small(tmp_path: Path) -> None:
+    given = release(tmp_path)
+    rows = list(given.books.ledger) + [
+        LedgerRow("read", "file", f"f{n}", Outcome.REJECTED, reason="file.empty")
+        for n in range(10_000)
+    ]
+    many = replace(given, books=replace(given.books, ledger=rows, tallies=tallies(rows)))
+    ref = write_snapshot(many, tmp_path / "out")
+    report = ref.path / "public/audit/report.html"
+    assert len(island(report.read_text())["rows"]) == 10_008
+    assert report.stat().st_size < 70 * 10_008
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium in PATH")
+def test_a_browser_draws_the_table_under_the_policy(tmp_path: Path) -> None:
+    ref = write_snapshot(evil(tmp_path), tmp_path / "out")
+    done = subprocess.run(
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--enable-logging=stderr",
+            "--virtual-time-budget=3000",
+            "--dump-dom",
+            (ref.path / "public/audit/report.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    manifest = orjson.loads((ref.path / "public/manifest.json").read_bytes())
+    assert manifest["canary"] in done.stdout
+    assert "8 of 8 rows" in done.stdout
+    reason = '<td data-label="Reason" class="">fixture.unresolved_declared</td>'
+    assert done.stdout.count(reason) == 3
+    assert "CONSOLE" not in done.stderr  # no violation of the policy, no error

@@ -1,0 +1,208 @@
+"""The texts around the tasks: card, metadata, dataset file, task files."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from data.contracts import Candidate, Provenance
+from data.errors import ReleaseError
+from data.snapshot import CardConfig, PrivacyStamp, layout, write_snapshot
+from data.snapshot.croissant import problems
+from data.snapshot.neutralise import visible
+from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
+from tests.data.snapshot.sample import Store, candidate, opaque, release
+
+GUID = "00000000-0000-5000-8000-000000000000"
+HOSTILE = "Total:\x1b[2J <script>alert(1)</script>\u202e --> | `x`\r\n---\n- [a](b)"
+ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
+
+
+def with_prompt(prompt: str, guidelines: str = "") -> Candidate:
+    return Candidate(
+        task_id="t-1",
+        lane="sessions",
+        prompt=prompt,
+        guidelines=guidelines,
+        language="en",
+        provenance=Provenance(
+            source="s",
+            source_format="chat",
+            item_id="private-id-1",
+            disclosure="private",
+        ),
+    )
+
+
+def front_matter(readme: str) -> dict[str, Any]:
+    _, head, _ = readme.split("---\n", 2)
+    parsed = yaml.safe_load(head)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def test_the_card_opens_with_what_the_hub_reads(pristine: Path) -> None:
+    readme = (pristine / "public/README.md").read_text()
+    assert front_matter(readme) == {
+        "pretty_name": "Benchmint demo",
+        "license": "cc-by-4.0",
+        "language": ["en", "zh"],
+        "tags": ["agents", "benchmark", "benchmint", "privacy-generated"],
+        "task_categories": ["other"],
+        "size_categories": ["n<1K"],
+        "source_datasets": ["original"],
+        "annotations_creators": ["machine-generated"],
+        "configs": [
+            {"config_name": "tasks", "data_files": [{"split": "test", "path": "tasks.jsonl"}]}
+        ],
+    }
+
+
+def test_the_card_has_the_datasheet_funnel_and_stamp(pristine: Path) -> None:
+    readme = (pristine / "public/README.md").read_text()
+    for heading in (
+        "Motivation",
+        "Composition",
+        "Collection",
+        "Anonymization",
+        "Uses",
+        "Maintenance",
+    ):
+        assert f"\n## {heading}\n" in readme
+    assert "> **privacy: generated.**" in readme
+    assert "| gates | instance | 24 | 18 | 6 | 0 | 0 |  |" in readme
+    assert "| recover | session | 8 | 8 | 0 | 0 | 0 | 24 instances |" in readme
+
+
+def test_an_unscanned_release_says_so_everywhere(tmp_path: Path) -> None:
+    given_release = replace(release(tmp_path), privacy=PrivacyStamp.UNSCANNED)
+    public = write_snapshot(given_release, tmp_path / "out").path / "public"
+    assert orjson.loads((public / "manifest.json").read_bytes())["privacy"] == "unscanned"
+    assert "> **privacy: unscanned.** Nobody has masked" in (public / "README.md").read_text()
+    assert "privacy: unscanned" in (public / "audit/report.html").read_text()
+
+
+def test_hostile_settings_stay_text(tmp_path: Path) -> None:
+    card = CardConfig(title=HOSTILE, summary=HOSTILE, creator=HOSTILE)
+    public = write_snapshot(replace(release(tmp_path), card=card), tmp_path / "out").path / "public"
+    readme = (public / "README.md").read_text()
+    assert front_matter(readme)["pretty_name"] == HOSTILE
+    body = readme.split("---\n", 2)[2]
+    assert r"\<script\>" in body
+    for name in ("README.md", "CHANGELOG.md", "LICENSE"):
+        text = (public / name).read_text().split("---\n")[-1]
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "<script>alert" not in (public / "audit/report.html").read_text()
+
+
+def test_croissant_names_everything_loaders_forget_to_check(pristine: Path) -> None:
+    document = orjson.loads((pristine / "public/croissant.json").read_bytes())
+    file = document["distribution"][0]
+    content = (pristine / "public/tasks.jsonl").read_bytes()
+    assert problems(document) == []
+    assert document["conformsTo"] == "http://mlcommons.org/croissant/1.1"
+    assert file["encodingFormat"] == "application/jsonlines"
+    assert file["sha256"] == hashlib.sha256(content).hexdigest()
+    assert file["contentSize"] == f"{len(content)} B"
+    fields = {field["source"]["extract"]["column"] for field in document["recordSet"][0]["field"]}
+    assert fields <= orjson.loads(content.splitlines()[0]).keys()
+
+
+@pytest.mark.parametrize("key", ["name", "description", "url", "license", "creator", "version"])
+def test_croissant_without_a_required_property(pristine: Path, key: str) -> None:
+    document = orjson.loads((pristine / "public/croissant.json").read_bytes())
+    assert problems(document | {key: ""}) == [key]
+
+
+def test_the_card_config_refuses_what_the_metadata_needs() -> None:
+    for field in ({"creator": ""}, {"url": "not a url"}, {"licence_url": ""}, {"tilte": "x"}):
+        with pytest.raises(ValidationError):
+            CardConfig.model_validate(field)
+
+
+def test_manifest_fields_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    given_release = release(tmp_path)
+    broken = replace(given_release, build=replace(given_release.build, lock_digest="none"))
+    with pytest.raises(ReleaseError, match="lock_digest: String should match"):
+        write_snapshot(broken, tmp_path / "out")
+
+
+def test_the_dataset_file_pins_every_task(pristine: Path) -> None:
+    text = (pristine / "public/dataset.toml").read_text()
+    document = tomllib.loads(text)
+    folders = sorted((pristine / "public/tasks").iterdir())
+    files = {
+        path.relative_to(folders[0]).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folders[0].rglob("*")
+        if path.is_file()
+    }
+    records = "".join(f"{name}\0{files[name]}\n" for name in sorted(files))
+    assert document["dataset"]["name"] == "benchmint/demo"
+    assert document["dataset"]["version"] == "1.0.0"
+    assert [task["name"] for task in document["tasks"]] == [f"benchmint/{f.name}" for f in folders]
+    assert (
+        document["tasks"][0]["digest"] == f"sha256:{hashlib.sha256(records.encode()).hexdigest()}"
+    )
+
+
+def test_a_public_row_keeps_the_task_and_drops_the_rest(tmp_path: Path) -> None:
+    task = candidate(1, Store(tmp_path))
+    row = public_row(task, opaque, GUID)
+    public = candidate_of(row)
+    assert next(iter(row)) == "task_id"
+    assert not {"answers", "steps", "milestones", "rules", "rubric"} & row.keys()
+    assert row["canary"] == GUID
+    assert public.prompt == task.prompt
+    assert public.fixtures == task.fixtures
+    assert public.provenance.item_id == opaque(task.provenance.item_id)
+    assert public.provenance.detail == {}
+
+
+def test_the_three_copies_of_a_prompt_agree() -> None:
+    task = candidate_of(public_row(with_prompt(HOSTILE, "Keep\x07 it short."), opaque, GUID))
+    text = instruction(task, "demo", GUID)
+    body = yaml.safe_load(task_yaml(task, "demo", "1.0.0", GUID))
+    assert "\x1b" not in text
+    assert text.startswith("Total:⟨U+001B⟩[2J <script>alert(1)</script>⟨U+202E⟩ --> | `x`\n---")
+    assert "## Guidelines\n\nKeep⟨U+0007⟩ it short." in text
+    assert text.endswith(f"<!-- {layout.canary_sentence('demo', GUID)} -->\n")
+    assert body["prompt"]["text"] == task.prompt == visible(HOSTILE)
+
+
+@given(ANY_TEXT)
+def test_any_prompt_survives_yaml_and_json(prompt: str) -> None:
+    row = public_row(with_prompt(prompt), opaque, GUID)
+    task = candidate_of(orjson.loads(row_line(row)))
+    text = task_yaml(task, "demo", "1.0.0", GUID)
+    loaded = yaml.load(text, Loader=yaml.CBaseLoader)
+    assert task.prompt == loaded["prompt"]["text"] == visible(prompt)
+    assert text.splitlines()[0] == f"# {layout.canary_sentence('demo', GUID)}"
+
+
+def test_the_canary_follows_from_snapshot_and_recipe() -> None:
+    guid = layout.canary("demo-2026.07.01", "a" * 64)
+    assert guid == layout.canary("demo-2026.07.01", "a" * 64)
+    assert guid != layout.canary("demo-2026.07.02", "a" * 64)
+    assert guid != layout.canary("demo-2026.07.01", "b" * 64)
+    assert guid[14] == "5"  # a UUID of version 5
+
+
+def test_private_parts_hold_the_gold_and_the_source(pristine: Path, tmp_path: Path) -> None:
+    task = candidate(1, Store(tmp_path))
+    folder = pristine / "private" / task.task_id
+    answers = orjson.loads((folder / "answers.json").read_bytes())
+    provenance = orjson.loads((folder / "provenance.json").read_bytes())["provenance"]
+    assert answers["answers"][0]["value"] == "1"
+    assert provenance["item_id"] == task.provenance.item_id
+    assert provenance["detail"] == {"source_path": "secret-folder/session.jsonl"}

@@ -1,0 +1,162 @@
+"""Verification: good snapshots pass, and damage that the sums tell is named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+from data.contracts import PRIVATE_FIELDS
+from data.snapshot import Check, verify
+from tests.data.snapshot.damage import (
+    Damage,
+    append,
+    first_input,
+    found,
+    make_fifo,
+    put,
+    reseal,
+)
+
+
+def test_a_snapshot_as_written_is_good(pristine: Path) -> None:
+    report = verify(pristine)
+    assert report.findings == ()
+    assert report.snapshot == pristine.name
+    assert report.with_private
+    assert report.tasks == 18
+    assert report.digest == orjson.loads((pristine / "run.json").read_bytes())["digest"]
+
+
+def test_the_public_half_alone_is_good(snapshot: Path) -> None:
+    shutil.rmtree(snapshot / "private")
+    for folder in (snapshot, snapshot / "public"):
+        report = verify(folder)
+        assert report.findings == ()
+        assert (report.with_private, report.digest, report.tasks) == (False, None, 18)
+
+
+PLAIN: dict[str, tuple[Damage, Check, str]] = {
+    "a changed text": (
+        lambda s: append(s / "public/README.md", b"more"),
+        Check.SUMS_CHANGED,
+        "public/README.md",
+    ),
+    "a changed input": (
+        lambda s: append(first_input(s), b"2,9\n"),
+        Check.SUMS_CHANGED,
+        "/inputs/orders.csv",
+    ),
+    "a missing file": (
+        lambda s: (s / "public/LICENSE").unlink(),
+        Check.SUMS_MISSING,
+        "public/LICENSE",
+    ),
+    "an extra file": (
+        lambda s: put(s / "public/audit/extra.json", b"{}"),
+        Check.SUMS_EXTRA,
+        "public/audit/extra.json",
+    ),
+    "a changed private table": (
+        lambda s: append(s / "private/ledger.parquet", b"x"),
+        Check.SUMS_CHANGED,
+        "private/ledger.parquet",
+    ),
+    "no sums": (
+        lambda s: (s / "public/SHA256SUMS").unlink(),
+        Check.SUMS_MISSING,
+        "public/SHA256SUMS",
+    ),
+    "sums that leave the directory": (
+        lambda s: append(s / "public/SHA256SUMS", b"a" * 64 + b"  ../private/ledger.parquet\n"),
+        Check.SUMS_MALFORMED,
+        "public/SHA256SUMS",
+    ),
+    "sums with a path twice": (
+        lambda s: append(s / "public/SHA256SUMS", (s / "public/SHA256SUMS").read_bytes()),
+        Check.SUMS_MALFORMED,
+        "public/SHA256SUMS",
+    ),
+    "sums that are no text": (
+        lambda s: append(s / "public/SHA256SUMS", b"\xff\xfe\x00\n"),
+        Check.SUMS_MALFORMED,
+        "public/SHA256SUMS",
+    ),
+    "a symbolic link": (
+        lambda s: (s / "public/audit/link.json").symlink_to("/etc/hostname"),
+        Check.SYMLINK,
+        "public/audit/link.json",
+    ),
+    "a linked directory": (
+        lambda s: (s / "public/tables").symlink_to("/etc"),
+        Check.SYMLINK,
+        "public/tables",
+    ),
+    "a pipe": (lambda s: make_fifo(s / "public/pipe"), Check.SPECIAL_FILE, "public/pipe"),
+    "a name with a line feed": (
+        lambda s: put(s / "public/a\nb", b""),
+        Check.UNSAFE_PATH,
+        "public/a b",
+    ),
+    "a name that is no text": (
+        lambda s: put(s / "public/\udcff", b""),
+        Check.UNSAFE_PATH,
+        "public/⟨U+DCFF⟩",
+    ),
+    "a private half others may enter": (
+        lambda s: (s / "private").chmod(0o755),
+        Check.OPEN_TO_OTHERS,
+        "private",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_damage_is_named(snapshot: Path, name: str) -> None:
+    damage, check, path = PLAIN[name]
+    damage(snapshot)
+    hits = [finding for finding in verify(snapshot).findings if finding.check is check]
+    assert [path in finding.path for finding in hits] == [True], hits
+
+
+def test_halves_of_different_snapshots_do_not_fit(snapshot: Path) -> None:
+    append(snapshot / "public/README.md", b"more")
+    link = snapshot / "private/snapshot.json"
+    before = link.read_bytes()
+    reseal(snapshot)
+    link.write_bytes(before)
+    assert Check.PRIVATE_LINK in found(verify(snapshot))
+
+
+def test_a_directory_that_is_no_snapshot(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        report = verify(folder)
+        assert [finding.check for finding in report.findings] == [Check.NOT_A_SNAPSHOT]
+
+
+def test_linked_halves_are_refused(snapshot: Path, tmp_path: Path) -> None:
+    (snapshot / "private").rename(tmp_path / "elsewhere")
+    (snapshot / "private").symlink_to(tmp_path / "elsewhere")
+    report = verify(snapshot)
+    assert [(finding.check, finding.path) for finding in report.findings] == [
+        (Check.SYMLINK, "private")
+    ]
+
+
+def test_an_empty_public_half_is_all_findings(tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    report = verify(tmp_path)
+    assert not report.ok
+    assert "public/manifest.json" in {finding.path for finding in report.findings}
+
+
+def test_no_private_field_is_told_anywhere_in_public(pristine: Path) -> None:
+    rows = (pristine / "public/tasks.jsonl").read_text()
+    assert not [name for name in PRIVATE_FIELDS if f'"{name}":' in rows]
+    for path in (pristine / "public").rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert b"secret-folder" not in content, path
+            assert b"weekly-review" not in content, path

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from data.atomic import private_dir, remove_leftovers, replacing, replacing_dir, write_bytes
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_rubbish(tmp_path: Path) -> None:
+    target = tmp_path / "f"
+    write_bytes(target, b"old")
+    with pytest.raises(RuntimeError), replacing(target) as part:
+        part.write_bytes(b"half")
+        raise RuntimeError
+    assert target.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_a_failed_directory_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), replacing_dir(tmp_path / "d") as part:
+        (part / "f").write_bytes(b"half")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_directory_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "kept").write_bytes(b"1")
+    with pytest.raises(OSError), replacing_dir(tmp_path / "d") as part:
+        (part / "f").write_bytes(b"2")
+    assert [p.name for p in (tmp_path / "d").iterdir()] == ["kept"]
+
+
+def test_private_files_are_private(tmp_path: Path) -> None:
+    folder = private_dir(tmp_path / "p")
+    write_bytes(folder / "key", b"k", mode=0o600)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
+
+
+def test_only_leftovers_are_removed(tmp_path: Path) -> None:
+    (tmp_path / ".f.abc.part").write_bytes(b"half")
+    (tmp_path / ".d.abc.part").mkdir()
+    (tmp_path / "report.part").write_bytes(b"a file of the user")
+    remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.part"]

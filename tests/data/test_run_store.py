@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import pytest
+
+from data.errors import StageError
+from data.run_store import RunStore
+
+
+def test_a_stage_runs_once_per_key(tmp_path: Path) -> None:
+    store = RunStore(tmp_path, "v1")
+    calls: list[Path] = []
+
+    def compute(part: Path) -> None:
+        calls.append(part)
+        (part / "t").write_text("x")
+
+    key = store.key("read", {"a": 1})
+    first, second = store.run("read", key, compute), store.run("read", key, compute)
+    assert (first.cached, second.cached, len(calls)) == (False, True, 1)
+    assert (second.path / "t").read_text() == "x"
+
+
+def test_code_input_and_stage_each_change_the_key(tmp_path: Path) -> None:
+    keys = {
+        RunStore(tmp_path, code).key(stage, part)
+        for code in ("v1", "v2")
+        for stage in ("a", "b")
+        for part in (1, 2)
+    }
+    assert len(keys) == 8
+
+
+def test_a_crashed_stage_is_not_done_and_its_rest_is_pruned(tmp_path: Path) -> None:
+    store = RunStore(tmp_path, "v1")
+
+    def crash(part: Path) -> None:
+        (part / "t").write_text("half")
+        raise RuntimeError("Ms Example's salary")
+
+    with pytest.raises(StageError, match=r"stage read: RuntimeError at test_run_store.py:") as told:
+        store.run("read", "k", crash)
+    assert "salary" not in "".join(traceback.format_exception_only(told.value))
+    assert told.value.__suppress_context__
+    assert not store.path("read", "k").exists()
+    left_by_a_kill = tmp_path / "read" / ".k.abc.part"
+    left_by_a_kill.mkdir()
+    kept = store.run("read", "k", lambda part: None).path
+    assert store.prune({kept}) == 1
+    assert kept.is_dir()
+    assert not left_by_a_kill.exists()
+
+
+def test_losing_the_race_uses_the_winners_output(tmp_path: Path) -> None:
+    store = RunStore(tmp_path, "v1")
+
+    def compute(part: Path) -> None:
+        (store.path("read", "k")).mkdir()
+        (store.path("read", "k") / "t").write_text("winner")
+        (part / "t").write_text("loser")
+
+    assert (store.run("read", "k", compute).path / "t").read_text() == "winner"
