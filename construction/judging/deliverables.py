@@ -1,0 +1,208 @@
+"""What files a task asks for: read from the request, and from what the agent produced.
+
+The request comes first: a type named in a directive ("export it as a PDF", "做成 Excel"), or a
+file named as output. Where it only says "a report", the type that the agent produced stands in.
+Where it names no file at all, the files that the agent wrote are expected. A task that asks for
+nothing but an answer delivers it as `answer.md`, so that hard rules run on every task.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from construction.judging.file_types import TYPES, type_of
+from construction.judging.reading import Ask, read
+from construction.sessions.mention_spans import find_file_spans
+from data.contracts import AgentAct, Deliverable
+
+ANSWER = "answer.md"
+
+# Words for a type of file; "document" and "picture" stand for any type of the kind.
+_EN = {
+    "xlsx": r"excel(?: (?:file|sheet|table|workbook|spreadsheet))?s?|spreadsheets?|xlsx",
+    "csv": r"csv(?: files?)?",
+    "docx": r"word (?:doc(?:ument)?|file|format|report)s?|docx(?: files?)?|microsoft word",
+    "pptx": r"power ?points?(?: (?:deck|presentation|file))?s?|pptx?s?(?: (?:deck|file))?s?"
+    r"|slides? ?decks?|presentation decks?|pitch decks?|key slides",
+    "pdf": r"pdfs?(?: (?:file|report|version|document|format))?s?",
+    "md": r"markdown(?: (?:file|document|report|table))?s?",
+    "html": r"html(?: (?:page|file|report))?s?|web ?pages?|landing pages?",
+    "json": r"json(?: files?)?",
+    "yaml": r"ya?ml(?: files?)?",
+    "py": r"python (?:script|program|function|module|class|file|code|decorator)s?",
+    "sh": r"(?:bash|shell) scripts?",
+    "ipynb": r"jupyter notebooks?|ipython notebooks?",
+    "svg": r"svgs?(?: (?:file|image))?s?",
+    "png": r"pngs?(?: (?:file|image))?s?",
+    "document": r"reports?|memos?|proposals?|briefing documents?|white ?papers?|letters?|minutes"
+    r"|implementation plans?|press releases?|executive summar(?:y|ies)",
+    "picture": r"(?:(?:bar|line|pie) )?charts?|posters?|infographics?",
+}
+_ZH = {
+    "xlsx": "excel(?:表格?|文件)?|电子表格|xlsx",
+    "csv": "csv(?:文件|格式)?",
+    "docx": "word(?:文档|文件|版|格式)?|docx",
+    "pptx": "pptx?|幻灯片|演示文稿",
+    "pdf": "pdf(?:文件|版|格式|报告)?",
+    "md": "markdown(?:文件|文档|格式)?",
+    "html": "网页|html(?:页面|文件)?|落地页",
+    "json": "json(?:文件|格式)?",
+    "py": "python ?(?:脚本|程序|代码|函数)",
+    "sh": "(?:shell|bash) ?脚本",
+    "document": "报告|方案|纪要|备忘录|意见书|公告|计划书|说明书|提案|简报|周报|月报",
+    "picture": "图表|柱状图|折线图|饼图|海报|信息图",
+}
+_MADE_EN = re.compile(
+    r"\b(?:make|create|build|write|draft|generate|produce|prepare|compile|put|design|compose"
+    r"|develop|give|send|export|save|convert|turn|output|format|render|need|want|like|return"
+    r"|provide|summari[sz]e|deliver|publish|add|polish)\b"
+)
+_MADE_ZH = re.compile(
+    "做|写|生成|制作|导出|输出|整理|转|保存|汇总|画|绘|起草|拟|出|给我|准备|创建|设计|返回|提供|存|要|用"
+)
+# Directly before the word: the file is there already.
+_GIVEN_EN = re.compile(
+    r"\b(?:this|that|these|those|the|my|our|your|his|her|their|attached|existing|of|from|using|read"
+    r"|open|draft)\s(?:[\w-]+\s)?$"
+)
+_GIVEN_ZH = re.compile(
+    r"(?:这|那|附件里?的?|根据|读取?|打开|查看|看|里的?|中的?|参考|从|上传的|发的)[个份张篇些]?\s?$"
+)
+_NOT_THE_AGENT = re.compile(
+    r"\b(?:ill|i will|im|i am|ive|i have|well|we will|let me)\b|我来|我会|我先"
+)
+_NUMBERS_EN = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS_ZH = "二三四五六七八九十"
+_NUMBERS = {
+    **{word: number for number, word in enumerate(_NUMBERS_EN, start=2)},
+    **{word: number for number, word in enumerate(_NUMBERS_ZH, start=2)},
+    "一": 1,
+    "两": 2,
+}
+_COUNT_EN = re.compile(rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS_EN)})\s(?:[a-z-]+\s)?$")
+_COUNT_ZH = re.compile(
+    rf"(\d{{1,2}}|[一两{_NUMBERS_ZH}])\s?[份个张篇套][^\s，、。和与及份个张篇套]{{0,6}}$"
+)
+_LOOK_BACK = 80  # characters
+_MOST = 20  # names kept as hints
+
+
+def _finder(words: dict[str, str], boundary: str) -> re.Pattern[str]:
+    groups = "|".join(f"(?P<{name}>{pattern})" for name, pattern in words.items())
+    return re.compile(rf"{boundary}(?:{groups}){boundary}")
+
+
+_FIND_EN = _finder(_EN, r"\b")
+_FIND_ZH = _finder(_ZH, "")
+
+
+def expected_deliverables(
+    request: str, named: Sequence[str], acts: Iterable[AgentAct]
+) -> tuple[Deliverable, ...]:
+    """The files to expect, sorted by type; at least one.
+
+    `named` are the files that the request names as output; `acts` are the agent's, of which
+    the writing ones count.
+    """
+    produced = _produced(acts)
+    asked = _asked(request, produced)
+    names: dict[str, list[str]] = {}
+    for path in named:
+        kind, base = type_of(path), _base(path)
+        if kind is not None and base not in names.setdefault(kind.name, []):
+            names[kind.name].append(base)
+    if asked or names:
+        return tuple(
+            _requested(kind, asked.get(kind, 1), names.get(kind, []), kind in produced)
+            for kind in sorted({*asked, *names})
+        )
+    if produced:
+        return tuple(
+            Deliverable(
+                file_type=kind,
+                count=len(produced[kind]),
+                name_hints=tuple(produced[kind][:_MOST]),
+                source="produced",
+            )
+            for kind in sorted(produced)
+        )
+    return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
+
+
+def _requested(kind: str, count: int, names: list[str], is_produced: bool) -> Deliverable:
+    return Deliverable(
+        file_type=kind,
+        count=max(count, len(names)),
+        name_hints=tuple(names[:_MOST]),
+        source="both" if is_produced else "request",
+    )
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def _produced(acts: Iterable[AgentAct]) -> dict[str, list[str]]:
+    """Names of the files that the agent wrote, by type; code only where nothing else was made."""
+    found: dict[str, list[str]] = {}
+    for act in acts:
+        kind, base = type_of(act.path), _base(act.path)
+        if act.kind == "wrote" and kind is not None and not base.startswith("."):
+            names = found.setdefault(kind.name, [])
+            if base not in names:
+                names.append(base)
+    results = {kind: names for kind, names in found.items() if TYPES[kind].kind != "code"}
+    return results or found
+
+
+def _asked(request: str, produced: dict[str, list[str]]) -> dict[str, int]:
+    """Types that the request's directives name, with how many of each."""
+    asked: Counter[str] = Counter()
+    for sentence in read(_without_names(request)):
+        if sentence.ask is not Ask.DIRECTIVE:
+            continue
+        for word, count in _types_in(sentence.text.lower()):
+            kind = _stands_for(word, produced)
+            asked[kind] = max(asked[kind], count)
+    return dict(asked)
+
+
+def _without_names(text: str) -> str:
+    """The text with file names blanked: "summarise a.docx" does not ask for a Word file."""
+    pieces, position = [], 0
+    for span in find_file_spans(text):
+        pieces.append(text[position : span.start])
+        position = span.end
+    return "…".join([*pieces, text[position:]])
+
+
+def _types_in(sentence: str) -> Iterator[tuple[str, int]]:
+    plain = sentence.replace("'", "").replace("’", "")
+    for finder, made, given, counter in (
+        (_FIND_EN, _MADE_EN, _GIVEN_EN, _COUNT_EN),
+        (_FIND_ZH, _MADE_ZH, _GIVEN_ZH, _COUNT_ZH),
+    ):
+        for match in finder.finditer(plain):
+            before = plain[max(0, match.start() - _LOOK_BACK) : match.start()]
+            if not made.search(before) or given.search(before) or _NOT_THE_AGENT.search(before):
+                continue
+            number = counter.search(before)
+            yield str(match.lastgroup), _number(number[1]) if number else 1
+
+
+def _number(word: str) -> int:
+    return _NUMBERS.get(word) or max(1, int(word))
+
+
+_FALLBACK = {"document": "md", "picture": "png"}
+
+
+def _stands_for(word: str, produced: dict[str, list[str]]) -> str:
+    """The type of "a report" or "a chart": what the agent made of it, or the plainest."""
+    if word not in _FALLBACK:
+        return word
+    kind = "image" if word == "picture" else "document"
+    made = sorted(name for name in produced if TYPES[name].kind == kind)
+    return made[0] if made else _FALLBACK[word]

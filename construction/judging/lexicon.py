@@ -1,0 +1,90 @@
+"""The word lists of `words_en.toml` and `words_zh.toml` as patterns and sets.
+
+What each list means is said in the TOML files; how they are put together, in `reading`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+from construction.judging.phrases import any_of
+
+_FOLDER = files("construction.judging")
+_EN: dict[str, Any] = tomllib.loads(_FOLDER.joinpath("words_en.toml").read_text("utf-8"))
+_ZH: dict[str, Any] = tomllib.loads(_FOLDER.joinpath("words_zh.toml").read_text("utf-8"))
+
+
+def _both(name: str) -> re.Pattern[str]:
+    """The phrases anywhere in a sentence."""
+    return any_of((*_EN.get(name, ()), *_ZH.get(name, ())))
+
+
+def _starts(name: str) -> re.Pattern[str]:
+    """The phrases at the start of a sentence."""
+    return any_of(f" | {phrase}" for phrase in (*_EN.get(name, ()), *_ZH.get(name, ())))
+
+
+# Chatter and what surrounds a request
+CHATTER_WORDS = frozenset(_EN["chatter_words"])
+CHATTER_STARTS = _starts("chatter_starts")
+CHATTER_ZH = re.compile("|".join(sorted(_ZH["chatter_phrases"], key=len, reverse=True)))
+ANNOUNCES = _starts("announce_starts")
+REPLIES = _starts("reply_starts")
+CLOSES = _starts("closing_starts")
+
+# Demands
+VERBS = frozenset(_EN["verbs"])
+DOUBTFUL_VERBS = frozenset(_EN["doubtful_verbs"])
+OBJECTS = frozenset(_EN["objects"])
+NOUN_AFTER = frozenset(_EN["noun_after"])
+LEAD_INS = frozenset(_EN["lead_ins"])
+BETWEEN = frozenset(_EN["between"])
+ASKS_YOU = tuple(f" {phrase} " for phrase in _EN["asks_you"])
+ASKS_YOU_AT_ALL = any_of(ASKS_YOU)
+WISHES = tuple(_EN["wishes"])
+WISHES_AT_ALL = any_of(WISHES)
+WISH_OBJECTS = frozenset(_EN["wish_objects"])
+BEFORE_WISH = tuple(_EN["before_wish"])
+NO_DEMANDS = _both("no_demands")
+FORM_ONLY = _both("form_only")
+STATUS = _both("status")
+OPEN_QUESTIONS = _both("open_questions")
+OPINIONS = _both("opinions")
+REQUIRES = _both("requires")
+OF_ONESELF = any_of((" | i ", " | ill ", " | im ", " | ive ", " | well ", " i should "))
+TO_AGENT = any_of((" agent , ", " agent | ", " assistant , ", " bot , "))
+
+# In Chinese an asking word and a verb soon after, a verb at the start of a clause, or an object
+# before its verb: "把会议记录整理成清单".
+_TOLD = f"(?!{'|'.join(_ZH['told_after'])})"
+_LONG_VERBS = "|".join(verb for verb in _ZH["verbs"] if len(verb) > 1)
+ASKS_ZH = re.compile(
+    f"(?:{'|'.join(_ZH['asks'])})(?!{'|'.join(_ZH['no_ask_after'])})"
+    f"[^|]{{0,12}}?(?:{'|'.join(_ZH['verbs'])}){_TOLD}"
+)
+STARTS_ZH = re.compile(
+    rf"[|,] (?:先|再|并|然后|最后|同时|另外|直接|把[^|,]{{1,12}}?)?"
+    rf"(?:(?:{_LONG_VERBS}){_TOLD}|[写做画出列查找算][一个份下张两三\d])"
+)
+OBJECT_FIRST_ZH = re.compile(
+    rf"(?:^|[，,：:。；;！!？?\s])(?:{'|'.join(_ZH['before_object'])})[^，。；！？\n]{{1,80}}?"
+    rf"(?:(?:{_LONG_VERBS}){_TOLD}|[写做画列改翻排标算][成出为一个份张两三每\d报])"
+)
+
+# What stands against meeting a demand
+LEANS = _both("leans")
+ELSEWHERE = _both("elsewhere")
+PAST_SESSIONS = _both("past_sessions")
+THINGS = _both("things")
+LIVE = _both("live")
+DANGLING = _both("dangling")
+ACCOUNT = any_of(
+    (
+        *(f" {mine}{thing} " for mine in _EN["own_before"] for thing in _EN["own_things"]),
+        *_EN["account"],
+        *_ZH["account"],
+    )
+)

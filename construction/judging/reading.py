@@ -1,0 +1,230 @@
+"""What a sentence of a person asks for, read with word lists in English and Chinese.
+
+Every judgement of the preflight gate can be traced to a phrase in the lists (`lexicon`). A later
+issue puts a model in its place and keeps this as its offline twin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from construction.judging import lexicon
+from construction.judging.phrases import has_any, plain
+
+_CODE = re.compile(r"```[^`]*```")
+_SENTENCE_END = re.compile(r"[。！？；\n]+|[.!?]+(?=[\s\"')\]*]|$|[^\x00-\x7f])")
+_TICKET = re.compile(r"#\d{2,}")
+_NAME_BEFORE = re.compile(r"@?(?:[A-Z][\w-]{0,30}|[\u4e00-\u9fff]{1,4})\s?(?:,|，|--|—|-\s)")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_SPEAKER = re.compile(r"^[\u4e00-\u9fff]{2,4}[:：]")
+_LABEL_BEFORE = re.compile(
+    r"[A-Za-z ,]{0,40}\b(?:task|one|request|question|job|thing)(?: [a-z]+){0,3}: ", re.IGNORECASE
+)
+_THIRD_PERSON = re.compile(r"[\W_]*(?:Can|Could|Will|Would) (?!You|We|I\b)[A-Z]")
+_MOST = 200  # sentences at each end of a text
+_SHORT = 10_000  # characters; longer texts are not kept in memory
+_LEAD = 6  # words before the verb of a directive, at most: "Alex, OK, please …"
+_REACH = 4  # words between "can you" and its verb
+_WISH_REACH = 5  # words between "I need a" and what is wished for
+
+
+class Ask(StrEnum):
+    """What kind of demand a sentence makes."""
+
+    DIRECTIVE = "directive"  # do, make or tell something
+    QUESTION = "question"  # that can be answered from knowledge, or from what is at hand
+    STATUS = "status"  # how does the work stand, are you there, who, when
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One sentence: its demand, and what stands against meeting it.
+
+    `leans`: on words from before, that a newcomer has not seen. `points`: at a thing that is at
+    hand only if files are. `elsewhere`: at a workspace; `past_sessions`: at other sessions.
+    `live`: needs a system or a moment. `account`: talks of a customer's account. `reply`: begins
+    as an answer.
+    `dangling`: holds a pronoun for something unsaid. `closes`: tells of the person's own next
+    steps. `requires`: a requirement that is told. `to_agent`: calls the agent by that word;
+    `to_other`: calls somebody else by name. `opinion`: asks for a view.
+    """
+
+    text: str
+    start: int  # offset in the text that was read
+    words: int  # alphabetic words; two Han characters count as one
+    ask: Ask
+    chatter: bool
+    announces: bool
+    leans: bool
+    points: bool
+    elsewhere: bool
+    past_sessions: bool
+    live: bool
+    account: bool
+    reply: bool
+    dangling: bool
+    closes: bool
+    requires: bool
+    to_agent: bool
+    to_other: bool
+    opinion: bool
+
+    @property
+    def demands(self) -> bool:
+        """Does it want something that a newcomer might give?"""
+        return self.ask in (Ask.DIRECTIVE, Ask.QUESTION)
+
+
+def read(text: str) -> tuple[Reading, ...]:
+    """The sentences of a text in order; fenced code is no sentence. Linear in its length.
+
+    Of a text with very many sentences (a pasted document) the first and the last are read.
+    """
+    return _remembered(text) if len(text) <= _SHORT else _read(text)
+
+
+@lru_cache(maxsize=512)
+def _remembered(text: str) -> tuple[Reading, ...]:
+    """Merging, deliverables and preflight read the same few turns one after the other."""
+    return _read(text)
+
+
+def _read(text: str) -> tuple[Reading, ...]:
+    prose = _CODE.sub(lambda code: "\n" * len(code[0]), text)
+    found = [(start, end) for start, end in _spans(prose) if _has_words(prose, start, end)]
+    if len(found) > 2 * _MOST:
+        found = found[:_MOST] + found[-_MOST:]
+    return tuple(_read_sentence(prose[start:end], start) for start, end in found)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for mark in _SENTENCE_END.finditer(text):
+        yield start, mark.end()
+        start = mark.end()
+    yield start, len(text)
+
+
+def _has_words(text: str, start: int, end: int) -> bool:
+    return any(char.isalnum() for char in text[start:end])
+
+
+def _read_sentence(raw: str, start: int) -> Reading:
+    form = plain(raw)
+    to_agent = has_any(form, lexicon.TO_AGENT)
+    return Reading(
+        text=raw.strip(),
+        start=start + len(raw) - len(raw.lstrip()),
+        words=_count(form),
+        ask=_ask(raw.strip(), form),
+        chatter=_is_chatter(plain(_SPEAKER.sub("", raw.strip()))),
+        announces=has_any(form, lexicon.ANNOUNCES),
+        leans=has_any(form, lexicon.LEANS) or _TICKET.search(raw) is not None,
+        points=has_any(form, lexicon.THINGS),
+        elsewhere=has_any(form, lexicon.ELSEWHERE),
+        past_sessions=has_any(form, lexicon.PAST_SESSIONS),
+        live=has_any(form, lexicon.LIVE),
+        account=has_any(form, lexicon.ACCOUNT),
+        reply=has_any(form, lexicon.REPLIES),
+        dangling=has_any(form, lexicon.DANGLING),
+        closes=has_any(form, lexicon.CLOSES),
+        requires=has_any(form, lexicon.REQUIRES) and not has_any(form, lexicon.OF_ONESELF),
+        to_agent=to_agent,
+        to_other=not to_agent and _NAME_BEFORE.match(raw.strip()) is not None,
+        opinion=has_any(form, lexicon.OPINIONS),
+    )
+
+
+def _count(form: str) -> int:
+    latin = sum(token.isascii() and token[0].isalnum() for token in form.split())
+    return latin + (len(_HAN.findall(form)) + 1) // 2
+
+
+def _ask(raw: str, form: str) -> Ask:
+    if has_any(form, lexicon.NO_DEMANDS) or has_any(form, lexicon.FORM_ONLY):
+        return Ask.NONE
+    if _is_directive(raw, form):
+        return Ask.DIRECTIVE
+    if not raw.rstrip("\"'”’)）*").endswith(("?", "？")):
+        return Ask.NONE
+    if has_any(form, lexicon.STATUS) or _THIRD_PERSON.search(raw):
+        return Ask.STATUS
+    return Ask.QUESTION if has_any(form, lexicon.OPEN_QUESTIONS) else Ask.STATUS
+
+
+def _is_directive(raw: str, form: str) -> bool:
+    called = _NAME_BEFORE.match(raw) or _LABEL_BEFORE.match(raw)
+    body = plain(raw[called.end() :]) if called else form
+    if _begins_with_verb(body.split()) or _wishes(form):
+        return True
+    if _THIRD_PERSON.match(raw):
+        return False
+    if _HAN.search(form) and (
+        lexicon.ASKS_ZH.search(form)
+        or lexicon.STARTS_ZH.search(form)
+        or lexicon.OBJECT_FIRST_ZH.search(raw)
+    ):
+        return True
+    return has_any(form, lexicon.ASKS_YOU_AT_ALL) and any(
+        _asks_for_verb(form, phrase) for phrase in lexicon.ASKS_YOU
+    )
+
+
+def _asks_for_verb(form: str, phrase: str) -> bool:
+    """Does a verb follow "can you"? A doubtful one must follow directly."""
+    at = form.find(phrase)
+    if at < 0:
+        return False
+    words = [
+        word for word in form[at + len(phrase) :].split()[:_REACH] if word not in lexicon.BETWEEN
+    ]
+    return bool(words) and (
+        words[0] in lexicon.DOUBTFUL_VERBS or not lexicon.VERBS.isdisjoint(words)
+    )
+
+
+def _begins_with_verb(tokens: list[str]) -> bool:
+    """Is the first word a verb, after words such as "OK, now please"?"""
+    for place, token in enumerate(tokens[:_LEAD]):
+        after = tokens[place + 1] if place + 1 < len(tokens) else "|"
+        if token in lexicon.VERBS:
+            return after not in lexicon.NOUN_AFTER
+        if token in lexicon.DOUBTFUL_VERBS:
+            return after in lexicon.OBJECTS or "/" in after or "." in after
+        if token not in lexicon.LEAD_INS:
+            return False
+    return False
+
+
+def _wishes(form: str) -> bool:
+    if not has_any(form, lexicon.WISHES_AT_ALL):
+        return False
+    for phrase in lexicon.WISHES:
+        at = form.find(f" {phrase}") + 1
+        if not at or not form[:at].endswith(lexicon.BEFORE_WISH):
+            continue
+        if not phrase.endswith((" a ", " an ", " the ", " for ")):
+            return True
+        if not lexicon.WISH_OBJECTS.isdisjoint(form[at + len(phrase) :].split()[:_WISH_REACH]):
+            return True
+    return False
+
+
+def _is_chatter(form: str) -> bool:
+    """Thanks, greetings, agreement or small talk, with at most one other word such as a name."""
+    if has_any(form, lexicon.CHATTER_STARTS) and len(form.split()) <= 16:
+        return True
+    left = 0
+    for token in form.split():
+        if token in lexicon.CHATTER_WORDS or not any(char.isalnum() for char in token):
+            continue
+        if not token.isascii():
+            token = lexicon.CHATTER_ZH.sub("", token)
+        han = len(_HAN.findall(token))
+        left += (han + 1) // 2 if han else bool(token)
+    return left <= 1

@@ -1,0 +1,105 @@
+"""The length gate: did a person type enough to be a task? (EnterpriseClawBench, app. B.1)"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from unicodedata import category
+
+import regex
+
+from data.contracts import StageConfig, TaskInstance, Verdict
+
+NAME = "length"
+
+
+class LengthReason(StrEnum):
+    TOO_SHORT = "length.too_short"
+
+
+class LengthConfig(StageConfig):
+    """`min_user_chars`: effective characters (see `effective_chars`) over all user turns."""
+
+    min_user_chars: int = 10
+
+
+# Blocks in which every character is one grapheme cluster by itself (UAX #29) and visible:
+# Latin, Greek, Cyrillic, punctuation, symbols, CJK, kana, Hangul syllables, full-width forms.
+_SIMPLE = (
+    r" -~¡-¬®-˿Ͱ-ͷͺ-Ϳ΄-ΊΌΎ-ΡΣ-҂Ҋ-ԯ‐-‧‰-⁞₠-⃀℀-↋←-⏿①-⟿⤀-⯿⺀-⿕"
+    r"\u3001-\u3029\u3030-\u303dぁ-ゖ゛-ヿㄅ-ㄯ㇀-㇣ㇰ-㋿㌀-㏿㐀-䶿一-\u9fff가-힣！-ﾝ"
+)
+_ALL_SIMPLE = re.compile(f"[{_SIMPLE}]*")
+# Only around other characters can a cluster hold more than one.
+_NOT_SIMPLE = re.compile(f"[^{_SIMPLE}]+(?:[{_SIMPLE}][^{_SIMPLE}]+)*")
+_CLUSTERS = regex.compile(r"\X")
+# Cc control, Cf format (zero-width), Cs lone surrogate, Mn/Me mark without a base: no width.
+_NO_WIDTH = frozenset({"Cc", "Cf", "Cs", "Mn", "Me"})
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # fillers: letters that show nothing
+
+# What a client adds around the words. A file reference such as `@src/app.py` is content.
+_MESSAGE_ID = re.compile(r"\[message_id:[^\]\n]{0,80}\]|\bom_[0-9a-zA-Z]{16,64}\b")
+_MENTION = re.compile(
+    r"<at\b[^>\n]{0,200}>[^<\n]{0,80}</at>"
+    r"|<@[!&]?[0-9A-Za-z_|.\-]{1,80}>"
+    r"|(?<![\w.+\-])[@＠](?:"
+    r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}(?![\w/\\])"  # @alex, @data-team
+    r"|[\u3400-\u9fff][\w·]{0,11}(?=\s)"  # @张三 followed by the space a client adds
+    r"|[\u3400-\u9fff·]{2,3}"  # @张三请看: typed by hand; a name has two or three characters
+    r")"
+)
+_FILE_TAIL = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
+
+
+def effective_chars(said: str) -> int:
+    """Characters as a reader counts them (extended grapheme clusters).
+
+    A run of white space counts one and none at the ends; control and zero-width characters,
+    @mentions and message ids count nothing.
+    """
+    if "@" in said or "＠" in said or "<at" in said:
+        said = _MENTION.sub(_keep_files, said)
+    if "om_" in said or "[message_id:" in said:
+        said = _MESSAGE_ID.sub(" ", said)
+    text = said.strip()
+    if "  " in text or not text.isprintable():
+        text = " ".join(text.split())
+    if (text.isascii() and text.isprintable()) or _ALL_SIMPLE.fullmatch(text):
+        return len(text)
+    length = len(text)
+    for match in _NOT_SIMPLE.finditer(text):
+        start, end = max(match.start() - 1, 0), min(match.end() + 1, len(text))
+        length += _clusters(text, start, end) - (end - start)
+    return length
+
+
+def _keep_files(match: re.Match[str]) -> str:
+    return match.group() if _FILE_TAIL.search(match.group()) else " "
+
+
+def _clusters(text: str, start: int, end: int) -> int:
+    """Visible clusters in a part of a stripped text; white space at the text's ends is none."""
+    count, after_space = 0, start == 0
+    for cluster in _CLUSTERS.findall(text, start, end):
+        is_space = cluster[0].isspace()
+        if (is_space and after_space) or not any(map(_is_visible, cluster)):
+            continue
+        count += 1
+        after_space = is_space
+    return count - (after_space and count > 0 and end == len(text))
+
+
+def _is_visible(char: str) -> bool:
+    return category(char) not in _NO_WIDTH and char not in _BLANK
+
+
+def measure(instance: TaskInstance) -> int:
+    """Effective characters that a person typed, over all user turns of the instance."""
+    return sum(effective_chars(turn.said) for turn in instance.user_turns)
+
+
+def judge(observed: int, config: LengthConfig) -> Verdict:
+    """Fails with `length.too_short` below the limit."""
+    if observed >= config.min_user_chars:
+        return Verdict.passing(NAME, observed, config.min_user_chars)
+    return Verdict.failing(NAME, LengthReason.TOO_SHORT, observed, config.min_user_chars)

@@ -1,0 +1,154 @@
+"""ATIF trajectories (Harbor RFC 0001), versions 1.0 to 1.8, and our own export of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from construction.sessions.readers.atif_steps import (
+    SOURCES,
+    foreign_turn,
+    message_parts,
+    ours,
+    own_turn,
+    string,
+)
+from construction.sessions.readers.document import json_document
+from construction.sessions.readers.source import SourceFile
+from construction.sessions.readers.turns import Uids
+from data.contracts import Origin, ReadIssue, Session, SourceFormat, Turn
+
+CONTINUED = "continued_trajectory_ref"
+_VERSION = re.compile(r"ATIF-v(1\.[0-8])")
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    uid: str
+    session_id: str
+    parent: str | None
+    is_root: bool
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The trajectory, and a session of its own for each embedded sub-agent's trajectory.
+
+    Steps copied from an earlier trajectory are dropped as `replayed_prefix`; where a trajectory
+    goes on is kept as `extra["continued_trajectory_ref"]`. A step that cannot be read is an
+    issue, the others are read. What `to_atif` wrote is read back as it was.
+    """
+    document = json_document(source)
+    if isinstance(document, ReadIssue):
+        yield document
+        return
+    uids = Uids(source.relative)
+    waiting: deque[tuple[Any, str | None]] = deque([(document, None)])
+    place = 0
+    while waiting:
+        trajectory, parent = waiting.popleft()
+        issue = _unreadable(trajectory, source.relative)
+        if issue is not None:
+            yield issue
+        else:
+            session_id = _session_id(trajectory, source.relative, place)
+            names = _Names(uids.give(session_id), session_id, parent, is_root=place == 0)
+            yield from _read(trajectory, source.relative, names)
+            embedded = trajectory.get("subagent_trajectories")
+            if isinstance(embedded, list):
+                waiting.extend((inner, session_id) for inner in embedded)
+        place += 1
+
+
+def _unreadable(trajectory: object, relative: str) -> ReadIssue | None:
+    expected = "an ATIF trajectory 1.0-1.8: an object with schema_version and steps"
+    if not isinstance(trajectory, dict):
+        found = type(trajectory).__name__
+    elif not isinstance(steps := trajectory.get("steps"), list):
+        found = f"steps: {type(steps).__name__}"
+    else:
+        version = trajectory.get("schema_version")
+        if isinstance(version, str) and _VERSION.fullmatch(version):
+            return None
+        length = f", {len(version)} characters" if isinstance(version, str) else ""
+        found = f"schema_version: {type(version).__name__}{length}"
+    return ReadIssue("file", relative, 0, "file.not_atif", found, expected)
+
+
+def _session_id(trajectory: dict[str, Any], relative: str, place: int) -> str:
+    """Runs share a session id with their sub-agents; those go by their trajectory's id."""
+    keys = ("trajectory_id", "session_id") if place else ("session_id", "trajectory_id")
+    found = string(trajectory, keys[0]) or string(trajectory, keys[1])
+    return found or f"{PurePosixPath(relative).stem}{f'-subagent-{place}' if place else ''}"
+
+
+def _read(
+    trajectory: dict[str, Any], relative: str, names: _Names
+) -> Iterator[Session | ReadIssue]:
+    fields = ours(trajectory)
+    agent = trajectory.get("agent")
+    agent = agent if isinstance(agent, dict) else {}
+    prompts_by = None if names.is_root else Origin.AGENT
+    takes_prompt = fields is None or fields.get("system_prompt") is True
+    prompt: str | None = None
+    turns: list[Turn] = []
+    dropped: Counter[str] = Counter()
+    for number, step in enumerate(trajectory["steps"], start=1):
+        if not isinstance(step, dict) or str(step.get("source")) not in SOURCES:
+            yield _bad_step(step, number, relative)
+        elif step.get("is_copied_context") is True:
+            dropped["replayed_prefix"] += 1
+        elif number == 1 and takes_prompt and step["source"] == "system":
+            prompt = message_parts(step.get("message"))[0]
+        elif fields is not None:
+            turns.append(own_turn(len(turns), step))
+        else:
+            model = string(agent, "model_name")
+            turns.append(foreign_turn(len(turns), step, model, prompts_by))
+    session = Session(
+        uid=names.uid,
+        session_id=names.session_id,
+        source_format=SourceFormat.ATIF,
+        source_path=relative,
+        turns=tuple(turns),
+        format_version=trajectory["schema_version"].removeprefix("ATIF-v"),
+        started_at=next((turn.at for turn in turns if turn.at is not None), None),
+        agent_name=string(agent, "name"),
+        agent_version=string(agent, "version"),
+        parent_session_id=names.parent,
+        system_prompt=prompt,
+        dropped=dict(dropped),
+        extra={CONTINUED: ref} if (ref := string(trajectory, CONTINUED)) else {},
+    )
+    yield session if fields is None else _as_exported(session, fields)
+
+
+def _as_exported(session: Session, fields: dict[str, Any]) -> Session:
+    """The session with what ATIF itself has no place for. `fields` is checked, not trusted."""
+    counts = fields.get("dropped")
+    extra = fields.get("extra")
+    started = fields.get("started_at")
+    before = counts if isinstance(counts, dict) else {}
+    dropped = Counter({key: n for key, n in before.items() if type(n) is int and n > 0})
+    dropped.update(session.dropped)
+    return replace(
+        session,
+        cwd=string(fields, "cwd"),
+        started_at=started if isinstance(started, float) else None,
+        agent_name=string(fields, "agent_name"),
+        agent_version=string(fields, "agent_version"),
+        parent_session_id=string(fields, "parent_session_id"),
+        dropped=dict(dropped),
+        extra={**(extra if isinstance(extra, dict) else {}), **session.extra},
+    )
+
+
+def _bad_step(step: object, number: int, relative: str) -> ReadIssue:
+    found = f"step {number}: {type(step).__name__}"
+    if isinstance(step, dict):
+        found += f", source: {type(step.get('source')).__name__}"
+    expected = "an object whose source is system, user or agent"
+    return ReadIssue("record", relative, 0, "record.bad_step", found, expected)

@@ -1,0 +1,178 @@
+"""Steps of an ATIF trajectory, and the fields that `export_atif` keeps beside the standard's.
+
+ATIF (Harbor RFC 0001, 1.0–1.8) has no senders, channels, branches or documents. They stand
+under `extra.benchmint`, at the root and at the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from construction.sessions.readers.media import WEB, inline_media
+from construction.sessions.readers.source import epoch_seconds
+from construction.sessions.readers.turns import (
+    agent_turn,
+    block_text,
+    decoded_arguments,
+    system_turn,
+    user_turn,
+)
+from data.contracts import Attachment, Origin, Role, ToolCall, Turn
+
+EXTRA_KEY = "benchmint"
+SOURCES = {"user": Role.USER, "agent": Role.ASSISTANT, "system": Role.SYSTEM}
+ORIGINS = {
+    Role.USER: Origin.HUMAN,
+    Role.ASSISTANT: Origin.AGENT,
+    Role.SYSTEM: Origin.SYSTEM,
+}
+# ATIF has results without a call: what the environment showed after a step.
+OBSERVATION = "observation"
+_ORIGIN_NAMES = frozenset(origin.value for origin in Origin)
+
+
+def ours(holder: dict[str, Any]) -> dict[str, Any] | None:
+    """The fields of our own export, None if another tool wrote this object."""
+    extra = holder.get("extra")
+    found = extra.get(EXTRA_KEY) if isinstance(extra, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def foreign_turn(
+    index: int, step: dict[str, Any], model: str | None, prompts_by: Origin | None
+) -> Turn:
+    """A turn of another tool's trajectory. `prompts_by`: the origin of prompts to a sub-agent."""
+    text, media = message_parts(step.get("message"))
+    at = epoch_seconds(step.get("timestamp"))
+    if step["source"] == "agent":
+        return agent_turn(
+            index,
+            text,
+            0,
+            at=at,
+            thinking=string(step, "reasoning_content") or "",
+            model=string(step, "model_name") or model,
+            tool_calls=tool_calls(step),
+        )
+    if step["source"] == "system":
+        return system_turn(index, text, 0, at=at)
+    return user_turn(index, text, 0, at=at, attachments=media, origin=prompts_by)
+
+
+def own_turn(index: int, step: dict[str, Any]) -> Turn:
+    """A turn that `export_atif` wrote, as it was."""
+    fields = ours(step) or {}
+    role = SOURCES[step["source"]]
+    text, media = message_parts(step.get("message"))
+    calls = step if role is Role.ASSISTANT else fields
+    own_at = fields.get("at")
+    said = _kept(fields, "said")
+    return Turn(
+        index=index,
+        role=role,
+        origin=_origin(fields.get("origin"), ORIGINS[role]),
+        text=text,
+        said=text if said is None else said,
+        line=0,
+        at=own_at if isinstance(own_at, float) else epoch_seconds(step.get("timestamp")),
+        turn_id=_kept(fields, "turn_id"),
+        parent_id=_kept(fields, "parent_id"),
+        sender=_kept(fields, "sender"),
+        channel=_kept(fields, "channel"),
+        thinking=_kept(calls, "reasoning_content") or "",
+        model=_kept(calls, "model_name"),
+        stop_reason=_kept(fields, "stop_reason"),
+        attachments=_attachments(fields.get("attachments"), media),
+        tool_calls=tool_calls(calls),
+    )
+
+
+def message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
+    """Text and media of a message. A picture on the web is an address, hence text."""
+    if not isinstance(message, list):
+        return block_text(message), ()
+    texts: list[str] = []
+    media: list[Attachment] = []
+    for part in message:
+        if not isinstance(part, dict):
+            continue
+        source = part.get("source")
+        if isinstance(text := part.get("text"), str):
+            texts.append(text)
+        elif isinstance(source, dict) and (path := string(source, "path")) is not None:
+            if path.startswith(WEB):
+                texts.append(path)
+            else:
+                media.append(_media(path, string(source, "media_type")))
+    return "\n".join(texts), tuple(media)
+
+
+def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
+    """The calls of a step, joined to the results of its observation, first in first out."""
+    results = _results_by_call(step)
+    listed = step.get("tool_calls")
+    calls: list[ToolCall] = []
+    for call in listed if isinstance(listed, list) else ():
+        if not isinstance(call, dict):
+            continue
+        id_ = string(call, "tool_call_id") or ""
+        waiting = results.get(id_)
+        name = string(call, "function_name") or ""
+        calls.append(_joined(id_, name, call.get("arguments"), waiting.pop(0) if waiting else {}))
+    for id_, left in results.items():
+        calls.extend(_joined(id_, OBSERVATION, None, result) for result in left)
+    return tuple(calls)
+
+
+def _results_by_call(step: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    observation = step.get("observation")
+    listed = observation.get("results") if isinstance(observation, dict) else None
+    results: dict[str, list[dict[str, Any]]] = {}
+    for result in listed if isinstance(listed, list) else ():
+        if isinstance(result, dict):
+            results.setdefault(string(result, "source_call_id") or "", []).append(result)
+    return results
+
+
+def _joined(id_: str, name: str, arguments: object, result: dict[str, Any]) -> ToolCall:
+    content = result.get("content")
+    text = None if content is None else message_parts(content)[0]
+    failed = (ours(result) or {}).get("is_error") is True
+    return ToolCall(id_, name, decoded_arguments(arguments), text, failed)
+
+
+def _attachments(listed: object, media: Sequence[Attachment]) -> tuple[Attachment, ...]:
+    """Attachments in their order: `part` counts the media parts of the message, from 0."""
+    if not isinstance(listed, list):
+        return tuple(media)
+    found: list[Attachment] = []
+    for item in listed:
+        if not isinstance(item, dict):
+            continue
+        part = item.get("part")
+        if isinstance(part, int) and 0 <= part < len(media):
+            found.append(media[part])
+        elif part is None:
+            found.append(Attachment(*(_kept(item, key) for key in ("path", "mime", "data"))))
+    return tuple(found)
+
+
+def _media(path: str, mime: str | None) -> Attachment:
+    inline = inline_media(path)
+    return inline if inline.data is not None else Attachment(path, mime)
+
+
+def _kept(item: dict[str, Any], key: str) -> str | None:
+    value = item.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _origin(value: object, default: Origin) -> Origin:
+    return Origin(value) if isinstance(value, str) and value in _ORIGIN_NAMES else default
+
+
+def string(holder: dict[str, Any], key: str) -> str | None:
+    """The value if it is a text that is not empty."""
+    value = holder.get(key)
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,250 @@
+"""The turns of messages in OpenAI roles, with the variants that exports add to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from construction.sessions.readers.source import epoch_seconds
+from construction.sessions.readers.turns import (
+    ToolResults,
+    agent_turn,
+    block_text,
+    system_turn,
+    tool_call,
+    user_turn,
+)
+from data.contracts import Attachment, ReadIssue, ToolCall, Turn
+
+ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+# Records without a role, between messages, as some harnesses write calls and results.
+CALL_TYPES = frozenset({"tool_call", "function_call"})
+RESULT_TYPES = frozenset({"tool_result", "function_result"})
+_BOOKKEEPING = frozenset({"session_meta", "error", "world_state", "metadata"})
+_COMPACTION = "[CONTEXT COMPACTION"
+_TIME_KEYS = ("timestamp", "created_at", "createdAt", "ts", "time")
+_THINKING_KEYS = ("reasoning_content", "reasoning", "thinking")
+_NO_NAME = "tool"
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Turns in the making; `place` is the file and the defaults that the export's head gives."""
+
+    source_path: str
+    model: str | None = None
+    channel: str | None = None
+    turns: list[Turn] = field(default_factory=list)
+    results: ToolResults = field(default_factory=ToolResults)
+    system_prompt: str | None = None
+    dropped: Counter[str] = field(default_factory=Counter)
+    issues: list[ReadIssue] = field(default_factory=list)
+
+
+def converse(
+    messages: Sequence[tuple[int, object]],
+    source_path: str,
+    model: str | None = None,
+    channel: str | None = None,
+) -> Conversation:
+    """The turns of (line, message) pairs; results are joined to calls by id, else by name.
+
+    `model` and `channel` hold where a message names none. The system message that opens a
+    conversation is its system prompt. Messages of unknown shape become issues.
+    """
+    talk = Conversation(source_path, model, channel)
+    for _, message in messages:
+        if isinstance(message, dict):
+            _collect_results(message, talk.results)
+    for line, message in messages:
+        if isinstance(message, dict):
+            _add(talk, message, line)
+        else:
+            _refuse(talk, line, type(message).__name__)
+    talk.dropped["result_without_call"] += talk.results.left()
+    return talk
+
+
+def _refuse(talk: Conversation, line: int, found: str) -> None:
+    expected = "a message with an OpenAI role and content"
+    talk.issues.append(
+        ReadIssue("record", talk.source_path, line, "record.unexpected", found, expected)
+    )
+
+
+def _collect_results(message: dict[str, Any], results: ToolResults) -> None:
+    if message.get("role") in ("tool", "function") or _text(message.get("type")) in RESULT_TYPES:
+        name = message.get("name") or message.get("tool_name") or _NO_NAME
+        call_id = message.get("tool_call_id") or message.get("call_id") or name
+        content = message.get("content", message.get("result", message.get("output")))
+        is_error = message.get("is_error") is True or message.get("status") == "error"
+        results.add(str(call_id), _as_text(content), is_error)
+    for block in _blocks(message):
+        if block.get("type") == "tool_result":
+            text = _as_text(block.get("content"))
+            results.add(str(block.get("tool_use_id")), text, block.get("is_error") is True)
+
+
+def _as_text(content: object) -> str:
+    """Text, the text of blocks, or JSON for any other value."""
+    if isinstance(content, list) and all(isinstance(b, dict) and "text" in b for b in content):
+        return block_text(content)
+    if isinstance(content, str):
+        return content
+    return "" if content is None else orjson.dumps(content).decode()
+
+
+def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    parts = []
+    for key in ("content", "content_parts"):
+        content = message.get(key)
+        if isinstance(content, list):
+            parts += [block for block in content if isinstance(block, dict)]
+    return parts
+
+
+def _add(talk: Conversation, message: dict[str, Any], line: int) -> None:
+    role, kind = _text(message.get("role")), _text(message.get("type"))
+    has_role = message.get("role") is not None
+    at = next((t for t in map(epoch_seconds, map(message.get, _TIME_KEYS)) if t), None)
+    if role == "assistant" or (not has_role and kind in CALL_TYPES):
+        _add_assistant(talk, message, line, at)
+    elif role == "user":
+        _add_user(talk, message, line, at)
+    elif role in ("system", "developer"):
+        text = _content_text(message)
+        if talk.turns or talk.system_prompt is not None:
+            talk.turns.append(system_turn(len(talk.turns), text, line, at=at))
+        else:
+            talk.system_prompt = text
+    elif role in _BOOKKEEPING or (not has_role and kind in _BOOKKEEPING):
+        talk.dropped["bookkeeping"] += 1
+    elif role not in ("tool", "function") and kind not in RESULT_TYPES:
+        role_type = type(message["role"]).__name__ if has_role else "none"
+        _refuse(talk, line, f"an object with {len(message)} keys, role: {role_type}")
+
+
+def _content_text(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    return block_text(message.get("message") if content is None else content)
+
+
+def _add_user(talk: Conversation, message: dict[str, Any], line: int, at: float | None) -> None:
+    text = _content_text(message)
+    attachments = tuple(filter(None, map(_attachment, _blocks(message))))
+    if not text and not attachments and _is_results_only(message):
+        return
+    name = message.get("name")
+    talk.turns.append(
+        user_turn(
+            len(talk.turns),
+            text,
+            line,
+            at=at,
+            sender=name if isinstance(name, str) else None,
+            channel=talk.channel,
+            attachments=attachments,
+        )
+    )
+
+
+def _is_results_only(message: dict[str, Any]) -> bool:
+    blocks = _blocks(message)
+    return bool(blocks) and all(block.get("type") == "tool_result" for block in blocks)
+
+
+def _add_assistant(
+    talk: Conversation, message: dict[str, Any], line: int, at: float | None
+) -> None:
+    text = _content_text(message)
+    if text.startswith(_COMPACTION):
+        talk.turns.append(system_turn(len(talk.turns), text, line, at=at))
+        return
+    thoughts = [message.get(key) for key in _THINKING_KEYS]
+    thoughts += [b.get("thinking") for b in _blocks(message) if b.get("type") == "thinking"]
+    model = message.get("model")
+    stop = message.get("finish_reason")
+    talk.turns.append(
+        agent_turn(
+            len(talk.turns),
+            text,
+            line,
+            at=at,
+            # Exports repeat the same thought under several keys.
+            thinking=next((thought for thought in thoughts if isinstance(thought, str)), ""),
+            model=model if isinstance(model, str) else talk.model,
+            stop_reason=stop if isinstance(stop, str) else None,
+            tool_calls=tuple(_calls(talk, message, line)),
+        )
+    )
+
+
+def _calls(talk: Conversation, message: dict[str, Any], line: int) -> list[ToolCall]:
+    calls = []
+    for call in _dicts(message.get("tool_calls")):
+        function = call.get("function")
+        calls.append(
+            _call(talk, {**call, **(function if isinstance(function, dict) else {})}, line)
+        )
+    for block in _blocks(message):
+        if block.get("type") == "tool_use":
+            calls.append(_call(talk, {**block, "arguments": block.get("input")}, line))
+    for number, use in enumerate(_dicts(message.get("tool_uses"))):
+        call_id = f"turn{len(talk.turns)}.{number}"
+        if use.get("output") is not None:
+            is_error = use.get("status") in ("error", "failed")
+            talk.results.add(call_id, _as_text(use["output"]), is_error)
+        named = {"id": call_id, "name": use.get("tool"), "arguments": use.get("input")}
+        calls.append(_call(talk, named, line))
+    if isinstance(message.get("function_call"), dict):
+        calls.append(_call(talk, message["function_call"], line))
+    if _text(message.get("type")) in CALL_TYPES:
+        function = message.get("function")
+        calls.append(
+            _call(talk, {**message, **(function if isinstance(function, dict) else {})}, line)
+        )
+    return calls
+
+
+def _call(talk: Conversation, call: dict[str, Any], line: int) -> ToolCall:
+    name = str(call.get("name") or _NO_NAME)
+    call_id = str(call.get("id") or call.get("call_id") or name)
+    return tool_call(talk.results, call_id, name, call.get("arguments"), line)
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _attachment(block: dict[str, Any]) -> Attachment | None:
+    """The media of a content part; None for text and for parts we do not know."""
+    kind = block.get("type")
+    if kind == "image_url":
+        image = block.get("image_url")
+        url = image.get("url") if isinstance(image, dict) else image
+        return _from_url(url) if isinstance(url, str) else None
+    if kind == "file" and isinstance(block.get("file"), dict):
+        file = block["file"]
+        return Attachment(_text(file.get("filename")), None, _text(file.get("file_data")))
+    if kind == "input_audio" and isinstance(block.get("input_audio"), dict):
+        audio = block["input_audio"]
+        return Attachment(None, f"audio/{audio.get('format')}", _text(audio.get("data")))
+    if kind == "image" and isinstance(block.get("source"), dict):
+        image = block["source"]
+        return Attachment(None, _text(image.get("media_type")), _text(image.get("data")))
+    return None
+
+
+def _from_url(url: str) -> Attachment:
+    if not url.startswith("data:"):
+        return Attachment(url)
+    head, _, data = url.partition(",")
+    return Attachment(None, head.removeprefix("data:").split(";")[0] or None, data)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,235 @@
+"""Claude Code logs: JSON lines of every version, and exports that list them in one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from construction.sessions.readers.branches import Tree, nearest_message, trees
+from construction.sessions.readers.claude_prompts import (
+    origin_of,
+    prompt_parts,
+    without_injections,
+)
+from construction.sessions.readers.claude_records import (
+    MAIN,
+    UNNAMED_AGENT,
+    ClaudeLog,
+    Message,
+    string,
+)
+from construction.sessions.readers.document import records
+from construction.sessions.readers.source import SourceFile, epoch_seconds
+from construction.sessions.readers.turns import Uids, agent_turn, system_turn, tool_call, user_turn
+from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat, ToolCall, Turn
+
+_AGENT_NAME = "claude-code"
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a log, and a session of its own for each sub-agent that the log holds.
+
+    Records of one answer are merged, replayed ones dropped, results joined to their calls;
+    turns follow the parent graph from the last leaf. A log without any message gives a session
+    without turns.
+    """
+    path = PurePosixPath(source.relative)
+    is_agents = path.name.startswith("agent-") or path.parent.name == "subagents"
+    log = ClaudeLog(source.relative, path.stem.removeprefix("agent-") if is_agents else None)
+    read_any = False
+    for item in records(source, "loglines"):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        read_any = True
+        issue = log.add(*item)
+        if issue is not None:
+            yield issue
+    if read_any:
+        yield from _sessions(log, path)
+        return
+    expected = "records with a type"
+    yield ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
+
+
+def _sessions(log: ClaudeLog, path: PurePosixPath) -> Iterator[Session]:
+    messages = log.messages
+    ids = [message.id for message in messages]
+    parents = [message.parent for message in messages]
+    found = trees(ids, parents, [message.label for message in messages], log.relays)
+    mentions = _mentions(log)
+    main = [tree for tree in found if tree.label == MAIN]
+    agents = _agents([tree for tree in found if tree.label != MAIN], messages)
+    named = log.session_ids.get(MAIN) or next(iter(log.session_ids.values()), None)
+    main_id = named or path.stem
+    uids = Uids(log.source_path)
+    built: list[Session] = []
+    if main or not agents:
+        built.append(_session(log, main, mentions, (uids.give(main_id), main_id, None)))
+    for place, group in enumerate(agents, start=1):
+        label = group[0].label
+        own = f"{main_id}-sidechain-{place}" if label == UNNAMED_AGENT else f"agent-{label}"
+        parent = _parent_session(log.session_ids.get(label), own, path)
+        built.append(_session(log, group, mentions, (uids.give(own), own, parent)))
+    # What belongs to the file, not to one of its sessions, is counted with the first.
+    if left := log.results.left():
+        log.dropped["unclaimed_result"] = left
+    log.dropped.update(built[0].dropped)
+    yield replace(built[0], dropped=dict(log.dropped))
+    yield from built[1:]
+
+
+def _agents(found: list[Tree], messages: Sequence[Message]) -> list[list[Tree]]:
+    """Sub-agents' trees by agent. Where logs name none, each prompt starts an agent."""
+    groups: dict[str, list[Tree]] = {}
+    for tree in found:
+        root = messages[tree.path[0]]
+        alone = tree.label == UNNAMED_AGENT and root.id is not None
+        groups.setdefault(f"{tree.label}{root.id}" if alone else tree.label, []).append(tree)
+    return list(groups.values())
+
+
+def _parent_session(logged: str | None, own: str, path: PurePosixPath) -> str | None:
+    if logged is not None and logged != own:
+        return logged
+    return path.parent.parent.name or None if path.parent.name == "subagents" else None
+
+
+def _mentions(log: ClaudeLog) -> dict[int, list[Attachment]]:
+    """Files that were opened for a prompt which names them with `@`, by the prompt's position."""
+    position = {message.id: place for place, message in enumerate(log.messages) if message.id}
+    found: dict[int, list[Attachment]] = {}
+    for hangs_from, attachment in log.mentioned:
+        place = nearest_message(hangs_from, position, log.relays)
+        if place is not None and log.messages[place].prompt is not None:
+            found.setdefault(place, []).append(attachment)
+    return found
+
+
+def _session(
+    log: ClaudeLog,
+    group: Sequence[Tree],
+    mentions: dict[int, list[Attachment]],
+    names: tuple[str, str, str | None],
+) -> Session:
+    """One conversation. `names` are its uid, its own id and its parent's id."""
+    uid, session_id, parent = names
+    first = log.first.get(group[0].label if group else MAIN, {})
+    turns, abandoned = _turns(log, group, mentions)
+    return Session(
+        uid=uid,
+        session_id=session_id,
+        source_format=SourceFormat.CLAUDE_CODE,
+        source_path=log.source_path,
+        turns=tuple(turns),
+        cwd=string(first, "cwd"),
+        started_at=next((turn.at for turn in turns if turn.at is not None), None),
+        agent_name=_AGENT_NAME,
+        agent_version=string(first, "version"),
+        parent_session_id=parent,
+        dropped={"abandoned_branch": abandoned} if abandoned else {},
+    )
+
+
+def _turns(
+    log: ClaudeLog, group: Sequence[Tree], mentions: dict[int, list[Attachment]]
+) -> tuple[list[Turn], int]:
+    """The turns of one conversation, and how many messages lie on branches left behind.
+
+    An answer is whole: if one of its records is on the branch, all are. Parallel tool calls
+    hang the others on branches of their own.
+    """
+    left = sum(len(tree.members) for tree in group)
+    turns: list[Turn] = []
+    for tree in group:
+        before: str | None = None
+        for place in tree.path:
+            message = log.messages[place]
+            if message.prompt is None:
+                id_ = message.answer_id
+                parts = [message] if id_ is None else log.answers.pop(id_, None)
+                if parts is None:
+                    continue
+                turns.append(_answer(log, len(turns), parts, before))
+                left -= len(parts)
+            else:
+                files = tuple(mentions.get(place, ()))
+                turns.append(_prompt(len(turns), message, message.prompt, before, files))
+                left -= 1
+            before = turns[-1].turn_id
+    return turns, left
+
+
+def _answer(log: ClaudeLog, index: int, parts: Sequence[Message], before: str | None) -> Turn:
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: dict[str, ToolCall] = {}
+    for part in parts:
+        if isinstance(part.content, str):
+            texts.append(part.content)
+            continue
+        for block in part.content:
+            kind = block.get("type") if isinstance(block, dict) else None
+            if kind == "tool_use":
+                _add_call(log, calls, block, part)
+            elif kind == "text" and isinstance(text := block.get("text"), str):
+                texts.append(text)
+            elif kind == "thinking" and isinstance(text := block.get("thinking"), str):
+                thoughts.append(text)
+    return agent_turn(
+        index,
+        _joined(texts),
+        parts[0].line,
+        at=epoch_seconds(parts[0].timestamp),
+        turn_id=parts[0].id,
+        parent_id=before,
+        thinking=_joined(thoughts),
+        model=parts[0].model,
+        stop_reason=parts[-1].stop_reason,
+        tool_calls=tuple(calls.values()),
+    )
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Some versions log an answer again while it grows: a block that is there counts once."""
+    return texts[0] if len(texts) == 1 else "\n".join(dict.fromkeys(filter(None, texts)))
+
+
+def _add_call(
+    log: ClaudeLog, calls: dict[str, ToolCall], block: dict[str, Any], part: Message
+) -> None:
+    id_ = string(block, "id")
+    if id_ is not None and id_ in calls:
+        return
+    key = id_ or part.id or ""
+    name = string(block, "name") or ""
+    call = tool_call(log.results, key, name, block.get("input"), part.line)
+    calls[id_ or f"{key}#{len(calls)}"] = call
+
+
+def _prompt(
+    index: int,
+    message: Message,
+    record: dict[str, Any],
+    before: str | None,
+    files: tuple[Attachment, ...],
+) -> Turn:
+    text, media = prompt_parts(message.content)
+    typed = without_injections(text)
+    at = epoch_seconds(message.timestamp)
+    origin = origin_of(record, typed, message.label != MAIN)
+    if origin is Origin.SYSTEM or not (typed.strip() or media):
+        return system_turn(index, text, message.line, at=at, turn_id=message.id, parent_id=before)
+    turn = user_turn(
+        index,
+        typed,
+        message.line,
+        at=at,
+        turn_id=message.id,
+        parent_id=before,
+        attachments=media + (files if "@" in typed else ()),
+        origin=origin,
+    )
+    return turn if typed is text else replace(turn, text=text)

@@ -1,0 +1,237 @@
+"""The records of one Claude Code log, sorted into messages, results and bookkeeping."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from construction.sessions.readers.claude_prompts import said_on_refusal
+from construction.sessions.readers.turns import ToolResults, block_text, type_name
+from data.contracts import Attachment, ReadIssue
+
+MAIN = ""
+UNNAMED_AGENT = "?"
+
+_BOOKKEEPING = frozenset(
+    {"summary", "system", "attachment", "progress", "file-history-snapshot", "queue-operation"}
+    | {"mode", "permission-mode", "custom-title", "ai-title", "agent-name", "last-prompt"}
+    | {"pr-link", "frame-link", "worktree-state", "bridge-session", "started", "result"}
+    | {"relocated", "tag", "agent-color", "agent-setting", "task-summary", "cost-state"}
+    | {"file-history-delta", "attribution-snapshot", "content-replacement", "atis-latch"}
+    | {"speculation-accept", "context-collapse-commit", "context-collapse-snapshot"}
+    | {"marble-origami-commit", "marble-origami-snapshot"}
+)
+
+
+@dataclass(slots=True)
+class Message:
+    """What is kept of a record that holds words of either party.
+
+    `label` names the sub-agent whose conversation it belongs to. `answer_id` is what the
+    records of one answer share. `timestamp` is as logged. `prompt` is the record itself for
+    what is not the agent's: its flags and its origin tell who wrote it.
+    """
+
+    line: int
+    id: str | None
+    parent: str | None
+    label: str
+    content: str | list[Any]
+    timestamp: object
+    prompt: dict[str, Any] | None
+    answer_id: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+
+
+@dataclass(slots=True)
+class ClaudeLog:
+    """What was read of one file so far.
+
+    `agent` names the sub-agent whose own log the file is. `mentioned` holds the files that
+    were opened for a prompt, with the id of the record they hang from. `first` holds the first
+    record of each conversation that says where it runs, `session_ids` the last id that it gave
+    to its session, both by label.
+    """
+
+    source_path: str
+    agent: str | None = None
+    messages: list[Message] = field(default_factory=list)
+    answers: dict[str, list[Message]] = field(default_factory=dict)
+    relays: dict[str, str | None] = field(default_factory=dict)
+    results: ToolResults = field(default_factory=ToolResults)
+    mentioned: list[tuple[str, Attachment]] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    first: dict[str, dict[str, Any]] = field(default_factory=dict)
+    session_ids: dict[str, str] = field(default_factory=dict)
+    _ids: set[str] = field(default_factory=set)
+    _last_answer: str | None = None
+
+    def add(self, line: int, record: dict[str, Any]) -> ReadIssue | None:
+        """Sort one record in; an issue if its type is unknown, or its message is missing."""
+        id_ = string(record, "uuid")
+        if id_ is not None:
+            if id_ in self._ids:
+                self.dropped["replayed_prefix"] += 1
+                return None
+            self._ids.add(id_)
+        kind = record.get("type")
+        if kind == "assistant":
+            return self._add_message(line, record, id_, by_agent=True)
+        if kind == "user":
+            return self._add_message(line, record, id_, by_agent=False)
+        if kind == "tool_use" or kind == "tool_result":
+            # Versions before 1.0 log calls and results as records of their own.
+            record["message"] = {"content": [dict(record)]}
+            return self._add_message(line, record, id_, by_agent=kind == "tool_use")
+        if kind == "attachment":
+            self._add_attachment(line, record, id_)
+            return None
+        self._relay(id_, record)
+        if isinstance(kind, str) and kind in _BOOKKEEPING:
+            self.dropped["bookkeeping"] += 1
+            return None
+        found = f"a record of type {type_name(kind)} with {len(record)} keys"
+        expected = "a message, a tool's result, or a record of the program's state"
+        return ReadIssue("record", self.source_path, line, "record.unexpected", found, expected)
+
+    def _add_message(
+        self, line: int, record: dict[str, Any], id_: str | None, *, by_agent: bool
+    ) -> ReadIssue | None:
+        message = record.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, str | list):
+            self._relay(id_, record)
+            found = f"message: {type(message).__name__}, content: {type(content).__name__}"
+            expected = "an object whose content is a text or a list of blocks"
+            return ReadIssue("record", self.source_path, line, "record.no_content", found, expected)
+        if isinstance(content, list) and not by_agent:
+            content = self._without_results(record, content)
+        if content:
+            self._keep(line, record, id_, content, by_agent)
+        else:
+            # Only results, which their calls will ask for, or nothing at all.
+            self._relay(id_, record)
+        return None
+
+    def _without_results(self, record: dict[str, Any], blocks: list[Any]) -> list[Any]:
+        """Store the results; what is left was typed by a person or put in by the harness."""
+        left: list[Any] = []
+        detail = record.pop("toolUseResult", None)
+        for block in blocks:
+            if not isinstance(block, dict) or block.get("type") != "tool_result":
+                left.append(block)
+                continue
+            content = block.get("content", block.get("output"))
+            text = content if isinstance(content, str) else block_text(content)
+            text = text or _detail_text(detail)
+            failed = block.get("is_error") is True
+            self.results.add(string(block, "tool_use_id") or self._call_of(record), text, failed)
+            said = said_on_refusal(text) if failed else None
+            if said is not None:
+                left.append({"type": "text", "text": said})
+        return left
+
+    def _call_of(self, record: dict[str, Any]) -> str:
+        """The key of the call that a result without an id belongs to."""
+        named = string(record, "sourceToolAssistantUUID") or _parent(record)
+        if named is not None:
+            return named
+        return self._last_answer or ""
+
+    def _add_attachment(self, line: int, record: dict[str, Any], id_: str | None) -> None:
+        attachment = record.get("attachment")
+        if isinstance(attachment, dict):
+            prompt = _queued_prompt(attachment)
+            if prompt:
+                record["origin"] = attachment.get("origin")
+                self._keep(line, record, id_, prompt, by_agent=False)
+                return
+            parent, name = _parent(record), string(attachment, "filename")
+            if attachment.get("type") == "file" and parent is not None and name is not None:
+                self.mentioned.append((parent, Attachment(name)))
+        self._relay(id_, record)
+        self.dropped["bookkeeping"] += 1
+
+    def _keep(
+        self,
+        line: int,
+        record: dict[str, Any],
+        id_: str | None,
+        content: str | list[Any],
+        by_agent: bool,
+    ) -> None:
+        label = self._conversation(record)
+        prompt = None if by_agent else record
+        timestamp = record.get("timestamp")
+        message = Message(line, id_, _parent(record), label, content, timestamp, prompt)
+        self.messages.append(message)
+        if by_agent:
+            self._add_answer(message, record)
+
+    def _add_answer(self, message: Message, record: dict[str, Any]) -> None:
+        self._last_answer = message.id
+        inner = record["message"]
+        message.model = string(inner, "model")
+        message.stop_reason = _stop_reason(record, inner)
+        answer_id = string(inner, "id")
+        if answer_id is not None:
+            message.answer_id = f"{message.label}:{answer_id}"
+            self.answers.setdefault(message.answer_id, []).append(message)
+
+    def _conversation(self, record: dict[str, Any]) -> str:
+        """The label of a record; what it says of its session is noted."""
+        label = MAIN
+        if self.agent is not None or record.get("isSidechain") is True:
+            label = string(record, "agentId") or self.agent or UNNAMED_AGENT
+        session_id = string(record, "sessionId")
+        if session_id is not None:
+            self.session_ids[label] = session_id
+        if label not in self.first and "cwd" in record:
+            self.first[label] = record
+        return label
+
+    def _relay(self, id_: str | None, record: dict[str, Any]) -> None:
+        if id_ is not None:
+            self.relays[id_] = _parent(record)
+        if not self.messages:
+            self._conversation(record)  # a log without any message still names its session
+
+
+def string(holder: dict[str, Any], key: str) -> str | None:
+    """The value if it is a text that is not empty."""
+    value = holder.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _parent(record: dict[str, Any]) -> str | None:
+    return string(record, "parentUuid") or string(record, "logicalParentUuid")
+
+
+def _stop_reason(record: dict[str, Any], message: dict[str, Any]) -> str | None:
+    if record.get("isApiErrorMessage") is True:
+        return "error"
+    if record.get("isAbortedMidStream") is True:
+        return "aborted"
+    return string(message, "stop_reason")
+
+
+def _queued_prompt(attachment: dict[str, Any]) -> str | list[Any] | None:
+    """A prompt typed while the agent worked is logged as an attachment and nowhere else."""
+    if attachment.get("type") != "queued_command":
+        return None
+    if attachment.get("commandMode", "prompt") != "prompt":
+        return None
+    prompt = attachment.get("prompt")
+    return prompt if isinstance(prompt, str | list) else None
+
+
+def _detail_text(detail: object) -> str:
+    """What the harness kept beside an empty result."""
+    if isinstance(detail, str):
+        return detail
+    if not isinstance(detail, dict):
+        return ""
+    streams = [detail.get("stdout"), detail.get("stderr")]
+    return "\n".join(stream for stream in streams if isinstance(stream, str) and stream)

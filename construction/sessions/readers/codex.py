@@ -1,0 +1,120 @@
+"""Codex rollouts: JSON lines with and without `payload`, and documents that list `items`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from construction.sessions.readers.codex_items import is_injected, without_editor_context
+from construction.sessions.readers.codex_log import CodexLog, Draft
+from construction.sessions.readers.document import records
+from construction.sessions.readers.source import SourceFile, epoch_seconds, session_uid
+from construction.sessions.readers.turns import agent_turn, system_turn, tool_call, user_turn
+from data.contracts import Origin, ReadIssue, Role, Session, SourceFormat, Turn
+
+_AGENT_NAME = "codex"
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of one rollout; one that ends in the middle of a run is read as far as it goes.
+
+    A text that is logged as event and as item counts once. Context that the harness wrote into
+    user messages is of system origin. Prompts to a sub-agent are of agent origin.
+    """
+    log = CodexLog(source.relative)
+    read_any = False
+    for item in records(source, "items"):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        read_any = True
+        issue = log.add(*item)
+        if issue is not None:
+            yield issue
+    if read_any:
+        log.settle_events()
+        yield _session(log, source.relative)
+        return
+    expected = "rollout records"
+    yield ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
+
+
+def _session(log: CodexLog, relative: str) -> Session:
+    meta = log.meta
+    session_id = _text(meta, "id") or _text(meta, "session_id") or PurePosixPath(relative).stem
+    by_agent, parent = _spawned_by(meta)
+    turns = tuple(_turn(log, index, draft, by_agent) for index, draft in enumerate(log.drafts))
+    if left := log.results.left():
+        log.dropped["unclaimed_result"] = left
+    started = epoch_seconds(meta.get("timestamp"))
+    if started is None:
+        started = next((turn.at for turn in turns if turn.at is not None), None)
+    return Session(
+        uid=session_uid(session_id, relative),
+        session_id=session_id,
+        source_format=SourceFormat.CODEX,
+        source_path=relative,
+        turns=turns,
+        cwd=_text(meta, "cwd") or log.cwd,
+        started_at=started,
+        agent_name=_AGENT_NAME,
+        agent_version=_text(meta, "cli_version"),
+        parent_session_id=parent,
+        system_prompt=_system_prompt(meta),
+        dropped=dict(log.dropped),
+    )
+
+
+def _turn(log: CodexLog, index: int, draft: Draft, by_agent: bool) -> Turn:
+    if draft.role is Role.ASSISTANT:
+        calls = tuple(tool_call(log.results, *call) for call in draft.calls)
+        return agent_turn(
+            index,
+            "\n".join(draft.texts),
+            draft.line,
+            at=draft.at,
+            turn_id=draft.id,
+            thinking="\n".join(draft.thoughts),
+            model=draft.model,
+            stop_reason=draft.stop_reason,
+            tool_calls=calls,
+        )
+    text = "\n".join(draft.texts)
+    typed = [part for part in draft.texts if not is_injected(part)]
+    if draft.role is Role.SYSTEM or not (typed or draft.media):
+        return system_turn(index, text, draft.line, at=draft.at, turn_id=draft.id)
+    request, files = without_editor_context("\n".join(typed))
+    turn = user_turn(
+        index,
+        request,
+        draft.line,
+        at=draft.at,
+        turn_id=draft.id,
+        attachments=draft.media + files,
+        origin=Origin.AGENT if by_agent else None,
+    )
+    return replace(turn, text=text) if request != text else turn
+
+
+def _spawned_by(meta: dict[str, Any]) -> tuple[bool, str | None]:
+    """Whether an agent started this session, and the id of that agent's session."""
+    origin = meta.get("source")
+    spawn = origin.get("subagent") if isinstance(origin, dict) else None
+    if spawn is None:
+        return False, None
+    thread = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
+    named = _text(thread, "parent_thread_id") if isinstance(thread, dict) else None
+    return True, named or _text(meta, "parent_thread_id")
+
+
+def _system_prompt(meta: dict[str, Any]) -> str | None:
+    base = meta.get("base_instructions")
+    text = _text(base, "text") if isinstance(base, dict) else None
+    return text or _text(meta, "instructions")
+
+
+def _text(holder: dict[str, Any], key: str) -> str | None:
+    value = holder.get(key)
+    return value if isinstance(value, str) and value else None

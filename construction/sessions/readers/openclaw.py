@@ -1,0 +1,233 @@
+"""OpenClaw and pi logs: JSON lines, version 1 (a list) and 3 (a tree), with or without header.
+
+A version 3 log is a tree of records; what happened last is the path from its last message to
+the root. In version 1, and where a parent cannot be found, a record follows the one before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from construction.sessions.readers.openclaw_turns import (
+    NOTICE_ROLES,
+    NOTICE_TYPES,
+    record_turn,
+    text_or_none,
+)
+from construction.sessions.readers.source import (
+    SourceFile,
+    epoch_seconds,
+    json_lines,
+)
+from construction.sessions.readers.turns import ToolResults, Uids, block_text, type_name
+from data.contracts import ReadIssue, Session, SourceFormat, Turn
+
+# Records that carry state of the program, and no turn.
+_BOOKKEEPING = frozenset(
+    {"model_change", "thinking_level_change", "custom", "label", "session_info", "compact"}
+)
+_OTHER_ROLES = NOTICE_ROLES | {"user", "bashExecution"}
+# Header fields that name the session this one was copied from.
+_ORIGINS = ("branchedFrom", "parentSession")
+_ROOT = -1
+# OpenClaw logs what it delivered to a channel once more, as a message of this "model".
+_MIRROR = "delivery-mirror"
+
+
+@dataclass(slots=True)
+class _Log:
+    """The records of one session, by position, and where each hangs.
+
+    `parents` holds positions, or _ROOT; a parent always stands before its child. `silent` are
+    the records that make no turn, `results` those of tools, `by_call` finds a call's message.
+    """
+
+    header: dict[str, Any]
+    lines: list[int] = field(default_factory=list)
+    records: list[dict[str, Any]] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    by_id: dict[str, int] = field(default_factory=dict)
+    by_call: dict[str, int] = field(default_factory=dict)
+    results: list[int] = field(default_factory=list)
+    silent: set[int] = field(default_factory=set)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The sessions of a log: one, unless a second header with another id stands in it.
+
+    A log without header takes its id from the file's name. Messages that left the active
+    branch are counted in `dropped`, records of unknown type or shape become issues.
+    """
+    log = _Log({})
+    seen: set[str] = set()
+    uids = Uids(source.relative)
+    for item in json_lines(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        line, record = item
+        if record.get("type") != "session":
+            odd = _add(log, line, record)
+            if odd is not None:
+                yield _issue(source, line, odd)
+        elif str(record.get("id")) in seen:
+            log.dropped["bookkeeping"] += 1
+        else:
+            if log.records:
+                yield _session(source, log, uids)
+            seen.add(str(record.get("id")))
+            log = _Log(record)
+    if log.records or log.header:
+        yield _session(source, log, uids)
+
+
+def _issue(source: SourceFile, line: int, found: str) -> ReadIssue:
+    expected = "a message with a known role, a summary, or a change of settings"
+    return ReadIssue("record", source.relative, line, "record.unexpected", found, expected)
+
+
+def _add(log: _Log, line: int, record: dict[str, Any]) -> str | None:
+    """Hang a record into the tree; what is odd about it (never its text), or None."""
+    position = len(log.records)
+    own_id = record.get("id")
+    if isinstance(own_id, str) and log.by_id.setdefault(own_id, position) != position:
+        log.dropped["duplicate_record"] += 1
+        return None
+    log.parents.append(_parent(log, record))
+    log.records.append(record)
+    log.lines.append(line)
+    kind = text_or_none(record.get("type"))
+    if kind == "message":
+        odd = _register_message(log, position, record.get("message"))
+    elif kind in _BOOKKEEPING:
+        log.silent.add(position)
+        log.dropped["bookkeeping"] += 1
+        return None
+    elif kind in NOTICE_TYPES:
+        return None
+    else:
+        odd = f"a record of type {type_name(record.get('type'))} with {len(record)} keys"
+    if odd is not None:
+        log.silent.add(position)
+    return odd
+
+
+def _parent(log: _Log, record: dict[str, Any]) -> int:
+    previous = len(log.records) - 1
+    if "parentId" not in record:
+        return previous
+    parent = record["parentId"]
+    if parent is None:
+        return _ROOT
+    if not isinstance(parent, str) or parent == record.get("id"):
+        return previous
+    if parent in log.by_id:
+        return log.by_id[parent]
+    if parent == log.header.get("id"):
+        return _ROOT
+    # Some writers hang a result under its call's id rather than under the message's.
+    return log.by_call.get(parent, previous)
+
+
+def _register_message(log: _Log, position: int, message: object) -> str | None:
+    if not isinstance(message, dict):
+        return f"a message that is {type(message).__name__}"
+    role = text_or_none(message.get("role"))
+    if role == "assistant":
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "toolCall":
+                log.by_call[str(block.get("id"))] = position
+    elif role == "toolResult":
+        log.results.append(position)
+        log.silent.add(position)
+    elif role not in _OTHER_ROLES:
+        return f"a message of role {type_name(message.get('role'))}"
+    return None
+
+
+def _session(source: SourceFile, log: _Log, uids: Uids) -> Session:
+    header = log.header
+    active = _active_branch(log)
+    results = _results(log, set(active))
+    turns: list[Turn] = []
+    for position in active:
+        if position in log.silent:
+            continue
+        turn = record_turn(log.records[position], len(turns), log.lines[position], results)
+        if turn is None:
+            continue
+        if turn.model == _MIRROR and turns and turns[-1].text == turn.text:
+            log.dropped["duplicate_event"] += 1
+        else:
+            turns.append(turn)
+    log.dropped["result_without_call"] += results.left()
+    session_id = text_or_none(header.get("id"))
+    if not session_id:
+        session_id = PurePosixPath(source.relative).name.split(".jsonl")[0]
+    started = epoch_seconds(header.get("timestamp"))
+    return Session(
+        uid=uids.give(session_id),
+        session_id=session_id,
+        source_format=SourceFormat.OPENCLAW,
+        source_path=source.relative,
+        turns=tuple(turns),
+        format_version=_version(log),
+        cwd=text_or_none(header.get("cwd")),
+        started_at=started if started is not None else next((t.at for t in turns if t.at), None),
+        dropped={reason: count for reason, count in sorted(log.dropped.items()) if count},
+        extra={key: header[key] for key in _ORIGINS if isinstance(header.get(key), str)},
+    )
+
+
+def _version(log: _Log) -> str | None:
+    version = log.header.get("version")
+    if isinstance(version, int | str):
+        return str(version)[:20]
+    return None if log.by_id else "1"
+
+
+def _active_branch(log: _Log) -> list[int]:
+    """Positions from the root to the last record that takes part in the conversation."""
+    position = len(log.records) - 1
+    while position in log.silent:
+        position -= 1
+    branch = []
+    while position > _ROOT:
+        branch.append(position)
+        position = log.parents[position]
+    branch.reverse()
+    return branch
+
+
+def _results(log: _Log, on_branch: set[int]) -> ToolResults:
+    """The results for the calls of the active branch; the rest beside it is counted as dropped.
+
+    A result belongs to its call even if it hangs beside the branch, as those of parallel calls
+    do in some logs; results on the branch go first.
+    """
+    results = ToolResults()
+    abandoned = len(log.records) - len(on_branch | log.silent)
+    beside = []
+    for position in log.results:
+        message = log.records[position]["message"]
+        if position in on_branch:
+            _add_result(results, message)
+        elif log.by_call.get(str(message.get("toolCallId"))) in on_branch:
+            beside.append(message)
+        else:
+            abandoned += 1
+    for message in beside:
+        _add_result(results, message)
+    log.dropped["abandoned_branch"] += abandoned
+    return results
+
+
+def _add_result(results: ToolResults, message: dict[str, Any]) -> None:
+    text = block_text(message.get("content"))
+    results.add(str(message.get("toolCallId")), text, message.get("isError") is True)

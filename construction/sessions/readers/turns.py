@@ -1,0 +1,188 @@
+"""What the readers share: turns built one way, and tool calls joined to their results."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any, NamedTuple
+
+import orjson
+
+from construction.sessions.readers.source import session_uid
+from construction.sessions.unwrap import unwrap
+from data.contracts import Attachment, Origin, Role, ToolCall, Turn
+
+_ASSISTANT, _AGENT = Role.ASSISTANT, Origin.AGENT  # looking a member up takes its time
+
+
+class ToolResult(NamedTuple):
+    """What a tool gave back, as text."""
+
+    text: str
+    is_error: bool = False
+
+
+_NO_RESULT = (None, False)
+
+
+class ToolResults:
+    """Results by call id, first in first out: some harnesses use an id more than once.
+
+    A reader adds all results of a session first and then builds its turns, so that no turn
+    has to be copied to receive a result.
+    """
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, deque[ToolResult]] = {}
+
+    def add(self, call_id: str, text: str, is_error: bool = False) -> None:
+        self._by_id.setdefault(call_id, deque()).append(ToolResult(text, is_error))
+
+    def take(self, call_id: str) -> ToolResult | None:
+        """The next result of this id, or None if the log holds none (any more)."""
+        waiting = self._by_id.get(call_id)
+        return waiting.popleft() if waiting else None
+
+    def left(self) -> int:
+        """Results that no call asked for."""
+        return sum(len(waiting) for waiting in self._by_id.values())
+
+
+class Uids:
+    """Uids for the sessions of one file: ids that repeat or give the same slug are numbered."""
+
+    def __init__(self, relative: str) -> None:
+        self._relative = relative
+        self._given: Counter[str] = Counter()
+
+    def give(self, session_id: str) -> str:
+        uid = session_uid(session_id, self._relative)
+        self._given[uid] += 1
+        return uid if self._given[uid] == 1 else f"{uid}-{self._given[uid]}"
+
+
+def type_name(value: object) -> str:
+    """A type as a record names it; of anything else, which may be private, type and length."""
+    if isinstance(value, str) and value.replace("-", "_").isidentifier() and len(value) <= 40:
+        return value
+    length = f", {len(value)} characters" if isinstance(value, str) else ""
+    return f"{type(value).__name__}{length}"
+
+
+def decoded_arguments(value: object) -> dict[str, Any]:
+    """A call's arguments as a dict: objects as they are, JSON text decoded, other text wrapped."""
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, str):
+        return {} if value is None else {"input": value}
+    if value.lstrip()[:1] == "{":
+        try:
+            decoded = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {"input": value}
+        if isinstance(decoded, dict):
+            return decoded
+    return {"input": value} if value else {}
+
+
+def tool_call(
+    results: ToolResults, call_id: str, name: str, arguments: object, line: int
+) -> ToolCall:
+    """A call joined to the next result of its id."""
+    result, is_error = results.take(call_id) or _NO_RESULT
+    return ToolCall(call_id, name, decoded_arguments(arguments), result, is_error, line)
+
+
+def block_text(content: object) -> str:
+    """The text of a message's content: a string, or its text blocks, one a line."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    if len(content) == 1 and isinstance(content[0], dict):
+        text = content[0].get("text")
+        return text if isinstance(text, str) else ""
+    texts = [block.get("text") if isinstance(block, dict) else block for block in content]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def user_turn(
+    index: int,
+    text: str,
+    line: int,
+    *,
+    at: float | None = None,
+    turn_id: str | None = None,
+    parent_id: str | None = None,
+    sender: str | None = None,
+    channel: str | None = None,
+    attachments: tuple[Attachment, ...] = (),
+    origin: Origin | None = None,
+) -> Turn:
+    """A turn of the user's side, unwrapped.
+
+    What the record itself says (time, sender, channel) goes before what its wrapper says;
+    attachments of both are kept, the record's first. `origin` overrides the wrapper's, e.g.
+    for the prompt that an agent wrote to a sub-agent.
+    """
+    found = unwrap(text, dated=at is None)
+    return Turn(
+        index,
+        Role.USER,
+        origin or found.origin,
+        text,
+        found.said,
+        line,
+        at if at is not None else found.at,
+        turn_id,
+        parent_id,
+        sender or found.sender,
+        channel or found.channel,
+        attachments=attachments + found.attachments,
+    )
+
+
+def agent_turn(
+    index: int,
+    text: str,
+    line: int,
+    *,
+    at: float | None = None,
+    turn_id: str | None = None,
+    parent_id: str | None = None,
+    thinking: str = "",
+    model: str | None = None,
+    stop_reason: str | None = None,
+    tool_calls: tuple[ToolCall, ...] = (),
+) -> Turn:
+    """A turn of the agent, after the records of one message were merged."""
+    return Turn(
+        index,
+        _ASSISTANT,
+        _AGENT,
+        text,
+        text,
+        line,
+        at,
+        turn_id,
+        parent_id,
+        None,
+        None,
+        thinking,
+        model,
+        stop_reason,
+        (),
+        tool_calls,
+    )
+
+
+def system_turn(
+    index: int,
+    text: str,
+    line: int,
+    *,
+    at: float | None = None,
+    turn_id: str | None = None,
+    parent_id: str | None = None,
+) -> Turn:
+    """Text that neither party typed: a compaction summary, a hook's message, a notice."""
+    return Turn(index, Role.SYSTEM, Origin.SYSTEM, text, text, line, at, turn_id, parent_id)

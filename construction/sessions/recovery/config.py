@@ -1,0 +1,23 @@
+"""Settings of task recovery."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from data.contracts import StageConfig
+
+
+class RecoveryConfig(StageConfig):
+    """When two neighbouring turns of a person belong to two tasks.
+
+    `threshold`: a cut is made where the evidence of `cues.CUES` adds up to at least this much.
+    `usual_pause_seconds`: the pause expected between turns where a session shows too few;
+    a pause `long_pause_factor` times the usual one counts in full (3 minutes: 12 hours).
+    `said_chars`, `reply_chars`: how much of a turn is looked at for topic words.
+    """
+
+    threshold: float = 0.0
+    usual_pause_seconds: float = Field(default=180.0, gt=0)
+    long_pause_factor: float = Field(default=240.0, gt=1)
+    said_chars: int = Field(default=600, gt=0)
+    reply_chars: int = Field(default=400, gt=0)

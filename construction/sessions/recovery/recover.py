@@ -1,0 +1,185 @@
+"""From the turns of a session to task instances."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from construction.sessions.recovery.config import RecoveryConfig
+from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
+from construction.sessions.recovery.features import asks_back, closes
+from construction.sessions.recovery.segment import decide
+from construction.sessions.redactions import holds_mark
+from construction.sessions.urls import find_urls
+from data.contracts import CutReason, Scalar, Session, TaskInstance, Turn, UserTurn
+
+_SAID_BEFORE = 3  # turns
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One boundary: the human turn before which a new instance begins, why, and the evidence.
+
+    `evidence` holds scalars only: the score, the cohesion across the gap (0 to 1), the pause in
+    seconds, and the names of the cues that held (rows of `cues.CUES`), strongest first.
+    """
+
+    turn_index: int
+    reason: CutReason
+    evidence: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The instances of a session, the cuts between them, and the turns left out with reasons.
+
+    Every turn index is in exactly one instance's `turn_indices` or in `left_out`.
+    """
+
+    instances: tuple[TaskInstance, ...]
+    cuts: tuple[Cut, ...]
+    left_out: Mapping[int, LeftOutReason]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The exchanges of one instance: the session's from `start` on."""
+
+    start: int
+    exchanges: Sequence[Exchange]
+    asked: bool
+    reason: CutReason
+
+
+def recover(session: Session, config: RecoveryConfig) -> Recovered:
+    """Split a session into task instances; sub-agent sessions yield none."""
+    if session.parent_session_id is not None:
+        return Recovered((), (), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
+    exchanges, left_out = read_exchanges(session)
+    asked = [asks_back(exchange.reply) for exchange in exchanges]
+    groups, cuts = _grouped(exchanges, asked, config)
+    if groups and all(_closes(exchange.turn) for exchange in groups[0].exchanges):
+        left_out |= dict.fromkeys(_indices(groups[0]), LeftOutReason.COURTESY_ONLY)
+        groups, cuts = groups[1:], cuts[1:]
+        groups[:1] = [replace(group, reason=CutReason.SESSION_START) for group in groups[:1]]
+    instances = _instances(session, [exchange.turn.said for exchange in exchanges], groups)
+    return Recovered(instances, tuple(cuts), dict(sorted(left_out.items())))
+
+
+def _grouped(
+    exchanges: Sequence[Exchange], asked: Sequence[bool], config: RecoveryConfig
+) -> tuple[list[_Group], list[Cut]]:
+    starts: list[tuple[int, CutReason]] = [(0, CutReason.SESSION_START)] if exchanges else []
+    cuts: list[Cut] = []
+    for decision in decide(exchanges, asked, config):
+        if decision.reason is not None:
+            starts.append((decision.place, decision.reason))
+            first = exchanges[decision.place].turn.index
+            cuts.append(Cut(first, decision.reason, decision.evidence))
+    ends = [start for start, _ in starts[1:]] + [len(exchanges)]
+    groups = [
+        _Group(start, exchanges[start:end], any(asked[start:end]), reason)
+        for (start, reason), end in zip(starts, ends, strict=False)
+    ]
+    return groups, cuts
+
+
+def _closes(turn: Turn) -> bool:
+    return not turn.attachments and closes(turn.said)
+
+
+def _instances(
+    session: Session, said: Sequence[str], groups: Sequence[_Group]
+) -> tuple[TaskInstance, ...]:
+    redacted = [any(_is_redacted(exchange) for exchange in group.exchanges) for group in groups]
+    urls = session_urls(session) if any(redacted) else ()
+    return tuple(
+        TaskInstance(
+            instance_id=f"{session.uid}_i{number}",
+            session_uid=session.uid,
+            session_id=session.session_id,
+            source_format=session.source_format,
+            source_path=session.source_path,
+            started_by=group.reason,
+            user_turns=tuple(_user_turn(exchange.turn) for exchange in group.exchanges),
+            turn_indices=tuple(sorted(_indices(group))),
+            acts=tuple(act for exchange in group.exchanges for act in exchange.acts),
+            session_urls=urls if is_redacted else (),
+            reply=_last_reply(group.exchanges),
+            asked=group.asked,
+            cwd=session.cwd,
+            fingerprint=_fingerprint(group.exchanges),
+            said_before=tuple(said[max(0, group.start - _SAID_BEFORE) : group.start]),
+        )
+        for number, (group, is_redacted) in enumerate(zip(groups, redacted, strict=True), start=1)
+    )
+
+
+def _last_reply(exchanges: Sequence[Exchange]) -> str:
+    for exchange in reversed(exchanges):
+        if reply := exchange.reply:
+            return reply
+    return ""
+
+
+def _user_turn(turn: Turn) -> UserTurn:
+    return UserTurn(
+        turn.index, turn.line, turn.text, turn.said, turn.at, turn.sender, turn.attachments
+    )
+
+
+def _indices(group: _Group) -> Iterator[int]:
+    for exchange in group.exchanges:
+        yield exchange.turn.index
+        yield from (turn.index for turn in exchange.answers)
+
+
+def _is_redacted(exchange: Exchange) -> bool:
+    turn = exchange.turn
+    return holds_mark(turn.text) or any(
+        item.path is not None and holds_mark(item.path) for item in turn.attachments
+    )
+
+
+def _fingerprint(exchanges: Sequence[Exchange]) -> str:
+    """SHA-256 over the texts of the human turns, each with its length before it."""
+    digest = hashlib.sha256()
+    for exchange in exchanges:
+        raw = exchange.turn.text.encode("utf-8", "surrogatepass")
+        digest.update(f"{len(raw)}:".encode())
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+def session_urls(session: Session) -> tuple[str, ...]:
+    """Every URL in the texts, tool arguments and tool results of a session, first come first."""
+    urls: dict[str, None] = {}
+    for text in _raw_texts(session):
+        # A single character is found fastest, and most results of tools hold no URL.
+        if ("/" in text and "://" in text) or "www." in text:
+            urls.update((mention.url, None) for mention in find_urls(text))
+    return tuple(urls)
+
+
+def _raw_texts(session: Session) -> Iterator[str]:
+    for turn in session.turns:
+        yield turn.text
+        for call in turn.tool_calls:
+            yield from _strings(call.arguments)
+            if call.result is not None:
+                yield call.result
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The strings in decoded JSON, in document order; a stack, since nesting may be deep."""
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            stack.extend(reversed(item.values()))
+        elif isinstance(item, list):
+            stack.extend(reversed(item))

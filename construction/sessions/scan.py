@@ -1,0 +1,169 @@
+"""The first stage: every file that was given is identified, and none is skipped in silence."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from construction.sessions.readers.detect import detect
+from construction.sessions.readers.source import SourceFile
+from data.canonical import file_digest
+from data.contracts import Outcome, SourceFormat
+from data.errors import InputError
+
+
+class FileReason(StrEnum):
+    UNSUPPORTED = "file.unsupported_format"
+    DUPLICATE = "file.duplicate"
+    EMPTY = "file.empty"
+    SYMLINK = "file.symlink"
+    NOT_REGULAR = "file.not_regular"
+    UNREADABLE = "file.unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedFile:
+    """One input file: `format` is the format to read it with, None if it is not read.
+
+    `label` is that format, or the name of the unsupported one. `note` says why it was told so.
+    """
+
+    path: Path
+    relative: str
+    bytes: int
+    sha256: str | None
+    format: SourceFormat | None
+    label: str
+    outcome: Outcome
+    reason: FileReason | None = None
+    note: str = ""
+
+
+def scan(sources: Sequence[Path], forced: SourceFormat | None = None) -> list[ScannedFile]:
+    """Identify all files below `sources`, sorted by relative path.
+
+    A relative path starts with the name of the source it was found under. Of files with the same
+    content the first is kept. Raises InputError for a source that does not exist.
+    """
+    found = sorted(_walk(sources), key=lambda pair: pair[1])
+    return list(_without_copies([_identify(*pair, forced) for pair in found]))
+
+
+def _walk(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    for source, label in _labels(sources):
+        if source.is_dir():
+            above = len(str(source).rstrip("/")) + 1
+            for path in _below(source):
+                yield path, f"{label}/{_as_text(str(path)[above:] or '.')}"
+        else:
+            yield source, label
+
+
+def _labels(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Each source with its own name; a second one of the same name gets `~2`, and so on."""
+    taken: dict[str, int] = {}
+    for source in sorted({path.absolute() for path in sources}):
+        if not source.exists():
+            raise InputError(
+                str(source), "nothing", "a session log or a folder of them", "Check the path."
+            )
+        name = _as_text(source.resolve().name or "root")
+        taken[name] = taken.get(name, 0) + 1
+        yield source, name if taken[name] == 1 else f"{name}~{taken[name]}"
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """All that is no folder, and the folders that cannot be listed; however deep they lie."""
+    waiting = [folder]
+    while waiting:
+        parent = waiting.pop()
+        try:
+            with os.scandir(parent) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+                    else:
+                        yield Path(entry.path)
+        except OSError:
+            yield parent
+
+
+def _as_text(path: str) -> str:
+    r"""A POSIX path as UTF-8 can hold it: `\xff` for a byte that is none, `\\` for a backslash."""
+    raw = os.fsencode(path.replace("\\", "\\\\"))
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def _identify(path: Path, relative: str, forced: SourceFormat | None) -> ScannedFile:
+    try:
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            return _left(path, relative, 0, FileReason.SYMLINK, "symlink")
+        if stat.S_ISDIR(status.st_mode):
+            next(path.iterdir(), None)  # raises: folders that can be listed are no files
+        if not stat.S_ISREG(status.st_mode):
+            return _left(path, relative, 0, FileReason.NOT_REGULAR, "special file")
+        if status.st_size == 0:
+            return _left(path, relative, 0, FileReason.EMPTY, "empty")
+        sha256 = file_digest(path)
+        told = detect(SourceFile(path, relative))
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        return ScannedFile(
+            path, relative, 0, None, None, "unknown", Outcome.ERRORED, FileReason.UNREADABLE, why
+        )
+    source_format = forced if forced is not None else told.format
+    if source_format is None:
+        reason, note = FileReason.UNSUPPORTED, told.why
+        return _left(path, relative, status.st_size, reason, told.name, sha256, note)
+    return ScannedFile(
+        path, relative, status.st_size, sha256, source_format, str(source_format), Outcome.KEPT
+    )
+
+
+def _left(
+    path: Path,
+    relative: str,
+    size: int,
+    reason: FileReason,
+    label: str,
+    sha256: str | None = None,
+    note: str = "",
+) -> ScannedFile:
+    return ScannedFile(path, relative, size, sha256, None, label, Outcome.REJECTED, reason, note)
+
+
+def _without_copies(files: Sequence[ScannedFile]) -> Iterator[ScannedFile]:
+    first: dict[str, str] = {}
+    for file in files:
+        if file.format is None or file.sha256 is None:
+            yield file
+        elif file.sha256 in first:
+            note = f"same content as {first[file.sha256]}"
+            reason = FileReason.DUPLICATE
+            yield _left(file.path, file.relative, file.bytes, reason, file.label, file.sha256, note)
+        else:
+            first[file.sha256] = file.relative
+            yield file
+
+
+def shards(files: Sequence[ScannedFile], shard_bytes: int) -> list[tuple[ScannedFile, ...]]:
+    """Group the files to be read, in order, into shards of about `shard_bytes`.
+
+    The grouping depends on the files alone, never on the number of workers.
+    """
+    groups: list[list[ScannedFile]] = []
+    size = 0
+    for file in files:
+        if file.format is None:
+            continue
+        if not groups or size + file.bytes > shard_bytes:
+            groups.append([])
+            size = 0
+        groups[-1].append(file)
+        size += file.bytes
+    return [tuple(group) for group in groups]

@@ -1,0 +1,171 @@
+"""One shard of session logs: read, recover, measure the local gates, keep what survives.
+
+Sessions are streamed: the memory of a shard is that of its largest file plus its tables, however
+much input there is in all. All is written into one directory, and nothing else is touched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from construction.judging.language import language_of
+from construction.sessions.extensions import extension
+from construction.sessions.fixtures.copying import FixtureChangedError, copy_fixtures
+from construction.sessions.fixtures.resolve import resolve_fixtures
+from construction.sessions.fixtures.roots import RootIndex
+from construction.sessions.fixtures.store import FixtureStore
+from construction.sessions.gates import fixture, length, restoration
+from construction.sessions.gates.fixture import FixtureObservation
+from construction.sessions.mechanical import MechanicalConfig
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
+from construction.sessions.recovery.recover import recover
+from construction.sessions.scan import ScannedFile
+from construction.sessions.shard_tables import ShardTables
+from data.contracts import (
+    Fixture,
+    LedgerRow,
+    Outcome,
+    ReadIssue,
+    Scalar,
+    Session,
+    TaskInstance,
+)
+from data.ledger import deciding, gated_row
+
+FIXTURES = "fixtures"  # the store of a shard
+
+
+@dataclass(frozen=True, slots=True)
+class ShardJob:
+    """What a worker needs. `roots` are the folders that the sessions' files lie in."""
+
+    files: tuple[ScannedFile, ...]
+    roots: tuple[Path, ...]
+    config: MechanicalConfig
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Shard:
+    """The shard at work: what it was given, and where its results go."""
+
+    job: ShardJob
+    index: RootIndex
+    tables: ShardTables
+    store: FixtureStore
+
+
+def process_shard(job: ShardJob, out: Path) -> None:
+    """Write the tables of a shard, and the fixtures of its survivors, into `out`."""
+    store = FixtureStore(out / FIXTURES)
+    shard = _Shard(job, _root_index(job.roots), ShardTables(job.key), store)
+    for file in job.files:
+        _read_file(shard, file)
+    store.close()
+    shard.tables.write(out)
+
+
+@lru_cache(maxsize=1)
+def _root_index(roots: tuple[Path, ...]) -> RootIndex:
+    return RootIndex(roots)
+
+
+def _read_file(shard: _Shard, file: ScannedFile) -> None:
+    """Read one file; it is consumed if it gave a session, errored if it gave only issues."""
+    tables = shard.tables
+    tables.enter("file", file.relative)
+    failure: ReadIssue | None = None
+    sessions = 0
+    for item in read_source(SourceFile(file.path, file.relative), file.format):
+        if isinstance(item, Session):
+            sessions += 1
+            _take_session(shard, item)
+        elif item.unit == "file":
+            failure = item
+        else:
+            tables.issue(item)
+    evidence: dict[str, Scalar] = {"path": file.relative}
+    if failure is not None:
+        evidence |= {"found": failure.found, "expected": failure.expected}
+    errored = failure is not None and not sessions
+    tables.outcome(
+        LedgerRow(
+            "read",
+            "file",
+            file.relative,
+            Outcome.ERRORED if errored else Outcome.CONSUMED,
+            reason=failure.reason if failure is not None and errored else None,
+            evidence=evidence,
+        )
+    )
+
+
+def _take_session(shard: _Shard, session: Session) -> None:
+    recovered = recover(session, shard.job.config.recovery)
+    shard.tables.session(session, recovered.instances, recovered.left_out)
+    for instance in recovered.instances:
+        _gate(shard, instance)
+
+
+def _gate(shard: _Shard, instance: TaskInstance) -> None:
+    """Run all three local gates, so that overlaps are seen; the first failure decides."""
+    config, tables = shard.job.config, shard.tables
+    files = resolve_fixtures(instance, shard.index, config.fixture)
+    spans = restoration.measure(instance)
+    verdicts = (
+        length.judge(length.measure(instance), config.length),
+        fixture.judge(files, config.fixture),
+        restoration.judge(spans, config.restoration),
+    )
+    tables.instance(instance, language_of(" ".join(t.said for t in instance.user_turns)))
+    for verdict in verdicts:
+        tables.verdict(instance.instance_id, verdict)
+    for span in spans:
+        tables.restoration(restoration.audit_row(span, shard.job.key))
+    decided = deciding(verdicts)
+    evidence: dict[str, Scalar] = {
+        "path": instance.source_path,
+        "line": instance.user_turns[0].line,
+    }
+    row = gated_row("gates", "instance", instance.instance_id, decided, evidence)
+    copies: tuple[Fixture, ...] = ()
+    if decided is None:
+        try:
+            copies = copy_fixtures(files, shard.store, config.fixture)
+        except FixtureChangedError as error:
+            row = replace(row, outcome=Outcome.ERRORED, reason="fixture.changed_while_copying")
+            row = replace(row, evidence={**evidence, "found": error.reason})
+        else:
+            tables.survivor(_without_media(restoration.apply(instance, spans)), copies)
+    tables.enter("instance", instance.instance_id)
+    tables.outcome(row)
+    _tell_files(instance, files, copies, tables)
+
+
+def _without_media(instance: TaskInstance) -> TaskInstance:
+    """Inline media lie among the fixtures now; their base64 need not be carried on."""
+    if not any(turn.attachments for turn in instance.user_turns):
+        return instance
+    turns = tuple(
+        replace(turn, attachments=tuple(replace(item, data=None) for item in turn.attachments))
+        if turn.attachments
+        else turn
+        for turn in instance.user_turns
+    )
+    return replace(instance, user_turns=turns)
+
+
+def _tell_files(
+    instance: TaskInstance,
+    files: FixtureObservation,
+    copies: tuple[Fixture, ...],
+    tables: ShardTables,
+) -> None:
+    for copy in copies:
+        tables.file(instance.instance_id, copy.role, extension(copy.path), "resolved", copy)
+    for mention in files.mentions:
+        if mention.problem is not None:
+            tables.file(instance.instance_id, mention.role, "", str(mention.problem), None)

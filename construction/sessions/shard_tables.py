@@ -1,0 +1,241 @@
+"""The tables one shard of session logs writes, collected row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from data.canonical import canonical_json, keyed_digest
+from data.contracts import (
+    Fixture,
+    LedgerRow,
+    Origin,
+    Outcome,
+    ReadIssue,
+    Role,
+    Scalar,
+    Session,
+    StageKind,
+    TaskInstance,
+    Verdict,
+)
+from data.ledger import tally_outcomes
+from data.payload import dump_instance
+from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
+from data.tables import (
+    LEDGER,
+    LINEAGE,
+    TALLIES,
+    VERDICTS,
+    ledger_values,
+    tally_records,
+    verdict_values,
+    write_rows,
+    write_table,
+)
+
+_USER, _HUMAN = Role.USER, Origin.HUMAN  # looking a member up costs more than comparing it
+
+Row = tuple[Any, ...]
+
+# What later stages need of an instance that passed the mechanical gates. Private: holds text.
+SURVIVORS = {
+    "instance_id": pl.String,
+    "fingerprint": pl.String,
+    "source_path": pl.String,
+    "payload": pl.String,
+    "fixtures": pl.String,
+}
+
+# In which order the units of a shard are told in the funnel, and what kind of stage each is.
+_STAGES = (
+    ("read", StageKind.DERIVE, "file"),
+    ("read", StageKind.DERIVE, "line"),
+    ("recover", StageKind.DERIVE, "session"),
+    ("recover", StageKind.DERIVE, "turn"),
+    ("gates", StageKind.FILTER, "instance"),
+)
+
+
+class ShardTables:
+    """Rows of one shard, in the order of their schemas. Written by `write`, then done with."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._entered: dict[str, list[str]] = {unit: [] for _, _, unit in _STAGES}
+        self._outcomes: dict[str, list[tuple[str, Outcome]]] = {unit: [] for _, _, unit in _STAGES}
+        self._places: Counter[str] = Counter()  # a line may hold several bad records
+        self._ledger: list[Row] = []
+        self._lineage: list[Row] = []
+        self._verdicts: list[Row] = []
+        self._sessions: list[Row] = []
+        self._turns: list[Row] = []
+        self._instances: list[Row] = []
+        self._fixtures: list[Row] = []
+        self._restorations: list[Row] = []
+        self._survivors: list[Row] = []
+
+    def enter(self, unit: str, item_id: str) -> None:
+        """A unit came in; the ledger closes only if it gets exactly one outcome."""
+        self._entered[unit].append(item_id)
+
+    def outcome(self, row: LedgerRow) -> None:
+        self._outcomes[row.unit].append((row.item_id, row.outcome))
+        self._ledger.append(ledger_values(row))
+
+    def issue(self, issue: ReadIssue) -> None:
+        """A line or record that could not be read: a unit of its own, errored."""
+        place = f"{issue.source_path}:{issue.line}"
+        self._places[place] += 1
+        item_id = place if self._places[place] == 1 else f"{place}/{self._places[place]}"
+        self.enter("line", item_id)
+        evidence: dict[str, Scalar] = {
+            "path": issue.source_path,
+            "line": issue.line,
+            "found": issue.found,
+            "expected": issue.expected,
+        }
+        reason = issue.reason
+        self.outcome(
+            LedgerRow("read", "line", item_id, Outcome.ERRORED, reason=reason, evidence=evidence)
+        )
+
+    def session(
+        self,
+        session: Session,
+        instances: tuple[TaskInstance, ...],
+        left_out: Mapping[int, str],
+    ) -> None:
+        """A session, its turns, and what became of each turn that a person typed."""
+        self._session_outcome(session, instances)
+        uid = session.uid
+        belongs = {index: i.instance_id for i in instances for index in i.turn_indices}
+        self._turns += [
+            (
+                uid,
+                turn.index,
+                turn.line,
+                turn.role,
+                turn.origin,
+                turn.at,
+                len(turn.text),
+                len(turn.said),
+                len(turn.attachments),
+                len(turn.tool_calls),
+                belongs.get(turn.index),
+                left_out.get(turn.index),
+            )
+            for turn in session.turns
+        ]
+        human = [t for t in session.turns if t.origin is _HUMAN and t.role is _USER]
+        for turn in human:
+            reason = None if turn.index in belongs else f"turn.{left_out[turn.index]}"
+            self._human_turn(f"{uid}#{turn.index}", session.source_path, turn.line, reason)
+        agent = " ".join(filter(None, (session.agent_name, session.agent_version))) or None
+        self._sessions.append(
+            (
+                uid,
+                session.source_path,
+                session.source_format,
+                session.format_version,
+                agent,
+                session.started_at,
+                len(session.turns),
+                len(human),
+                sum(len(turn.tool_calls) for turn in session.turns),
+                len(instances),
+                session.parent_session_id is not None,
+                canonical_json(session.dropped).decode(),
+            )
+        )
+
+    def _session_outcome(self, session: Session, instances: tuple[TaskInstance, ...]) -> None:
+        self.enter("session", session.uid)
+        reason = None
+        if not instances:
+            is_sub_agent = session.parent_session_id is not None
+            reason = "session.sub_agent" if is_sub_agent else "session.no_task"
+        outcome = Outcome.CONSUMED if instances else Outcome.REJECTED
+        evidence: dict[str, Scalar] = {"path": session.source_path}
+        self.outcome(
+            LedgerRow("recover", "session", session.uid, outcome, reason=reason, evidence=evidence)
+        )
+
+    def _human_turn(self, item_id: str, source_path: str, line: int, reason: str | None) -> None:
+        outcome = Outcome.CONSUMED if reason is None else Outcome.REJECTED
+        evidence: dict[str, Scalar] = {"path": source_path, "line": line}
+        self.enter("turn", item_id)
+        self.outcome(
+            LedgerRow("recover", "turn", item_id, outcome, reason=reason, evidence=evidence)
+        )
+
+    def instance(self, instance: TaskInstance, language: str) -> None:
+        instance_id, session_uid = instance.instance_id, instance.session_uid
+        self._instances.append(
+            (
+                instance_id,
+                session_uid,
+                instance.source_path,
+                instance.source_format,
+                instance.started_by,
+                instance.user_turns[0].line,
+                len(instance.turn_indices),
+                len(instance.user_turns),
+                sum(len(turn.said) for turn in instance.user_turns),
+                language,
+                len(instance.acts),
+                instance.asked,
+                keyed_digest(self._key, instance.fingerprint),
+            )
+        )
+        self._lineage.append(
+            ("recover", "session", session_uid, "instance", instance_id, instance.started_by)
+        )
+
+    def verdict(self, instance_id: str, verdict: Verdict) -> None:
+        self._verdicts.append(verdict_values(instance_id, verdict))
+
+    def file(
+        self, instance_id: str, role: str, extension: str, status: str, fixture: Fixture | None
+    ) -> None:
+        size, sha256 = (fixture.bytes, fixture.sha256) if fixture else (None, None)
+        self._fixtures.append((instance_id, role, extension, status, size, sha256))
+
+    def restoration(self, row: Mapping[str, Scalar]) -> None:
+        self._restorations.append(tuple(row[name] for name in RESTORATIONS.columns))
+
+    def survivor(self, instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> None:
+        self._survivors.append(
+            (
+                instance.instance_id,
+                instance.fingerprint,
+                instance.source_path,
+                dump_instance(instance),
+                canonical_json(fixtures).decode(),
+            )
+        )
+
+    def write(self, out: Path) -> None:
+        """Close the ledger of the shard and write all tables."""
+        tallies = [record for stage in _STAGES for record in self._tally(*stage)]
+        write_table(out / "tallies.parquet", tallies, TALLIES)
+        for name, schema, rows in (
+            ("ledger", LEDGER, self._ledger),
+            ("lineage_rows", LINEAGE, self._lineage),
+            ("verdicts", VERDICTS, self._verdicts),
+            ("sessions", SESSIONS.schema, self._sessions),
+            ("turns", TURNS.schema, self._turns),
+            ("task_instances", TASK_INSTANCES.schema, self._instances),
+            ("fixtures", FIXTURES.schema, self._fixtures),
+            ("restorations", RESTORATIONS.schema, self._restorations),
+            ("survivors", SURVIVORS, self._survivors),
+        ):
+            write_rows(out / f"{name}.parquet", rows, schema)
+
+    def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
+        told = self._outcomes[unit]
+        return tally_records(tally_outcomes(stage, kind, unit, self._entered[unit], told))

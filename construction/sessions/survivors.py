@@ -1,0 +1,84 @@
+"""Instances that passed the local gates, as the later stages of the lane read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from pydantic import TypeAdapter
+
+from construction.sessions.fixtures.store import unpack
+from construction.sessions.shard import FIXTURES
+from data.contracts import Fixture, LedgerRow, Outcome, Scalar, TaskInstance
+from data.payload import load_instance
+
+_FIXTURES = TypeAdapter(tuple[Fixture, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """An instance with restored text, its fixtures, and the store that holds their contents."""
+
+    instance: TaskInstance
+    fixtures: tuple[Fixture, ...]
+    store: Path
+
+    @property
+    def evidence(self) -> dict[str, Scalar]:
+        """The pointer that ledger rows of this instance carry."""
+        return {"path": self.instance.source_path, "line": self.instance.user_turns[0].line}
+
+
+def read_survivors(shards: Sequence[Path]) -> list[Survivor]:
+    """The survivors of all shards, sorted by instance id."""
+    found = [
+        Survivor(
+            load_instance(row["payload"]),
+            _FIXTURES.validate_json(row["fixtures"]),
+            shard / FIXTURES,
+        )
+        for shard in shards
+        for row in pl.read_parquet(shard / "survivors.parquet").iter_rows(named=True)
+    ]
+    return sorted(found, key=lambda survivor: survivor.instance.instance_id)
+
+
+def unpack_fixtures(survivors: Sequence[Survivor], wanted: set[str], target: Path) -> None:
+    """Write each content that is wanted once, as `<target>/<sha256>`."""
+    stores: dict[Path, list[str]] = {}
+    left = set(wanted)
+    for survivor in survivors:
+        for item in survivor.fixtures:
+            if item.sha256 in left:
+                left.discard(item.sha256)
+                stores.setdefault(survivor.store, []).append(item.sha256)
+    for store, digests in stores.items():
+        unpack(store, digests, target)
+
+
+def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[LedgerRow]]:
+    """Of instances with the same words in several files, keep the one of the first path.
+
+    Resumed sessions replay their beginning, and backups repeat whole files.
+    """
+    first: dict[str, str] = {}
+    rows: dict[str, LedgerRow] = {}
+    kept: list[Survivor] = []
+    by_path = sorted(survivors, key=lambda s: (s.instance.source_path, s.instance.instance_id))
+    for survivor in by_path:
+        instance = survivor.instance
+        original = first.setdefault(instance.fingerprint, instance.instance_id)
+        outcome, reason = Outcome.KEPT, None
+        evidence = survivor.evidence
+        if original == instance.instance_id:
+            kept.append(survivor)
+        else:
+            outcome, reason = Outcome.REJECTED, "instance.duplicate"
+            evidence = evidence | {"copy_of": original}
+        rows[instance.instance_id] = LedgerRow(
+            "distinct", "instance", instance.instance_id, outcome, reason=reason, evidence=evidence
+        )
+    kept.sort(key=lambda survivor: survivor.instance.instance_id)
+    return kept, [rows[name] for name in sorted(rows)]

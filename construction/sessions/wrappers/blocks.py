@@ -1,0 +1,152 @@
+"""Blocks that gateways put before, after or between a person's words.
+
+Metadata fences, `System:` notices, chat history, queues, quoted replies and extracted files.
+Openings are looked for by plain search, and a block that is not closed ends the search, so
+that hostile text costs no more than its length.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+from construction.sessions.wrappers.clock import read_clock
+from construction.sessions.wrappers.envelope import Envelope
+from data.contracts import Attachment
+
+# "Conversation info (untrusted metadata):" and a fence; also Sender, Chat history since last
+# reply, Replied message, Thread starter.
+_METADATA = re.compile(
+    r"^[A-Z][A-Za-z /-]{0,60}\([^()\n]{0,60}(?:untrusted|for context)[^()\n]{0,60}\):[ \t]*\n"
+    r"(```(?:json)?[ \t]*\n)?",
+    re.MULTILINE,
+)
+_CURRENT = "[Current message - respond to this]"
+_HISTORY = "[Chat messages since your last reply - for context]"
+_QUEUE = re.compile(
+    r"^(?:\[Queued messages while agent was busy\]|---\s*\nQueued #\d{1,4}\b.*)\n?", re.M
+)
+_NOTICE = re.compile(r"System(?: \(untrusted\))?: ?\[[^\]\n]{0,80}\] ?")
+_PREVIEW = re.compile(
+    r"\w{2,20}(?:\[[^\]\n]{0,40}\])? (?:DM|message)\b[^:：\n]{0,200}(?:[:：][ \t]?([^\n]*))?"
+)
+_REPLY = re.compile(
+    r"^\[(?:Replying to|Quoted|Quoting|In reply to|Forwarded reply)\b[^\]\n]{0,200}\]\n", re.M
+)
+_REPLY_END = re.compile(r"^\[/(?:Replying|Quoted|Quoting|Reply)\][ \t]*\n?", re.M)
+_REPLY_LINE = re.compile(r"^\[(?:引用|回复|Reply to|In reply to)\s?[^\]\n]{1,400}\][ \t]*\n?", re.M)
+_RULE = re.compile(r"\n(?:(?:[-—–] ?){5,})[ \t]*\n")
+_FILE = re.compile(
+    r"<file\b[^>\n]{0,100}?\bname=\"([^\"\n]{1,300})\"(?:[^>\n]{0,60}?mime=\"([^\"\n]{1,100})\")?[^>\n]{0,200}>"
+)
+_SENDER_KEYS = ("sender", "name", "label", "username", "sender_id", "id")
+_CHANNEL_KEYS = ("group_channel", "group_subject", "channel", "provider", "surface")
+
+
+def strip_blocks(text: str, envelope: Envelope) -> str:
+    """The text without such blocks; names, channel and time found there go to `envelope`."""
+    if "(" in text and ("untrusted" in text or "for context)" in text):
+        text = _strip_metadata(text, envelope)
+    if "[" in text:
+        text = _strip_bracketed_blocks(text)
+    if "#" in text and "Queued #" in text:
+        text = _QUEUE.sub("", text)
+    if "<" in text and "</file>" in text:
+        text = _strip_files(text, envelope)
+    if text.startswith("「") and (rule := _RULE.search(text)) is not None:
+        quoted = text[: rule.start()]
+        text = text[rule.end() :] if quoted.rstrip().endswith("」") else text
+    return text
+
+
+def _strip_metadata(text: str, envelope: Envelope) -> str:
+    kept: list[str] = []
+    position = 0
+    for match in _METADATA.finditer(text):
+        if match.start() < position:
+            continue
+        closing = "\n```" if match[1] else "\n\n"  # unfenced blocks end at a blank line
+        end = text.find(closing, match.end() - 1)
+        if end < 0:
+            break
+        kept.append(text[position : match.start()])
+        position = end + len(closing)
+        _note_metadata(text[match.end() : end], envelope)
+    return "".join(kept) + text[position:].lstrip() if position else text
+
+
+def _note_metadata(raw: str, envelope: Envelope) -> None:
+    try:
+        data = orjson.loads(raw.encode("utf-8", "replace"))
+    except orjson.JSONDecodeError:
+        return
+    if not isinstance(data, dict):
+        return  # the chat history is a list: what others said is not about this message
+    clock = read_clock(str(data.get("timestamp", "")).split())
+    envelope.note(_first_text(data, _SENDER_KEYS), _first_text(data, _CHANNEL_KEYS), clock)
+
+
+def _first_text(data: dict[str, Any], keys: tuple[str, ...]) -> str | None:
+    values = (data.get(key) for key in keys)
+    return next((value for value in values if isinstance(value, str) and value), None)
+
+
+def strip_notices(text: str, envelope: Envelope) -> tuple[str, bool]:
+    """(text without the `System:` lines that open it, whether there were any).
+
+    A notice of an incoming message repeats its first lines; they go with it if the message
+    follows, and are the message if nothing follows.
+    """
+    if not text.startswith("System"):
+        return text, False
+    position = 0
+    while (match := _NOTICE.match(text, position)) is not None:
+        end = text.find("\n", match.end())
+        end = len(text) if end < 0 else end
+        incoming = _PREVIEW.match(text, match.end(), end)
+        if incoming is not None:
+            envelope.preview = incoming[1] or ""
+        position = min(end + 1, len(text))
+    if not position:
+        return text, False
+    rest = _strip_repeated(text[position:])
+    return (rest if rest.strip() else envelope.preview), True
+
+
+def _strip_repeated(rest: str) -> str:
+    """Drop further lines of a notice: those before a blank line that the message repeats."""
+    head, blank, body = rest.partition("\n\n")
+    if blank and head and all(line.strip() in body for line in head.split("\n", 50)):
+        return body
+    return rest
+
+
+def _strip_files(text: str, envelope: Envelope) -> str:
+    """Take out `<file name="…">content</file>`: the file was sent, its text not typed."""
+    kept: list[str] = []
+    position = 0
+    for match in _FILE.finditer(text):
+        if match.start() < position:
+            continue
+        end = text.find("</file>", match.end())
+        if end < 0:
+            break
+        envelope.attachments.append(Attachment(match[1], match[2]))
+        kept.append(text[position : match.start()])
+        position = end + len("</file>")
+    return "".join(kept) + text[position:]
+
+
+def _strip_bracketed_blocks(text: str) -> str:
+    """Take off the history a gateway sends along, and what a chat window quotes above a reply."""
+    if _CURRENT in text:
+        text = text[text.rindex(_CURRENT) + len(_CURRENT) :]
+    elif _HISTORY in text:
+        text = text.replace(_HISTORY, "", 1)
+    if (opening := _REPLY.search(text)) is not None:
+        closing = _REPLY_END.search(text, opening.end())
+        if closing is not None:
+            text = text[: opening.start()] + text[closing.end() :]
+    return _REPLY_LINE.sub("", text)

@@ -1,0 +1,199 @@
+"""Heads that chat gateways put before a message: `[Feishu #ops Amy Mon Mar 03 14:13 GMT+8] …`.
+
+A head stands at the start of the text; heads of later lines are taken off only then (several
+messages in one turn). A bracket that is part of the request, such as `[Q3 2026] report`, has
+no time of day and no channel, and stays.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from construction.sessions.wrappers.clock import Clock, read_clock
+from construction.sessions.wrappers.envelope import Envelope
+from construction.sessions.wrappers.names import CHANNELS, is_name
+
+_BRACKET = re.compile(r"[ \t]*(?:\[([^\[\]\n]{1,200})\]|【([^【】\n]{1,200})】)[ \t]*")
+_NEXT = re.compile(r"\n(?=[ \t]*[\[【])")
+# Ids that a gateway adds for its own book-keeping, in brackets or alone on a line.
+_ID = re.compile(
+    r"(?:message[ _]?id|msg[ _]?id|thread[ _]?(?:id|ts)|chat[ _]?id|channel[ _]?id|user[ _]?id"
+    r"|open[ _]?id|event[ _]?id|conversation[ _]?id|消息\s?ID|会话\s?ID|ts)"
+    r"\s*[:：=]\s*[\w.:@+=/-]{1,200}",
+    re.IGNORECASE,
+)
+_FROM = re.compile(
+    r"(?:sender|from|发送人|发送者|发件人|来自)(?:\s?\([^)\n]{0,60}\))?\s*[:：]"
+    r"\s*(\S[^\n]{0,80})",
+    re.IGNORECASE,
+)
+_SENDER_LINE = re.compile(
+    r"(?:sender|发送人|发送者|来自)(?:\s?\([^)\n]{0,60}\))?\s*[:：]\s*(\S[^\n]{0,80})",
+    re.IGNORECASE,
+)
+_NAME_COLON = re.compile(
+    r"([^\s:：\[\]【】][^:：\[\]【】\n]{0,40}?)(?:\s\(@[\w.]{1,40}\))?\s?[:：](?!//)[ \t]*"
+)
+# A mention ends at white space or punctuation: Han names would else swallow the request. A dot
+# or a slash makes it a file (`@main.ts explain this`).
+_MENTION = re.compile(
+    r"(?:<at\b[^>\n]{0,200}>[^<\n]{0,80}</at>"
+    r"|<(?:@[!&]?|#|!(?=channel|here|everyone|subteam))[\w|^@.\-]{1,80}>"
+    r"|@[A-Za-z0-9_\-]{1,40}(?=[\s,，:：\u4e00-\u9fff]|$)"
+    r"|@[\w·]{1,12}(?=[\s,，:：])|@[\w·]{1,5}$)"
+    r"(?:[ \t]*-{1,2}[ \t]+|[ \t\u2005,，:：]*)"
+)
+_COPY_MARKS = re.compile(r"[\[\]|·]|(?<!\S)[—–-](?!\S)")
+_LONGEST_LINE = 160
+_COMPARED = 60  # characters of an announced message, white space included
+_NO_WORDS = ("id:", "(@", "(id")
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    sender: str | None = None
+    channel: str | None = None
+    clock: Clock | None = None
+    names_follow: bool = False  # no sender here, so the message may start with "Amy: "
+
+
+_ID_HEAD = _Head(names_follow=True)
+
+
+def strip_heads(text: str, envelope: Envelope) -> str:
+    """The text without heads, ids and leading mentions; what they said goes to `envelope`."""
+    start = text.lstrip()
+    if not start:
+        return start
+    if start[0] in "[【":
+        headless = _strip_bracketed(start, envelope)
+        return headless if headless is start else _strip_line_heads(headless, envelope)
+    if start[0] in "@<":
+        return start[_after_mentions(start, 0) :]
+    return _strip_line_heads(start, envelope)
+
+
+def _after_mentions(text: str, position: int) -> int:
+    while (mention := _MENTION.match(text, position)) is not None:
+        position = mention.end()
+    return position
+
+
+def _strip_bracketed(text: str, envelope: Envelope) -> str:
+    first, found = _strip_from(text, 0, envelope)
+    if not found:
+        return text
+    rest = text[first:]
+    if "\n" not in rest:
+        return rest
+    start, *later = _NEXT.split(rest)
+    return "\n".join([start, *(line[_strip_from(line, 0, envelope)[0] :] for line in later)])
+
+
+def _strip_from(text: str, position: int, envelope: Envelope) -> tuple[int, bool]:
+    """Where the words begin after the heads at `position`, and if there was any head."""
+    found = False
+    follow = False
+    while (match := _BRACKET.match(text, position)) is not None:
+        head = _read_head(match[1] or match[2])
+        if head is None:
+            break
+        envelope.note(head.sender, head.channel, head.clock)
+        follow = head.names_follow or (follow and head.sender is None)
+        found, position = True, match.end()
+        if text.startswith("\n", position) and head is _ID_HEAD:
+            position += 1
+    name = _NAME_COLON.match(text, position) if follow else None
+    if name is not None and _is_sender(name, text, envelope.preview):
+        envelope.note(name[1], None, None)
+        position = name.end()
+    return (_after_mentions(text, position) if found else position), found
+
+
+def _is_sender(name: re.Match[str], text: str, preview: str) -> bool:
+    """Where the message was announced, its first words tell; else the look of the name."""
+    announced = _start(preview).rstrip("….")
+    if announced and _start(text, name.end()).startswith(announced):
+        return True
+    if announced and _start(text, name.start()).startswith(announced):
+        return False
+    return is_name(name[1])
+
+
+def _start(text: str, position: int = 0) -> str:
+    return "".join(text[position : position + _COMPARED].split())[: _COMPARED // 2]
+
+
+def _read_head(inner: str) -> _Head | None:
+    """What a bracket says if it is a head; None if the bracket is part of the message."""
+    tokens = inner.split()
+    if len(tokens) > 2 and tokens[-2] == "via":
+        del tokens[-2:]
+    clock = read_clock(tokens)
+    if clock is None and (":" in inner or "：" in inner or "=" in inner):
+        if _ID.fullmatch(inner.strip()):
+            return _ID_HEAD
+        if (sender := _FROM.fullmatch(inner.strip())) is not None:
+            return _Head(sender=sender[1].strip())
+    who = tokens[: len(tokens) - clock.tokens] if clock else tokens
+    who = [token for token in who if not token.lower().startswith(_NO_WORDS)]
+    channel, sender_words, known = _channel(who)
+    if len(sender_words) > 6:
+        return None
+    if clock is None:
+        return _Head(None, channel, None, True) if known and not sender_words else None
+    if who and not known and not (clock.has_date and clock.is_precise):
+        return None
+    return _Head(" ".join(sender_words) or None, channel, clock, not sender_words)
+
+
+def _channel(words: list[str]) -> tuple[str | None, list[str], bool]:
+    """(channel, words of the sender, whether the channel is one we know or has a `#`)."""
+    if not words:
+        return None, words, False
+    named = words[0].rstrip(":").lower() in CHANNELS
+    marks = [word for word in words if word.startswith("#")]
+    if not named and not marks:
+        return (words[0], words[1:], False) if len(words) > 1 else (None, words, False)
+    sender = [word for word in words[named:] if not word.startswith("#")]
+    if marks and named and len(words) > 2 and words[1] not in marks:
+        sender = []  # "Discord <server> #general": the server is no sender
+    return " ".join([*words[:named], *marks]), sender, True
+
+
+def _strip_line_heads(text: str, envelope: Envelope) -> str:
+    """`Sender: …`, message ids and `Amy  2026-03-02 10:11:22` on lines of their own."""
+    copied = False
+    position = 0
+    while (end := text.find("\n", position, position + _LONGEST_LINE)) >= 0:
+        line = text[position:end].strip()
+        if _copied_head(line, envelope):
+            copied = True
+        elif (sender := _SENDER_LINE.fullmatch(line)) is not None:
+            envelope.note(sender[1].strip(), None, None)
+        elif line and not _ID.fullmatch(line):
+            break
+        position = end + 1
+    rest = text[position:]
+    if not copied:
+        return rest
+    lines = rest.splitlines(keepends=True)
+    return "".join(line for line in lines if not _copied_head(line.strip(), envelope))
+
+
+def _copied_head(line: str, envelope: Envelope) -> bool:
+    """A name and a full time alone on a line, as chat windows give when text is copied."""
+    if not (3 < len(line) < 80) or ":" not in line:
+        return False
+    tokens = _COPY_MARKS.sub(" ", line.rstrip(":：")).split()
+    clock = read_clock(tokens)
+    if clock is None or not (clock.has_date or clock.is_precise):
+        return False
+    who = tokens[: len(tokens) - clock.tokens]
+    channel = who.pop(0) if who and who[0].lower() in CHANNELS else None
+    name = " ".join(who)
+    if not is_name(name):
+        return False
+    envelope.note(name, channel, clock)
+    return True

@@ -1,0 +1,116 @@
+"""Expected files: from the words of the request, and from what the agent wrote."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.judging.deliverables import expected_deliverables
+from data.contracts import AgentAct, Deliverable
+
+
+def wrote(*paths: str) -> list[AgentAct]:
+    return [AgentAct("wrote", path, 1) for path in paths]
+
+
+def types(found: tuple[Deliverable, ...]) -> list[tuple[str, int]]:
+    return [(item.file_type, item.count) for item in found]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("Make 3 slide decks about our product line", [("pptx", 3)]),
+        ("Turn these notes into a 10-page PowerPoint deck", [("pptx", 1)]),
+        ("Read this PDF and give me a summary as Excel", [("xlsx", 1)]),
+        ("Convert the attached Excel into a Word document", [("docx", 1)]),
+        ("Write a Python script that parses the access logs", [("py", 1)]),
+        ("Can you export the figures to csv and create two charts?", [("csv", 1), ("png", 2)]),
+        ("Please draft a memo for the board", [("md", 1)]),
+        ("I need a spreadsheet with all open invoices", [("xlsx", 1)]),
+        ("请把结果导出为PDF", [("pdf", 1)]),
+        ("帮我写一份报告", [("md", 1)]),
+        ("生成两份报告和一个Excel表格", [("md", 2), ("xlsx", 1)]),
+        ("做一个5页的PPT", [("pptx", 1)]),
+        ("帮我根据这份PDF整理成Word文档", [("docx", 1)]),
+    ],
+)
+def test_types_and_counts_of_a_request(request_text: str, expected: list[tuple[str, int]]) -> None:
+    found = expected_deliverables(request_text, [], [])
+    assert types(found) == expected
+    assert {item.source for item in found} == {"request"}
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "How do Python decorators work?",
+        "Summarise inputs/contract.docx in three bullet points",
+        "I'll draft a report tomorrow. Can you check these figures?",
+        "What does the PDF say about notice periods?",
+        "这份报告说了什么？",
+    ],
+)
+def test_an_answer_is_delivered_as_answer_md(request_text: str) -> None:
+    (answer,) = expected_deliverables(request_text, [], [])
+    assert answer == Deliverable(file_type="md", name_hints=("answer.md",), source="request")
+
+
+def test_named_outputs_are_asked_for_with_their_names() -> None:
+    found = expected_deliverables(
+        "Merge the two tables and save them", ["out/x.csv", "out\\notes.MD", "out/x.csv"], []
+    )
+    assert found == (
+        Deliverable(file_type="csv", name_hints=("x.csv",)),
+        Deliverable(file_type="md", name_hints=("notes.MD",)),
+    )
+
+
+def test_more_names_than_asked_for_raise_the_count() -> None:
+    (found,) = expected_deliverables("Write a report", ["a.md", "b.md"], [])
+    assert (found.count, found.name_hints) == (2, ("a.md", "b.md"))
+
+
+def test_what_the_agent_made_of_a_report_is_its_type() -> None:
+    (found,) = expected_deliverables(
+        "Write a report on churn", [], wrote("/w/churn.docx", "/w/x.py")
+    )
+    assert found == Deliverable(file_type="docx", source="both")
+
+
+def test_a_type_named_and_produced_has_both_sources() -> None:
+    (found,) = expected_deliverables("Export it as an Excel file", [], wrote("a.xlsx", "b.xlsx"))
+    assert found == Deliverable(file_type="xlsx", source="both")
+
+
+def test_files_that_the_agent_wrote_stand_alone() -> None:
+    acts = [
+        *wrote("/w/src/loader.py", "/w/src/loader.py", "/w/.cache/.hidden.json"),
+        AgentAct("read", "/w/data.csv", 1),
+        AgentAct("ran", "/w/run.sh", 2),
+    ]
+    (found,) = expected_deliverables("Fix the loader", [], acts)
+    assert found == Deliverable(file_type="py", name_hints=("loader.py",), source="produced")
+
+
+def test_code_is_a_means_where_a_document_was_made() -> None:
+    found = expected_deliverables("Finish it", [], wrote("make.py", "deck.pptx", "notes.md"))
+    assert types(found) == [("md", 1), ("pptx", 1)]
+
+
+@given(
+    st.text(max_size=200),
+    st.lists(st.text(max_size=20), max_size=4),
+    st.lists(
+        st.builds(AgentAct, st.sampled_from(["wrote", "read"]), st.text(max_size=20), st.just(0)),
+        max_size=4,
+    ),
+)
+def test_there_is_always_something_to_deliver(
+    request_text: str, named: list[str], acts: list[AgentAct]
+) -> None:
+    found = expected_deliverables(request_text, named, acts)
+    assert found
+    assert list(found) == sorted(found, key=lambda item: item.file_type)
+    assert all(item.count >= max(1, len(item.name_hints)) for item in found)

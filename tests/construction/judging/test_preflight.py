@@ -1,0 +1,188 @@
+"""The preflight gate: which prompts a newcomer can meet, and why others are kept back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.judging.preflight import (
+    NAME,
+    PreflightConfig,
+    PreflightReason,
+    judge,
+    measure,
+)
+from construction.sessions.package import Identity, package
+from data.contracts import CutReason, Disclosure, Fixture, Status, TaskInstance, Verdict
+from tests.construction.sessions.instances import said
+
+CSS = "Can you rewrite this with flexbox?\n```\ndiv { float: left }\n```"
+
+
+def verdict(instance: TaskInstance, *paths: str) -> Verdict:
+    fixtures = [Fixture(path=path, sha256="0" * 64, bytes=1, media_type="x/y") for path in paths]
+    packaged = package(instance, fixtures, Identity("t", "s", Disclosure.PUBLIC))
+    return judge(measure(packaged, instance), PreflightConfig())
+
+
+def later(*texts: str, before: Sequence[str] = ("Sort the invoices by date.",)) -> TaskInstance:
+    return replace(said(*texts), started_by=CutReason.TOPIC_SHIFT, said_before=tuple(before))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Write a Python function that parses ISO dates",),
+        ("How do Python generators work, and when are they slower than lists?",),
+        ("帮我写一封请假邮件，三天，理由是搬家",),
+        ("把“团建预算三万元，四十人”写成一段给老板的说明，不超过一百字",),
+        (CSS,),
+        ("Translate 'good morning' into Welsh",),
+        (
+            "We sell bread. Sales fall on Mondays. Should we close on Mondays or bake less?",
+            "Thanks",
+        ),
+        ("Draft a notice for tenants: water off on 3 May, 9 to 12.", "No, the date must be 4 May."),
+    ],
+)
+def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
+    found = verdict(said(*texts))
+    assert (found.gate, found.status, found.reason) == (NAME, Status.PASSED, None)
+    assert (found.observed, found.limit) == (1.0, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        (said("hi"), PreflightReason.CONVERSATION_ONLY),
+        (said("？"), PreflightReason.CONVERSATION_ONLY),
+        (said("🤔"), PreflightReason.CONVERSATION_ONLY),
+        (said("thanks, good work everyone!"), PreflightReason.CONVERSATION_ONLY),
+        (said("测试一下"), PreflightReason.CONVERSATION_ONLY),
+        (said("The invoices are paid and the van is back."), PreflightReason.NO_REQUEST),
+        (said("发票都付了，车也还了，下周再说。"), PreflightReason.NO_REQUEST),
+        (said("Did you call the printer about it yet?"), PreflightReason.NO_REQUEST),
+        (said("I need to change my flight to Oslo, please."), PreflightReason.NEEDS_LIVE_SYSTEM),
+        (said("帮我查一下我的订单什么时候发货"), PreflightReason.NEEDS_LIVE_SYSTEM),
+        (said("What's the weather like in Graz today?"), PreflightReason.NEEDS_LIVE_SYSTEM),
+        (said("Summarise the files in this directory"), PreflightReason.NEEDS_LIVE_SYSTEM),
+        (said("Rewrite the letter as we discussed"), PreflightReason.LEANS_ON_CONTEXT),
+        (said("按你刚才说的改一下这封信的开头"), PreflightReason.LEANS_ON_CONTEXT),
+        (said("Summarise the dataset in five lines"), PreflightReason.LEANS_ON_CONTEXT),
+        (later("Yes, write that one down for Monday too"), PreflightReason.LEANS_ON_CONTEXT),
+        (later("需要包含哪些内容？"), PreflightReason.LEANS_ON_CONTEXT),
+        (said("What do you think?"), PreflightReason.LEANS_ON_CONTEXT),
+    ],
+)
+def test_what_a_newcomer_cannot_meet(instance: TaskInstance, reason: PreflightReason) -> None:
+    found = verdict(instance)
+    assert (found.status, found.reason) == (Status.FAILED, reason)
+
+
+def test_files_at_hand_make_a_request_stand() -> None:
+    instance = said("Summarise the dataset in five lines", acts=[("read", "/w/sales.csv", 1)])
+    assert verdict(instance).reason == PreflightReason.MISSING_INPUTS
+    assert verdict(instance, "sales.csv").status is Status.PASSED
+
+
+def test_one_missing_file_of_many_is_no_obstacle() -> None:
+    acts = [("read", f"/w/{name}.csv", 1) for name in "abc"]
+    instance = said("Merge these three price lists and explain the gaps", acts=acts)
+    assert verdict(instance, "a.csv", "b.csv").status is Status.PASSED
+    found = verdict(instance, "a.csv")
+    assert (found.reason, found.observed) == (PreflightReason.MISSING_INPUTS, 0.666666667)
+
+
+def test_files_that_the_agent_wrote_itself_are_not_missing() -> None:
+    acts = [("wrote", "/w/plan.md", 1), ("read", "/w/plan.md", 3)]
+    assert verdict(said("Write a plan for a bake sale", acts=acts)).status is Status.PASSED
+
+
+def test_an_output_named_is_a_demand_however_it_is_put() -> None:
+    instance = said("Bake-sale posters, two sizes, cheerful, saved as posters.pdf by noon")
+    found = verdict(instance)
+    assert (found.status, found.measures["demands"]) == (Status.PASSED, 1)
+
+
+def test_an_account_counts_wherever_it_was_mentioned() -> None:
+    instance = later(
+        "Is there any cheaper way to get the same result on Friday?",
+        before=["My user ID is 4711 and I want to cancel my booking."],
+    )
+    assert verdict(instance).reason == PreflightReason.NEEDS_LIVE_SYSTEM
+
+
+def test_among_several_writers_only_what_calls_the_agent_counts() -> None:
+    def by_two(first: str, second: str) -> TaskInstance:
+        instance = said(first, second)
+        mia, raj = (
+            replace(turn, sender=name)
+            for turn, name in zip(instance.user_turns, ["Mia", "Raj"], strict=True)
+        )
+        return replace(instance, user_turns=(mia, raj))
+
+    talk = by_two("Flour is up by a tenth.", "Mia already works out a new bread price.")
+    assert verdict(talk).reason == PreflightReason.AMONG_OTHERS
+    called = by_two("Flour is up by a tenth.", "Agent, work out a new price for a 2 euro loaf.")
+    assert verdict(called).status is Status.PASSED
+
+
+def test_a_thread_must_tell_what_it_is_about() -> None:
+    def from_mia(text: str) -> TaskInstance:
+        instance = said(text)
+        return replace(instance, user_turns=(replace(instance.user_turns[0], sender="Mia"),))
+
+    short = verdict(from_mia("Should we deliver without the handles?"))
+    assert (short.reason, short.observed, short.limit) == (
+        PreflightReason.LEANS_ON_CONTEXT,
+        6,
+        120,
+    )
+    told = (
+        "The kitchen for the Lindgren house is ready but for the handles, which the supplier "
+        "promised for last Friday and now for the end of the month. The fitters are booked for "
+        "Tuesday, and the family moves in on Thursday. "
+        "Their contract says that a kitchen is delivered whole, and that each day of delay costs "
+        "us one part in two hundred of the price, at most a tenth. The supplier offers other "
+        "handles from stock, in brass instead of steel, which Mrs Lindgren did not like when she "
+        "saw them in the shop. If we deliver without handles, the fitters have to come again for "
+        "half a day, and their firm is booked out until the middle of next month. "
+    )
+    assert verdict(from_mia(told + "Should we deliver without?")).status is Status.PASSED
+
+
+def test_in_a_channel_a_call_by_name_is_for_somebody_else() -> None:
+    instance = said("Petra, please draft the price list for spring.")
+    turn = replace(instance.user_turns[0], text=f"[Chat #shop] {instance.user_turns[0].said}")
+    in_channel = replace(instance, user_turns=(turn,))
+    assert verdict(in_channel).reason == PreflightReason.NO_REQUEST
+    assert verdict(instance).status is Status.PASSED
+
+
+def test_most_demands_must_be_met() -> None:
+    half = said(
+        "Write a haiku about rye. Are you ready? Who is on the late shift? When will the oven come?"
+    )
+    found = verdict(half)
+    assert (found.reason, found.observed) == (PreflightReason.CONVERSATION_ONLY, 0.25)
+
+
+def test_measures_hold_counts_and_never_text() -> None:
+    found = verdict(said("Write a haiku about rye."))
+    assert found.measures["words"] == 5
+    assert all(isinstance(value, int) for value in found.measures.values())
+
+
+@given(st.lists(st.text(max_size=80), min_size=1, max_size=4), st.booleans())
+def test_every_instance_gets_a_verdict_with_its_reason(texts: list[str], is_later: bool) -> None:
+    instance = later(*texts) if is_later else said(*texts)
+    packaged = package(instance, (), Identity("t", "s", Disclosure.PUBLIC))
+    observation = measure(packaged, instance)
+    found = judge(observation, PreflightConfig())
+    assert found.measures == asdict(observation)
+    assert (found.reason is None) == (found.status is Status.PASSED)
+    assert observation.met <= observation.demands

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.sessions.gates.restoration import (
+    MatchStrategy,
+    RestorationConfig,
+    RestorationReason,
+    RestorationStatus,
+    RestoredSpan,
+    apply,
+    audit_row,
+    judge,
+    measure,
+)
+from data.canonical import keyed_digest
+from data.contracts import Attachment, Status
+from tests.construction.sessions.instances import said
+
+REPORT = "https://docs.example.com/reports/2024/q3"
+WIKI = "https://docs.example.com/wiki/start"
+OTHER = "https://blog.example.org/post"
+
+
+def only(text: str, *urls: str) -> RestoredSpan:
+    (span,) = measure(said(text, urls=urls))
+    return span
+
+
+@pytest.mark.parametrize(
+    ("redacted", "urls", "strategy", "value"),
+    [
+        ("https://docs.example.com/[REDACTED]", [REPORT, OTHER], "only_url_of_host", REPORT),
+        ("http://DOCS.example.com/[REDACTED]", [REPORT], "only_url_of_host", REPORT),
+        ("docs.example.com/[REDACTED]", [REPORT], "only_url_of_host", REPORT),
+        ("https://docs.example.com/reports/[REDACTED]", [REPORT, WIKI], "url_prefix", REPORT),
+        ("https://docs.example.com/[REDACTED]/q3", [REPORT, WIKI], "url_suffix", REPORT),
+        (
+            "https://docs.example.com/reports/[REDACTED]/q3",
+            [REPORT, WIKI],
+            "url_prefix_and_suffix",
+            REPORT,
+        ),
+        ("https://docs.example.com/***/2024/***", [REPORT, WIKI], "url_suffix", REPORT),
+        # the same page in other notations is one URL
+        (
+            "https://docs.example.com/[REDACTED]",
+            [REPORT, REPORT + "/", REPORT + "#top", REPORT.replace("https", "http")],
+            "only_url_of_host",
+            REPORT,
+        ),
+    ],
+)
+def test_restored(redacted: str, urls: list[str], strategy: str, value: str) -> None:
+    span = only(f"Summarise {redacted} please", *urls)
+    assert (span.match_strategy, span.value) == (strategy, value)
+    by_host = strategy == "only_url_of_host"
+    assert span.status == ("restored_by_host" if by_host else "restored_by_context")
+    assert 0.5 < span.confidence < 1
+
+
+@pytest.mark.parametrize(
+    ("redacted", "urls", "strategy"),
+    [
+        ("[REDACTED]", [REPORT], "not_a_url"),
+        ("http://[REDACTED]:8080/r", [REPORT], "host_redacted"),
+        ("https://docs.[REDACTED].com/reports", [REPORT], "host_redacted"),
+        ("https://me:[REDACTED]@docs.example.com/x", [REPORT], "host_redacted"),
+        ("https://docs.example.com/[REDACTED]", [OTHER], "no_candidate"),
+        ("https://docs.example.com/[REDACTED]", [], "no_candidate"),
+        ("https://docs.example.com/[REDACTED]", [REPORT, WIKI], "ambiguous"),
+        ("https://docs.example.com/blog/[REDACTED]", [REPORT], "context_contradicts"),
+        ("https://docs.example.com:8443/[REDACTED]", [REPORT], "no_candidate"),
+        ("http://wiki/[REDACTED]", ["http://wiki/start"], "no_candidate"),
+        ("http://10.0.0.7/[REDACTED]", ["http://10.0.0.7/start"], "no_candidate"),
+        ("https://a.example.com/[REDACTED]", ["https://a.example.com/x?token=1"], "no_candidate"),
+        # a URL that is redacted itself restores nothing
+        (
+            "https://docs.example.com/[REDACTED]",
+            ["https://docs.example.com/[REDACTED]"],
+            "no_candidate",
+        ),
+    ],
+)
+def test_unrecoverable(redacted: str, urls: list[str], strategy: str) -> None:
+    span = only(f"Summarise {redacted} please", *urls)
+    assert (span.status, span.match_strategy) == ("unrecoverable", strategy)
+    assert (span.value, span.confidence) == (None, 0.0)
+
+
+def test_field_path_and_offsets_point_at_the_span() -> None:
+    instance = said("first", "see https://docs.example.com/[REDACTED]", urls=[REPORT])
+    (span,) = measure(instance)
+    assert span.field_path == "user_turns[1].said[4:39]"
+    assert instance.user_turns[span.turn].said[span.start : span.end].endswith("[REDACTED]")
+
+
+def test_a_redacted_attachment_path_counts_unless_its_content_is_at_hand() -> None:
+    gone = Attachment("/root/[REDACTED]/x.docx")
+    inline = Attachment("[REDACTED].png", "image/png", "aGk=")
+    (span,) = measure(said("read it", attachments=[gone, inline]))
+    assert span.field_path == "user_turns[0].attachments[0].path[6:16]"
+    assert span.status is RestorationStatus.UNRECOVERABLE
+
+
+def test_one_lost_span_rejects() -> None:
+    instance = said(
+        "compare https://docs.example.com/[REDACTED] with what [REDACTED] said", urls=[REPORT]
+    )
+    verdict = judge(measure(instance), RestorationConfig())
+    assert (verdict.status, verdict.reason) == (Status.FAILED, RestorationReason.UNRECOVERABLE)
+    assert (verdict.observed, verdict.limit) == (1, 0)
+    assert verdict.measures == {
+        "redacted": 2,
+        "restored_by_context": 0,
+        "restored_by_host": 1,
+        "unrecoverable": 1,
+    }
+    assert judge(measure(instance), RestorationConfig(max_unrecoverable=1)).status is Status.PASSED
+
+
+def test_nothing_redacted_passes() -> None:
+    verdict = judge(measure(said("plain")), RestorationConfig())
+    assert (verdict.status, verdict.observed) == (Status.PASSED, 0)
+
+
+def test_apply_puts_restored_urls_in_place_and_leaves_the_rest() -> None:
+    instance = said(
+        "first https://docs.example.com/[REDACTED], then [REDACTED] and "
+        "https://docs.example.com/[REDACTED] again",
+        urls=[REPORT],
+    )
+    restored = apply(instance, measure(instance))
+    expected = f"first {REPORT}, then [REDACTED] and {REPORT} again"
+    assert restored.user_turns[0].said == expected
+    assert restored.user_turns[0].text == expected
+    assert apply(said("plain"), ()) == said("plain")
+
+
+def test_the_audit_row_and_the_repr_hold_no_value() -> None:
+    span = only("see https://docs.example.com/[REDACTED]", REPORT)
+    row = audit_row(span, b"k" * 32)
+    assert row["value_hmac"] == keyed_digest(b"k" * 32, REPORT)
+    assert "reports" not in repr(row) + repr(span)
+    assert audit_row(only("[REDACTED]"), b"k" * 32)["value_hmac"] is None
+
+
+def test_order_of_session_urls_does_not_matter() -> None:
+    text = "https://docs.example.com/[REDACTED]"
+    urls = [REPORT, REPORT + "#a", REPORT.replace("https", "http")]
+    assert only(text, *urls) == only(text, *reversed(urls))
+
+
+PATHS = st.lists(st.sampled_from(["a", "b", "x-1", "报告"]), min_size=1, max_size=4).map("/".join)
+
+
+@given(PATHS, st.integers(0, 3), st.integers(0, 3))
+def test_a_single_url_is_restored_whatever_was_cut_out(path: str, left: int, right: int) -> None:
+    url = f"https://docs.example.com/{path}"
+    tail = path[len(path) - min(right, len(path) - 1) :] if right else ""
+    head = path[: min(left, len(path) - len(tail) - 1)]
+    redacted = f"https://docs.example.com/{head}[REDACTED]{tail}"
+    if not redacted.isascii():
+        return  # letters of Chinese end a URL in running text
+    span = only(redacted, url)
+    assert span.value == url
+    assert span.match_strategy in (
+        MatchStrategy.ONLY_URL_OF_HOST,
+        MatchStrategy.PREFIX,
+        MatchStrategy.SUFFIX,
+        MatchStrategy.PREFIX_AND_SUFFIX,
+    )

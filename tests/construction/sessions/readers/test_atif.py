@@ -1,0 +1,165 @@
+"""Reading ATIF trajectories that other tools wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from construction.sessions.readers.atif import read
+from data.contracts import Attachment, Origin, Role, Session, ToolCall
+from tests.construction.sessions.readers.written import document, issues, session, sessions, typed
+
+
+def _trajectory(*steps: dict[str, Any], version: str = "1.8", **root: Any) -> dict[str, Any]:
+    numbered = [{"step_id": number, **step} for number, step in enumerate(steps, start=1)]
+    agent = {"name": "terminal-agent", "version": "2.0", "model_name": "model-a"}
+    base = {"schema_version": f"ATIF-v{version}", "session_id": "run-1", "agent": agent}
+    return {**base, "steps": numbered, **root}
+
+
+_ASK = {"source": "user", "message": "Sum the invoices", "timestamp": "2025-10-16T14:30:00Z"}
+_ACT = {
+    "source": "agent",
+    "message": "Reading.",
+    "reasoning_content": "Two files.",
+    "tool_calls": [
+        {"tool_call_id": "c1", "function_name": "read", "arguments": {"path": "a.csv"}},
+        {"tool_call_id": "c2", "function_name": "read", "arguments": {"path": "b.csv"}},
+    ],
+    "observation": {
+        "results": [
+            {"source_call_id": "c2", "content": [{"type": "text", "text": "two"}]},
+            {"source_call_id": "c1", "content": "one"},
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.4", "1.8"])
+def test_turns_calls_and_results(tmp_path: Path, version: str) -> None:
+    found = session(read, document(tmp_path, _trajectory(_ASK, _ACT, version=version)))
+    assert found.session_id == "run-1"
+    assert found.format_version == version
+    assert (found.agent_name, found.agent_version) == ("terminal-agent", "2.0")
+    assert found.started_at == 1_760_625_000.0
+    asked, acted = found.turns
+    assert (asked.role, asked.origin, asked.said) == (Role.USER, Origin.HUMAN, "Sum the invoices")
+    assert (acted.model, acted.thinking) == ("model-a", "Two files.")
+    assert acted.tool_calls == (
+        ToolCall("c1", "read", {"path": "a.csv"}, "one"),
+        ToolCall("c2", "read", {"path": "b.csv"}, "two"),
+    )
+
+
+def test_a_leading_system_step_is_the_system_prompt_and_later_ones_are_turns(
+    tmp_path: Path,
+) -> None:
+    notice = {"source": "system", "message": "Context was compacted."}
+    prompt = {"source": "system", "message": "You are careful."}
+    found = session(read, document(tmp_path, _trajectory(prompt, _ASK, notice)))
+    assert found.system_prompt == "You are careful."
+    assert [turn.role for turn in found.turns] == [Role.USER, Role.SYSTEM]
+
+
+def test_copied_context_is_a_replayed_prefix(tmp_path: Path) -> None:
+    old = {"source": "user", "message": "Old request", "is_copied_context": True}
+    new = {"source": "user", "message": "New request"}
+    found = session(read, document(tmp_path, _trajectory(old, new)))
+    assert typed(found.turns) == ["New request"]
+    assert found.turns[0].index == 0
+    assert found.dropped == {"replayed_prefix": 1}
+
+
+def test_media_parts_become_attachments_and_web_addresses_stay_text(tmp_path: Path) -> None:
+    def media(kind: str, mime: str, path: str) -> dict[str, Any]:
+        return {"type": kind, "source": {"media_type": mime, "path": path}}
+
+    parts = [
+        {"type": "text", "text": "Describe these"},
+        media("image", "image/png", "images/step_1.png"),
+        media("audio", "audio/wav", "data:audio/wav;base64,QUJD"),
+        media("image", "image/png", "https://pictures.example/c.png"),
+    ]
+    found = session(read, document(tmp_path, _trajectory({"source": "user", "message": parts})))
+    (turn,) = found.turns
+    assert turn.text == "Describe these\nhttps://pictures.example/c.png"
+    assert turn.attachments == (
+        Attachment("images/step_1.png", "image/png"),
+        Attachment(None, "audio/wav", "QUJD"),
+    )
+
+
+def test_subagents_are_sessions_of_their_own_and_their_prompts_are_an_agents(
+    tmp_path: Path,
+) -> None:
+    grandchild = _trajectory(_ASK, session_id="run-1", trajectory_id="sub-2")
+    child = _trajectory(
+        _ASK, session_id="run-1", trajectory_id="sub-1", subagent_trajectories=[grandchild]
+    )
+    root = _trajectory(_ASK, subagent_trajectories=[child, child])
+    found = sessions(read, document(tmp_path, root))
+    ids = [(item.session_id, item.parent_session_id) for item in found]
+    assert ids == [
+        ("run-1", None),
+        ("sub-1", "run-1"),
+        ("sub-1", "run-1"),
+        ("sub-2", "sub-1"),
+        ("sub-2", "sub-1"),
+    ]
+    origins = [item.turns[0].origin for item in found]
+    assert origins == [Origin.HUMAN, *[Origin.AGENT] * 4]
+    assert len({item.uid for item in found}) == 5
+
+
+def test_results_without_a_call_are_kept_as_what_the_agent_observed(tmp_path: Path) -> None:
+    step = {"source": "agent", "message": "ls", "observation": {"results": [{"content": "a.csv"}]}}
+    found = session(read, document(tmp_path, _trajectory(step)))
+    assert found.turns[0].tool_calls == (ToolCall("", "observation", {}, "a.csv"),)
+
+
+def test_where_a_trajectory_goes_on_is_kept(tmp_path: Path) -> None:
+    root = _trajectory(_ASK, continued_trajectory_ref="trajectory.cont-1.json")
+    found = session(read, document(tmp_path, root))
+    assert found.extra == {"continued_trajectory_ref": "trajectory.cont-1.json"}
+
+
+def test_a_broken_step_is_an_issue_and_the_others_are_read(tmp_path: Path) -> None:
+    source = document(tmp_path, _trajectory({"source": "robot", "message": "secret"}, _ASK))
+    (issue,) = issues(read, source)
+    assert (issue.unit, issue.reason) == ("record", "record.bad_step")
+    assert issue.found == "step 1: dict, source: str"
+    found = [item for item in read(source) if isinstance(item, Session)]
+    assert typed(found[0].turns) == ["Sum the invoices"]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ([1], "list"),
+        ({"schema_version": "ATIF-v1.8"}, "steps: NoneType"),
+        ({"schema_version": "ATIF-v2.0", "steps": []}, "schema_version: str, 9 characters"),
+        ({"steps": []}, "schema_version: NoneType"),
+    ],
+)
+def test_what_is_no_trajectory_says_what_it_is(tmp_path: Path, value: object, found: str) -> None:
+    (issue,) = issues(read, document(tmp_path, value))
+    assert (issue.reason, issue.found) == ("file.not_atif", found)
+
+
+def test_half_an_emoji_does_not_lose_the_file(tmp_path: Path) -> None:
+    step = {"source": "user", "message": "cut here \ud83d"}
+    found = session(read, document(tmp_path, _trajectory(step)))
+    assert found.turns[0].said == "cut here \ufffd"
+
+
+def test_fields_of_our_export_are_checked_and_not_trusted(tmp_path: Path) -> None:
+    fields = {"origin": ["x"], "said": 3, "attachments": [{"part": 9}, 4], "at": "soon"}
+    step = {**_ASK, "extra": {"benchmint": fields}}
+    extra = {"benchmint": {"dropped": [], "extra": 1, "started_at": "x", "agent_name": 5}}
+    found = session(read, document(tmp_path, _trajectory(step, extra=extra)))
+    (turn,) = found.turns
+    assert (turn.origin, turn.said, turn.attachments) == (Origin.HUMAN, "Sum the invoices", ())
+    assert turn.at == 1_760_625_000.0
+    assert (found.dropped, found.extra, found.agent_name) == ({}, {}, None)

@@ -1,0 +1,162 @@
+"""Reading chat messages in OpenAI roles, in the shapes that exports give them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from construction.sessions.readers.chat import read
+from data.contracts import Attachment, Origin, ReadIssue, Role, Session, ToolCall
+from tests.construction.sessions.readers.written import document, lines, session, sessions, typed
+
+_CALL = {"id": "c1", "type": "function", "function": {"name": "count", "arguments": '{"of": "x"}'}}
+_TALK: list[dict[str, Any]] = [
+    {"role": "system", "content": "You count."},
+    {"role": "user", "content": "count x"},
+    {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+    {"role": "tool", "tool_call_id": "c1", "name": "count", "content": "4"},
+    {"role": "assistant", "content": "Four.", "finish_reason": "stop"},
+]
+
+
+def _assert_is_the_talk(found: Session) -> None:
+    assert found.system_prompt == "You count."
+    assert [(turn.role, turn.text) for turn in found.turns] == [
+        (Role.USER, "count x"), (Role.ASSISTANT, ""), (Role.ASSISTANT, "Four.")
+    ]  # fmt: skip
+    (call,) = found.turns[1].tool_calls
+    assert (call.name, call.arguments, call.result) == ("count", {"of": "x"}, "4")
+    assert found.turns[2].stop_reason == "stop"
+
+
+def test_messages_as_lines_are_one_session(tmp_path: Path) -> None:
+    found = session(read, lines(tmp_path, _TALK, "talk.jsonl"))
+    _assert_is_the_talk(found)
+    assert found.session_id == "talk"
+    assert [turn.line for turn in found.turns] == [2, 3, 5]
+
+
+def test_a_document_with_messages(tmp_path: Path) -> None:
+    value: dict[str, Any] = {
+        "session_id": "h1",
+        "platform": "telegram",
+        "model": "model-h",
+        "messages": _TALK,
+    }
+    value |= {"session_start": "2026-03-02T09:30:00Z", "model_config": {"cwd": "/depot"}}
+    found = session(read, document(tmp_path, value))
+    _assert_is_the_talk(found)
+    assert (found.session_id, found.cwd, found.started_at) == ("h1", "/depot", 1772443800.0)
+    assert found.turns[0].channel == "telegram"
+    assert found.turns[2].model == "model-h"
+
+
+def test_a_list_of_messages_is_one_session(tmp_path: Path) -> None:
+    _assert_is_the_talk(session(read, document(tmp_path, _TALK)))
+
+
+def test_runs_are_named_by_task_and_trial(tmp_path: Path) -> None:
+    runs = [{"task_id": n, "trial": 1, "reward": 0.5, "traj": _TALK} for n in (3, 4, 4)]
+    found = sessions(read, document(tmp_path, runs))
+    assert [one.session_id for one in found] == [
+        "task_3_trial_1", "task_4_trial_1", "task_4_trial_1"
+    ]  # fmt: skip
+    assert len({one.uid for one in found}) == 3
+    assert found[0].extra == {"reward": 0.5}
+    for one in found:
+        _assert_is_the_talk(one)
+
+
+def test_an_export_holds_a_session_a_line(tmp_path: Path) -> None:
+    uses = [{"tool": "count", "input": {"of": "x"}, "output": {"n": 4}, "status": "success"}]
+    messages = [
+        {"role": "user", "content": "count x", "timestamp": "2026-03-02T09:30:00Z"},
+        {"role": "assistant", "content": "Four.", "thinking": "hm", "tool_uses": uses},
+    ]
+    records = [{"session_id": name, "model": "m", "messages": messages} for name in ("d1", "d2")]
+    found = sessions(read, lines(tmp_path, records))
+    assert [one.session_id for one in found] == ["d1", "d2"]
+    user, agent = found[1].turns
+    assert (user.line, agent.thinking, agent.model) == (2, "hm", "m")
+    assert found[1].started_at == 1772443800.0
+    (call,) = agent.tool_calls
+    assert (call.name, call.arguments, call.result) == ("count", {"of": "x"}, '{"n":4}')
+
+
+def test_calls_and_results_as_records_of_their_own(tmp_path: Path) -> None:
+    records = [
+        {"role": "user", "message": "count x"},
+        {"type": "function_call", "function": {"name": "count"}, "arguments": {"of": "x"}},
+        {"type": "function_result", "name": "count", "result": "4"},
+        {"type": "error", "text": "late"},
+    ]
+    found = session(read, lines(tmp_path, records))
+    assert typed(found.turns) == ["count x"]
+    assert found.turns[1].tool_calls == (ToolCall("count", "count", {"of": "x"}, "4", False, 2),)
+    assert found.dropped == {"bookkeeping": 1}
+
+
+def test_results_in_user_messages_are_no_user_turns(tmp_path: Path) -> None:
+    records = [
+        {"role": "user", "content": "count x"},
+        {"role": "assistant", 
+         "content": [{"type": "tool_use", "id": "t", "name": "count", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "4"}]},
+        {"role": "tool", "tool_call_id": "lost", "content": "5"},
+    ]  # fmt: skip
+    found = session(read, lines(tmp_path, records))
+    assert [turn.role for turn in found.turns] == [Role.USER, Role.ASSISTANT]
+    assert found.turns[1].tool_calls[0].result == "4"
+    assert found.dropped == {"result_without_call": 1}
+
+
+def test_media_parts_are_attachments(tmp_path: Path) -> None:
+    parts = [
+        {"type": "text", "text": "what is it"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+        {"type": "image_url", "image_url": "https://depot.example/a.png"},
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": "BBBB"}},
+        {"type": "input_audio", "input_audio": {"format": "wav", "data": "CCCC"}},
+        {"type": "image", "source": {"media_type": "image/gif", "data": "DDDD"}},
+        {"type": "hologram"},
+    ]
+    found = session(read, lines(tmp_path, [{"role": "user", "content": parts}]))
+    assert found.turns[0].said == "what is it"
+    assert found.turns[0].attachments == (
+        Attachment(None, "image/png", "AAAA"),
+        Attachment("https://depot.example/a.png"),
+        Attachment("a.pdf", None, "BBBB"),
+        Attachment(None, "audio/wav", "CCCC"),
+        Attachment(None, "image/gif", "DDDD"),
+    )
+
+
+def test_a_compaction_is_not_the_agents_answer(tmp_path: Path) -> None:
+    text = "[CONTEXT COMPACTION — REFERENCE ONLY] so far"
+    records = [{"role": "user", "content": "go"}, {"role": "assistant", "content": text}]
+    found = session(read, lines(tmp_path, records))
+    assert found.turns[1].origin is Origin.SYSTEM
+
+
+def test_what_is_no_message_is_an_issue(tmp_path: Path) -> None:
+    records = [
+        {"role": "user", "content": "go"}, '{"role":', {"role": "oracle", "content": "private"},
+        {"role": ["user"], "content": "x"}, {"role": "user", "content": "on"},
+    ]  # fmt: skip
+    found = list(read(lines(tmp_path, records)))
+    named = [item for item in found if isinstance(item, ReadIssue)]
+    assert [(issue.unit, issue.line, issue.found) for issue in named] == [
+        ("line", 2, "text, 8 bytes, not JSON"),
+        ("record", 3, "an object with 2 keys, role: str"),
+        ("record", 4, "an object with 2 keys, role: list"),
+    ]
+    read_session = found[-1]
+    assert isinstance(read_session, Session)
+    assert typed(read_session.turns) == ["go", "on"]
+
+
+def test_an_item_of_a_list_that_is_no_object(tmp_path: Path) -> None:
+    issue, read_session = list(read(document(tmp_path, [7, {"role": "user", "content": "go"}])))
+    assert isinstance(issue, ReadIssue)
+    assert issue.found == "int"
+    assert isinstance(read_session, Session)

@@ -1,0 +1,128 @@
+"""Files are told by what is in them; each unsupported one gets its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from construction.sessions.readers.detect import Detection, detect
+from construction.sessions.readers.source import SourceFile
+from data.contracts import SourceFormat
+from tests.construction.sessions.readers.written import document, lines
+
+
+def _found(source: SourceFile) -> tuple[SourceFormat | None, str]:
+    detection = detect(source)
+    assert isinstance(detection, Detection)
+    assert detection.why
+    return detection.format, detection.name
+
+
+_SAID = {"role": "user", "content": [{"type": "text", "text": "x"}]}
+_LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
+    ("openclaw", SourceFormat.OPENCLAW, {"type": "session", "version": 3, "id": "s"}),
+    ("openclaw", SourceFormat.OPENCLAW, 
+     {"type": "message", "id": "u", "timestamp": "x", "message": _SAID}),
+    ("openclaw", SourceFormat.OPENCLAW, {"type": "compaction", "summary": "x", "timestamp": "x"}),
+    ("claude_code", SourceFormat.CLAUDE_CODE, {"type": "user", "message": _SAID}),
+    ("claude_code", SourceFormat.CLAUDE_CODE, {"type": "summary", "summary": "x", "leafUuid": "u"}),
+    ("claude_code", SourceFormat.CLAUDE_CODE, {"type": "file-history-snapshot"}),
+    ("claude_code", SourceFormat.CLAUDE_CODE, {"type": "system", "uuid": "u", "content": "x"}),
+    ("codex", SourceFormat.CODEX, {"type": "session_meta", "payload": {"id": "s"}}),
+    ("codex", SourceFormat.CODEX, {"type": "event_msg", "payload": {"type": "user_message"}}),
+    ("atif", SourceFormat.ATIF, {"schema_version": "ATIF-v1.6", "steps": []}),
+    ("chat", SourceFormat.CHAT, {"role": "user", "content": "x"}),
+    ("chat", SourceFormat.CHAT, {"messages": [{"role": "user", "content": "x"}]}),
+    ("chat", SourceFormat.CHAT, {"task_id": 1, "traj": [{"role": "user", "content": "x"}]}),
+    ("hermes", SourceFormat.CHAT, {"session_id": "h", "platform": "cli", "messages": [_SAID]}),
+    ("openclaw_trajectory", None, {"traceSchema": "x", "type": "session.started", "data": {}}),
+    ("openclaw_index", None, {"agent:a:s": {"sessionId": "s", "updatedAt": 1}}),
+    ("gemini", None, {"sessionId": "g", "projectHash": "x"}),
+    ("gemini", None, {"$set": {"lastUpdated": "x"}}),
+    ("gemini", None, {"history": [{"role": "user", "parts": []}]}),
+    ("qwen", None, {"type": "user", "uuid": "u", "sessionId": "q", "message": {"parts": []}}),
+    ("kimi", None, {"type": "metadata", "protocol_version": "1.4"}),
+    ("kimi", None, {"agents": {}, "workDir": "/d"}),
+    ("copilot", None, {"type": "session.start", "data": {}}),
+    ("cursor", None, {"role": "user", "message": {"content": []}}),
+    ("droid", None, {"type": "session_start", "id": "d"}),
+    ("droid", None, {"type": "message", "session_id": "d", "role": "user", "text": "x"}),
+    ("grok", None, {"type": "user", "content": [], "prompt_index": 0}),
+    ("grok", None, {"chat_format_version": 1, "info": {}}),
+    ("opencode", None, {"id": "p", "messageID": "m", "type": "text"}),
+    ("opencode", None, {"id": "p", "type": "text", "text": "x", "time": {}}),
+    ("antigravity", None, {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT"}),
+    ("windsurf", None, {"app": "Windsurf", "conversation": {"messages": [{"sender": "user"}]}}),
+    ("kiro", None, {"conversation_id": "k", "history": [{"user": {}}]}),
+    ("swe_agent", None, {"environment": "main", "trajectory": [{"action": "ls"}]}),
+    ("swe_agent", None, {"history": [{"role": "user", "message_type": "observation"}]}),
+    ("claude_code_meta", None, {"agentType": "general-purpose"}),
+    ("sharegpt", None, {"conversations": [{"from": "human", "value": "x"}]}),
+    ("chatgpt_export", None, {"mapping": {}, "current_node": "n"}),
+    ("not_a_session_log", None, {"name": "depot", "version": "1.0", "scripts": {}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "source_format", "record"), _LOGS)
+def test_kinds_as_lines_and_as_a_document(
+    tmp_path: Path, name: str, source_format: SourceFormat | None, record: dict[str, Any]
+) -> None:
+    assert _found(lines(tmp_path, [record])) == (source_format, name)
+    assert _found(lines(tmp_path, [record, record])) == (source_format, name)
+    assert _found(document(tmp_path, record)) == (source_format, name)
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"", "empty"),
+        (b"\n  \n", "empty"),
+        (b"SQLite format 3\x00....", "sqlite"),
+        (b"\x1f\x8b\x08....", "gzip"),
+        (b"PK\x03\x04....", "zip"),
+        (b"# Notes\n\n- count the stock\n", "not_a_session_log"),
+        (b"id,count\n1,2\n", "not_a_session_log"),
+        (b'"just text"\n', "not_a_session_log"),
+        (b"[" * 5000, "not_a_session_log"),
+        (b"{" + b'"a":{' * 5000, "not_a_session_log"),
+        (b"\xff\xfe\x00binary", "utf-16"),
+        (b"[1, 2]", "not_a_session_log"),
+    ],
+)
+def test_files_that_are_no_logs(tmp_path: Path, content: bytes, name: str) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(content)
+    assert _found(SourceFile(path, "notes.jsonl")) == (None, name)
+
+
+def test_the_first_record_that_tells_decides(tmp_path: Path) -> None:
+    records = [{"type": "system", "sessionId": "d", "model": "m"}, _LOGS[25][2]]
+    assert _found(lines(tmp_path, records)) == (None, "droid")
+
+
+def test_a_broken_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
+    records = ['{"type": "sess', {"type": "message", "id": "u", "timestamp": "x", "message": _SAID}]
+    assert _found(lines(tmp_path, records)) == (SourceFormat.OPENCLAW, "openclaw")
+
+
+def test_records_glued_on_one_line_are_still_named(tmp_path: Path) -> None:
+    glued = '{"type": "session.start", "data": {}}{"type": "session.end", "data": {}}'
+    assert _found(lines(tmp_path, [glued])) == (None, "copilot")
+
+
+def test_a_trajectory_is_told_by_its_name_where_its_records_do_not(tmp_path: Path) -> None:
+    source = lines(tmp_path, [{"type": "message", "timestamp": "x", "message": _SAID}])
+    renamed = SourceFile(source.path, "s.trajectory.jsonl")
+    assert _found(renamed) == (None, "openclaw_trajectory")
+
+
+def test_a_byte_order_mark_and_long_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(
+        b'\xef\xbb\xbf{"type":"session_meta","payload":{"instructions":"'
+        + b"x" * 700_000
+        + b'"}}\n'
+    )
+    assert _found(SourceFile(path, "log.jsonl")) == (SourceFormat.CODEX, "codex")

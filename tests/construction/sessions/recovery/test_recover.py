@@ -1,0 +1,294 @@
+"""What recovery fills in, what it leaves out, and what holds for any session."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from construction.sessions.recovery import LeftOutReason, RecoveryConfig, recover
+from construction.sessions.recovery.recover import session_urls
+from data.contracts import AgentAct, CutReason, Origin, Role, Session, SourceFormat, Turn
+from tests.construction.sessions.recovery.talk import Talk, call
+
+CONFIG = RecoveryConfig()
+TWO_TASKS = (
+    Talk("two")
+    .user("Draft the invitation to the annual meeting.", "/in/agenda.docx")
+    .agent("For which date?")
+    .user("the ninth of September")
+    .agent("Saved.", call("read", path="/in/agenda.docx"), call("write", path="invite.docx"))
+    .user("thank you")
+    .agent("You're welcome!")
+    .user("New task: list all suppliers that delivered late in March.")
+    .agent("Two.", call("bash", command="python late.py > late.csv"))
+)
+
+
+def test_the_fields_of_an_instance() -> None:
+    first, second = recover(TWO_TASKS.session(), CONFIG).instances
+    assert (first.instance_id, second.instance_id) == ("two.abc123_i1", "two.abc123_i2")
+    assert (first.session_uid, first.session_id) == ("two.abc123", "two")
+    assert (first.source_format, first.source_path) == (SourceFormat.OPENCLAW, "logs/two.jsonl")
+    assert (first.started_by, second.started_by) == (
+        CutReason.SESSION_START,
+        CutReason.EXPLICIT_RESET,
+    )
+    assert first.turn_indices == (0, 1, 2, 3, 4, 5)
+    assert second.turn_indices == (6, 7)
+    assert [turn.index for turn in first.user_turns] == [0, 2, 4]
+    assert first.user_turns[0].attachments[0].path == "/in/agenda.docx"
+    assert first.user_turns[0].line == 1
+    assert first.acts == (
+        AgentAct("read", "/in/agenda.docx", 3),
+        AgentAct("wrote", "invite.docx", 3),
+    )
+    assert second.acts == (AgentAct("wrote", "late.csv", 7), AgentAct("ran", "late.py", 7))
+    assert (first.reply, second.reply) == ("You're welcome!", "Two.")
+    assert (first.asked, second.asked) == (True, False)
+    assert first.said_before == ()
+    assert second.said_before == (
+        "Draft the invitation to the annual meeting.",
+        "the ninth of September",
+        "thank you",
+    )
+    assert first.cwd == "/work"
+
+
+def test_a_cut_names_its_turn_and_its_evidence_in_scalars() -> None:
+    (cut,) = recover(TWO_TASKS.session(), CONFIG).cuts
+    assert cut.turn_index == 6
+    assert cut.reason is CutReason.EXPLICIT_RESET
+    assert set(cut.evidence) == {"score", "cohesion", "pause_seconds", "cues"}
+    assert cut.evidence["pause_seconds"] == 60.0
+    assert str(cut.evidence["cues"]).startswith("reset_words ")
+
+
+def test_the_fingerprint_is_of_the_texts_and_nothing_else() -> None:
+    session = TWO_TASKS.session()
+    copy = replace(
+        session,
+        uid="two.ffffff",
+        source_path="copy.jsonl",
+        turns=tuple(replace(turn, at=None, line=turn.line + 7) for turn in session.turns),
+    )
+    prints = [[i.fingerprint for i in recover(s, CONFIG).instances] for s in (session, copy)]
+    assert prints[0] == prints[1]
+    said = "New task: list all suppliers that delivered late in March."
+    assert prints[0][1] == hashlib.sha256(f"{len(said)}:{said}".encode()).hexdigest()
+
+
+def test_session_urls_only_where_a_person_wrote_a_redaction() -> None:
+    talk = (
+        Talk()
+        .user("Summarise https://[REDACTED]/q1 please.")
+        .agent(
+            "See https://example.org/q1.",
+            call(
+                "fetch",
+                result="from http://files.example.net/a.pdf, https://example.org/q1",
+                request={"parts": [{"u": "https://example.com/x"}]},
+            ),
+        )
+    )
+    talk.user("New task: write a limerick about clerks.").agent("There once was a clerk.")
+    first, second = recover(talk.session(), CONFIG).instances
+    assert "https://example.org/q1" in first.session_urls
+    assert first.session_urls[-2:] == ("https://example.com/x", "http://files.example.net/a.pdf")
+    assert len(first.session_urls) == len(set(first.session_urls))
+    assert second.session_urls == ()
+
+
+def test_urls_of_deeply_nested_arguments() -> None:
+    nested: object = "https://example.org/deep"
+    for _ in range(5000):
+        nested = [nested]
+    talk = Talk().user("go").agent("ok", call("fetch", tree=nested))
+    assert session_urls(talk.session()) == ("https://example.org/deep",)
+
+
+def test_sub_agent_sessions_yield_nothing() -> None:
+    found = recover(TWO_TASKS.session(parent="main"), CONFIG)
+    assert found.instances == ()
+    assert set(found.left_out.values()) == {LeftOutReason.SUB_AGENT}
+    assert len(found.left_out) == 8
+
+
+def test_a_session_of_thanks_is_left_out() -> None:
+    found = recover(Talk().user("Thank you so much!").agent("Any time.").session(), CONFIG)
+    assert found.instances == ()
+    assert found.left_out == {0: LeftOutReason.COURTESY_ONLY, 1: LeftOutReason.COURTESY_ONLY}
+
+
+def test_thanks_before_a_reset_leave_the_first_instance_started_by_the_session() -> None:
+    talk = Talk().user("thanks!").agent("Sure.").user("/new").agent("New session.")
+    talk.user("Write a limerick about our accountant.").agent("There once was a clerk.")
+    found = recover(talk.session(), CONFIG)
+    (only,) = found.instances
+    assert (only.instance_id, only.started_by) == ("talk.abc123_i1", CutReason.SESSION_START)
+    assert found.cuts == ()
+    assert found.left_out == {
+        0: LeftOutReason.COURTESY_ONLY,
+        1: LeftOutReason.COURTESY_ONLY,
+        2: LeftOutReason.RESET_COMMAND,
+        3: LeftOutReason.RESET_COMMAND,
+    }
+
+
+def test_machine_turns_are_left_out_with_what_the_agent_did_then() -> None:
+    talk = Talk().machine("Context", role=Role.SYSTEM).agent("Hello!")
+    talk.user("Compile the open invoices.").agent("23 invoices.")
+    talk.machine("[cron:1] Check the backup", Origin.CRON).agent(
+        "Fine.", call("read", path="b.log")
+    )
+    talk.machine("Read HEARTBEAT.md").agent("HEARTBEAT_OK").user("").agent("?")
+    found = recover(talk.session(), CONFIG)
+    (only,) = found.instances
+    assert only.turn_indices == (2, 3)
+    assert (only.acts, only.reply) == ((), "23 invoices.")
+    assert found.left_out == {
+        0: LeftOutReason.BEFORE_FIRST_REQUEST,
+        1: LeftOutReason.BEFORE_FIRST_REQUEST,
+        **dict.fromkeys((4, 5, 6, 7, 9), LeftOutReason.MACHINE_TURN),
+        8: LeftOutReason.EMPTY_TURN,
+    }
+
+
+def test_notices_in_the_middle_of_a_task_do_not_interrupt_it() -> None:
+    talk = Talk().user("Run the import.").agent("Started.").machine("command finished, exit 0")
+    talk.agent("Imported.", call("write", path="log.txt"))
+    (only,) = recover(talk.session(), CONFIG).instances
+    assert only.turn_indices == (0, 1, 2, 3)
+    assert (only.reply, only.acts) == ("Imported.", (AgentAct("wrote", "log.txt", 3),))
+
+
+@pytest.mark.parametrize(
+    "notice", ["<command-name>/clear</command-name>", "A new session was started via /new."]
+)
+def test_a_reset_may_come_as_a_notice(notice: str) -> None:
+    talk = Talk().user("Make the table wider.").agent("Done.").machine(notice).agent("Hi!")
+    talk.user("and now?").agent("Ready.")
+    found = recover(talk.session(), CONFIG)
+    assert [len(instance.user_turns) for instance in found.instances] == [1, 1]
+    assert found.left_out == dict.fromkeys((2, 3), LeftOutReason.RESET_COMMAND)
+
+
+def test_a_path_is_no_reset() -> None:
+    talk = Talk().user("Make the table wider.").agent("Done.")
+    talk.machine("backup finished: /new/table.docx, see /reset.log").agent("Noted.")
+    assert recover(talk.session(), CONFIG).left_out == {}
+
+
+def test_a_lone_question_mark_is_an_instance_of_its_own_session() -> None:
+    (only,) = recover(Talk().user("？").agent("Yes?").session(), CONFIG).instances
+    assert [turn.said for turn in only.user_turns] == ["？"]
+
+
+def test_an_empty_session() -> None:
+    found = recover(Talk().session(), CONFIG)
+    assert (found.instances, found.cuts, found.left_out) == ((), (), {})
+
+
+words = st.sampled_from(
+    [
+        "thanks", "/new", "/reset", "", "？", "继续", "New task: count the chairs", "换个话题",
+        "等我发完再开始", "发完了", "hi", "Please write a report about whales", "make it shorter",
+        "\ud800 broken", "nul \x00 byte", "[REDACTED] https://a.example/[REDACTED]", "👍",
+    ]
+)  # fmt: skip
+kinds = st.sampled_from(["user", "agent", "file", "cron", "system", "pause"])
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> Session:
+    """Sessions of any mixture of turns."""
+    talk = Talk()
+    for kind in draw(st.lists(kinds, max_size=14)):
+        text = draw(words)
+        if kind == "user":
+            talk.user(text)
+        elif kind == "file":
+            talk.user(text, "inputs/a.xlsx")
+        elif kind == "agent":
+            talk.agent(text, call("write", path="out.md"))
+        elif kind == "pause":
+            talk.pause(draw(st.floats(0, 1e7)))
+        else:
+            talk.machine(text, Origin.CRON if kind == "cron" else Origin.SYSTEM)
+    return talk.session()
+
+
+@settings(max_examples=300, deadline=None)
+@given(sessions())
+def test_every_turn_is_in_exactly_one_place(session: Session) -> None:
+    found = recover(session, CONFIG)
+    placed = [index for instance in found.instances for index in instance.turn_indices]
+    assert sorted([*placed, *found.left_out]) == [turn.index for turn in session.turns]
+    human = [turn.index for turn in session.turns if turn.origin is Origin.HUMAN]
+    asked = [turn.index for instance in found.instances for turn in instance.user_turns]
+    assert asked == [index for index in human if index not in found.left_out]
+
+
+@settings(max_examples=300, deadline=None)
+@given(sessions())
+def test_cuts_and_instances_agree(session: Session) -> None:
+    found = recover(session, CONFIG)
+    starts = [instance.user_turns[0].index for instance in found.instances]
+    assert [cut.turn_index for cut in found.cuts] == starts[1:]
+    assert [cut.reason for cut in found.cuts] == [i.started_by for i in found.instances[1:]]
+    assert all(
+        isinstance(value, int | float | str | None)
+        for cut in found.cuts
+        for value in cut.evidence.values()
+    )
+    assert recover(session, CONFIG) == found
+
+
+@settings(max_examples=300, deadline=None)
+@given(sessions())
+def test_thanks_never_make_an_instance(session: Session) -> None:
+    for instance in recover(session, CONFIG).instances:
+        said = {turn.said for turn in instance.user_turns if not turn.attachments}
+        assert said != {"thanks"} or any(turn.attachments for turn in instance.user_turns)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 320_000,
+        "请" * 640_000,
+        "'\"" * 320_000,
+        " | , " * 128_000,
+        ("x" * 79 + "/") * 8_000,
+        "thank you " * 64_000,
+    ],
+    ids=["dots", "han", "quotes", "marks", "paths", "thanks"],
+)
+def test_long_lines_cost_no_more_than_short_ones(text: str) -> None:
+    talk = Talk()
+    for _ in range(5):
+        talk.user(text).agent(text, call("bash", command=text), call("write", path=text))
+    session = talk.session()
+    begun = time.process_time()
+    recover(session, CONFIG)
+    assert time.process_time() - begun < 1.0
+
+
+def test_the_cost_grows_linearly_with_the_session() -> None:
+    def seconds(count: int) -> float:
+        turns: list[Turn] = []
+        talk = Talk()
+        for number in range(count):
+            talk.user("", f"in/{number}.csv").user(f"and row {number} too").agent("Added.")
+        turns += talk.turns
+        session = replace(talk.session(), turns=tuple(turns))
+        begun = time.process_time()
+        recover(session, CONFIG)
+        return time.process_time() - begun
+
+    small = min(seconds(200) for _ in range(3))
+    assert seconds(3200) < 16 * small * 4
