@@ -1,0 +1,162 @@
+"""From cues, anchors and clusters to patterns with shares: one plain score.
+
+score = cue_weight · evidence of the cues
+      + anchor_weight · similarity to the pattern's nearest anchors, scaled to 0 … 1
+      + cluster_weight · 1 if the signal's cluster bears the pattern's name
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from construction.signals.clustering import NOISE
+from construction.signals.codebook import UNCATEGORIZED, Codebook
+from construction.signals.config import ScoringConfig
+from construction.signals.embedding import Vectors, cosine
+from construction.signals.matching import CueHit
+
+_NEAREST = 2  # one anchor may be near by chance
+
+
+@dataclass(frozen=True, slots=True)
+class PatternShare:
+    """A pattern's part in a signal, and what speaks for it.
+
+    The shares of a signal sum to 1. `cues`, `similarity` (mean cosine to the pattern's two nearest
+    anchors) and `in_cluster` are the three terms of `score` before they are weighed.
+    """
+
+    pattern: str
+    share: float
+    score: float
+    cues: float
+    similarity: float
+    in_cluster: bool
+    hits: tuple[CueHit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A signal's patterns, best first; a single share of `uncategorized` if none scored enough.
+
+    `cluster` numbers the density cluster (None: a sparse place). `nearest` is the pattern with the
+    nearest anchors, whether or not it got a share.
+    """
+
+    slug: str
+    shares: tuple[PatternShare, ...]
+    cluster: int | None
+    nearest: str
+    nearest_similarity: float
+
+    @property
+    def pattern(self) -> str:
+        """The pattern with the largest share."""
+        return self.shares[0].pattern
+
+    def families(self, codebook: Codebook) -> dict[str, float]:
+        """Shares by family, largest first, equals by name."""
+        sums: defaultdict[str, float] = defaultdict(float)
+        for share in self.shares:
+            sums[codebook.family_of(share.pattern)] += share.share
+        rounded = {family: round(total, 9) for family, total in sums.items()}
+        return dict(sorted(rounded.items(), key=lambda item: (-item[1], item[0])))
+
+    def family(self, codebook: Codebook) -> str:
+        """The family with the largest share."""
+        return next(iter(self.families(codebook)))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterName:
+    """A cluster: the pattern whose anchors are nearest to its members on average."""
+
+    cluster: int
+    pattern: str
+    similarity: float
+    size: int
+
+
+def anchor_similarity(vectors: Vectors, anchors: Vectors, owners: Sequence[int]) -> Vectors:
+    """Mean cosine to each pattern's `_NEAREST` anchors, shape (signals, patterns).
+
+    `owners` gives the pattern of each anchor, from 0 without a gap.
+    """
+    owner = np.asarray(owners)
+    similarity = cosine(vectors, anchors)
+    columns = [
+        np.sort(similarity[:, owner == pattern], axis=1)[:, -_NEAREST:].mean(axis=1)
+        for pattern in range(int(owner.max()) + 1)
+    ]
+    mean: Vectors = np.round(np.stack(columns, axis=1), 9)
+    return mean
+
+
+def name_clusters(
+    labels: NDArray[np.int64], similarity: Vectors, patterns: Sequence[str]
+) -> list[ClusterName]:
+    """Each cluster under the pattern with the highest mean similarity to its members."""
+    names = []
+    for number in range(int(labels.max(initial=NOISE)) + 1):
+        members = labels == number
+        mean = np.round(similarity[members].mean(axis=0), 9)
+        best = int(np.argmax(mean))
+        names.append(ClusterName(number, patterns[best], float(mean[best]), int(members.sum())))
+    return names
+
+
+def assign(
+    slug: str,
+    hits: Mapping[str, Sequence[CueHit]],
+    cues: Mapping[str, float],
+    similarity: Mapping[str, float],
+    cluster: ClusterName | None,
+    config: ScoringConfig,
+) -> Assignment:
+    """The patterns of one signal with their shares and evidence."""
+    scored = [
+        _score(pattern, hits.get(pattern, ()), cues.get(pattern, 0.0), near, cluster, config)
+        for pattern, near in similarity.items()
+    ]
+    scored.sort(key=lambda one: (-one.score, one.pattern))
+    nearest = max(similarity, key=lambda pattern: (similarity[pattern], pattern))
+    number = cluster.cluster if cluster else None
+    return Assignment(slug, _shared(scored, config), number, nearest, similarity[nearest])
+
+
+def _score(
+    pattern: str,
+    hits: Sequence[CueHit],
+    cues: float,
+    similarity: float,
+    cluster: ClusterName | None,
+    config: ScoringConfig,
+) -> PatternShare:
+    span = config.similarity_full - config.similarity_none
+    near = min(1.0, max(0.0, (similarity - config.similarity_none) / span))
+    in_cluster = cluster is not None and cluster.pattern == pattern
+    score = (
+        config.cue_weight * cues
+        + config.anchor_weight * near
+        + config.cluster_weight * float(in_cluster)
+    )
+    return PatternShare(pattern, 0.0, round(score, 9), cues, similarity, in_cluster, tuple(hits))
+
+
+def _shared(scored: Sequence[PatternShare], config: ScoringConfig) -> tuple[PatternShare, ...]:
+    best = scored[0].score
+    if best < config.least_score:
+        return (PatternShare(UNCATEGORIZED, 1.0, best, 0.0, scored[0].similarity, False, ()),)
+    kept = [one for one in scored if one.score >= config.keep * best][: config.max_patterns]
+    powers = [one.score**config.sharpness for one in kept]
+    parts = [round(power / sum(powers), 9) for power in powers]
+    parts[0] = round(1.0 - sum(parts[1:]), 9)  # the parts sum to 1 after rounding, too
+    return tuple(
+        PatternShare(o.pattern, part, o.score, o.cues, o.similarity, o.in_cluster, o.hits)
+        for o, part in zip(kept, parts, strict=True)
+    )

@@ -1,0 +1,40 @@
+"""Collection of signals: files and registries in, dated snapshots out."""
+
+from construction.signals.collect.changes import SignalChange, SnapshotChange, Standing, compare
+from construction.signals.collect.config import CollectConfig, RegistryConfig
+from construction.signals.collect.reasons import SignalReason
+from construction.signals.collect.registry import (
+    Capture,
+    StopReason,
+    collect_registry,
+    read_capture,
+)
+from construction.signals.collect.registry_client import RegistryError
+from construction.signals.collect.snapshot import Collected, collect_file
+from construction.signals.collect.store import (
+    SnapshotHeader,
+    list_snapshots,
+    load_snapshot,
+    save_snapshot,
+)
+
+__all__ = [
+    "Capture",
+    "CollectConfig",
+    "Collected",
+    "RegistryConfig",
+    "RegistryError",
+    "SignalChange",
+    "SignalReason",
+    "SnapshotChange",
+    "SnapshotHeader",
+    "Standing",
+    "StopReason",
+    "collect_file",
+    "collect_registry",
+    "compare",
+    "list_snapshots",
+    "load_snapshot",
+    "read_capture",
+    "save_snapshot",
+]

@@ -1,0 +1,161 @@
+"""Readers of a snapshot file: a CSV table, or JSON in the registry's shape or as a plain list."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from construction.sessions.readers.lenient_json import loads
+from construction.signals.collect.fields import BadFieldError, describe, fold, is_measure, signal_of
+from construction.signals.collect.locate import item_lines
+from construction.signals.collect.reasons import SignalReason
+from data.contracts import Popularity, ReadIssue, Signal
+from data.errors import InputError
+
+_MAX_FILE_BYTES = 128 * 1024 * 1024
+_ITEMS = "items"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A row of a file, as `name:line` (CSV) or `name#item` (JSON), and what became of it."""
+
+    where: str
+    content: Signal | ReadIssue
+
+
+def read_signals(path: Path, source: str, date: dt.date) -> tuple[SourceRow, ...]:
+    """All rows of a snapshot file in its order; a row that cannot be used is an issue.
+
+    `.json` is JSON: a list of records, or an object with the list under `items`. Anything else is
+    CSV with a header. Raises InputError if the file as a whole cannot be used.
+    """
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            found = f"{path.stat().st_size} bytes"
+            raise InputError(str(path), found, f"at most {_MAX_FILE_BYTES}", "Split the file.")
+        raw = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        found = error.strerror or "an error"
+        raise InputError(str(path), found, "a file", "Check the path.") from None
+    read = _read_json if path.suffix.lower() == ".json" else _read_csv
+    return tuple(read(raw, path, source, date))
+
+
+def _row(
+    where: str, line: int, path: Path, record: object, source: str, date: dt.date
+) -> SourceRow:
+    """The record as a signal, or the issue that says why it is none."""
+    if not isinstance(record, dict):
+        reason, found = SignalReason.NOT_A_RECORD, describe(record)
+        return SourceRow(where, _issue(path, line, reason, found, "an object"))
+    try:
+        return SourceRow(where, signal_of(record, source, date))
+    except BadFieldError as bad:
+        reason = SignalReason.BAD_FIELD
+        return SourceRow(where, _issue(path, line, reason, bad.found, bad.expected))
+
+
+def _issue(path: Path, line: int, reason: SignalReason, found: str, expected: str) -> ReadIssue:
+    return ReadIssue("record", path.name, line, str(reason), found, expected)
+
+
+def _read_json(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[SourceRow]:
+    expected = f"a list of records, or an object with a list under {_ITEMS!r}"
+    try:
+        document = loads(raw)
+    except orjson.JSONDecodeError as error:
+        todo = "Mend the file."
+        raise InputError(str(path), "text that is no JSON", expected, todo, error.lineno) from None
+    items = document.get(_ITEMS) if isinstance(document, dict) else document
+    if not isinstance(items, list):
+        raise InputError(str(path), describe(items), expected, "Mend the file.")
+    lines = item_lines(raw, None if items is document else _ITEMS.encode())
+    if len(lines) != len(items):  # the key is written with escapes: lines are not known
+        lines = [0] * len(items)
+    for number, (line, record) in enumerate(zip(lines, items, strict=True), start=1):
+        yield _row(f"{path.name}#{number}", line, path, record, source, date)
+
+
+def _read_csv(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[SourceRow]:
+    # Bytes that are no UTF-8 become lone surrogates, by which their rows are known again.
+    lines = _Lines(list(io.StringIO(raw.decode("utf-8", "surrogateescape"), newline="")))
+    records = _records(lines)
+    header = _header(next(records, (1, [])), path)
+    for line, cells in records:
+        where = f"{path.name}:{line}"
+        if isinstance(cells, str):
+            issue = _issue(path, line, SignalReason.BAD_CSV, cells, "a CSV record")
+        elif len(cells) != len(header):
+            found, expected = f"{len(cells)} cells", f"{len(header)} cells, as in the header"
+            issue = _issue(path, line, SignalReason.BAD_CSV, found, expected)
+            # An open quotation mark swallows what follows: read on after the record's first line.
+            lines.position = line
+        elif not all(map(_is_text, cells)):
+            issue = _issue(path, line, SignalReason.NOT_TEXT, "bytes that are no UTF-8", "UTF-8")
+        else:
+            yield _row(where, line, path, dict(zip(header, cells, strict=True)), source, date)
+            continue
+        yield SourceRow(where, issue)
+
+
+class _Lines:
+    """Lines for csv.reader that can be read again from any `position` (0-based, next to read)."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self.position = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        if self.position >= len(self._lines):
+            raise StopIteration
+        self.position += 1
+        return self._lines[self.position - 1]
+
+
+def _records(lines: _Lines) -> Iterator[tuple[int, list[str] | str]]:
+    """1-based first line and cells of each record; text that says what is wrong instead of cells.
+
+    After a broken record, reading goes on with its second line. That stays linear: an open
+    quotation mark is closed, rightly or wrongly, by the next one.
+    """
+    reader = csv.reader(lines, strict=True)
+    while True:
+        first = lines.position
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            lines.position = first + 1
+            yield first + 1, f"text that is no CSV ({error})"
+            continue
+        if cells:
+            yield first + 1, cells
+
+
+def _header(record: tuple[int, list[str] | str], path: Path) -> list[str]:
+    """Column names. Raises InputError without a slug and a measure, or if a name stands twice."""
+    expected = f"a header with slug and one of {', '.join(Popularity)}, no name twice"
+    names = record[1]
+    if isinstance(names, str):
+        raise InputError(str(path), names, expected, "Mend the header.", record[0])
+    folded = [fold(name) for name in names]
+    if "slug" not in folded or not any(map(is_measure, names)) or len(set(folded)) < len(folded):
+        raise InputError(
+            str(path), f"{len(names)} columns", expected, "Mend the header.", record[0]
+        )
+    return names
+
+
+def _is_text(cell: str) -> bool:
+    return not any("\udc80" <= letter <= "\udcff" for letter in cell)

@@ -1,0 +1,179 @@
+"""One record of a registry or a table as a signal: every field is checked, none is guessed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from construction.sessions.readers.source import epoch_seconds
+from data.contracts import Popularity, Signal, SignalProvenance
+
+# Names are compared without case, '_', '-' and blanks: `installsAllTime` is `installs_all_time`.
+_SEPARATORS = re.compile(r"[_\- ]")
+_SLUG = re.compile(r"\w(?:[\w-]|\.(?!\.)){0,127}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_COUNT = re.compile(r"([0-9]{1,15})(?:\.0+)?")
+_EPOCH = re.compile(r"[0-9]{10,13}")
+_TAG_SEPARATORS = re.compile(r"[;,|]")
+_MAX_COUNT = 10**15
+_MAX_NAME, _MAX_SUMMARY, _MAX_URL = 300, 20_000, 2_000
+_MAX_TAG, _MAX_TAGS = 100, 200
+_POPULARITY = {_SEPARATORS.sub("", measure).lower(): measure for measure in Popularity}
+
+
+class BadFieldError(ValueError):
+    """A field that cannot be used: what was found (type and length) and what is expected."""
+
+    def __init__(self, field: str, found: str, expected: str) -> None:
+        super().__init__(f"{field}: found {found}; expected {expected}")
+        self.found, self.expected = f"{field}: {found}", expected
+
+
+def fold(name: str) -> str:
+    """A field name as it is compared: lower case, without separators."""
+    return _SEPARATORS.sub("", name.strip()).lower()
+
+
+def is_slug(value: object) -> bool:
+    """Letters, digits, '_', '-' and single dots: it names a skill and never a path."""
+    return isinstance(value, str) and _SLUG.fullmatch(value) is not None
+
+
+def is_measure(name: str) -> bool:
+    """Whether a column of this name holds a popularity measure."""
+    return fold(name) in _POPULARITY
+
+
+def signal_of(record: Mapping[str, Any], source: str, date: dt.date) -> Signal:
+    """The signal that `record` describes; values are JSON values, or the texts of a table's cells.
+
+    Names: slug; name or display_name; summary or description; owner, owner_handle or owner.handle;
+    the popularity measures, at the top or in `stats`; tags (list, table of versions, or text with
+    separators); created_at or created_date; url or clawhub_url; rank. Raises BadFieldError.
+    """
+    fields = {fold(name): value for name, value in record.items()}
+    slug = fields.get("slug")
+    if not is_slug(slug):
+        expected = "a slug: at most 128 letters, digits, '-', '_' and single dots"
+        raise BadFieldError("slug", describe(slug), expected)
+    provenance = SignalProvenance(source, date, _url(fields), _rank(fields.get("rank")))
+    return Signal(
+        slug=str(slug),
+        name=_text("name", _first(fields, "displayname", "name"), _MAX_NAME) or str(slug),
+        summary=_text("summary", _first(fields, "summary", "description"), _MAX_SUMMARY),
+        owner=owner_of(record),
+        popularity=_popularity(fields),
+        tags=_tags(fields.get("tags")),
+        provenance=provenance,
+        created_at=_created(_first(fields, "createdat", "createddate")),
+    )
+
+
+def owner_of(record: Mapping[str, Any]) -> str | None:
+    """The owner's handle, None where the record names none. Raises BadFieldError."""
+    fields = {fold(name): value for name, value in record.items()}
+    owner = _first(fields, "ownerhandle", "owner")
+    if isinstance(owner, dict):
+        owner = owner.get("handle")
+    return _text("owner", owner, _MAX_NAME) or None
+
+
+def describe(value: object) -> str:
+    """Type and length of a value; never the value itself."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str | list | dict):
+        kind = {str: "text", list: "a list", dict: "an object"}[type(value)]
+        return f"{kind} of length {len(value)}"
+    return f"a value of type {type(value).__name__}"
+
+
+def _first(fields: Mapping[str, Any], *names: str) -> Any:
+    """The value of the first of `names` that is there and not empty."""
+    return next((fields[name] for name in names if fields.get(name) not in (None, "")), None)
+
+
+def _text(field: str, value: object, longest: int) -> str:
+    """Text without control characters but tab and newline; "" for nothing."""
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > longest:
+        raise BadFieldError(field, describe(value), f"text of at most {longest} characters")
+    return _CONTROL.sub(" ", value.replace("\r\n", "\n")).strip()
+
+
+def _popularity(fields: Mapping[str, Any]) -> dict[Popularity, int]:
+    stats = fields.get("stats")
+    if stats is not None and not isinstance(stats, dict):
+        raise BadFieldError("stats", describe(stats), "an object of counts")
+    given = {**fields, **{fold(name): value for name, value in (stats or {}).items()}}
+    counts = {
+        measure: _count(measure, given[name])
+        for name, measure in _POPULARITY.items()
+        if given.get(name) not in (None, "")
+    }
+    if not counts:
+        raise BadFieldError("popularity", "no count", f"one of {', '.join(Popularity)}")
+    return counts
+
+
+def _count(field: str, value: object) -> int:
+    """A whole number from 0 to 10^15, as JSON number or digits; 12.0 is 12."""
+    if isinstance(value, str):
+        match = _COUNT.fullmatch(value.strip())
+        value = int(match[1]) if match else value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_COUNT:
+        raise BadFieldError(field, describe(value), "a whole number from 0 to 10^15")
+    return value
+
+
+def _rank(value: object) -> int | None:
+    if value is None or value == "":
+        return None
+    rank = _count("rank", value)
+    if rank == 0:
+        raise BadFieldError("rank", "0", "a whole number from 1")
+    return rank
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    """Distinct tags, sorted. A registry maps tags to versions; a table separates them by ; , |."""
+    if value is None:
+        return ()
+    tags = _TAG_SEPARATORS.split(value) if isinstance(value, str) else value
+    if not isinstance(tags, list | dict) or len(tags) > _MAX_TAGS:
+        raise BadFieldError("tags", describe(value), f"at most {_MAX_TAGS} tags")
+    return tuple(sorted({_text("tag", tag, _MAX_TAG) for tag in tags} - {""}))
+
+
+def _created(value: object) -> float | None:
+    if value is None:
+        return None
+    known: object = value
+    if isinstance(value, str):
+        text = value.strip()
+        known = int(text) if _EPOCH.fullmatch(text) else text.replace(" UTC", "+00:00")
+    seconds = epoch_seconds(known)
+    if seconds is None:
+        raise BadFieldError("created_at", describe(value), "an ISO date and time, or epoch numbers")
+    return seconds
+
+
+def _url(fields: Mapping[str, Any]) -> str | None:
+    """The skill's address: only http(s), so that it may become a link."""
+    value = _first(fields, "url", "clawhuburl")
+    if value is None:
+        return None
+    url = _text("url", value, _MAX_URL)
+    try:
+        sound = urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).hostname)
+    except ValueError:
+        sound = False
+    if not sound or not url.isprintable() or " " in url:
+        raise BadFieldError("url", describe(value), "an http or https address")
+    return url

@@ -1,0 +1,145 @@
+"""The journal of a collection: what a registry answered, appended as it arrives.
+
+A run that was killed goes on where its journal ends; a half-written last line is cut off.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import orjson
+
+from construction.signals.collect.fields import is_slug
+from data.canonical import canonical_json
+from data.errors import InputError
+
+_MAX_ITEM_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page as journaled; `at` is when it came (ISO, UTC). A refused item is None."""
+
+    cursor: str | None
+    next_cursor: str | None
+    at: str
+    items: tuple[Any, ...]
+
+
+class Journal:
+    """Pages and owners of one collection, on disk; `request` says which collection it is.
+
+    Use as a context manager. Raises InputError if another process holds the journal, or if it
+    belongs to another request.
+    """
+
+    def __init__(self, path: Path, request: Mapping[str, Any]) -> None:
+        self._path = path
+        self._request = dict(request)
+        self.pages: list[StoredPage] = []
+        self.owners: dict[str, str | None] = {}
+        self.slugs: dict[str, None] = {}  # distinct, in the order of the listing
+        self.bytes = 0
+
+    def __enter__(self) -> Journal:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._path.open("a+b")
+        try:
+            self._lock()
+            self._load()
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def add_page(self, page: StoredPage) -> None:
+        """Append a page; items that are no plain records of a sane size are refused."""
+        kept = tuple(item if _is_storable(item) else None for item in page.items)
+        record = {"cursor": page.cursor, "next": page.next_cursor, "at": page.at, "items": kept}
+        self._append(record)
+        self._take(record)
+
+    def add_owner(self, slug: str, owner: str | None) -> None:
+        """Append what the detail of a skill says of its owner; None for nothing."""
+        record = {"slug": slug, "owner": owner}
+        self._append(record)
+        self._take(record)
+
+    def remove(self) -> None:
+        """Delete the journal: all it holds is in the capture."""
+        self._path.unlink(missing_ok=True)
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            found, todo = "a journal in use", "Wait for the other run to end."
+            raise InputError(str(self._path), found, "no other run", todo) from None
+
+    def _load(self) -> None:
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content.rfind(b"\n") + 1
+        self._file.truncate(whole)
+        lines = content[:whole].splitlines()
+        if not lines:
+            self._append({"request": self._request})
+            return
+        self.bytes = whole
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = orjson.loads(line)
+                if number == 1 and record["request"] != self._request:
+                    self._foreign(number)
+                if number > 1:
+                    self._take(record)
+            except (ValueError, KeyError, TypeError):
+                self._foreign(number)
+
+    def _foreign(self, number: int) -> None:
+        found = "a line that is not of this collection"
+        todo = "Delete the journal to collect anew, or ask as the killed run did."
+        raise InputError(str(self._path), found, "its own journal", todo, number)
+
+    def _append(self, record: Mapping[str, Any]) -> None:
+        line = canonical_json(record) + b"\n"
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.bytes += len(line)
+
+    def _take(self, record: Mapping[str, Any]) -> None:
+        if "slug" in record:
+            self.owners[record["slug"]] = record["owner"]
+            return
+        page = StoredPage(record["cursor"], record["next"], record["at"], tuple(record["items"]))
+        self.pages.append(page)
+        self.slugs.update(dict.fromkeys(filter(None, map(slug_of, page.items))))
+
+
+def slug_of(item: Any) -> str | None:
+    """The slug of a listed item, if it has a usable one."""
+    slug = item.get("slug") if isinstance(item, dict) else None
+    return slug if is_slug(slug) else None
+
+
+def _is_storable(item: Any) -> bool:
+    try:
+        # Two lists deep, as in the journal and the capture: deep nesting fails here, not there.
+        return len(canonical_json([[item]])) <= _MAX_ITEM_BYTES
+    except TypeError:
+        return False

@@ -1,0 +1,234 @@
+"""Requests to a registry: one at a time, bounded in time and size, again while trouble may pass."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+import orjson
+
+from construction.sessions.probe.politeness import backoff
+from construction.sessions.readers.lenient_json import loads
+from construction.signals.collect.config import RegistryConfig
+from construction.signals.collect.fields import describe
+from data.errors import BenchmintError
+
+Parsed = TypeVar("Parsed")
+
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+_GONE = frozenset({404, 410})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MAX_REDIRECTS = 5
+_MAX_CURSOR = 4096
+_HEADERS = {
+    "User-Agent": "benchmint",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",  # so that the bound on size is one on memory
+}
+
+
+class RegistryError(BenchmintError):
+    """A registry that does not answer as it should; what was read is in the journal."""
+
+    def __init__(self, url: str, found: str, expected: str, todo: str) -> None:
+        super().__init__(f"{url}: found {found}; expected {expected}. {todo}")
+        self.url, self.found, self.expected, self.todo = url, found, expected, todo
+
+
+class RegistryBusyError(RegistryError):
+    """A registry that asks for a longer pause than the configuration allows."""
+
+
+class _PassingError(Exception):
+    """Trouble that may pass; `wait` is what the registry asks for, in seconds."""
+
+    def __init__(self, found: str, wait: float = 0.0) -> None:
+        super().__init__(found)
+        self.found, self.wait = found, wait
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the listing, its items as delivered. `next_cursor` is None on the last page."""
+
+    items: tuple[Any, ...]
+    next_cursor: str | None
+
+
+def listing_url(config: RegistryConfig) -> str:
+    """The address of the listing."""
+    return f"{config.base_url}/api/v1/skills"
+
+
+def detail_url(config: RegistryConfig, slug: str) -> str:
+    """The address of one skill; the slug is quoted whole, so that it stays one segment."""
+    return f"{listing_url(config)}/{quote(slug, safe='')}"
+
+
+class RegistryClient:
+    """Asks for pages and details; an async context manager that holds the connection.
+
+    A proxy named in the environment is used, as by other clients.
+    """
+
+    def __init__(self, config: RegistryConfig) -> None:
+        self._config = config
+        # httpx bounds each step in time, and _follow the whole; _follow also stays in one origin.
+        self._http = httpx.AsyncClient(
+            headers=_HEADERS, follow_redirects=False, timeout=config.timeout
+        )
+        self._listing = listing_url(config)
+        self._ready_at = 0.0
+
+    async def __aenter__(self) -> RegistryClient:
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.__aexit__(kind, error, trace)
+
+    async def page(self, sort: str, cursor: str | None) -> Page:
+        """The page of the listing at `cursor`, None for the first. Raises RegistryError."""
+        params = {"sort": sort, "limit": str(self._config.page_size)}
+        if cursor is not None:
+            params["cursor"] = cursor
+        page = await self._ask(httpx.URL(self._listing, params=params), _page)
+        if page is None:
+            expected = "the listing of a ClawHub-compatible registry"
+            raise RegistryError(self._listing, "no such page", expected, "Check base_url.")
+        return page
+
+    async def detail(self, slug: str) -> dict[str, Any] | None:
+        """The record of one skill, None if it is gone. Raises RegistryError."""
+        return await self._ask(httpx.URL(detail_url(self._config, slug)), _object)
+
+    async def _ask(self, url: httpx.URL, parse: Callable[[bytes], Parsed]) -> Parsed | None:
+        """The parsed answer, None for a page that is gone; several attempts, with pauses."""
+        config = self._config
+        found = "no attempt"
+        for attempt in range(config.attempts):
+            try:
+                body = await self._follow(url)
+                return None if body is None else parse(body)
+            except _PassingError as trouble:
+                found, wait = trouble.found, trouble.wait
+            if wait > config.max_retry_after:
+                asked = f"{found}, with {wait:.0f} s to wait"
+                todo = "What was read is kept: run again later, or raise max_retry_after."
+                limit = f"at most {config.max_retry_after:.0f} s"
+                raise RegistryBusyError(self._listing, asked, limit, todo)
+            if attempt + 1 < config.attempts:
+                await asyncio.sleep(max(wait, backoff(str(url), attempt, config.backoff)))
+        found = f"{found}, after {config.attempts} attempts"
+        todo = "What was read is kept: run again to go on."
+        raise RegistryError(self._listing, found, "an answer", todo)
+
+    async def _follow(self, url: httpx.URL) -> bytes | None:
+        """The body at the end of redirects within the registry's own origin."""
+        for _ in range(_MAX_REDIRECTS):
+            await self._turn()
+            try:
+                async with asyncio.timeout(self._config.timeout):
+                    answer = await self._exchange(url)
+            except TimeoutError:
+                found = f"no whole answer in {self._config.timeout:g} s"
+                raise _PassingError(found) from None
+            except httpx.TransportError as error:
+                raise _PassingError(f"a broken connection ({type(error).__name__})") from None
+            if not isinstance(answer, httpx.URL):
+                return answer
+            url = answer
+        todo = "Check base_url."
+        raise RegistryError(self._listing, "redirects without end", "an answer", todo)
+
+    async def _turn(self) -> None:
+        """Keep the rate: requests start at least 1 / requests_per_second apart."""
+        await asyncio.sleep(max(0.0, self._ready_at - time.monotonic()))
+        self._ready_at = time.monotonic() + 1 / self._config.requests_per_second
+
+    async def _exchange(self, url: httpx.URL) -> bytes | httpx.URL | None:
+        """One request: the body, where a redirect leads, or None for a page that is gone."""
+        async with self._http.stream("GET", url) as response:
+            status = response.status_code
+            if status in _GONE:
+                return None
+            if status in _REDIRECTS:
+                return self._redirected(url, response.headers.get("location", ""))
+            if status in _TRANSIENT:
+                raise _PassingError(f"status {status}", _asked_wait(response.headers))
+            if status != 200:
+                todo = "Check base_url; if a cursor has expired, delete the journal."
+                raise RegistryError(self._listing, f"status {status}", "200", todo)
+            return await self._body(response)
+
+    def _redirected(self, url: httpx.URL, location: str) -> httpx.URL:
+        """Where a redirect leads; never to another scheme, host or port."""
+        try:
+            target = url.join(location)
+        except (httpx.InvalidURL, ValueError):
+            target = httpx.URL()
+        if (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port):
+            found = "a redirect to another scheme, host or port"
+            todo = "If the registry has moved, set base_url."
+            raise RegistryError(self._listing, found, "an answer", todo)
+        return target.copy_with(username=None, password=None) if target.userinfo else target
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding != "identity":
+            found = "a compressed answer"
+            todo = "It was asked for plain; check the proxy before the registry."
+            raise RegistryError(self._listing, found, "a plain answer", todo)
+        limit = self._config.max_answer_bytes
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > limit:
+                todo = "Lower page_size or raise max_answer_bytes."
+                raise RegistryError(self._listing, f"more than {limit} bytes", "fewer", todo)
+        return bytes(body)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        document = loads(body)
+    except orjson.JSONDecodeError:
+        raise _PassingError(f"{len(body)} bytes that are no JSON") from None
+    if not isinstance(document, dict):
+        raise _PassingError(f"JSON that is {describe(document)}")
+    return document
+
+
+def _page(body: bytes) -> Page:
+    document = _object(body)
+    items = document.get("items")
+    if not isinstance(items, list):
+        raise _PassingError(f"a page whose items are {describe(items)}")
+    cursor = document.get("nextCursor", document.get("next_cursor"))
+    if not isinstance(cursor, str | None) or len(cursor or "") > _MAX_CURSOR:
+        raise _PassingError(f"a page whose cursor is {describe(cursor)}")
+    return Page(tuple(items), cursor or None)
+
+
+def _asked_wait(headers: httpx.Headers) -> float:
+    """Seconds that a registry asks to wait: Retry-After (seconds or a date), or RateLimit-Reset."""
+    asked = headers.get("retry-after", headers.get("ratelimit-reset", "")).strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:9])
+    try:
+        moment = parsedate_to_datetime(asked).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+    return max(0.0, moment - time.time())

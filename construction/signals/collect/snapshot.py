@@ -1,0 +1,178 @@
+"""From the rows of a source to a snapshot: one row per skill, the top by the declared measure."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from construction.signals.collect.config import CollectConfig, check_source
+from construction.signals.collect.csv_json import SourceRow, read_signals
+from construction.signals.collect.reasons import SignalReason
+from data.canonical import canonical_json, digest
+from data.contracts import (
+    LedgerRow,
+    Outcome,
+    Popularity,
+    ReadIssue,
+    Scalar,
+    Signal,
+    SignalSnapshot,
+    StageKind,
+    StageTally,
+)
+from data.errors import InputError
+from data.ledger import tally
+
+COLLECT, TOP = "signals.collect", "signals.top"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A snapshot and its books: a row per row of the source, and one per skill for the top."""
+
+    snapshot: SignalSnapshot
+    ledger: tuple[LedgerRow, ...]
+    tallies: tuple[StageTally, ...]
+    issues: tuple[ReadIssue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A sound row that gives the measure."""
+
+    where: str
+    signal: Signal
+    count: int
+
+
+def collect_file(path: Path, source: str, date: dt.date, config: CollectConfig) -> Collected:
+    """Read a snapshot file (CSV, JSON, or the capture of a registry) and choose its top signals.
+
+    Raises InputError if the file cannot be used or no row of it can, ConfigError for a bad name.
+    """
+    rows = read_signals(path, check_source(source), date)
+    collected = choose_signals(rows, source, date, config)
+    if not collected.snapshot.signals:
+        known = {
+            m for row in rows if isinstance(row.content, Signal) for m in row.content.popularity
+        }
+        given = ", ".join(m for m in Popularity if m in known) or "none"
+        found = f"{len(rows)} rows, none of them usable; measures given: {given}"
+        todo = "See the issues of its rows, or declare another measure."
+        first = f" (first: {collected.issues[0].found})" if collected.issues else ""
+        raise InputError(str(path), found + first, f"signals with {config.measure}", todo)
+    return collected
+
+
+def choose_signals(
+    rows: Sequence[SourceRow], source: str, date: dt.date, config: CollectConfig
+) -> Collected:
+    """The `config.top` skills by `config.measure`, ties by slug; the order of rows is no matter.
+
+    Of rows with one slug the one with the highest measure stays. Where the source states no rank,
+    a signal gets its place by the measure among the distinct skills.
+    """
+    claims = [
+        _Claim(row.where, row.content, row.content.popularity[config.measure])
+        for row in rows
+        if isinstance(row.content, Signal) and config.measure in row.content.popularity
+    ]
+    kept = _distinct(claims)
+    ranked = sorted(kept.values(), key=lambda claim: (-claim.count, claim.signal.slug))
+    chosen = ranked[: config.top]
+    signals = sorted(
+        (_placed(claim.signal, place) for place, claim in enumerate(chosen, start=1)),
+        key=lambda signal: signal.slug,
+    )
+    ledger = [_row_outcome(row, kept, config.measure) for row in rows]
+    top = [
+        _top_outcome(claim, chosen[-1].count, place, config) for place, claim in enumerate(ranked)
+    ]
+    tallies = (
+        tally(COLLECT, StageKind.FILTER, "row", (row.where for row in rows), ledger),
+        tally(TOP, StageKind.CHOOSE, "signal", kept, top),
+    )
+    issues = tuple(row.content for row in rows if isinstance(row.content, ReadIssue))
+    snapshot = make_snapshot(source, date, config.measure, signals)
+    return Collected(snapshot, (*ledger, *top), tallies, issues)
+
+
+def make_snapshot(
+    source: str, date: dt.date, measure: Popularity, signals: Iterable[Signal]
+) -> SignalSnapshot:
+    """Sort distinct signals by slug and digest them with date, source and measure."""
+    ordered = tuple(sorted(signals, key=lambda signal: signal.slug))
+    told = {"source": source, "date": date, "measure": measure, "signals": ordered}
+    return SignalSnapshot(date, source, measure, ordered, digest(told))
+
+
+def _distinct(claims: Iterable[_Claim]) -> dict[str, _Claim]:
+    """One claim per slug: the highest measure; among equals the first by content, then by place."""
+    kept: dict[str, _Claim] = {}
+    for claim in claims:
+        known = kept.setdefault(claim.signal.slug, claim)
+        if known is not claim and _precedence(claim) < _precedence(known):
+            kept[claim.signal.slug] = claim
+    return kept
+
+
+def _precedence(claim: _Claim) -> tuple[int, bytes, str]:
+    return -claim.count, canonical_json(claim.signal), claim.where
+
+
+def _placed(signal: Signal, place: int) -> Signal:
+    if signal.provenance.rank is not None:
+        return signal
+    ranked = dataclasses.replace(signal.provenance, rank=place)
+    return dataclasses.replace(signal, provenance=ranked)
+
+
+def _row_outcome(row: SourceRow, kept: Mapping[str, _Claim], measure: Popularity) -> LedgerRow:
+    content = row.content
+    if isinstance(content, ReadIssue):
+        evidence: dict[str, Scalar] = {
+            "path": content.source_path,
+            "line": content.line,
+            "found": content.found,
+            "expected": content.expected,
+        }
+        return LedgerRow(
+            COLLECT, "row", row.where, Outcome.ERRORED, reason=content.reason, evidence=evidence
+        )
+    count = content.popularity.get(measure)
+    if count is None:
+        reason = str(SignalReason.NO_MEASURE)
+        return LedgerRow(
+            COLLECT, "row", row.where, Outcome.REJECTED, reason=reason, limit=str(measure)
+        )
+    winner = kept[content.slug]
+    if winner.where == row.where:
+        return LedgerRow(COLLECT, "row", row.where, Outcome.KEPT, observed=count)
+    return LedgerRow(
+        COLLECT,
+        "row",
+        row.where,
+        Outcome.REJECTED,
+        reason=str(SignalReason.DUPLICATE),
+        observed=count,
+        limit=winner.count,
+        evidence={"slug": content.slug, "kept": winner.where},
+    )
+
+
+def _top_outcome(claim: _Claim, least: int, place: int, config: CollectConfig) -> LedgerRow:
+    """`place` counts from 0; `least` is the measure of the last one chosen."""
+    chosen = config.top is None or place < config.top
+    return LedgerRow(
+        TOP,
+        "signal",
+        claim.signal.slug,
+        Outcome.CHOSEN if chosen else Outcome.NOT_CHOSEN,
+        reason=None if chosen else str(SignalReason.BELOW_TOP),
+        observed=claim.count,
+        limit=least,
+        evidence={"row": claim.where},
+    )

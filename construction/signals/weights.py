@@ -1,0 +1,139 @@
+"""Masses of patterns and families, and their weights: w_f = Σ_{p∈P_f} m_p / Σ m.
+
+The sums run over benchmarkable patterns (Claw-Eval-Live §3.2); what is uncategorized, and what
+agents do for themselves, is reported apart.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from construction.signals.assign import Assignment
+from construction.signals.codebook import UNCATEGORIZED, Codebook
+from construction.signals.config import Counting, SignalsConfig
+
+
+@dataclass(frozen=True, slots=True)
+class PatternMass:
+    """A pattern's mass, its number of signals, and its heaviest signals by share of mass."""
+
+    pattern: str
+    family: str
+    benchmarkable: bool
+    mass: float
+    signals: int
+    heaviest: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyWeight:
+    """A signal family's mass and its weight among the benchmarkable ones (0 for the others)."""
+
+    family: str
+    mass: float
+    weight: float
+    patterns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """The market's mixture under one measure and counting, both named.
+
+    `total` is the popularity of all signals. Under fractional counting the masses of all patterns
+    and `uncategorized` sum to it; under full counting a signal counts in each of its patterns.
+    `uncategorized_share` and `meta_share` (patterns that are not benchmarkable) are relative to
+    `total`; under full counting a signal may count in a meta pattern and in others.
+    """
+
+    measure: str
+    counting: str
+    total: float
+    patterns: tuple[PatternMass, ...]
+    families: tuple[FamilyWeight, ...]
+    uncategorized_share: float
+    meta_share: float
+    uncategorized: tuple[str, ...]
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight by family, benchmarkable families only: sums to 1 unless there is no mass."""
+        return {one.family: one.weight for one in self.families if one.weight > 0}
+
+    @property
+    def pattern_weights(self) -> dict[str, float]:
+        """As `weights`, by benchmarkable pattern."""
+        masses = {one.pattern: one.mass for one in self.patterns if one.benchmarkable and one.mass}
+        market = fsum(masses.values())
+        return {pattern: _share(mass, market) for pattern, mass in masses.items()}
+
+
+_HEAVIEST = 5
+
+
+def mixture(
+    assignments: Sequence[Assignment],
+    masses: Mapping[str, float],
+    codebook: Codebook,
+    config: SignalsConfig,
+) -> Mixture:
+    """Sum the popularity of signals over their patterns and families."""
+    parts = _parts(assignments, masses, config.counting)
+    patterns = tuple(
+        _pattern_mass(slug, parts.get(slug, []), codebook) for slug in codebook.patterns
+    )
+    total = round(fsum(masses.values()), 9)
+    lost = [one.slug for one in assignments if one.pattern == UNCATEGORIZED]
+    return Mixture(
+        config.measure.value,
+        config.counting.value,
+        total,
+        patterns,
+        _family_weights(patterns, codebook),
+        _share(fsum(masses[slug] for slug in lost), total),
+        _share(fsum(one.mass for one in patterns if not one.benchmarkable), total),
+        tuple(sorted(lost, key=lambda slug: (-masses[slug], slug))),
+    )
+
+
+def _parts(
+    assignments: Iterable[Assignment], masses: Mapping[str, float], counting: Counting
+) -> dict[str, list[tuple[float, str]]]:
+    parts: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
+    for one in assignments:
+        for share in one.shares:
+            part = share.share if counting is Counting.FRACTIONAL else 1.0
+            parts[share.pattern].append((round(part * masses[one.slug], 9), one.slug))
+    return parts
+
+
+def _pattern_mass(slug: str, parts: Sequence[tuple[float, str]], codebook: Codebook) -> PatternMass:
+    heaviest = sorted(parts, key=lambda part: (-part[0], part[1]))[:_HEAVIEST]
+    pattern = codebook.patterns[slug]
+    return PatternMass(
+        slug,
+        pattern.family,
+        pattern.benchmarkable,
+        round(fsum(mass for mass, _ in parts), 9),
+        len(parts),
+        tuple(name for _, name in heaviest),
+    )
+
+
+def _family_weights(
+    patterns: Sequence[PatternMass], codebook: Codebook
+) -> tuple[FamilyWeight, ...]:
+    market = fsum(one.mass for one in patterns if one.benchmarkable)
+    rows = []
+    for family in codebook.families:
+        own = [one for one in patterns if one.family == family]
+        mass = fsum(one.mass for one in own)
+        counted = fsum(one.mass for one in own if one.benchmarkable)
+        rows.append(FamilyWeight(family, round(mass, 9), _share(counted, market), len(own)))
+    return tuple(rows)
+
+
+def _share(part: float, whole: float) -> float:
+    return round(part / whole, 9) if whole else 0.0

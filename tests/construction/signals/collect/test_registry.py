@@ -1,0 +1,254 @@
+"""Collecting a registry: paging, stopping, resuming, details, and what a capture says of itself."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from construction.signals.collect import (
+    CollectConfig,
+    RegistryConfig,
+    RegistryError,
+    StopReason,
+    collect_file,
+    collect_registry,
+    read_capture,
+)
+from construction.signals.collect.journal import Journal
+from data.contracts import Popularity
+from data.errors import BenchmintError, ConfigError, InputError
+from tests.conftest import REPO
+from tests.construction.signals.collect.fake_registry import FakeRegistry, Handler, skill, status
+
+DAY = dt.date(2026, 5, 1)
+ALL = CollectConfig(top=None)
+LISTING = "/api/v1/skills?sort=downloads&limit=10"
+
+
+def slugs(path: Path, config: CollectConfig = ALL) -> list[str]:
+    return [item.slug for item in collect_file(path, "registry", DAY, config).snapshot.signals]
+
+
+def test_pages_are_followed_to_the_end(tmp_path: Path) -> None:
+    out = tmp_path / "may.json"
+    with FakeRegistry([skill(n) for n in range(25)]) as registry:
+        capture = collect_registry(registry.config(), ALL, DAY, out)
+    assert registry.requests == [LISTING, f"{LISTING}&cursor=10", f"{LISTING}&cursor=20"]
+    assert capture.stopped is StopReason.END
+    assert capture.counts == {
+        "pages": 3,
+        "items": 25,
+        "distinct": 25,
+        "repeated": 0,
+        "unusable": 0,
+        "out_of_order": 0,
+        "details": 0,
+        "details_failed": 0,
+    }
+    assert capture.digest == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert [path.name for path in tmp_path.iterdir()] == ["may.json"]
+    first = collect_file(out, "registry", DAY, ALL).snapshot.signals[0]
+    assert (first.slug, first.name, first.tags) == ("skill-000", "Skill 0", ("latest",))
+    assert first.popularity[Popularity.DOWNLOADS] == 1000
+    assert first.created_at == 1_767_632_598
+    assert first.provenance.rank == 1
+    assert first.provenance.url == f"{registry.url}/api/v1/skills/skill-000"
+
+
+def test_what_is_captured_is_not_asked_for_again(tmp_path: Path) -> None:
+    out = tmp_path / "may.json"
+    with FakeRegistry([skill(n) for n in range(5)]) as registry:
+        config = registry.config()
+        first = collect_registry(config, ALL, DAY, out)
+    assert collect_registry(config, ALL, DAY, out) == first == read_capture(out)
+    with pytest.raises(InputError, match="another collection"):
+        collect_registry(config, CollectConfig(top=3), DAY, out)
+
+
+def test_reading_stops_when_enough_is_there(tmp_path: Path) -> None:
+    config = CollectConfig(top=15)
+    with FakeRegistry([skill(n) for n in range(500)]) as registry:
+        capture = collect_registry(registry.config(), config, DAY, tmp_path / "may.json")
+    assert len(registry.requests) == 2
+    assert capture.stopped is StopReason.ENOUGH
+    assert slugs(capture.path, config) == [f"skill-{n:03d}" for n in range(15)]
+
+
+def test_another_measure_is_asked_for_by_the_name_of_the_api(tmp_path: Path) -> None:
+    with FakeRegistry([skill(n) for n in range(3)]) as registry:
+        stars = CollectConfig(measure=Popularity.STARS, top=2)
+        capture = collect_registry(registry.config(), stars, DAY, tmp_path / "stars.json")
+        installs = CollectConfig(measure=Popularity.INSTALLS_ALL_TIME)
+        collect_registry(registry.config(), installs, DAY, tmp_path / "installs.json")
+        with pytest.raises(ConfigError, match="versions: a registry sorts by downloads, stars"):
+            collect_registry(
+                registry.config(), CollectConfig(measure=Popularity.VERSIONS), DAY, tmp_path / "v"
+            )
+    asked = [path.split("&")[0].split("=")[1] for path in registry.requests]
+    assert asked == ["stars", "installsAllTime"]
+    assert capture.counts["out_of_order"] == 2  # this listing is by downloads, and that shows
+    assert slugs(capture.path, stars) == ["skill-001", "skill-002"]
+
+
+def test_a_cursor_loop_ends(tmp_path: Path) -> None:
+    with FakeRegistry([skill(n) for n in range(40)]) as registry:
+        registry.next_cursors["20"] = "10"
+        capture = collect_registry(registry.config(), ALL, DAY, tmp_path / "may.json")
+    assert len(registry.requests) == 3
+    assert capture.stopped is StopReason.CURSOR_LOOP
+    assert capture.counts["distinct"] == 30
+
+
+def test_a_listing_without_end_ends(tmp_path: Path) -> None:
+    with FakeRegistry([]) as registry:
+        registry.next_cursors = {str(n): str(n + 1) for n in range(1, 99)} | {None: "1"}
+        capture = collect_registry(registry.config(max_pages=7), ALL, DAY, tmp_path / "may.json")
+    assert len(registry.requests) == 7
+    assert capture.stopped is StopReason.PAGE_LIMIT
+
+
+def test_a_listing_that_changes_gives_no_skill_twice_and_says_so(tmp_path: Path) -> None:
+    with FakeRegistry([skill(n) for n in range(20)]) as registry:
+
+        def insert(number: int) -> None:
+            if number == 1:  # one more above pushes skill-009 onto the second page
+                grown = skill(9, stats={"downloads": 995})
+                registry.skills = [skill(900), *(s for s in registry.skills if s != skill(9))]
+                registry.skills.insert(10, grown)
+
+        registry.before = insert
+        capture = collect_registry(registry.config(), ALL, DAY, tmp_path / "may.json")
+    assert capture.counts["items"] == 21
+    assert capture.counts["distinct"] == 20
+    assert capture.counts["repeated"] == 1
+    assert capture.counts["out_of_order"] == 1
+    collected = collect_file(capture.path, "registry", DAY, ALL)
+    assert len(collected.snapshot.signals) == 20
+    doubled = [row for row in collected.ledger if row.reason == "signal.duplicate"]
+    assert [(row.observed, row.limit) for row in doubled] == [(991, 995)]
+    kept = next(s for s in collected.snapshot.signals if s.slug == "skill-009")
+    assert kept.popularity[Popularity.DOWNLOADS] == 995
+
+
+def test_a_refused_run_goes_on_at_its_last_cursor(tmp_path: Path) -> None:
+    out = tmp_path / "may.json"
+    with FakeRegistry([skill(n) for n in range(40)]) as registry:
+        registry.trouble = {2: status(500), 4: status(500)}
+        with pytest.raises(RegistryError, match="status 500, after 1 attempts"):
+            collect_registry(registry.config(attempts=1), ALL, DAY, out)
+        assert not out.exists()
+        journal = tmp_path / "may.json.journal"
+        journal.write_bytes(journal.read_bytes() + b'{"cursor":"20","items":[{"sl')  # torn
+        with pytest.raises(RegistryError, match="status 500, after 1 attempts"):
+            collect_registry(registry.config(attempts=1), ALL, DAY, out)
+        capture = collect_registry(registry.config(), ALL, DAY, out)
+        asked = [path.removeprefix(LISTING) for path in registry.requests]
+        assert asked == ["", *(f"&cursor={n}" for n in (10, 20, 20, 30, 30))]
+        whole = collect_registry(registry.config(), ALL, DAY, tmp_path / "whole.json")
+    assert not journal.exists()
+    assert capture.counts == whole.counts
+    assert slugs(out) == slugs(whole.path) == [f"skill-{n:03d}" for n in range(40)]
+
+
+def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "may.json"
+    script = (
+        "import datetime as dt, sys; from pathlib import Path\n"
+        "from construction.signals.collect import *\n"
+        "config = RegistryConfig.model_validate_json(sys.argv[1])\n"
+        "collect_registry(config, CollectConfig(top=None), dt.date(2026, 5, 1), Path(sys.argv[2]))"
+    )
+    with FakeRegistry([skill(n) for n in range(30)]) as registry:
+        arrived: list[int] = []
+
+        def hang(handler: Handler) -> None:
+            arrived.append(1)
+            time.sleep(3)
+
+        registry.trouble = {2: hang}
+        asked = registry.config().model_dump_json()
+        run = subprocess.Popen([sys.executable, "-c", script, asked, str(out)], cwd=REPO)
+        deadline = time.monotonic() + 60
+        while not arrived and time.monotonic() < deadline:
+            time.sleep(0.02)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        collect_registry(registry.config(), ALL, DAY, out)
+    assert registry.requests == [
+        LISTING,
+        f"{LISTING}&cursor=10",
+        f"{LISTING}&cursor=20",
+        f"{LISTING}&cursor=20",
+    ]
+    assert slugs(out) == [f"skill-{n:03d}" for n in range(30)]
+
+
+def test_a_journal_serves_its_own_request_and_one_process(tmp_path: Path) -> None:
+    out = tmp_path / "may.json"
+    with FakeRegistry([skill(n) for n in range(30)]) as registry:
+        registry.trouble = {1: status(400)}
+        config = registry.config()
+        with pytest.raises(RegistryError, match="status 400"):
+            collect_registry(config, ALL, DAY, out)
+        with pytest.raises(InputError, match=r"journal:1: found a line that is not of this"):
+            collect_registry(config, CollectConfig(top=7), DAY, out)
+        request = json.loads((tmp_path / "may.json.journal").read_bytes().splitlines()[0])
+        with (
+            Journal(tmp_path / "may.json.journal", request["request"]),
+            pytest.raises(InputError, match="a journal in use"),
+        ):
+            collect_registry(config, ALL, DAY, out)
+        assert len(registry.requests) == 2
+        assert collect_registry(config, ALL, DAY, out).counts["distinct"] == 30
+
+
+def test_a_stale_journal_does_not_come_back(tmp_path: Path) -> None:
+    out = tmp_path / "may.json"
+    with FakeRegistry([skill(n) for n in range(3)]) as registry:
+        collect_registry(registry.config(), ALL, DAY, out)
+        (tmp_path / "may.json.journal").write_text("left by a kill after the capture was written")
+        collect_registry(registry.config(), ALL, DAY, out)
+    assert not (tmp_path / "may.json.journal").exists()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://registry.example",
+        "registry.example",
+        "http://",
+        "http://user:secret@registry.example",
+        "http://registry.example?key=1",
+        "http://registry.example#part",
+        "http://registry.example:0",
+        "http://registry.example:99999",
+        "http://registry.example/a b",
+        "http://registry.example/\n",
+    ],
+)
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="base_url"):
+        RegistryConfig(base_url=address)
+
+
+def test_an_address_may_have_a_path(tmp_path: Path) -> None:
+    with FakeRegistry([]) as registry:
+        config = registry.config(base_url=f"{registry.url}/hub/")
+        with pytest.raises(BenchmintError, match=r"no such page.*Check base_url"):
+            collect_registry(config, ALL, DAY, tmp_path / "may.json")
+    assert registry.requests == [f"/hub{LISTING}"]
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"capture": {"source": "x"}}'])
+def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "may.json").write_bytes(content)
+    with pytest.raises(InputError, match="no capture of a registry"):
+        read_capture(tmp_path / "may.json")

@@ -1,0 +1,76 @@
+"""The picture of the mixture."""
+
+from __future__ import annotations
+
+import datetime as dt
+from xml.etree import ElementTree
+
+from construction.signals.chart import draw, gap_panel, mixture_panel
+from construction.signals.config import GapConfig
+from construction.signals.gap import coverage_gap
+from construction.signals.history import MixtureChange, WeightChange
+from construction.signals.weights import FamilyWeight, Mixture
+
+SVG = "{http://www.w3.org/2000/svg}"
+MIXTURE = Mixture(
+    "downloads",
+    "fractional",
+    100.0,
+    (),
+    (FamilyWeight("a", 30.0, 0.3, 1), FamilyWeight("b", 70.0, 0.7, 1)),
+    0.0,
+    0.0,
+    (),
+)
+CHANGE = MixtureChange(
+    dt.date(2026, 3, 1),
+    dt.date(2026, 5, 1),
+    (WeightChange("b", 0.75, 0.7, -5.0), WeightChange("a", 0.29996, 0.3, 0.004)),
+    (),
+    0.05,
+)
+
+
+def texts(svg: str) -> list[str]:
+    return [node.text or "" for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_weights_heaviest_first_with_their_change() -> None:
+    panel = mixture_panel(MIXTURE, {"b": "Books"}, CHANGE)
+    told = texts(draw([panel], "Mixture"))
+    assert told[0] == "Market weight by downloads, fractional counting; points since 2026-03-01"
+    assert told[1:4] == ["Books", "70.0 %", "−5.0"]
+    assert told[4:] == ["a", "30.0 %", "0.0"]  # what rounds to nothing has no sign
+
+
+def test_bars_are_to_scale() -> None:
+    svg = ElementTree.fromstring(draw([mixture_panel(MIXTURE, {})], "Mixture"))
+    widths = [float(node.get("width", "")) for node in svg.iter(f"{SVG}rect")]
+    assert widths == [250.0, 107.1]  # 250 · 0.3 / 0.7
+
+
+def test_the_gap_marks_what_the_pool_holds() -> None:
+    gap = coverage_gap({"a": 0.5, "b": 0.5}, {"a": 3, "b": 1}, 4, GapConfig())
+    svg = draw([gap_panel(gap, {})], "Gap")
+    assert "+25.0 PRIORITY" in texts(svg)
+    assert "50.0 %, held 75.0 %" in texts(svg)
+    assert "−25.0 REDUCE" in texts(svg)
+    assert svg.count('class="held"') == 2
+
+
+def test_foreign_names_are_escaped() -> None:
+    svg = draw([mixture_panel(MIXTURE, {"a": '<script>&"\x00'})], 'a "title" <b>')
+    root = ElementTree.fromstring(svg)
+    assert root.get("aria-label") == 'a "title" <b>'
+    assert '<script>&" ' in texts(svg)
+    assert [node.tag for node in root.iter() if "script" in node.tag] == []
+
+
+def test_a_long_name_is_cut() -> None:
+    svg = draw([mixture_panel(MIXTURE, {"a": "x" * 60})], "Mixture")
+    assert "x" * 37 + "…" in texts(svg)
+
+
+def test_an_empty_mixture_can_be_drawn() -> None:
+    empty = Mixture("downloads", "fractional", 0.0, (), (), 0.0, 0.0, ())
+    assert len(texts(draw([mixture_panel(empty, {})], "Empty", standalone=True))) == 1

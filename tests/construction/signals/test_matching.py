@@ -1,0 +1,86 @@
+"""Which cues count, where they stand and how much they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from construction.signals.codebook import Codebook
+from construction.signals.config import MatchingConfig
+from construction.signals.matching import CueHit, evidence, find_cues, hits_by_pattern
+from tests.construction.signals.made import small_codebook
+
+PLAIN = MatchingConfig()
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Codebook:
+    return small_codebook(tmp_path)
+
+
+def hits(book: Codebook, summary: str, name: str = "x") -> list[CueHit]:
+    return find_cues({"name": name, "summary": summary}, book, PLAIN)
+
+
+def test_offsets_point_at_the_words(book: Codebook) -> None:
+    summary = "Reads your mailboxes daily"
+    (hit,) = hits(book, summary)
+    assert (hit.pattern, hit.cue, hit.field) == ("mail", "mailbox*", "summary")
+    assert summary[hit.start : hit.end] == "mailboxes"
+
+
+def test_the_longest_reading_counts_alone(book: Codebook) -> None:
+    # "letters" is a weak cue of mail; inside "send … letters" it says nothing of its own.
+    assert [hit.cue for hit in hits(book, "Send many letters")] == ["send .. letters"]
+
+
+def test_a_decoy_counts_for_no_pattern(book: Codebook) -> None:
+    assert hits(book, "Leaves a paper trail and love letters") == []
+    assert [hit.pattern for hit in hits(book, "Leaves paper")] == ["paper"]
+
+
+def test_what_stands_first_says_most(book: Codebook) -> None:
+    first, late = hits(book, "origami " + "and more " * 40 + "source code")
+    assert (first.pattern, late.pattern) == ("code", "paper")
+    assert first.weight == pytest.approx(PLAIN.strong * PLAIN.rest)
+    assert late.weight == pytest.approx(PLAIN.strong * PLAIN.opening)
+
+
+@pytest.mark.parametrize(
+    ("summary", "share"),
+    [
+        ("Origami shapes", 1.0),
+        ("Use this skill when the user wants origami", 1.0),  # a lead-in is not read
+        ("Shapes (origami)", 0.5),  # an aside
+        ("Shapes via origami", 0.5),  # the means
+        ("Shapes, not for origami", 0.0),  # excluded
+    ],
+)
+def test_places(book: Codebook, summary: str, share: float) -> None:
+    weights = [hit.weight for hit in hits(book, summary)]
+    assert weights == ([pytest.approx(PLAIN.strong * share)] if share else [])
+
+
+def test_title_and_summary_count_once_each(book: Codebook) -> None:
+    told = hits(book, "Origami, origami and origami", name="Origami")
+    assert [(hit.field, hit.weight) for hit in told] == [("summary", 0.6), ("name", 0.3)]
+    titles = find_cues({"slug": "origami", "name": "Origami", "summary": ""}, book, PLAIN)
+    assert [hit.field for hit in titles] == ["slug"]  # two spellings of one title
+
+
+def test_evidence_is_what_doubt_is_left(book: Codebook) -> None:
+    told = hits(book, "Origami", name="Origami")
+    assert evidence(told) == {"paper": pytest.approx(1 - 0.4 * 0.7)}
+    assert list(hits_by_pattern(told)) == ["paper"]
+
+
+def test_a_cue_may_belong_to_two_patterns(book: Codebook) -> None:
+    """Same words, same span: neither is inside the other, both count."""
+    summary = "code in memory"
+    assert {hit.pattern for hit in hits(book, summary)} == {"code", "memory"}
+
+
+def test_hostile_texts_are_read_without_harm(book: Codebook) -> None:
+    for summary in ("(" * 5000, "via " * 5000, "\x00\ud800 origami", "no " * 5000, ""):
+        assert all(hit.weight > 0 for hit in hits(book, summary))

@@ -1,0 +1,91 @@
+"""Tables and figures of an analysis."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import orjson
+import polars as pl
+import pytest
+
+from construction.signals.analyse import analyse
+from construction.signals.collect.snapshot import make_snapshot
+from construction.signals.config import SignalsConfig
+from construction.signals.crosswalk import default_crosswalk, spread
+from construction.signals.gap import coverage_gap
+from construction.signals.report import Reported, report_data, table_rows
+from construction.signals.seeds import seed_ideas
+from data.contracts import Popularity
+from data.schemas_signals import SIGNAL_TABLES
+from tests.construction.signals.made import bag_of_words, signal
+
+CONFIG = SignalsConfig()
+SIGNALS = [
+    signal("odd", "Xyzzy plugh", 100),
+    signal("mailer", "Read and send emails from the inbox", 600, "Mail"),
+    signal("memory", "Persistent memory for AI agents across sessions", 300),
+]
+
+
+@pytest.fixture(scope="module")
+def told() -> Reported:
+    snapshot = make_snapshot("made", dt.date(2026, 3, 1), Popularity.DOWNLOADS, SIGNALS)
+    analysis = analyse(snapshot.signals, CONFIG, encode=bag_of_words)
+    crosswalk = default_crosswalk()
+    weights = spread(analysis.mixture.weights, crosswalk.signal_to_task).weights
+    gap = coverage_gap(weights, {"assurance": 4}, 10, CONFIG.gap)
+    seeds = seed_ideas(analysis.mixture, analysis.codebook, crosswalk, CONFIG)
+    return Reported(snapshot, analysis, crosswalk, seeds, gap)
+
+
+def test_rows_fit_their_schemas(told: Reported) -> None:
+    rows = table_rows(told)
+    assert rows.keys() == {table.name for table in SIGNAL_TABLES}
+    for table in SIGNAL_TABLES:
+        assert all(row.keys() == table.columns.keys() for row in rows[table.name]), table.name
+        frame = pl.DataFrame(rows[table.name], schema=table.schema, orient="row")
+        assert frame.height == len(rows[table.name]) > 0
+
+
+def test_a_signal_is_told_by_slug_and_figures(told: Reported) -> None:
+    rows = {row["slug"]: row for row in table_rows(told)["signals"]}
+    assert rows["mailer"]["pattern"] == "email"
+    assert rows["mailer"]["task_family"] == "correspondence"
+    assert (rows["memory"]["benchmarkable"], rows["memory"]["task_family"]) == (False, None)
+    assert (rows["odd"]["pattern"], rows["odd"]["n_patterns"]) == ("uncategorized", 0)
+    assert rows["mailer"]["summary_chars"] == len(SIGNALS[1].summary)
+
+
+def test_evidence_travels_with_each_share(told: Reported) -> None:
+    row = next(row for row in table_rows(told)["signal_patterns"] if row["pattern"] == "email")
+    hits = orjson.loads(row["hits"])
+    summary = SIGNALS[1].summary
+    places = {summary[hit["start"] : hit["end"]] for hit in hits if hit["field"] == "summary"}
+    assert "inbox" in places
+
+
+def test_each_layer_sums_to_one(told: Reported) -> None:
+    rows = table_rows(told)["weights"]
+    for layer in ("signal", "task", "display"):
+        weights = [row["weight"] for row in rows if row["layer"] == layer]
+        assert sum(weights) == pytest.approx(1.0)
+    gap = next(row for row in rows if row["family"] == "correspondence")
+    assert (gap["tasks"], gap["suggested"], gap["action"]) == (0, 10, "PRIORITY")
+
+
+def test_no_text_of_the_registry_is_told(told: Reported) -> None:
+    pages = orjson.dumps([table_rows(told), report_data(told)], default=str).decode()
+    assert all(one.summary not in pages for one in SIGNALS)
+
+
+def test_the_report_names_what_it_counted(told: Reported) -> None:
+    data = orjson.loads(orjson.dumps(report_data(told), default=str))
+    assert (data["measure"], data["counting"], data["total_mass"]) == (
+        "downloads",
+        "fractional",
+        1000.0,
+    )
+    assert (data["uncategorized"], data["uncategorized_share"]) == (["odd"], 0.1)
+    assert data["meta_share"] == pytest.approx(0.3)
+    assert data["gap"]["rows"][0]["action"] == "PRIORITY"
+    assert data["seeds"][0]["pattern"] == "email"
