@@ -1,0 +1,236 @@
+"""Why a selection is impossible: every blocker by name and number, and the cheapest way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from selection.config import SelectionConfig
+from selection.model import SolverName, SolveStatus, available, solve_model
+from selection.pool import Pool
+from selection.programme import SCALE, Programme, Row, RowKind
+
+
+class BlockerCode(StrEnum):
+    TOO_FEW_ELIGIBLE = "size.too_few_eligible"
+    FEWER_THAN_FAMILIES = "size.fewer_than_families"
+    EMPTY_FAMILY = "family.no_eligible_item"
+    SHARE = "share.cannot_be_met"
+    FORCED = "must_include.not_possible"
+    BUDGET = "budget.too_small"
+    ORDER = "order.cannot_hold"
+    TOGETHER = "constraints.conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One reason why no subset exists: what is needed, what there is, and how much is short."""
+
+    code: BlockerCode
+    subject: str
+    needed: float
+    available: float
+    short: float
+    text: str
+    relaxation: str
+
+
+def explain(
+    pool: Pool, config: SelectionConfig, programme: Programme, preferred: SolverName | None = None
+) -> tuple[Blocker, ...]:
+    """All blockers. Those that counting finds come first; if there are none, the rows that
+    conflict together, with the least total change that makes them fit."""
+    counted = (
+        *_too_few(pool, config, programme),
+        *_too_many_families(config, programme),
+        *_empty_families(programme),
+        *_shares(programme),
+        *_forced(pool, config, programme),
+        *_weighted(programme, config),
+    )
+    return counted or tuple(_together(programme, available(preferred)))
+
+
+def _too_few(pool: Pool, config: SelectionConfig, programme: Programme) -> Iterator[Blocker]:
+    usable = _most(programme, np.arange(len(pool.items), dtype=np.intp))
+    if usable >= config.size:
+        return
+    total, able = len(pool.items), int(programme.allowed.sum())
+    dropped = total - int(pool.eligible.sum())
+    yield Blocker(
+        BlockerCode.TOO_FEW_ELIGIBLE,
+        "size",
+        config.size,
+        usable,
+        config.size - usable,
+        f"{able} of {total} items are eligible ({dropped} do not tell the pilots apart), at most "
+        f"{usable} can be chosen together, and {config.size} are asked for: "
+        f"{config.size - usable} short",
+        f"size = {usable}, or a selection_threshold that leaves more items eligible",
+    )
+
+
+def _most(programme: Programme, members: np.ndarray[tuple[int], np.dtype[np.intp]]) -> int:
+    """How many of `members` can be chosen at most: allowed, one of each near-duplicate cluster."""
+    usable = programme.allowed.copy()
+    for row in programme.rows:
+        if row.kind is RowKind.CLUSTER:
+            inside = row.members[usable[row.members]]
+            usable[inside[1:]] = False
+    return int(usable[members].sum())
+
+
+def _too_many_families(config: SelectionConfig, programme: Programme) -> Iterator[Blocker]:
+    to_cover = sum(row.kind is RowKind.COVERAGE for row in programme.rows)
+    if to_cover > config.size:
+        yield Blocker(
+            BlockerCode.FEWER_THAN_FAMILIES,
+            "size",
+            to_cover,
+            config.size,
+            to_cover - config.size,
+            f"{to_cover} families must be covered, and only {config.size} items are asked for",
+            f"size = {to_cover}, or cover_families = false",
+        )
+
+
+def _empty_families(programme: Programme) -> Iterator[Blocker]:
+    for row in programme.rows:
+        if row.kind is RowKind.COVERAGE and not programme.allowed[row.members].any():
+            family = row.name.removeprefix("family ")
+            yield Blocker(
+                BlockerCode.EMPTY_FAMILY,
+                family,
+                1,
+                0,
+                1,
+                f"family {family} must be covered, and none of its {len(row.members)} items is "
+                "eligible",
+                f"drop family {family}, or must_include one of its items",
+            )
+
+
+def _shares(programme: Programme) -> Iterator[Blocker]:
+    for row in programme.rows:
+        if row.kind not in (RowKind.LANE, RowKind.DIFFICULTY):
+            continue
+        most = _most(programme, row.members)
+        if row.low is not None and most < row.low:
+            yield Blocker(
+                BlockerCode.SHARE,
+                row.name,
+                row.low,
+                most,
+                row.low - most,
+                f"{row.name} needs at least {row.low} items, and only {most} can be chosen",
+                f"a low share of {row.name} for at most {most} items",
+            )
+
+
+def _forced(pool: Pool, config: SelectionConfig, programme: Programme) -> Iterator[Blocker]:
+    known = {item.item_id for item in pool.items}
+    excluded = set(config.must_exclude)
+    for name in sorted(set(config.must_include)):
+        if name in known and name not in excluded:
+            continue
+        why = "is excluded too" if name in known else "is not in the pool"
+        yield Blocker(
+            BlockerCode.FORCED,
+            name,
+            1,
+            0,
+            1,
+            f"must_include {name} {why}",
+            f"remove {name} from must_include",
+        )
+    for row in programme.rows:
+        taken = int(programme.forced[row.members].sum())
+        if row.high is not None and row.coefficients is None and not row.price and taken > row.high:
+            yield Blocker(
+                BlockerCode.FORCED,
+                row.name,
+                taken,
+                row.high,
+                taken - row.high,
+                f"must_include names {taken} items of {row.name}, which admits {row.high}",
+                f"remove {taken - row.high} of them from must_include",
+            )
+
+
+def _weighted(programme: Programme, config: SelectionConfig) -> Iterator[Blocker]:
+    """Budget and order against the best any subset of the size could do, other rows aside."""
+    usable = np.flatnonzero(programme.allowed)
+    if len(usable) < config.size:
+        return
+    for row in programme.rows:
+        if row.coefficients is None:
+            continue
+        weights = np.sort(row.coefficients[usable])
+        if row.kind is RowKind.BUDGET and row.high is not None:
+            least = int(weights[: config.size].sum())
+            if least > row.high:
+                yield _budget_blocker(config, least, row.high)
+        if row.kind is RowKind.ORDER and row.low is not None:
+            most = int(weights[-config.size :].sum())
+            if most < row.low:
+                yield _order_blocker(row, config, most)
+
+
+def _budget_blocker(config: SelectionConfig, least: int, high: int) -> Blocker:
+    needed, there = least / SCALE, high / SCALE
+    return Blocker(
+        BlockerCode.BUDGET,
+        "budget",
+        needed,
+        there,
+        needed - there,
+        f"the {config.size} cheapest eligible items cost {needed:g}, the budget is {there:g}",
+        f"budget = {needed:g}",
+    )
+
+
+def _order_blocker(row: Row, config: SelectionConfig, most: int) -> Blocker:
+    needed = (row.low or 0) / SCALE / config.size
+    best = most / SCALE / config.size
+    return Blocker(
+        BlockerCode.ORDER,
+        row.name,
+        needed,
+        best,
+        needed - best,
+        f"{row.name}: the largest mean lead of any {config.size} eligible items is {best:.4f}, "
+        f"asked for is {needed:.4f}",
+        f"order_margin = {max(0.0, best):.4f}, or another order of pilots",
+    )
+
+
+def _together(programme: Programme, solver: SolverName) -> Iterator[Blocker]:
+    """The elastic relaxation: every row may give way at a price of one per unit."""
+    rows = tuple(row if row.price is not None else _elastic(row) for row in programme.rows)
+    relaxed = replace(programme, gains=np.zeros_like(programme.gains), rows=rows)
+    answer = solve_model(relaxed, solver, whole=True)
+    if answer.status is not SolveStatus.OPTIMAL:
+        return
+    chosen = answer.values > 0.5
+    for row in programme.broken(chosen):
+        unit = SCALE if row.coefficients is not None else 1
+        value, short = row.value(chosen) / unit, row.excess(chosen) / unit
+        bound = row.low if row.low is not None and row.value(chosen) < row.low else row.high
+        yield Blocker(
+            BlockerCode.TOGETHER,
+            row.name,
+            (bound or 0) / unit,
+            value,
+            short,
+            f"{row.name} cannot hold together with the rest: {value:g} is the nearest to "
+            f"{(bound or 0) / unit:g}",
+            f"move the bound of {row.name} by {short:g}",
+        )
+
+
+def _elastic(row: Row) -> Row:
+    price = 1_000 if row.coefficients is None else 1
+    return replace(row, price=price)

@@ -1,0 +1,189 @@
+"""The one place that talks to PuLP: a programme as a model, solved, and read back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pulp
+from numpy.typing import NDArray
+
+from selection.programme import Ints, Programme, Row
+
+_FIXED_SECONDS = 600  # per solve; a run that needs more says so instead of hanging
+
+
+class SolverName(StrEnum):
+    HIGHS = "HiGHS"
+    CBC = "PULP_CBC_CMD"
+
+
+class SolveStatus(StrEnum):
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNFINISHED = "unfinished"
+
+
+# PuLP hands a maximisation to HiGHS as a minimisation and does not turn the duals back.
+_DUAL_SIGN = {SolverName.HIGHS: -1, SolverName.CBC: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What the solver said. `values` has one number per item of the programme.
+
+    `row_duals` (per row, summed over its two sides) are those of the relaxation, in the sense
+    gain = Σ dual·coefficient + reduced cost; None after branching.
+    """
+
+    status: SolveStatus
+    values: NDArray[np.float64]
+    row_duals: NDArray[np.float64] | None
+    build_seconds: float
+    solve_seconds: float
+
+
+def available(preferred: SolverName | None = None) -> SolverName:
+    """The preferred solver, else HiGHS, else CBC, whichever is installed."""
+    installed = pulp.listSolvers(onlyAvailable=True)
+    order = [preferred] if preferred else []
+    for name in [*order, SolverName.HIGHS, SolverName.CBC]:
+        if name in installed:
+            return name
+    raise RuntimeError("neither HiGHS nor CBC is installed: run `make install`")
+
+
+def solve_model(
+    programme: Programme, solver: SolverName, *, whole: bool, at_least: int | None = None
+) -> ModelAnswer:
+    """Solve the relaxation, or with `whole` the integer programme, to gap 0 with one thread.
+
+    With `at_least` the objective becomes a row, and the tie-breaks are maximised instead.
+    """
+    started = time.perf_counter()
+    model = _Model(programme, whole=whole, at_least=at_least)
+    engine = _engine(solver, whole=whole)
+    status = model.problem.solve(engine)
+    total = time.perf_counter() - started
+    return ModelAnswer(
+        status={
+            pulp.LpStatusOptimal: SolveStatus.OPTIMAL,
+            pulp.LpStatusInfeasible: SolveStatus.INFEASIBLE,
+        }.get(status, SolveStatus.UNFINISHED),
+        values=model.values(),
+        row_duals=None if whole else model.row_duals(_DUAL_SIGN[solver]),
+        build_seconds=total - engine.seconds,
+        solve_seconds=engine.seconds,
+    )
+
+
+def write_model(programme: Programme, path: Path) -> None:
+    """Write the integer programme in the LP format, for whoever wants to solve it elsewhere."""
+    _Model(programme, whole=True, at_least=None).problem.writeLP(str(path))
+
+
+class _TimedHighs(pulp.HiGHS):  # type: ignore[misc]
+    """HiGHS with the seconds it ran, apart from those PuLP took to hand the model over."""
+
+    seconds = 0.0
+
+    def callSolver(self, lp: Any) -> None:
+        started = time.perf_counter()
+        super().callSolver(lp)
+        self.seconds = time.perf_counter() - started
+
+
+class _TimedCbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
+    """CBC with its seconds; the model goes through files, which cannot be told apart."""
+
+    seconds = 0.0
+
+    def actualSolve(self, lp: Any, **options: Any) -> int:
+        started = time.perf_counter()
+        status: int = super().actualSolve(lp, **options)
+        self.seconds = time.perf_counter() - started
+        return status
+
+
+def _engine(solver: SolverName, *, whole: bool) -> Any:
+    settings = {"msg": False, "mip": whole, "gapRel": 0, "gapAbs": 0, "threads": 1}
+    if solver is SolverName.CBC:
+        return _TimedCbc(**settings, timeLimit=_FIXED_SECONDS)
+    # On a relaxation with few rows presolve takes seven times as long as the simplex itself.
+    presolve = "choose" if whole else "off"
+    return _TimedHighs(**settings, timeLimit=_FIXED_SECONDS, presolve=presolve)
+
+
+class _Model:
+    """A PuLP problem and the way back from its variables to items and rows.
+
+    Items that may not be chosen have no variable; names are positions, for both are hostile text.
+    """
+
+    def __init__(self, programme: Programme, *, whole: bool, at_least: int | None) -> None:
+        category = pulp.LpInteger if whole else pulp.LpContinuous
+        self._programme = programme
+        self.problem = pulp.LpProblem("selection", pulp.LpMaximize)
+        self._items = {
+            int(i): self.problem.add_variable(f"x{i}", int(programme.forced[i]), 1, category)
+            for i in np.flatnonzero(programme.allowed)
+        }
+        self._sides: list[list[Any]] = []
+        gains = self._weighted(programme.gains)
+        penalties: list[tuple[Any, int]] = []
+        for number, row in enumerate(programme.rows):
+            self._sides.append(list(self._add(number, row, penalties)))
+        objective = [*gains, *penalties]
+        if at_least is not None:
+            self._side(objective, pulp.LpConstraintGE, "objective", at_least)
+            objective = self._weighted(programme.tie_breaks)
+        self.problem.setObjective(pulp.LpAffineExpression(objective))
+
+    def _weighted(self, weights: Ints) -> list[tuple[Any, int]]:
+        return [(x, int(weights[i])) for i, x in self._items.items()]
+
+    def _add(self, number: int, row: Row, penalties: list[tuple[Any, int]]) -> Iterator[Any]:
+        ones = np.ones(len(row.members), dtype=np.int64)
+        weights = ones if row.coefficients is None else row.coefficients
+        terms = [
+            (self._items[int(i)], int(w))
+            for i, w in zip(row.members, weights, strict=True)
+            if int(i) in self._items
+        ]
+        if row.low is not None and row.low == row.high and row.price is None:
+            yield self._side(terms, pulp.LpConstraintEQ, f"r{number}", row.low)
+            return
+        for bound, sense, side in (
+            (row.low, pulp.LpConstraintGE, "low"),
+            (row.high, pulp.LpConstraintLE, "high"),
+        ):
+            if bound is None:
+                continue
+            slack = []
+            if row.price is not None:
+                spare = self.problem.add_variable(f"s{number}{side}", 0)
+                slack = [(spare, 1 if side == "low" else -1)]
+                penalties.append((spare, -row.price))
+            yield self._side([*terms, *slack], sense, f"r{number}{side}", bound)
+
+    def _side(self, terms: list[tuple[Any, int]], sense: int, name: str, bound: int) -> Any:
+        if not terms:  # PuLP drops empty rows; 0·anchor keeps an impossible one impossible
+            terms = [(self.problem.add_variable(f"{name}anchor", 0, 0), 1)]
+        side = pulp.LpConstraint(pulp.LpAffineExpression(terms), sense, name, bound)
+        self.problem += side
+        return side
+
+    def values(self) -> NDArray[np.float64]:
+        values = np.zeros(len(self._programme.items))
+        for i, x in self._items.items():
+            values[i] = x.varValue or 0.0
+        return values
+
+    def row_duals(self, sign: int) -> NDArray[np.float64]:
+        duals = [sum(side.pi or 0.0 for side in sides) for sides in self._sides]
+        return sign * np.array(duals)

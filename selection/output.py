@@ -1,0 +1,147 @@
+"""What a selection leaves on disk, and checking it again without a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import polars as pl
+from pydantic import ValidationError
+
+from data.atomic import replacing, write_bytes
+from data.canonical import pretty_json
+from data.errors import InputError
+from selection.config import SelectionConfig
+from selection.constraints import programme_of
+from selection.model import write_model
+from selection.pool import Pool, PoolItem, eligible
+from selection.programme import SCALE, Programme, Row
+from selection.select import Selected
+
+SELECTION, BLOCKERS, POOL, MODEL = "selection.json", "blockers.json", "pool.parquet", "model.lp"
+_PILOT = "pilot:"
+
+
+def write_selection(
+    out: Path,
+    pool: Pool,
+    config: SelectionConfig,
+    selected: Selected,
+    family_weights: Mapping[str, float] | None = None,
+) -> None:
+    """Write `selection.json` (or `blockers.json`), the pool it was made from, and the model."""
+    out.mkdir(parents=True, exist_ok=True)
+    _write_pool(out / POOL, pool)
+    with replacing(out / MODEL) as part:
+        lp = part.with_suffix(".lp")
+        write_model(selected.programme, lp)
+        lp.replace(part)
+    told, other = (SELECTION, BLOCKERS) if selected.chosen is not None else (BLOCKERS, SELECTION)
+    (out / other).unlink(missing_ok=True)
+    write_bytes(out / told, pretty_json(describe(config, selected, family_weights)))
+
+
+def describe(
+    config: SelectionConfig,
+    selected: Selected,
+    family_weights: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The selection as plain data; the same bytes for the same input, whatever the solver."""
+    programme, solution = selected.programme, selected.solution
+    head: dict[str, Any] = {
+        "config": config.model_dump(mode="json"),
+        "family_weights": dict(family_weights) if family_weights else None,
+        "status": str(solution.status),
+    }
+    if selected.chosen is None or solution.chosen is None:
+        return head | {"blockers": [asdict(blocker) for blocker in selected.blockers]}
+    return head | {
+        "chosen": list(selected.chosen),
+        "objective": solution.objective,
+        "bound": solution.bound,
+        "gap": 0,
+        "scale": SCALE,
+        "unique": solution.unique,
+        "rows": [_row(row, solution.chosen) for row in programme.rows],
+    }
+
+
+def _row(row: Row, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "kind": str(row.kind),
+        "low": row.low,
+        "high": row.high,
+        "value": row.value(chosen),
+        "price": row.price,
+        "excess": row.excess(chosen),
+    }
+
+
+def check_selection(out: Path) -> tuple[str, ...]:
+    """Recompute objective and rows from the stored pool; returns what does not agree.
+
+    Raises InputError if the files are missing or are none of a selection.
+    """
+    path = out / SELECTION
+    try:
+        told = orjson.loads(path.read_bytes())
+        config = SelectionConfig.model_validate(told["config"])
+        pool = _read_pool(out / POOL, config)
+        chosen_ids, rows = set(told["chosen"]), {row["name"]: row for row in told["rows"]}
+    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
+        raise InputError(
+            str(out), f"no readable selection ({type(error).__name__})", SELECTION, "Check it."
+        ) from None
+    programme = programme_of(pool, config, told["family_weights"])
+    return tuple(_disagreements(programme, told, chosen_ids, rows))
+
+
+def _disagreements(
+    programme: Programme, told: dict[str, Any], chosen_ids: set[str], rows: dict[str, Any]
+) -> list[str]:
+    chosen = np.array([item in chosen_ids for item in programme.items], dtype=bool)
+    found = []
+    strangers = chosen_ids - set(programme.items)
+    if strangers:
+        found.append(f"{len(strangers)} chosen items are not in the pool")
+    if (chosen & ~programme.allowed).any():
+        found.append(f"{int((chosen & ~programme.allowed).sum())} chosen items are not eligible")
+    if (programme.forced & ~chosen).any():
+        found.append(f"{int((programme.forced & ~chosen).sum())} must-include items are missing")
+    found += [
+        f"{row.name}: {row.value(chosen)} is outside [{row.low}, {row.high}]"
+        for row in programme.broken(chosen)
+    ]
+    found += [
+        f"{row.name}: stated {rows.get(row.name, {}).get('value')}, is {row.value(chosen)}"
+        for row in programme.rows
+        if rows.get(row.name, {}).get("value") != row.value(chosen)
+    ]
+    if programme.objective(chosen) != told["objective"]:
+        found.append(f"objective: stated {told['objective']}, is {programme.objective(chosen)}")
+    return found
+
+
+def _write_pool(path: Path, pool: Pool) -> None:
+    frame = pl.DataFrame([asdict(item) for item in pool.items], infer_schema_length=None)
+    scores = [
+        pl.Series(f"{_PILOT}{name}", pool.scores[:, column])
+        for column, name in enumerate(pool.pilots)
+    ]
+    with replacing(path) as part:
+        frame.with_columns(scores).write_parquet(part)
+
+
+def _read_pool(path: Path, config: SelectionConfig) -> Pool:
+    frame = pl.read_parquet(path)
+    pilots = [name for name in frame.columns if name.startswith(_PILOT)]
+    items = tuple(PoolItem(**row) for row in frame.drop(pilots).iter_rows(named=True))
+    scores = frame.select(pilots).to_numpy() if pilots else np.zeros((frame.height, 0))
+    able = eligible(scores, config) if pilots else np.ones(frame.height, dtype=bool)
+    names = tuple(name.removeprefix(_PILOT) for name in pilots)
+    return Pool(items, names, scores, able)

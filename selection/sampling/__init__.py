@@ -1,0 +1,1 @@
+"""Sampling with exact, published probabilities: hierarchical weights, systematic draws, stages."""

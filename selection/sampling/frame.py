@@ -1,0 +1,135 @@
+"""The sampling frame: companies, cells (company × category) and series in canonical order.
+
+Every stage has its probability for a single draw: the region by its share, the company uniform
+within its region, the category uniform over those the company has, the series by the hierarchical
+weights within its cell, the data point uniform within its series (FinRetrieval, sampling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from data.errors import InputError
+from selection.sampling.config import SamplingConfig
+from selection.sampling.damping import Floats, Ints
+from selection.sampling.tree import leaf_probabilities
+
+COLUMNS = {
+    "company": pl.String,
+    "is_us": pl.Boolean,
+    "category": pl.String,
+    "series_name": pl.String,
+    "point_id": pl.String,
+}
+_SERIES = ("company", "category", "series_name")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What can be drawn, sorted by name; positions refer to the rows of the table above.
+
+    `companies`: company, is_us. `cells`: company, category. `series`: company, is_us, category,
+    series_name and `points`, the ids of its data points in ascending order.
+    """
+
+    companies: pl.DataFrame
+    cells: pl.DataFrame
+    series: pl.DataFrame
+    region_of_company: Ints  # 1 for US
+    company_of_cell: Ints
+    cell_of_series: Ints
+
+    @property
+    def points_of_series(self) -> Ints:
+        """The number of data points of each series."""
+        return self.series["points"].list.len().to_numpy().astype(np.int64)
+
+
+def build_frame(points: pl.DataFrame) -> Frame:
+    """The frame of a table with one row per data point and the columns of `COLUMNS`.
+
+    Other columns are ignored, and the order of rows does not matter. Errors: `InputError` for
+    missing columns, other types, nulls, point ids that repeat, companies on both sides of `is_us`.
+    """
+    _check(points)
+    series = points.group_by(_SERIES).agg(
+        pl.col("is_us").first(), pl.col("point_id").sort().alias("points")
+    )
+    series = series.sort(_SERIES).select("company", "is_us", *_SERIES[1:], "points")
+    companies = series.select("company", "is_us").unique().sort("company")
+    cells = series.select("company", "category").unique().sort("company", "category")
+    return Frame(
+        companies=companies,
+        cells=cells,
+        series=series,
+        region_of_company=companies["is_us"].cast(pl.Int64).to_numpy(),
+        company_of_cell=_positions(cells, companies, ["company"]),
+        cell_of_series=_positions(series, cells, ["company", "category"]),
+    )
+
+
+def stage_probabilities(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
+    """Per series the probabilities of a single draw: one column per stage, and for a point of it.
+
+    The row order is that of `frame.series`. `pi_company` holds the region's share, `pi_point` is
+    that of one data point of the series, `pi_draw` the product of all: it sums to 1 over points.
+    """
+    shares = np.array([1.0 - config.us_share, config.us_share])
+    in_region = np.bincount(frame.region_of_company, minlength=2)
+    of_company = (shares / np.maximum(in_region, 1))[frame.region_of_company]
+    company_of_series = frame.company_of_cell[frame.cell_of_series]
+    of_category = 1.0 / np.bincount(frame.company_of_cell)[company_of_series]
+    of_series = series_weights(frame, config)
+    of_point = 1.0 / frame.points_of_series
+    return frame.series.drop("points").with_columns(
+        pi_company=of_company[company_of_series],
+        pi_category=of_category,
+        pi_series=of_series,
+        pi_point=of_point,
+        pi_draw=of_company[company_of_series] * of_category * of_series * of_point,
+    )
+
+
+def series_weights(frame: Frame, config: SamplingConfig) -> Floats:
+    """The hierarchical probability of each series within its cell."""
+    return leaf_probabilities(
+        frame.series["series_name"],
+        config.damping,
+        groups=frame.cell_of_series,
+        separator=config.separator,
+    )
+
+
+def _positions(rows: pl.DataFrame, table: pl.DataFrame, on: list[str]) -> Ints:
+    """Where in `table` each row is found."""
+    numbered = table.select(on).with_row_index("at")
+    found = rows.select(on).join(numbered, on=on, how="left", maintain_order="left")
+    return found["at"].to_numpy().astype(np.int64)
+
+
+def _check(points: pl.DataFrame) -> None:
+    wrong = [name for name, kind in COLUMNS.items() if points.schema.get(name) != kind]
+    if wrong:
+        found = ", ".join(f"{name}: {points.schema.get(name)}" for name in wrong)
+        expected = ", ".join(f"{name}: {COLUMNS[name]}" for name in wrong)
+        raise _unfit(found, expected, "Cast or add these columns.")
+    nulls = [name for name in COLUMNS if points[name].null_count()]
+    if nulls:
+        raise _unfit(f"nulls in {', '.join(nulls)}", "no nulls", "Fill in or drop those rows.")
+    if points.is_empty():
+        raise _unfit("no data points", "some", "Loosen the filters before the sample.")
+    repeated = len(points) - points["point_id"].n_unique()
+    if repeated:
+        raise _unfit(f"{repeated} repeated point ids", "distinct ids", "Drop the duplicates.")
+    sides = points.group_by("company").agg(pl.col("is_us").n_unique())
+    both = sides.filter(pl.col("is_us") > 1)["company"].sort()
+    if len(both):
+        todo = "Let is_us be a fact of the company."
+        raise _unfit(f"company {both[0]!r} both US and non-US", "one region", todo)
+
+
+def _unfit(found: str, expected: str, todo: str) -> InputError:
+    return InputError("sampling frame", found, expected, todo)

@@ -1,0 +1,95 @@
+"""The reserve of each stratum, and how it fills the places of rejected units."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from data.randomness import keyed_hash
+from selection.sampling.damping import Floats
+
+SERIES_STAGE = "sample.series"
+STRATUM = ("is_us", "category")
+_SERIES = ("company", "category", "series_name")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A sample after rejections.
+
+    `rows` are those that stand, replacements flagged; a replacement keeps the `pi_design` of its
+    own unit. `response` has per stratum (is_us, category): drawn, rejected, replaced, missing
+    (places the reserve could not fill), and response_rate = accepted / tried units.
+    """
+
+    rows: pl.DataFrame
+    response: pl.DataFrame
+
+
+def series_keys(series: pl.DataFrame) -> list[str]:
+    """The name under which each series is keyed."""
+    return ["\0".join(row) for row in series.select(_SERIES).iter_rows()]
+
+
+def reserve_of(
+    units: pl.DataFrame, drawn: pl.DataFrame, per_draw: float, seed: int
+) -> pl.DataFrame:
+    """Positions (`at`) in `units` of the reserve, with `rank` within the stratum, sorted so.
+
+    A stratum's reserve goes on where its draws ended: the series not drawn, visited by the same
+    keyed hash. Hash u and single-draw probability p give the place -log(u)/p, so that at each
+    step a series comes next with probability proportional to p among those left (successive
+    sampling; Efraimidis and Spirakis 2006). At most `per_draw` units are kept per draw.
+    """
+    in_stratum = drawn.group_by(STRATUM).agg(wanted=pl.col("draws").sum() * per_draw)
+    left = units.with_row_index("at").join(drawn, on=_SERIES, how="anti")
+    left = left.join(in_stratum, on=STRATUM).sort("at")
+    weights = (left["pi_category"] * left["pi_series"]).to_numpy()
+    races = -np.log(_uniforms(left, seed)) / weights
+    ranked = left.with_columns(race=pl.Series(races).round(9)).sort(*STRATUM, "race", "at")
+    ranked = ranked.with_columns(rank=pl.int_range(1, pl.len() + 1).over(STRATUM))
+    return ranked.filter(pl.col("rank") <= pl.col("wanted").ceil()).select("at", "rank")
+
+
+def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) -> Filled:
+    """The sample once the data points `rejected` (drawn or replacements) have fallen out.
+
+    Each place goes to the next unit of the stratum's reserve that is not rejected. Units of the
+    reserve count as tried once they were needed: call again with the replacements' own rejections
+    added, until no new one comes.
+    """
+    out = pl.col("point_id").is_in(list(rejected))
+    lost = drawn.filter(out).group_by(STRATUM).agg(lost=pl.col("draws").sum())
+    standing = reserve.filter(~out).sort(*STRATUM, "rank")
+    standing = standing.with_columns(turn=pl.int_range(1, pl.len() + 1).over(STRATUM))
+    called = standing.join(lost, on=STRATUM).filter(pl.col("turn") <= pl.col("lost"))
+    rows = pl.concat([drawn.filter(~out), called.select(drawn.columns)])
+    strata = drawn.group_by(STRATUM).agg(drawn=pl.len(), rejected=out.sum())
+    spoiled = reserve.filter(out).group_by(STRATUM).agg(spoiled=pl.len())
+    used = called.group_by(STRATUM).agg(replaced=pl.len())
+    response = strata
+    for more in (lost, spoiled, used):
+        response = response.join(more, on=STRATUM, how="left")
+    counts = ("drawn", "rejected", "lost", "spoiled", "replaced")
+    response = response.with_columns(pl.col(counts).fill_null(0).cast(pl.Int64))
+    accepted = pl.col("drawn") - pl.col("rejected") + pl.col("replaced")
+    tried = pl.col("drawn") + pl.col("spoiled") + pl.col("replaced")
+    response = response.select(
+        *STRATUM,
+        "drawn",
+        rejected=pl.col("rejected") + pl.col("spoiled"),
+        replaced="replaced",
+        missing=pl.col("lost") - pl.col("replaced"),
+        response_rate=accepted / tried,
+    )
+    return Filled(rows.sort(*_SERIES, "point_id"), response.sort(STRATUM))
+
+
+def _uniforms(series: pl.DataFrame, seed: int) -> Floats:
+    """The keyed hash of each series as a number in (0, 1)."""
+    hashes = [keyed_hash(seed, SERIES_STAGE, key)[:8] for key in series_keys(series)]
+    integers = np.frombuffer(b"".join(hashes), dtype=">u8").astype(np.float64)
+    return np.asarray((integers + 0.5) / 2.0**64)

@@ -1,0 +1,91 @@
+"""The draws: Madow's systematic sampling over a keyed order, and independent draws.
+
+What systematic sampling means for the variance: with one fixed order, units near each other can
+never be drawn together, so their joint inclusion is zero and no variance can be estimated. Every
+key therefore visits the units in an order of its own (Hartley and Rao 1962): over keys, every
+pair of units of one draw can meet, single inclusion stays exact, and the usual approximations
+that need only single probabilities hold (Hájek's, for one). A published sample is one key's;
+within it the order is known from the seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from data.randomness import Key, keyed_generator, keyed_order
+from selection.sampling.damping import Floats, Ints
+from selection.sampling.design import inclusion_probabilities
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSample:
+    """Positions of the units drawn, ascending, and the inclusion probability of every unit."""
+
+    drawn: Positions
+    pi_design: Floats
+
+
+def draw_fixed(
+    units: Sequence[str], weights: Floats, size: int, seed: Key, stage: str
+) -> FixedSample:
+    """`size` different units, each with probability min(1, c·weight), for these names and key.
+
+    `units` are distinct names; their order does not matter, nor does that of anything else.
+    Errors: `InputError` if there are fewer units than `size`.
+    """
+    by_name = np.array(sorted(range(len(units)), key=units.__getitem__), dtype=np.intp)
+    pi_design = np.empty(len(units))
+    pi_design[by_name] = inclusion_probabilities(weights[by_name], size)
+    order = np.array(keyed_order(seed, stage, units), dtype=np.intp)
+    counts = systematic(pi_design, order, start(seed, stage, "all"))
+    return FixedSample(np.flatnonzero(counts), pi_design)
+
+
+def start(seed: Key, stage: str, entity: str) -> float:
+    """The keyed start of a systematic draw, in [0, 1)."""
+    return float(keyed_generator(seed, f"{stage}.start", entity).random())
+
+
+def systematic(expected: Floats, order: Positions, begin: float) -> Ints:
+    """How often each unit is drawn: its expected number rounded down or up, without bias.
+
+    Madow (1949): the fractions are laid end to end in `order` and met at begin, begin + 1, …;
+    whole draws are certain. `expected` must sum to a whole number, which is the sum drawn.
+    """
+    counts = np.floor(expected).astype(np.int64)
+    fractions = expected - counts
+    visited = order[fractions[order] > 0]
+    ends = np.cumsum(fractions[visited])
+    if len(ends) == 0:
+        return counts
+    size = round(float(ends[-1]))
+    ends[-1] = size  # the sum is whole but for rounding; the last unit closes the line
+    met = np.searchsorted(ends, begin + np.arange(size), side="right")
+    counts[visited[met]] += 1
+    return counts
+
+
+def draw_with_replacement(
+    probabilities: Floats, draws: int, generator: np.random.Generator
+) -> Positions:
+    """Positions of `draws` independent draws, ascending (their sequence carries no meaning).
+
+    Sorted uniforms are merged with the cumulated probabilities, which spares a search per draw.
+    `probabilities` need not sum to 1; they are taken in the order given, which the caller makes
+    canonical.
+    """
+    ends = np.cumsum(probabilities)
+    uniforms = generator.random(draws) * ends[-1]
+    uniforms.sort()
+    units = pl.DataFrame({"at": ends}).with_row_index("unit").set_sorted("at")
+    met = pl.DataFrame({"at": uniforms}).set_sorted("at")
+    met = met.join_asof(units, on="at", strategy="forward", allow_exact_matches=False)
+    # Only a uniform that rounds up to the very end meets no unit: it belongs to the last.
+    return met["unit"].fill_null(len(ends) - 1).to_numpy().astype(np.intp)

@@ -1,0 +1,202 @@
+"""Solving a programme to proven optimality, with one answer whatever the solver.
+
+The seed's constraints are laminar (families within lanes within the total), hence totally
+unimodular: the linear relaxation has an integral optimum and integral duals. So the relaxation is
+solved, its optimality is proven in integer arithmetic from the duals, and the unique subset is
+found by maximising keyed weights on the optimal face, which the duals describe. Only where that
+fails (budgets, order margins, overlapping clusters) the integer programme is branched on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selection.model import ModelAnswer, SolverName, SolveStatus, available, solve_model
+from selection.programme import WEIGHTED, Ints, Programme, Row
+
+_NEAR = 1e-6  # solvers' feasibility tolerance; whatever is rounded is then checked exactly
+
+
+class Method(StrEnum):
+    RELAXATION = "linear relaxation, certified integral"
+    BRANCHING = "branch and bound"
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A solved programme. `chosen` is None unless the status is optimal.
+
+    `bound` is the proven upper bound on the objective (both integers of the programme's scale);
+    `unique` says that the tie-break singled out one subset.
+    """
+
+    status: SolveStatus
+    chosen: NDArray[np.bool_] | None
+    objective: int | None
+    bound: int | None
+    unique: bool
+    method: Method
+    solver: SolverName
+    build_seconds: float
+    solve_seconds: float
+
+
+def solve(programme: Programme, preferred: SolverName | None = None) -> Solution:
+    """Solve to gap 0. Weighted rows (budget, order) join only if the optimum breaks them."""
+    solver = available(preferred)
+    light = replace(
+        programme, rows=tuple(row for row in programme.rows if row.kind not in WEIGHTED)
+    )
+    clock = _Clock()
+    found = _by_relaxation(light, solver, clock)
+    if found is None or programme.broken(found):
+        return _by_branching(programme, solver, clock)
+    best = programme.objective(found)
+    return Solution(
+        SolveStatus.OPTIMAL,
+        found,
+        best,
+        best,
+        True,
+        Method.RELAXATION,
+        solver,
+        clock.build,
+        clock.solve,
+    )
+
+
+@dataclass(slots=True)
+class _Clock:
+    build: float = 0.0
+    solve: float = 0.0
+
+    def add(self, answer: ModelAnswer) -> ModelAnswer:
+        self.build += answer.build_seconds
+        self.solve += answer.solve_seconds
+        return answer
+
+
+def _by_relaxation(
+    programme: Programme, solver: SolverName, clock: _Clock
+) -> NDArray[np.bool_] | None:
+    """The unique optimum from two relaxations, or None if it cannot be proven that way."""
+    answer = clock.add(solve_model(programme, solver, whole=False))
+    best = _proven(programme, answer)
+    if best is None:
+        return None
+    face = _optimal_face(programme, answer)
+    second = clock.add(solve_model(face, solver, whole=False))
+    chosen = _proven(face, second)
+    if chosen is None or programme.objective(chosen) != programme.objective(best):
+        return None
+    return chosen
+
+
+def _proven(programme: Programme, answer: ModelAnswer) -> NDArray[np.bool_] | None:
+    """The integral solution of a relaxation if its duals, rounded, prove it optimal exactly."""
+    if answer.status is not SolveStatus.OPTIMAL or answer.row_duals is None:
+        return None
+    chosen = answer.values > 0.5
+    if np.abs(answer.values - chosen).max(initial=0.0) > _NEAR or programme.broken(chosen):
+        return None
+    duals = np.rint(answer.row_duals).astype(np.int64)
+    if dual_bound(programme, duals) != programme.objective(chosen):
+        return None
+    return chosen
+
+
+def dual_bound(programme: Programme, duals: Ints) -> int | None:
+    """The upper bound on the objective that integral row duals prove (weak duality), exactly.
+
+    None if a dual has a sign or size that its row does not admit.
+    """
+    rest = programme.gains.copy()
+    bound = 0
+    for row, dual in zip(programme.rows, duals.tolist(), strict=True):
+        if dual == 0:
+            continue
+        side = row.high if dual > 0 else row.low
+        if side is None or (row.price is not None and abs(dual) > row.price):
+            return None
+        bound += dual * side
+        rest[row.members] -= dual if row.coefficients is None else dual * row.coefficients
+    free = programme.allowed & ~programme.forced
+    return bound + int(rest[programme.forced].sum()) + int(rest[free & (rest > 0)].sum())
+
+
+def _optimal_face(programme: Programme, answer: ModelAnswer) -> Programme:
+    """The programme whose feasible subsets are exactly the optima, by complementary slackness."""
+    if answer.row_duals is None:
+        raise ValueError("the optimal face needs the duals of a relaxation")
+    duals = np.rint(answer.row_duals).astype(np.int64)
+    rest = programme.gains.copy()
+    rows: list[Row] = []
+    for row, dual in zip(programme.rows, duals.tolist(), strict=True):
+        weights = 1 if row.coefficients is None else row.coefficients
+        rest[row.members] -= dual * weights
+        rows.extend(_face_of(row, dual))
+    forced = programme.forced | (programme.allowed & (rest > 0))
+    allowed = programme.allowed & ((rest >= 0) | programme.forced)
+    return replace(
+        programme, gains=programme.tie_breaks, rows=tuple(rows), allowed=allowed, forced=forced
+    )
+
+
+def _face_of(row: Row, dual: int) -> list[Row]:
+    """What complementary slackness says of one row: tight where its dual is not zero."""
+    if row.price is None:
+        if dual == 0:
+            return [row]
+        side = row.high if dual > 0 else row.low
+        return [replace(row, low=side, high=side)]
+    if abs(dual) < row.price:  # no excess on either side; tight on the side that pulls
+        low = row.high if dual > 0 else row.low
+        high = row.low if dual < 0 else row.high
+        return [replace(row, low=low, high=high, price=None)]
+    # At the full price the row may be exceeded on one side, and is not slack on the other.
+    if dual > 0:
+        return [replace(row, low=row.high, high=None, price=None)]
+    return [replace(row, low=None, high=row.low, price=None)]
+
+
+def _by_branching(programme: Programme, solver: SolverName, clock: _Clock) -> Solution:
+    """Integer programmes: first the objective, then the keyed weights at that objective."""
+    answer = clock.add(solve_model(programme, solver, whole=True))
+    chosen = answer.values > 0.5
+    if answer.status is SolveStatus.OPTIMAL and programme.broken(chosen):
+        answer = replace(answer, status=SolveStatus.UNFINISHED)
+    if answer.status is not SolveStatus.OPTIMAL:
+        return Solution(
+            answer.status,
+            None,
+            None,
+            None,
+            False,
+            Method.BRANCHING,
+            solver,
+            clock.build,
+            clock.solve,
+        )
+    best = programme.objective(chosen)
+    second = clock.add(solve_model(programme, solver, whole=True, at_least=best))
+    again = second.values > 0.5
+    unique = (
+        second.status is SolveStatus.OPTIMAL
+        and not programme.broken(again)
+        and programme.objective(again) == best
+    )
+    return Solution(
+        SolveStatus.OPTIMAL,
+        again if unique else chosen,
+        best,
+        best,
+        unique,
+        Method.BRANCHING,
+        solver,
+        clock.build,
+        clock.solve,
+    )

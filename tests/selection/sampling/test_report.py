@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from selection.sampling.config import SamplingConfig
+from selection.sampling.damping import Damping
+from selection.sampling.frame import COLUMNS, build_frame
+from selection.sampling.report import compare_dampings, compare_in_frame, markdown
+
+NAMES = pl.Series(["A", "B", *(f"B | {at}" for at in range(8))])
+
+
+def test_shares_by_hand() -> None:
+    report = compare_dampings(NAMES)
+    assert (report.series, report.breakdown_series) == (10, 8)
+    shares = {row["damping"]: row for row in report.shares.iter_rows(named=True)}
+    assert shares["none"]["breakdown"] == pytest.approx(0.8)
+    assert shares["none"]["effective_series"] == pytest.approx(10)
+    assert shares["sqrt"]["breakdown"] == pytest.approx(3 / 4 * 8 / 9)
+    assert shares["sqrt"]["fall_points"] == pytest.approx(100 * (0.8 - 2 / 3))
+    by_depth = report.by_depth.filter(damping="sqrt")
+    assert by_depth["depth"].to_list() == [1, 2]
+    assert by_depth["share"].to_list() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_breakdowns_can_be_named_or_begin_deeper() -> None:
+    named = np.zeros(len(NAMES), dtype=np.bool_)
+    named[0] = True
+    none = compare_dampings(NAMES, breakdown=named).shares.filter(damping="none")
+    assert none["breakdown"].item() == pytest.approx(0.1)
+    assert compare_dampings(NAMES, headline_depth=2).breakdown_series == 0
+
+
+def test_in_a_frame_each_cell_keeps_its_probability() -> None:
+    rows = [("Ash", True, "cash", name, f"a{at}") for at, name in enumerate(NAMES)]
+    rows += [("Birch", False, "cash", "A", "b")]
+    frame = build_frame(pl.DataFrame(rows, schema=COLUMNS, orient="row"))
+    shares = compare_in_frame(frame, SamplingConfig()).shares
+    assert shares.filter(damping="none")["breakdown"].item() == pytest.approx(0.5 * 0.8)
+
+
+def test_markdown_shows_every_damping() -> None:
+    page = markdown(compare_dampings(NAMES))
+    assert page.startswith("8 of 10 series are breakdowns.")
+    assert "| sqrt | 66.7% | 13.3 | 8 |" in page
+    assert all(f"| {damping} |" in page for damping in Damping)
+    assert "| damping | depth 1 | depth 2 |" in page
+
+
+def test_the_fall_on_the_reference_is_the_seeds(material: Path) -> None:
+    reference = pl.read_csv(material / "sampling" / "sampler_reference_10k.csv")
+    breakdown = (reference["kind"] == "breakdown").to_numpy()
+    report = compare_dampings(reference["name"], breakdown=breakdown, separator="|")
+    fall = report.shares.filter(damping="sqrtlog")["fall_points"].item()
+    assert fall == pytest.approx(39.2, abs=0.05)

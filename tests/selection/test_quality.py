@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from selection.alternatives import NEAR_OPTIMAL, near_optimal
+from selection.config import SelectionConfig
+from selection.model import SolverName
+from selection.pool import PoolItem, pool_of_matrix
+from selection.quality import Quality, measure_quality
+from selection.quality_report import plain, write_quality
+from selection.reliability import reliability
+from selection.select import select_subset
+from tests.selection.matrices import drawn
+
+
+def measured(
+    size: int = 30, *, released: bool = False, solver: SolverName | None = None
+) -> Quality:
+    matrix = drawn(120, 8, seed=3)
+    config = SelectionConfig(size=size)
+    known = {
+        item: PoolItem(item, family, in_last_release=released and n % 2 == 0)
+        for n, (item, family) in enumerate(zip(matrix.items, matrix.families, strict=True))
+    }
+    pool = pool_of_matrix(matrix, config, known)
+    selected = select_subset(pool, config, preferred=solver)
+    assert selected.solution.chosen is not None
+    return measure_quality(pool, config, selected.programme, selected.solution.chosen)
+
+
+def test_the_whole_pool_is_perfect() -> None:
+    matrix = drawn(50, 6, seed=1)
+    config = SelectionConfig(size=50, drop_zero_discrimination=False)
+    pool = pool_of_matrix(matrix, config)
+    selected = select_subset(pool, config)
+    assert selected.solution.chosen is not None
+    told = measure_quality(pool, config, selected.programme, selected.solution.chosen)
+    assert (told.tau, told.spearman, told.mean_error) == (1, 1, 0)
+    assert told.near_optimal.subsets == 0  # there is no other subset of that size
+    assert told.subset_deviation == told.pool_deviation
+
+
+def test_figures_of_a_subset() -> None:
+    told = measured()
+    assert 0.5 < told.tau <= 1
+    assert told.subset_deviation > told.pool_deviation
+    assert told.calibrated_error is not None
+    assert told.calibrated_error < told.mean_error
+    assert len(told.discrimination) == 30
+    passes = told.pass_counts
+    assert [counts.threshold for counts in passes] == [0.8]
+    # The chosen are those that tell pilots apart.
+    assert (passes[0].all_pass_subset, passes[0].all_fail_subset) == (0, 0)
+    assert passes[0].all_pass_pool + passes[0].all_fail_pool > 0
+
+
+def test_twenty_near_optimal_subsets_meet_every_row_and_are_no_better() -> None:
+    config = SelectionConfig(size=30)
+    pool = pool_of_matrix(drawn(120, 8, seed=3), config)
+    selected = select_subset(pool, config)
+    chosen, best = selected.solution.chosen, selected.solution.objective
+    assert chosen is not None
+    assert best is not None
+    found = list(near_optimal(selected.programme, chosen, 0))
+    assert len({each.chosen.tobytes() for each in found}) == NEAR_OPTIMAL
+    for each in found:
+        assert each.chosen.sum() == 30
+        assert each.objective <= best
+        assert selected.programme.broken(each.chosen) == []
+        assert selected.programme.objective(each.chosen) == each.objective
+
+
+def test_the_frontier_rises_and_keeps_its_bound() -> None:
+    told = measured(released=True).frontier
+    assert [point.max_changed for point in told][:3] == [0, 0.166666667, 0.333333333]
+    solved = [point.objective for point in told if point.objective is not None]
+    assert solved == sorted(solved)
+    assert told[0].changed == 0
+    for point in told:
+        assert point.changed is not None
+        assert point.changed <= point.max_changed * 30 + 1e-6
+    assert measured().frontier == ()
+
+
+def test_reliability_is_sure_of_wide_gaps_and_unsure_of_ties() -> None:
+    generator = np.random.default_rng(0)
+    same = (generator.random(200) < 0.5).astype(float)
+    scores = np.column_stack([np.ones(200), same, same[::-1], np.zeros(200)])
+    told = reliability(("top", "one", "other", "bottom"), scores, scores, 0)
+    assert [(pair.better, pair.worse) for pair in told.adjacent][1] == ("one", "other")
+    first, tied, last = (pair.probability for pair in told.adjacent)
+    assert (first, last) == (1, 1)
+    assert tied == pytest.approx(0.5, abs=0.1)
+    assert sum(part.pairs for part in told.by_gap) == 5  # the tie has no order to keep
+    assert told.smallest_gap == 0.2
+
+
+def test_a_tie_counts_half() -> None:
+    column = np.array([1.0, 0.0, 1.0, 0.0])
+    twins = np.column_stack([column, column])
+    assert reliability(("a", "b"), twins, twins, 0).adjacent[0].probability == 0.5
+
+
+def test_no_subset_is_counted_twice() -> None:
+    config = SelectionConfig(size=4, drop_zero_discrimination=False, cover_families=False)
+    pool = pool_of_matrix(drawn(6, 5, n_families=1), config)
+    selected = select_subset(pool, config)
+    assert selected.solution.chosen is not None
+    found = [
+        each.chosen.tobytes()
+        for each in near_optimal(selected.programme, selected.solution.chosen, 0)
+    ]
+    assert 1 < len(found) == len(set(found)) < 15  # at most 6 over 4 subsets exist
+
+
+def test_a_missing_cell_neither_passes_nor_fails() -> None:
+    matrix = drawn(20, 3, n_families=1)
+    matrix.scores[0], matrix.scores[1] = [1.0, np.nan, 1.0], [0.0, np.nan, 0.0]
+    matrix.scores[2:] = [1.0, 0.0, 1.0]
+    config = SelectionConfig(size=20, drop_zero_discrimination=False)
+    pool = pool_of_matrix(matrix, config)
+    selected = select_subset(pool, config)
+    assert selected.solution.chosen is not None
+    told = measure_quality(pool, config, selected.programme, selected.solution.chosen).pass_counts
+    assert [(counts.all_pass_subset, counts.all_fail_pool) for counts in told] == [(1, 1)]
+
+
+def test_unreliable_subsets_tell_no_gap_apart() -> None:
+    generator = np.random.default_rng(1)
+    pool = (generator.random((100, 2)) < [0.9, 0.2]).astype(float)
+    told = reliability(("a", "b"), pool, pool[:, ::-1], 0)
+    assert told.by_gap[-1].reliability == 0
+    assert told.smallest_gap is None
+
+
+def test_files_are_the_same_bytes_for_both_solvers(tmp_path: Path) -> None:
+    folders = []
+    for solver in SolverName:
+        folders.append(tmp_path / str(solver))
+        write_quality(folders[-1], measured(released=True, solver=solver))
+    names = sorted(path.name for path in folders[0].iterdir())
+    assert names == [
+        "quality-discrimination.svg",
+        "quality-frontier.svg",
+        "quality-means.svg",
+        "quality-reliability.svg",
+        "quality.json",
+        "quality.md",
+    ]
+    for name in names:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+        if name.endswith(".svg"):
+            assert ET.fromstring((folders[0] / name).read_bytes()).tag.endswith("svg")
+    told = orjson.loads((folders[0] / "quality.json").read_bytes())
+    assert told["size"] == 30
+    assert told["near_optimal"]["subsets"] == NEAR_OPTIMAL
+    assert "![quality-means.svg](quality-means.svg)" in (folders[0] / "quality.md").read_text()
+
+
+def test_one_pilot_has_no_quality() -> None:
+    config = SelectionConfig(size=3, pilots=("m00",), drop_zero_discrimination=False)
+    pool = pool_of_matrix(drawn(20, 4), config)
+    selected = select_subset(pool, config)
+    assert selected.solution.chosen is not None
+    with pytest.raises(ValueError, match="two pilots"):
+        measure_quality(pool, config, selected.programme, selected.solution.chosen)
+
+
+def test_names_cannot_leave_their_cell() -> None:
+    assert plain("a|b`c\n# d\u202e<img>") == "`a¦b'c # d <img>`"
