@@ -1,0 +1,7 @@
+"""Orchestration: the flows and the `benchmint` command."""
+
+import os
+
+# Before numpy is first imported: the sentence encoder is meant for one BLAS thread, and several
+# on a small machine make it many times slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

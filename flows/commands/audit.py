@@ -1,0 +1,96 @@
+"""`benchmint audit`: why was this rejected?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from data import access_log
+from data.audit import RejectionFilter, Rows, rejections, story, turn_lines, verdicts
+from data.errors import InputError
+from data.snapshot.neutralise import one_line, visible
+
+_WIDE = 10_000
+_BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line")
+
+
+def command(
+    gate: Annotated[str | None, typer.Option(help="Only this gate, e.g. fixture.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
+    instance: Annotated[str | None, typer.Option(help="Everything about one instance.")] = None,
+    private: Annotated[
+        bool, typer.Option(help="With --instance: show the text; the look is logged.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
+        "workspace"
+    ),
+) -> None:
+    """List rejections with what was observed and what is allowed, or tell one instance's story."""
+    staging = out / "staging.duckdb"
+    if private and instance is None:
+        raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")
+    if instance is None:
+        _show({"rejections": rejections(staging, RejectionFilter(gate, reason))}, as_json)
+        return
+    told: dict[str, Rows] = {
+        "verdicts": verdicts(staging, instance),
+        "rejections": rejections(staging, RejectionFilter(gate, reason, instance)),
+        "story": story(staging, instance),
+        "turns": turn_lines(staging, instance),
+    }
+    if not any(told.values()):
+        raise InputError(
+            instance, "no such instance", "an instance id", "List with: benchmint audit"
+        )
+    if private:
+        access_log.record(out / "private" / "access.log", "audit --private", instance)
+        told["turns"] = [row | {"text": _text(out, row)} for row in told["turns"]]
+    _show(told, as_json)
+
+
+def _text(out: Path, row: dict[str, Any]) -> str:
+    """The raw line (or file, for one-document logs) that a pointer leads to, control-safe."""
+    sources: dict[str, str] = json.loads((out / "private" / "sources.json").read_bytes())
+    source = Path(sources[row["path"]])
+    if not source.is_file():
+        return "(the source file is gone)"
+    with source.open("rb") as handle:
+        for number, line in enumerate(handle, start=1):
+            if number == row["line"]:
+                text: str = visible(line.decode("utf-8", "replace").strip())
+                return text
+    return f"(one document: see {source})"
+
+
+def _show(told: dict[str, Rows], as_json: bool) -> None:
+    if as_json:
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE  # piped: one line a row, nothing cut
+    for title, rows in told.items():
+        if not rows:
+            continue
+        columns = _BRIEF if title == "rejections" else tuple(rows[0])
+        table = Table(title=f"{title} ({len(rows)})", title_justify="left", box=None)
+        for name in columns:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*(_cell(row[name]) for name in columns))
+        console.print(table)
+    if not any(told.values()):
+        console.print("Nothing was rejected.")
+
+
+def _cell(value: object) -> Text:
+    """A cell without markup or control characters: names in it come from session logs."""
+    return Text("" if value is None else one_line(str(value)))

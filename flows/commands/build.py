@@ -1,0 +1,74 @@
+"""`benchmint build`: session logs in, a verified snapshot out."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from data.contracts import SourceFormat
+from flows.recipe import Settings, load_settings
+from flows.source import require_apart, require_masking
+
+
+def command(
+    sessions: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Session logs or folders of them; none: the demo workspace."),
+    ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder that the sessions' files lie in; may be given several times."),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration (TOML).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to build.")] = None,
+    format: Annotated[
+        SourceFormat | None, typer.Option(help="Read every file in this format.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes for the sharded stages.")] = None,
+    allow_unmasked: Annotated[
+        bool,
+        typer.Option(help="Build from real sessions although masking is not there yet."),
+    ] = False,
+    revision: Annotated[
+        bool, typer.Option(help="Write -r2, -r3, … if the name is taken by another digest.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option(help="No progress bars and no summary.")] = False,
+) -> None:
+    """Build and verify a release, and say where it lies and what was rejected."""
+    started = time.perf_counter()
+    given: dict[str, Any] = {
+        "sessions": tuple(sessions or ()),
+        "files": tuple(files or ()),
+        "out": out,
+        "key_file": key,
+        "workers": workers,
+        "allow_unmasked": allow_unmasked or None,
+        "revision": revision or None,
+        "quiet": quiet or None,
+    }
+    runtime = {name: value for name, value in given.items() if value not in (None, ())}
+    overrides: dict[str, Any] = {"runtime": runtime}
+    if format is not None:
+        overrides["source"] = {"format": format}
+    settings = _with_date(load_settings(config, overrides))
+    require_masking(settings.runtime)
+    require_apart(settings.runtime)
+    from flows.commands.build_flow import build_and_report  # imports Prefect: seconds
+
+    build_and_report(settings, started)
+
+
+def _with_date(settings: Settings) -> Settings:
+    """Real sessions without a date in the configuration are released as of today (UTC)."""
+    release = settings.release
+    if not settings.runtime.sessions or "release_date" in release.model_fields_set:
+        return settings
+    today = dt.datetime.now(dt.UTC).date()
+    return settings.model_copy(
+        update={"release": release.model_copy(update={"release_date": today})}
+    )

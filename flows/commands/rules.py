@@ -1,0 +1,58 @@
+"""`benchmint rules check`: run a task's hard rules over a folder of outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from construction.judging.rules import check
+from construction.judging.rules_checks import RuleResult
+from data.contracts import Rule
+from data.errors import InputError
+from data.snapshot.neutralise import one_line
+
+_RULES = TypeAdapter(tuple[Rule, ...])
+
+
+def command(
+    task: Annotated[
+        Path, typer.Argument(help="A task's folder in the private half, or its rules.json.")
+    ],
+    outputs: Annotated[Path, typer.Argument(help="The folder that an agent filled.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Print one line per rule; exit 1 if any fails."""
+    if not outputs.is_dir():
+        raise InputError(str(outputs), "no folder", "the outputs folder", "Check the path.")
+    try:
+        results = check(_load(task), outputs)
+    except (KeyError, TypeError, ValueError) as error:
+        found = f"parameters that do not fit their rule ({type(error).__name__})"
+        raise InputError(str(task), found, "a list of rules", "Use the released file.") from error
+    print(orjson.dumps(results).decode() if json else "\n".join(map(_line, results)))
+    raise typer.Exit(0 if all(result.passed for result in results) else 1)
+
+
+def _load(task: Path) -> tuple[Rule, ...]:
+    path = task / "rules.json" if task.is_dir() else task
+    try:
+        return _RULES.validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(
+            str(path), error.strerror or "an error", "a task's rules.json", "Check the path."
+        ) from None
+    except ValidationError as error:
+        found = f"{error.error_count()} errors"
+        raise InputError(str(path), found, "a list of rules", "Use the released file.") from None
+
+
+def _line(result: RuleResult) -> str:
+    name = one_line(result.rule_id)
+    if result.passed:
+        return f"pass  {name}"
+    where = f" in {result.file}" if result.file else ""
+    return f"FAIL  {name}  {result.reason}{where}: {result.observed}, limit {result.limit}"

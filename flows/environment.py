@@ -1,0 +1,27 @@
+"""Prefect's settings for this project, applied before Prefect is imported.
+
+Only defaults: whatever the user set stays. Nothing is sent anywhere (no telemetry).
+"""
+
+from __future__ import annotations
+
+import os
+
+DEFAULTS = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    # The ephemeral server needs more than the default 20 s on a busy two-core machine.
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "90",
+    # The command tells errors itself, in one line; --debug shows the whole story.
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_ROOT_LEVEL": "CRITICAL",
+    "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
+    "PREFECT_CLI_COLORS": "false",
+}
+
+
+def apply() -> None:
+    """Set the defaults for this process and its children."""
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)

@@ -1,0 +1,132 @@
+"""An opened build: where things lie, the release key, the code version, and the lock."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers, write_bytes
+from data.canonical import digest, file_digest, keyed_digest
+from data.errors import BenchmintError, ConfigError
+from data.run_store import RunStore
+from flows.recipe import Recipe, Runtime
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
+_KEY_BYTES = 32
+
+
+class BuildRunning(BenchmintError):
+    """Another process builds into the same directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What every stage needs besides its input. Never serialised: it holds the release key."""
+
+    recipe: Recipe
+    runtime: Runtime
+    store: RunStore
+    key: bytes
+
+    @property
+    def out(self) -> Path:
+        return self.runtime.out
+
+    @property
+    def private(self) -> Path:
+        return self.runtime.out / "private"
+
+    @property
+    def frozen(self) -> Path:
+        return self.private / "captures" / "frozen"
+
+    @property
+    def staging(self) -> Path:
+        return self.runtime.out / "staging.duckdb"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.runtime.out / "snapshots"
+
+    @property
+    def key_id(self) -> str:
+        """SHA-256 of the release key: what the manifest may say about it."""
+        return digest(self.key)
+
+    def opaque(self, prefix: str, item_id: str) -> str:
+        """A keyed id under which a private item may be named in public."""
+        return f"{prefix}-{keyed_digest(self.key, item_id)[:16]}"
+
+
+def open_run(recipe: Recipe, runtime: Runtime) -> Run:
+    """Create the directories and the release key if they are not there yet."""
+    private = private_dir(runtime.out / "private")
+    key = _release_key(runtime.key_file or private / "release.key")
+    return Run(recipe, runtime, RunStore(private / "stages", code_version()), key)
+
+
+@contextmanager
+def building(out: Path) -> Iterator[None]:
+    """Hold the lock of an output directory; raise BuildRunning if another build holds it."""
+    lock = private_dir(out / "private") / "build.lock"
+    handle = os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_FILE)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BuildRunning(
+                f"{out}: another build is running here. Wait for it, or build with another --out."
+            ) from None
+        for folder in (out, out / "private", out / "private" / "captures"):
+            remove_leftovers(folder)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _release_key(path: Path) -> bytes:
+    """Read the key, or make one from the operating system's randomness on first use."""
+    if not path.exists():
+        write_bytes(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)
+    if path.stat().st_mode & 0o077:
+        raise ConfigError(f"{path}: others can read the release key. Run: chmod 600 {path}")
+    text = path.read_text(encoding="ascii", errors="replace").strip()
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise ConfigError(
+            f"{path}: found {len(text)} characters; expected {2 * _KEY_BYTES} hexadecimal digits."
+        )
+    return key
+
+
+@cache
+def code_version() -> str:
+    """SHA-256 over the packages' source files, shortened: part of every stage's key."""
+    files = sorted(
+        path
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    )
+    return digest([[path.relative_to(ROOT).as_posix(), file_digest(path)] for path in files])[:16]
+
+
+def lock_digest() -> str:
+    """SHA-256 of the lock file that the environment is installed from."""
+    return file_digest(ROOT / "requirements.lock")
+
+
+def architecture() -> str:
+    """The CPU architecture: floats may differ in the last place from one to another."""
+    return platform.machine()

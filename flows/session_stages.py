@@ -1,0 +1,231 @@
+"""The stages of the sessions lane as Prefect tasks: each task is a stage, none is a session."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from prefect import task
+
+from construction.sessions.candidates import STAGE as PACKAGE
+from construction.sessions.candidates import package_survivors
+from construction.sessions.gates.network import ProbeResult
+from construction.sessions.package import Identity
+from construction.sessions.probe.capture import Captures
+from construction.sessions.probe.freeze import frozen_path
+from construction.sessions.probe.run import probe_urls
+from construction.sessions.reach import STAGE as NETWORK
+from construction.sessions.reach import judge_reach, urls_of
+from construction.sessions.scan import ScannedFile, scan, shards
+from construction.sessions.shard import FIXTURES, ShardJob, process_shard
+from construction.sessions.survivors import (
+    Survivor,
+    drop_copies,
+    read_survivors,
+    unpack_fixtures,
+)
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.canonical import digest
+from data.contracts import LedgerRow, StageKind
+from data.errors import ConfigError
+from data.payload import dump_instance
+from data.run_store import StageOutput
+from data.schemas import FILES
+from data.tables import write_table
+from flows.progress import track
+from flows.run import Run
+from flows.sharding import map_shards
+from flows.stage_books import write_books
+from flows.stored_pool import StoredPool, read_pool, write_pool
+
+
+@task(name="scan")
+def scan_files(run: Run) -> tuple[list[ScannedFile], StageOutput]:
+    """Identify every file that was given."""
+    files = scan(run.runtime.sessions, run.recipe.source.format)
+    if not files:
+        given = ", ".join(str(path) for path in run.runtime.sessions)
+        raise ConfigError(f"{given}: found no file; expected session logs.")
+    _remember_sources(run, files)
+    told = [(file.relative, file.sha256, file.label, file.outcome) for file in files]
+    output = run.store.run("scan", run.store.key("scan", told), partial(_write_scan, files))
+    return files, output
+
+
+def _remember_sources(run: Run, files: Sequence[ScannedFile]) -> None:
+    """Where each file lies on this machine: private, for `audit --private` alone."""
+    known = {file.relative: str(file.path) for file in files}
+    content = json.dumps(known).encode()  # as ASCII, for paths that are no UTF-8
+    write_bytes(run.private / "sources.json", content, mode=PRIVATE_FILE)
+
+
+def _write_scan(files: Sequence[ScannedFile], out: Path) -> None:
+    rows = [
+        LedgerRow(
+            "scan",
+            "file",
+            file.relative,
+            file.outcome,
+            reason=file.reason,
+            evidence={"path": file.relative, "found": file.label, "note": file.note},
+        )
+        for file in files
+    ]
+    ids = [file.relative for file in files]
+    write_books(out, StageKind.FILTER, ids, rows, stage="scan", unit="file")
+    records = (
+        {
+            "path": file.relative,
+            "bytes": file.bytes,
+            "sha256": file.sha256,
+            "format": file.label,
+            "outcome": str(file.outcome),
+            "reason": file.reason,
+        }
+        for file in files
+    )
+    write_table(out / "files.parquet", records, FILES.schema)
+
+
+@task(name="recover-and-gate")
+def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput]:
+    """Shard by shard: read, recover, and measure the gates that need no network."""
+    config = run.recipe.sessions.mechanical
+    roots = tuple(sorted(path.resolve() for path in run.runtime.files))
+    state = _state_of(roots)
+    jobs = []
+    for shard in shards(files, run.runtime.shard_bytes):
+        told = [(file.relative, file.sha256, file.format) for file in shard]
+        key = run.store.key("recover", told, config, state, run.key_id)
+        jobs.append((run, key, ShardJob(shard, roots, config, run.key)))
+    done = map_shards(_run_shard, jobs, run.runtime.workers)
+    return list(track(done, "read, recover, gate", len(jobs), quiet=run.runtime.quiet))
+
+
+def _run_shard(job: tuple[Run, str, ShardJob]) -> StageOutput:
+    run, key, shard = job
+    return run.store.run("recover", key, partial(process_shard, shard))
+
+
+def _state_of(roots: Sequence[Path]) -> str:
+    """Changes when any file below the roots does: names, sizes and times, not contents.
+
+    Contents that matter are digested where they are copied.
+    """
+    told = []
+    for root in roots:
+        for path in sorted(root.rglob("*")):
+            status = path.lstat()
+            name = os.fsencode(path.relative_to(root)).hex()
+            told.append([name, status.st_mode, status.st_size, status.st_mtime_ns])
+    return digest(told)
+
+
+@task(name="keep-distinct")
+def keep_distinct(run: Run, gated: Sequence[Path]) -> tuple[list[Survivor], StageOutput]:
+    """Instances that stand in several files are kept once."""
+    survivors = read_survivors(gated)
+    kept, rows = drop_copies(survivors)
+    ids = [survivor.instance.instance_id for survivor in survivors]
+    told = [(row.item_id, row.outcome, row.evidence) for row in rows]
+    write = partial(
+        write_books,
+        kind=StageKind.FILTER,
+        ids_in=ids,
+        rows=rows,
+        stage="distinct",
+        unit="instance",
+    )
+    return kept, run.store.run("distinct", run.store.key("distinct", told), write)
+
+
+@task(name="probe-network")
+def probe_network(
+    run: Run, survivors: Sequence[Survivor]
+) -> tuple[list[Survivor], dict[str, ProbeResult], StageOutput]:
+    """Probe the URLs of the survivors, replaying what was captured before."""
+    config = run.recipe.sessions.network
+    captures = Captures.load(run.private / "captures" / "network.jsonl")
+    urls = urls_of(survivors)
+    results = probe_urls(urls, config, run.runtime.network, captures, run.frozen)
+    if len(captures):
+        captures.save()
+    judged = judge_reach(survivors, results, config)
+    told = [
+        run.key_id,
+        config,
+        [asdict(result) for result in results.values()],
+        [survivor.instance.instance_id for survivor in survivors],
+    ]
+    write = partial(
+        write_books,
+        kind=StageKind.FILTER,
+        ids_in=[survivor.instance.instance_id for survivor in survivors],
+        rows=judged.rows,
+        verdicts=judged.verdicts,
+        stage=NETWORK,
+        unit="instance",
+    )
+    return judged.kept, results, run.store.run(NETWORK, run.store.key(NETWORK, told), write)
+
+
+@task(name="package")
+def package_tasks(
+    run: Run, survivors: Sequence[Survivor], results: Mapping[str, ProbeResult]
+) -> tuple[StoredPool, StageOutput]:
+    """Package what is left into candidates, and ask of each whether it will do."""
+    told = [
+        run.recipe.sessions,
+        run.recipe.source,
+        run.key_id,
+        [(dump_instance(s.instance), s.fixtures, s.store) for s in survivors],
+        [asdict(result) for result in results.values()],
+    ]
+    write = partial(_write_package, run, survivors, results)
+    output = run.store.run(PACKAGE, run.store.key(PACKAGE, told), write)
+    return read_pool(output.path), output
+
+
+def _write_package(
+    run: Run, survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], out: Path
+) -> None:
+    source = run.recipe.source
+    pool = package_survivors(
+        survivors,
+        results,
+        lambda item: Identity(
+            run.opaque("s", item), source.name, source.disclosure, source.licence
+        ),
+        run.recipe.sessions.network,
+        run.recipe.sessions.preflight,
+    )
+    write_books(
+        out,
+        StageKind.FILTER,
+        [survivor.instance.instance_id for survivor in survivors],
+        pool.rows,
+        verdicts=pool.verdicts,
+        lineage=pool.lineage,
+        stage=PACKAGE,
+        unit="instance",
+    )
+    released = {item.sha256 for candidate in pool.candidates for item in candidate.fixtures}
+    pages = {
+        result.sha256: frozen_path(result.sha256, run.frozen)
+        for result in results.values()
+        if result.sha256 is not None
+    }
+    copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released - pages.keys())}
+    (out / FIXTURES).mkdir()
+    unpack_fixtures(survivors, set(copies), out / FIXTURES)
+    write_pool(out, pool.candidates, copies | pages)
+
+
+def input_digests(files: Sequence[ScannedFile]) -> dict[str, str]:
+    """The digests of the files that were read, under names that tell nothing (manifest)."""
+    known = sorted(file.sha256 for file in files if file.format is not None and file.sha256)
+    return {f"session-{number:06d}": sha256 for number, sha256 in enumerate(known, start=1)}

@@ -1,0 +1,55 @@
+"""What a build starts from: the sessions that were given, or the generated demo workspace."""
+
+from __future__ import annotations
+
+from data.demo import generate
+from data.demo.generate import CONFIG
+from data.errors import ConfigError
+from data.snapshot import PrivacyStamp
+from flows.recipe import Recipe, Runtime, recipe_over
+
+
+def require_masking(runtime: Runtime) -> None:
+    """Raise ConfigError for real sessions without the word that they may be released unmasked."""
+    if runtime.sessions and not runtime.allow_unmasked:
+        raise ConfigError(
+            "masking is not part of this version: real sessions are built only with "
+            "--allow-unmasked, and the snapshot is stamped 'privacy: unscanned'."
+        )
+
+
+def require_apart(runtime: Runtime) -> None:
+    """Raise ConfigError where a build would read what it writes: its key, its private half."""
+    out = runtime.out.resolve()
+    written = (out, out / "private", out / "snapshots")
+    for given in (*runtime.sessions, *runtime.files):
+        source = given.resolve()
+        if any(path.is_relative_to(source) for path in written) or any(
+            source.is_relative_to(path) for path in written[1:]
+        ):
+            raise ConfigError(
+                f"{given}: found the output directory {runtime.out} in it, or it in there; "
+                "expected input and output apart. Choose another --out."
+            )
+
+
+def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
+    """Recipe and runtime with their input, and what may be said about its privacy.
+
+    Without sessions the demo workspace is generated once, and its own configuration applies
+    wherever the recipe says nothing.
+    """
+    require_masking(runtime)
+    require_apart(runtime)
+    if runtime.sessions:
+        return recipe, runtime, PrivacyStamp.UNSCANNED
+    demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
+    if not (demo / CONFIG).is_file():
+        generate(demo, recipe.demo.size, recipe.demo.seed)
+    paths = {
+        "sessions": (demo / "sessions",),
+        "files": (demo / "files",),
+        "signals": runtime.signals or tuple(sorted((demo / "signals").glob("*.csv"))),
+    }
+    layered = recipe_over(demo / CONFIG, recipe)
+    return layered, runtime.model_copy(update=paths), PrivacyStamp.GENERATED

@@ -1,0 +1,47 @@
+"""Running the installed command as a user does, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMINT = Path(sys.executable).with_name("benchmint")
+KEY = "5a" * 32
+
+
+def key_file(folder: Path) -> Path:
+    """A release key, for builds that must give the same digest."""
+    path = folder / "release.key"
+    path.write_text(KEY + "\n")
+    path.chmod(0o600)
+    return path
+
+
+def command(*arguments: object) -> list[str]:
+    return [str(BENCHMINT), *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment without the settings of this project."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("BENCHMINT_")}
+
+
+def benchmint(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run to the end and return output and exit code."""
+    return subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment(),
+        timeout=300,
+        check=False,
+    )
+
+
+def sums(out: Path) -> dict[str, bytes]:
+    """Both SHA256SUMS of the newest snapshot."""
+    latest = out / "snapshots" / "latest"
+    return {half: (latest / half / "SHA256SUMS").read_bytes() for half in ("public", "private")}
