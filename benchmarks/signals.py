@@ -1,0 +1,292 @@
+"""Signals to weights on two real snapshots: time, agreement with blind labels, change, and the
+authors' own clustering beside ours.
+
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.signals [--material DIR]
+
+writes results/signals.md and signals.json. Without the variable (or threadpoolctl) the encoder's
+small products run on all cores, which is slower, and much slower on a busy machine; the digests
+are the same.
+
+Figures, slugs and pattern names only; no text of a skill is repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.label_agreement import agreement, misses, read_labels
+from benchmarks.report import machine, table, write_result
+from benchmarks.signals_authors import (
+    FAMILIES,
+    PATTERNS,
+    authors_masses,
+    rank_correlation,
+)
+from construction.signals.analyse import SignalAnalysis, analyse
+from construction.signals.collect import CollectConfig, collect_file
+from construction.signals.config import Counting, SignalsConfig
+from construction.signals.crosswalk import default_crosswalk, spread
+from construction.signals.gap import coverage_gap
+from construction.signals.history import DatedMixture, MixtureChange, change
+from construction.signals.seeds import seed_ideas
+from data.canonical import digest
+from data.contracts import Popularity, SignalSnapshot
+
+_REPO = Path(__file__).resolve().parent.parent
+_LABELS = Path(__file__).parent / "labels"
+_CONFIG = SignalsConfig()
+_RELEASE = 72  # tasks: the size that the authors' gap table suggests for
+_SHOWN = 12
+_MARCH, _MAY = dt.date(2026, 3, 1), dt.date(2026, 5, 1)
+
+
+def main() -> None:
+    """Measure and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = os.environ.get("BENCHMINT_MATERIAL", str(_REPO.parent / "shared" / "material"))
+    parser.add_argument("--material", type=Path, default=Path(default))
+    folder = parser.parse_args().material / "signals"
+    march = snapshot(folder / "clawhub_top_500.csv", _MARCH)
+    may = snapshot(folder / "clawhub_top_99_2026-05.json", _MAY)
+    timed, told = timing(march)
+    later = analyse(may.signals, _CONFIG)
+    labels = {"march_60": label_figures(told, "march_60"), "may_40": label_figures(later, "may_40")}
+    moved = equal_depth_change(march, may)
+    authors = beside_authors(march, told, folder)
+    figures = {
+        "machine": machine(),
+        "time": timed,
+        "mixture": mixture_figures(told),
+        "labels": labels,
+        "change": change_figures(moved),
+        "authors": authors,
+    }
+    text = "\n".join(_page(figures, told, moved))
+    write_result("signals", __doc__.partition("\n\n    OPEN")[0] if __doc__ else "", text, figures)
+
+
+def snapshot(path: Path, date: dt.date) -> SignalSnapshot:
+    return collect_file(path, "clawhub", date, CollectConfig()).snapshot
+
+
+def timing(march: SignalSnapshot) -> tuple[dict[str, Any], SignalAnalysis]:
+    """Weights, gap and seeds of March, cold (the model is loaded, too); then with rows shuffled."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    told = analyse(march.signals, _CONFIG)
+    crosswalk = default_crosswalk()
+    tasks = spread(told.mixture.weights, crosswalk.signal_to_task)
+    gap = coverage_gap(tasks.weights, {}, _RELEASE, _CONFIG.gap)
+    seeds = seed_ideas(told.mixture, told.codebook, crosswalk, _CONFIG)
+    seconds, used = time.perf_counter() - wall, time.process_time() - cpu
+    signals = list(march.signals)
+    random.Random(11).shuffle(signals)
+    turned = analyse(signals, _CONFIG)
+    same = digest([turned.assignments, turned.clusters, turned.mixture]) == digest(
+        [told.assignments, told.clusters, told.mixture]
+    )
+    figures = {
+        "signals": len(march.signals),
+        "seconds": round(seconds, 1),
+        "cpu_seconds": round(used, 1),
+        "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", "default"),
+        "identical_after_shuffling": same,
+        "seeds": len(seeds),
+        "ideas": sum(seed.ideas for seed in seeds),
+        "unmapped": tasks.unmapped,
+        "suggested_distance": gap.suggested_distance,
+    }
+    return figures, told
+
+
+def mixture_figures(told: SignalAnalysis) -> dict[str, Any]:
+    shares = [len(one.shares) for one in told.assignments]
+    return {
+        "weights": told.mixture.weights,
+        "uncategorized_share": told.mixture.uncategorized_share,
+        "uncategorized": list(told.mixture.uncategorized),
+        "meta_share": told.mixture.meta_share,
+        "patterns_per_signal": {n: shares.count(n) for n in sorted(set(shares))},
+        "clusters": len(told.clusters),
+        "clustered_signals": sum(one.cluster is not None for one in told.assignments),
+    }
+
+
+def label_figures(told: SignalAnalysis, name: str) -> dict[str, Any]:
+    """Agreement with two labelers, and the skills whose family is neither's."""
+    first, second = (read_labels(_LABELS / f"{name}_{who}.csv") for who in "ab")
+    missed = misses(told.assignments, first, second, told.codebook)
+    return agreement(told.assignments, first, second, told.codebook).as_json() | {
+        "misses": [list(row) for row in missed]
+    }
+
+
+def equal_depth_change(march: SignalSnapshot, may: SignalSnapshot) -> MixtureChange:
+    """Change between tops of equal size: a top 500 differs from a top 99 by its depth alone."""
+    depth = min(len(march.signals), len(may.signals))
+    return change(*(_dated(top(one, depth)) for one in (march, may)))
+
+
+def top(given: SignalSnapshot, depth: int) -> SignalSnapshot:
+    ranked = sorted(given.signals, key=lambda one: (-one.popularity[given.measure], one.slug))
+    return replace(given, signals=tuple(sorted(ranked[:depth], key=lambda one: one.slug)))
+
+
+def _dated(given: SignalSnapshot) -> DatedMixture:
+    return DatedMixture(
+        given.source, given.date, given.digest, analyse(given.signals, _CONFIG).mixture
+    )
+
+
+def change_figures(moved: MixtureChange) -> dict[str, Any]:
+    rows = {row.name: [row.before, row.after, row.points] for row in moved.families}
+    return {"distance": moved.distance, "families": rows}
+
+
+def beside_authors(
+    march: SignalSnapshot, told: SignalAnalysis, folder: Path
+) -> dict[str, dict[str, Any]]:
+    """Rank correlations with the authors' masses under both countings and two measures."""
+    families = authors_masses(folder / "family_weights.csv", "family", FAMILIES)
+    patterns = authors_masses(folder / "workflow_patterns.csv", "pattern_id", PATTERNS)
+    figures: dict[str, dict[str, Any]] = {"theirs": families}
+    for measure in (Popularity.DOWNLOADS, Popularity.INSTALLS_ALL_TIME):
+        for counting in Counting:
+            config = _CONFIG.model_copy(update={"measure": measure, "counting": counting})
+            default = measure is _CONFIG.measure and counting is _CONFIG.counting
+            mixed = (told if default else analyse(march.signals, config)).mixture
+            ours = {one.family: one.mass for one in mixed.families}
+            figures[f"{measure}, {counting}"] = {
+                "families": rank_correlation(ours, families),
+                "patterns": rank_correlation(mixed.pattern_weights, patterns),
+            }
+    return figures
+
+
+def _page(figures: Mapping[str, Any], told: SignalAnalysis, moved: MixtureChange) -> Iterator[str]:
+    timed, mixed = figures["time"], figures["mixture"]
+    yield "## Time and order\n"
+    yield (
+        f"{timed['signals']} signals to weights, gap and {timed['ideas']} seed ideas in "
+        f"{timed['seconds']} s ({timed['cpu_seconds']} s of CPU; BLAS threads: "
+        f"{timed['blas_threads']}), the encoder's loading included. "
+        f"Rows shuffled: {'the same digest' if timed['identical_after_shuffling'] else 'DIFFERENT'}"
+        f". Crosswalk to task families: {100 * timed['unmapped']:.1f} % unmapped. A release of "
+        f"{_RELEASE} tasks apportioned to the weights is {timed['suggested_distance']:.3f} away "
+        "from them (total variation).\n"
+    )
+    yield "## Mixture, March\n"
+    yield (
+        f"Uncategorized {100 * mixed['uncategorized_share']:.2f} % of the mass "
+        f"({', '.join(mixed['uncategorized']) or 'none'}); meta {100 * mixed['meta_share']:.1f} %, "
+        f"kept apart. Patterns per signal: {mixed['patterns_per_signal']}. "
+        f"{mixed['clusters']} density clusters hold {mixed['clustered_signals']} signals.\n"
+    )
+    rows = sorted(mixed["weights"].items(), key=lambda item: -item[1])
+    yield table(("family", "weight"), [(name, f"{100 * w:.1f} %") for name, w in rows])
+    yield from _label_section(figures["labels"])
+    yield from _change_section(moved)
+    yield from _authors_section(figures["authors"], told)
+
+
+def _label_section(labels: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield "## Agreement with blind labels, by family\n"
+    columns = (
+        *("n", "first", "second", "either", "both", "n_both", "listed"),
+        *("pattern_either", "kappa_labelers", "kappa_first"),
+    )
+    yield table(
+        ("labels", *columns),
+        [(name, *(f"{row[c]:g}" for c in columns)) for name, row in labels.items()],
+    )
+    yield (_LABEL_NOTES)
+    for name, row in labels.items():
+        yield f"Neither labeler's family, {name}:\n"
+        yield table(("slug", "assigned", "first", "second"), row["misses"])
+
+
+def _change_section(moved: MixtureChange) -> Iterator[str]:
+    yield f"## Change from {moved.before} to {moved.after}, tops of equal size\n"
+    yield f"Total variation distance of the family weights: {moved.distance:.3f}.\n"
+    yield table(
+        ("family", "before", "after", "points"),
+        [
+            (r.name, f"{100 * r.before:.1f} %", f"{100 * r.after:.1f} %", f"{r.points:+.1f}")
+            for r in moved.families
+        ],
+    )
+    shown = [(r.name, f"{r.points:+.1f}") for r in moved.patterns[:_SHOWN]]
+    yield table(("pattern", "points"), shown)
+
+
+def _authors_section(
+    figures: Mapping[str, Mapping[str, Any]], told: SignalAnalysis
+) -> Iterator[str]:
+    yield "## Beside the authors' own clustering\n"
+    rows = [
+        (name, *(f"{row[layer][k]:g}" for layer in ("families", "patterns") for k in _KEYS))
+        for name, row in figures.items()
+        if name != "theirs"
+    ]
+    head = [f"{layer} {key}" for layer in ("families", "patterns") for key in _KEYS]
+    yield table(("our measure, counting", *head), rows)
+    theirs = figures["theirs"]
+    whole = sum(theirs.values())
+    ours = told.mixture.weights
+    by_gap = sorted(theirs, key=lambda name: theirs[name] / whole - ours.get(name, 0.0))
+    yield table(
+        ("family", "ours", "theirs", "points"),
+        [_beside(name, ours.get(name, 0.0), theirs[name] / whole) for name in by_gap],
+    )
+    yield _AUTHORS_NOTES
+
+
+def _beside(name: str, ours: float, theirs: float) -> Sequence[str]:
+    return (name, f"{100 * ours:.1f} %", f"{100 * theirs:.1f} %", f"{100 * (ours - theirs):+.1f}")
+
+
+_KEYS = ("n", "spearman", "kendall")
+_LABEL_NOTES = """
+`either`: the assigned family is that of one labeler's main pattern (the bar: 90 % in March, 80 %
+in May); `both`: over the skills on which the labelers agree; `listed`: of a main or further
+pattern of either. **March misses its bar, May keeps it.**
+
+How the figures came about: cues and anchors were written from the 440 March skills without the
+60, and from public lists of agent skills and tool servers. The March labels were scored three
+times on the way (0.75, 0.75, 0.77) without sight of single skills; the misses were listed, for
+March and May alike, after the last change to cues and scoring, and nothing was fitted to them.
+(One anchor sentence was reworded afterwards because it stood too near to a real text.) The May
+labels were written while the last changes were made, blind on both sides.
+
+The two label files agree in every main pattern, so kappa is 1 and `either` is no easier than one
+labeler. Two independent people rarely do that: read the figures as agreement with one reading of
+the codebook. 54 further public skills, labelled before their assignments were seen, agreed in
+70 % of main families and 89 % of plausible ones, before the last round of changes.
+
+What was tried for March and did not help: nearest-neighbour voting over the signals (76 % alone,
+measured on skills outside the 60), ridge and kernel classifiers on the anchors (73 to 82 % alone),
+TF-IDF and naive Bayes over the codebook's words as a third channel, embeddings clause by clause,
+other weights of cues and anchors (flat within two points). What helped on unseen texts: broader
+cues, more anchors, and reading the beginning of a text for more than its end.
+"""
+_AUTHORS_NOTES = """
+Why they differ: the authors count a skill in full in each pattern that a keyword finds (their
+pattern masses sum to far more than the installs; *Summarize* leads their shell pattern), over a
+later and larger snapshot by installs; here a skill's mass is shared out by what its user wants
+done, over 500 skills by downloads. So tools that happen to be command lines leave *system* and go
+where their purpose is (documents, browser, productivity), and "API" or "workflow" in a text does
+not make *orchestration*. One skill with 8 % of all downloads (`summarize`) lifts *documents*, and
+leaves *media*, where its list of inputs put it. Counting installs instead of downloads brings the
+ranks nearer; full counting does little, since most signals here have one pattern.
+"""
+
+
+if __name__ == "__main__":
+    main()
