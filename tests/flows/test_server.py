@@ -81,12 +81,13 @@ def test_a_build_is_recorded_by_a_configured_server(server: dict[str, str], tmp_
     assert told.returncode == 0, told.stderr
     url = server["PREFECT_API_URL"]
     runs = httpx.post(f"{url}/flow_runs/filter", json={"sort": "START_TIME_ASC"}, timeout=30).json()
-    assert [run["state_type"] for run in runs] == ["COMPLETED", "COMPLETED"]
+    assert {run["state_type"] for run in runs} == {"COMPLETED"}
     flows = {
         flow["id"]: flow["name"]
         for flow in httpx.post(f"{url}/flows/filter", json={}, timeout=30).json()
     }
-    assert {flows[run["flow_id"]] for run in runs} == {"build-snapshot", "sessions-to-tasks"}
+    lanes = {"sessions-to-tasks", "signals-to-mixture", "select-subset"}
+    assert {flows[run["flow_id"]] for run in runs} == {"build-snapshot"} | lanes
     artifacts = httpx.post(f"{url}/artifacts/filter", json={}, timeout=30).json()
     assert {artifact["key"] for artifact in artifacts} >= {"funnel", "funnel-summary"}
     key = (out / "private" / "release.key").read_text().strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Context, Decimal, localcontext
 
 from construction.tables.answers import lexicon
@@ -19,19 +20,31 @@ from construction.tables.answers.units import declared_in
 
 MAX_SHIFT = 12
 MAX_MARKERS = 200  # the last ones are read; more bold spans than that stress nothing
+MAX_CHARS = 20_000  # an answer that goes on for longer has its conclusion at its end
 _EXACT = Context(prec=200)
+_BREAK = re.compile(r"\s")
 
 
 def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
     """Compares the value of a free-text answer with the gold value.
 
     The rules stand in tests/challenge/answers.md. The gold value serves the comparison
-    only, never the choice of a value. Deterministic; linear in the answer's length.
+    only, never the choice of a value. Deterministic. Of a long answer the last `MAX_CHARS`
+    characters are read.
     """
     with localcontext(_EXACT):
         asked = read_question(question, gold)
-        outcome = extract(answer, asked)
+        outcome = extract(_ending(answer), asked)
         return _compare(outcome, gold, asked)
+
+
+def _ending(answer: str) -> str:
+    """The end of a long answer, from the start of a line or word on: no number is cut in two."""
+    if len(answer) <= MAX_CHARS:
+        return answer
+    tail = answer[-MAX_CHARS:]
+    whole = _BREAK.search(tail)
+    return tail[whole.end() :] if whole else ""
 
 
 def extract(answer: str, asked: Asked) -> Outcome:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.tables.answers.check import check_answer
+from construction.tables.answers.check import MAX_CHARS, check_answer
 from construction.tables.answers.contracts import AnswerCheck, GoldAnswer
 
 QUESTION = "What was Ardent Mills' net revenue for fiscal year 2022, in millions of US dollars?"
@@ -172,13 +171,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=list(HOSTILE))
-def test_hostile_megabyte_is_read_in_linear_time(piece: str) -> None:
-    def seconds(size: int) -> float:
-        start = time.perf_counter()
-        check_answer(piece * (size // len(piece)), GOLD, QUESTION)
-        return time.perf_counter() - start
+def test_a_hostile_megabyte_hides_no_conclusion(piece: str) -> None:
+    noise = piece * (1_000_000 // len(piece))
+    assert said(noise) == said(noise + piece * 7)
+    assert said(f"{noise}{' ' * MAX_CHARS}\nThe answer is $812.4 million.") == "right"
 
-    small, large = seconds(100_000), seconds(1_000_000)
-    assert large < max(25 * small, 3)
+
+def test_a_number_is_never_cut_in_two() -> None:
+    assert said("9" * MAX_CHARS + "812.4") == "no_value"
+    assert said("1 " * MAX_CHARS + "\nAnswer: 812.4") == "right"
