@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -38,6 +40,21 @@ class ConfigError(BenchmintError):
 
 class StageError(BenchmintError):
     """A stage broke on something nobody foresaw: which error and where, never its message."""
+
+
+@contextmanager
+def guarded(stage: str) -> Iterator[None]:
+    """Turn what nobody foresaw into a StageError; also a decorator.
+
+    The message of such an error may hold session text, and Prefect keeps the messages of errors.
+    """
+    try:
+        yield
+    except (OSError, BenchmintError):
+        raise
+    except Exception as error:
+        told = f"stage {stage}: {type(error).__name__} at {place(error)}: a bug. Please report."
+        raise StageError(told).with_traceback(error.__traceback__) from None
 
 
 class LedgerError(BenchmintError):

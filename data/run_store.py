@@ -14,7 +14,7 @@ from typing import Any
 
 from data.atomic import private_dir, replacing_dir
 from data.canonical import digest
-from data.errors import BenchmintError, StageError, place
+from data.errors import BenchmintError, guarded
 
 _KEY_LENGTH = 24
 
@@ -53,15 +53,11 @@ class RunStore:
             return StageOutput(stage, target, cached=True)
         private_dir(target.parent)
         try:
-            with replacing_dir(target) as part:
+            with guarded(stage), replacing_dir(target) as part:
                 compute(part)
         except (OSError, BenchmintError):
             if not target.is_dir():
                 raise
-        except Exception as error:
-            # Its message may hold session text, and Prefect keeps the messages of errors.
-            told = f"stage {stage}: {type(error).__name__} at {place(error)}: a bug. Please report."
-            raise StageError(told).with_traceback(error.__traceback__) from None
         return StageOutput(stage, target, cached=False)
 
     def prune(self, keep: set[Path]) -> int:

@@ -38,7 +38,9 @@ VIEWS: Mapping[str, tuple[str, str]] = {
     ),
     "rejections": (
         "one unit that was rejected or errored: by what, why, what was seen, what is allowed",
-        """SELECT stage, unit, item_id, outcome, gate, reason, observed, "limit",
+        """SELECT stage, unit, item_id, outcome, gate, reason,
+                  coalesce(observed, evidence->>'found') AS observed,
+                  coalesce("limit", evidence->>'expected') AS "limit",
                   evidence->>'path' AS path, CAST(evidence->>'line' AS BIGINT) AS line, evidence
            FROM ledger WHERE outcome IN ('rejected', 'errored')""",
     ),

@@ -17,7 +17,7 @@ from construction.signals.gap import CoverageGap, coverage_gap
 from data.atomic import write_bytes
 from data.canonical import canonical_json, pretty_json
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind
-from data.errors import ReleaseError
+from data.errors import ReleaseError, guarded
 from data.run_store import StageOutput
 from data.schemas import CANDIDATES
 from data.tables import write_table
@@ -58,6 +58,7 @@ def select_subset(
 
 
 @task(name="select")
+@guarded("select")
 def choose_tasks(run: Run, pool: Sequence[Candidate], weights: Mapping[str, float]) -> StageOutput:
     """Choose, unless this pool was chosen from already."""
     pool = sorted(pool, key=lambda candidate: candidate.task_id)

@@ -20,7 +20,7 @@ from construction.sessions.probe.freeze import frozen_path
 from construction.sessions.probe.run import probe_urls
 from construction.sessions.reach import STAGE as NETWORK
 from construction.sessions.reach import judge_reach, urls_of
-from construction.sessions.scan import ScannedFile, scan, shards
+from construction.sessions.scan import ScannedFile, files_below, scan, shards
 from construction.sessions.shard import FIXTURES, ShardJob, process_shard
 from construction.sessions.survivors import (
     Survivor,
@@ -31,7 +31,7 @@ from construction.sessions.survivors import (
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
 from data.contracts import LedgerRow, StageKind
-from data.errors import ConfigError
+from data.errors import ConfigError, guarded
 from data.payload import dump_instance
 from data.run_store import StageOutput
 from data.schemas import FILES
@@ -44,6 +44,7 @@ from flows.stored_pool import StoredPool, read_pool, write_pool
 
 
 @task(name="scan")
+@guarded("scan")
 def scan_files(run: Run) -> tuple[list[ScannedFile], StageOutput]:
     """Identify every file that was given."""
     files = scan(run.runtime.sessions, run.recipe.source.format)
@@ -92,6 +93,7 @@ def _write_scan(files: Sequence[ScannedFile], out: Path) -> None:
 
 
 @task(name="recover-and-gate")
+@guarded("recover-and-gate")
 def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput]:
     """Shard by shard: read, recover, and measure the gates that need no network."""
     config = run.recipe.sessions.mechanical
@@ -118,7 +120,7 @@ def _state_of(roots: Sequence[Path]) -> str:
     """
     told = []
     for root in roots:
-        for path in sorted(root.rglob("*")):
+        for path in sorted(files_below(root)):
             status = path.lstat()
             name = os.fsencode(path.relative_to(root)).hex()
             told.append([name, status.st_mode, status.st_size, status.st_mtime_ns])
@@ -126,6 +128,7 @@ def _state_of(roots: Sequence[Path]) -> str:
 
 
 @task(name="keep-distinct")
+@guarded("keep-distinct")
 def keep_distinct(run: Run, gated: Sequence[Path]) -> tuple[list[Survivor], StageOutput]:
     """Instances that stand in several files are kept once."""
     survivors = read_survivors(gated)
@@ -144,6 +147,7 @@ def keep_distinct(run: Run, gated: Sequence[Path]) -> tuple[list[Survivor], Stag
 
 
 @task(name="probe-network")
+@guarded("probe-network")
 def probe_network(
     run: Run, survivors: Sequence[Survivor]
 ) -> tuple[list[Survivor], dict[str, ProbeResult], StageOutput]:
@@ -174,6 +178,7 @@ def probe_network(
 
 
 @task(name="package")
+@guarded("package")
 def package_tasks(
     run: Run, survivors: Sequence[Survivor], results: Mapping[str, ProbeResult]
 ) -> tuple[StoredPool, StageOutput]:

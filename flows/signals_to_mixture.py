@@ -7,6 +7,7 @@ from functools import partial
 from prefect import flow, task
 
 from data.canonical import file_digest
+from data.errors import guarded
 from data.run_store import StageOutput
 from flows.mixture import Dated, MixtureRef, dated_files, read_mixture, write_mixture
 from flows.recipe import Recipe, Runtime
@@ -24,6 +25,7 @@ def signals_to_mixture(recipe: Recipe, runtime: Runtime) -> MixtureRef | None:
 
 
 @task(name="analyse-signals")
+@guarded("analyse-signals")
 def analyse_signals(run: Run, dated: Dated) -> StageOutput:
     """Collect and analyse, unless that is done already."""
     recipe, snapshots = run.recipe.signals, run.out / "signals"

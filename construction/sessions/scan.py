@@ -57,7 +57,7 @@ def _walk(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
     for source, label in _labels(sources):
         if source.is_dir():
             above = len(str(source).rstrip("/")) + 1
-            for path in _below(source):
+            for path in files_below(source):
                 yield path, f"{label}/{_as_text(str(path)[above:] or '.')}"
         else:
             yield source, label
@@ -76,7 +76,7 @@ def _labels(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
         yield source, name if taken[name] == 1 else f"{name}~{taken[name]}"
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def files_below(folder: Path) -> Iterator[Path]:
     """All that is no folder, and the folders that cannot be listed; however deep they lie."""
     waiting = [folder]
     while waiting:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from data.canonical import pretty_json
+from data.errors import InputError
 from data.snapshot import VerifyReport, verify
 
 
@@ -18,6 +19,8 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Check sums, contracts, ledger arithmetic and separation of the halves; exit 1 on findings."""
+    if not snapshot.exists():
+        raise InputError(str(snapshot), "nothing", "a snapshot", "Check the path.")
     report = verify(snapshot)
     print(pretty_json(asdict(report)).decode() if json else "\n".join(_lines(report)))
     raise typer.Exit(0 if report.ok else 1)

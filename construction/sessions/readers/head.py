@@ -15,7 +15,7 @@ from construction.sessions.readers.source import BOM, SourceFile
 _SAMPLE_LINES = 40
 # Enough for the longest first lines seen (instructions, images), little enough for any machine.
 _SAMPLE_BYTES = 16 * 2**20
-LARGEST_DOCUMENT = 512 * 2**20
+LARGEST_DOCUMENT = 128 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
