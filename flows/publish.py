@@ -22,6 +22,7 @@ from data.staging import build_staging, table_paths
 from flows.books import read_books
 from flows.lanes import LanePool
 from flows.mixture import MixtureRef
+from flows.pictures import pictures_of
 from flows.run import Run, architecture, lock_digest
 from flows.select_subset import Chosen
 
@@ -72,7 +73,7 @@ def _release(
         opaque=lambda item_id: run.opaque("x", item_id),
         build=BuildFacts(
             recipe=recipe.model_dump(mode="json"),
-            inputs={**lane.inputs, **(mixture.inputs if mixture else {})},
+            inputs={**lane.inputs, **(mixture.inputs if mixture else {}), **chosen.inputs},
             code_version=run.store.code_version,
             lock_digest=lock_digest(),
             architecture=architecture(),
@@ -85,7 +86,7 @@ def _release(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
         ),
         selection={**chosen.report, "mixture": mixture.public if mixture else None},
-        pictures={"mixture": mixture.picture} if mixture else {},
+        pictures=pictures_of(mixture, chosen.report),
         run_info=dict(run_info) | _tools(),
     )
 

@@ -23,7 +23,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import Disclosure, SourceFormat, StageConfig
 from data.errors import ConfigError
 from data.snapshot.release import CardConfig
-from selection.config import Band
+from selection.config import Band, Objective
 
 Section = TypeVar("Section", bound=StageConfig)
 
@@ -75,12 +75,17 @@ class SelectionRecipe(StageConfig):
     """Which candidates are released.
 
     `max_tasks`: more candidates than that are selected from (None: all are released), by family
-    quotas from the market's mixture, spread over difficulties and sources. `lite_size`: tasks of
-    the subset for manual audit (None: none is drawn).
+    quotas from the market's mixture, spread over difficulties and sources. Where the runtime names
+    pilot scores, `objective` says what they decide, `pilots` which models count (none: all) and
+    `selection_threshold` what passes. `lane_shares` hold wherever candidates come from more than
+    one lane. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
     max_changed: Annotated[float, Field(ge=0, le=1)] | None = None
+    objective: Objective = Objective.MARGINS
+    pilots: tuple[str, ...] = ()
+    selection_threshold: Annotated[float, Field(ge=0, le=1)] | None = None
     lane_shares: Mapping[str, Band] = Field(default_factory=lambda: {"questions": Band(high=0.3)})
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
@@ -113,6 +118,8 @@ class Runtime(StageConfig):
     sessions: tuple[AnyPath, ...] = ()  # session logs and folders; none: the demo workspace
     signals: tuple[AnyPath, ...] = ()  # popularity snapshots, the date in each file's name
     files: tuple[AnyPath, ...] = ()  # folders the sessions' files lie in
+    scores: AnyPath | None = None  # pilot scores by task id: item,family,model,score
+    last_release: AnyPath | None = None  # the snapshot that `max_changed` compares with
     out: AnyPath = Path("workspace")
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)

@@ -25,6 +25,12 @@ def command(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration (TOML).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to build.")] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="Pilot scores by task id: item,family,model,score.")
+    ] = None,
+    last: Annotated[
+        Path | None, typer.Option(help="The last release: what max_changed compares with.")
+    ] = None,
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
     ] = None,
@@ -44,6 +50,8 @@ def command(
     given: dict[str, Any] = {
         "sessions": tuple(sessions or ()),
         "files": tuple(files or ()),
+        "scores": scores,
+        "last_release": last,
         "out": out,
         "key_file": key,
         "workers": workers,
