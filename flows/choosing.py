@@ -60,7 +60,7 @@ def choose(
     size = _size(pool, recipe.selection)
     report: dict[str, Any] = {"pool": len(pool), "family_weights": dict(weights)}
     if weights and pool:
-        report["gap"] = asdict(_gap(recipe, pool, weights, size))
+        report["coverage_gap"] = asdict(_gap(recipe, pool, weights, size))
     if size == len(pool):
         taken = frozenset(candidate.task_id for candidate in pool)
         return Choice(taken, {}, _with_lite(report | {"rule": "all of the pool"}, pool, recipe))

@@ -14,7 +14,7 @@ from flows.mixture import MixtureRef
 def pictures_of(mixture: MixtureRef | None, selection: Mapping[str, Any]) -> dict[str, Picture]:
     """By name: `audit/<name>.svg` and a section of the report, each where there are figures."""
     told = {"mixture": mixture.picture} if mixture else {}
-    if gap := selection.get("gap"):
+    if gap := selection.get("coverage_gap"):
         told["coverage-gap"] = _picture("Coverage gap", [gap_panel(_gap(gap), {})])
     if lite := selection.get("lite"):
         heading = f"Lite subset for manual audit: {lite['size']} of {lite['pool_size']} tasks"
