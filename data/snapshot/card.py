@@ -47,6 +47,7 @@ def readme(
         funnel=funnel,
         statistics=statistics,
         canary=_sentence(manifest),
+        tables=release.tables,
         has_privacy_report=release.privacy_report is not None,
         has_selection=release.selection is not None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -89,6 +90,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
     task_list = b"".join(tasks.row_line(row) for row in contents.rows)
     _write(root / layout.TASK_LIST, task_list)
     _write_audit(root, contents)
+    _write_tables(root, release)
     _write(root / layout.MANIFEST, pretty_json(manifest))
     _write(root / "croissant.json", _croissant(contents, task_list))
     _write_text(
@@ -112,6 +114,8 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
         for name, content in tasks.private_parts(task, guid).items():
             _write(root / task.task_id / name, content)
     books.write(root, contents.frames)
+    if contents.release.answers is not None:
+        shutil.copyfile(contents.release.answers, root / layout.ANSWERS_TABLE)
     pages = instance_pages.write_pages(
         contents.frames, contents.manifest, contents.funnel, contents.gates, contents.ids
     )
@@ -137,6 +141,13 @@ def _write_task(root: Path, contents: Contents, task: Candidate) -> None:
         source = contents.release.fixture_file(fixture.sha256)
         target = folder / layout.INPUTS / fixture.path
         tasks.copy_fixture(task.task_id, fixture, source, target)
+
+
+def _write_tables(root: Path, release: Release) -> None:
+    for name, table in sorted(release.tables.items()):
+        target = root / layout.table_path(name)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(table.path, target)
 
 
 def _write_audit(root: Path, contents: Contents) -> None:
@@ -173,7 +184,11 @@ def _write_audit(root: Path, contents: Contents) -> None:
 
 def _croissant(contents: Contents, task_list: bytes) -> bytes:
     document = croissant.metadata(
-        contents.release.card, contents.manifest, task_list, digest(task_list)
+        contents.release.card,
+        contents.manifest,
+        task_list,
+        digest(task_list),
+        contents.release.tables,
     )
     missing = croissant.problems(document)
     if missing:

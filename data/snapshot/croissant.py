@@ -7,11 +7,13 @@ loader lets a missing name, url, creator or description pass; `problems` does no
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
+from data.canonical import file_digest
 from data.snapshot import layout
 from data.snapshot.manifest import Manifest
-from data.snapshot.release import CardConfig
+from data.snapshot.release import CardConfig, ReleasedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _FILE = "tasks-jsonl"
@@ -73,8 +75,14 @@ _FIELDS: Mapping[str, str] = {
 }
 
 
-def metadata(card: CardConfig, manifest: Manifest, task_list: bytes, sha256: str) -> dict[str, Any]:
-    """The JSON-LD document for `tasks.jsonl`, whose content and digest are given."""
+def metadata(
+    card: CardConfig,
+    manifest: Manifest,
+    task_list: bytes,
+    sha256: str,
+    tables: Mapping[str, ReleasedTable] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The JSON-LD document for `tasks.jsonl`, whose content and digest are given, and tables."""
     sentence = layout.canary_sentence(manifest.snapshot, manifest.canary)
     return {
         "@context": dict(_CONTEXT),
@@ -98,7 +106,8 @@ def metadata(card: CardConfig, manifest: Manifest, task_list: bytes, sha256: str
                 "contentSize": f"{len(task_list)} B",
                 "encodingFormat": "application/jsonlines",
                 "sha256": sha256,
-            }
+            },
+            *(_table(name, table) for name, table in sorted(tables.items())),
         ],
         "recordSet": [
             {
@@ -110,6 +119,19 @@ def metadata(card: CardConfig, manifest: Manifest, task_list: bytes, sha256: str
                 "field": [_field(name, meaning) for name, meaning in _FIELDS.items()],
             }
         ],
+    }
+
+
+def _table(name: str, table: ReleasedTable) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": f"table-{name}",
+        "name": f"{name}.parquet",
+        "description": f"One row is {table.row}.",
+        "contentUrl": layout.table_path(name),
+        "contentSize": f"{table.path.stat().st_size} B",
+        "encodingFormat": "application/vnd.apache.parquet",
+        "sha256": file_digest(table.path),
     }
 
 

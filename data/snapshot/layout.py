@@ -7,6 +7,8 @@ import uuid
 from datetime import date
 from pathlib import Path
 
+from data.errors import ReleaseError
+
 PUBLIC = "public"
 PRIVATE = "private"
 RUN = "run.json"
@@ -18,6 +20,8 @@ INPUTS = "inputs"
 INSTRUCTION = "instruction.md"
 TASK_YAML = "task.yaml"
 AUDIT = "audit"
+TABLES = "tables"
+ANSWERS_TABLE = "answers.parquet"
 REPORT = f"{AUDIT}/report.html"
 FUNNEL = f"{AUDIT}/funnel.json"
 LEDGER = f"{AUDIT}/ledger.json"
@@ -29,6 +33,7 @@ LINEAGE_TABLE = "lineage.parquet"
 PRIVATE_TABLES = (LEDGER_TABLE, VERDICTS_TABLE, LINEAGE_TABLE)
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_TABLE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _UNSAFE_PATH = re.compile(
     "[\x00-\x1f\x7f-\x9f\\\\\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -39,7 +44,7 @@ _DEVICES = frozenset(
     {"con", "prn", "aux", "nul"} | {f"{name}{i}" for name in ("com", "lpt") for i in range(1, 10)}
 )
 # What a private half may hold besides task directories; no task may take such a name.
-_RESERVED = frozenset({AUDIT, "views", *PRIVATE_TABLES, HALF_LINK, SUMS.lower(), "answers.parquet"})
+_RESERVED = frozenset({AUDIT, "views", *PRIVATE_TABLES, HALF_LINK, SUMS.lower(), ANSWERS_TABLE})
 _CANARIES = uuid.UUID("6f1c2f0e-0d2b-5c39-9c3a-7a4d8b5e6f10")
 
 
@@ -47,6 +52,13 @@ def snapshot_id(name: str, released: date, revision: int = 1) -> str:
     """`<name>-<YYYY.MM.DD>`, from the second revision on with `-r<n>`."""
     tail = f"-r{revision}" if revision > 1 else ""
     return f"{name}-{released:%Y.%m.%d}{tail}"
+
+
+def table_path(name: str) -> str:
+    """Where a released table lies in the public half. Raises ReleaseError for a bad name."""
+    if not _TABLE.fullmatch(name):
+        raise ReleaseError(f"a table's name of {len(name)} characters; use a-z, 0-9 and _")
+    return f"{TABLES}/{name}.parquet"
 
 
 def canary(snapshot: str, recipe_digest: str) -> str:

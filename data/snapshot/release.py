@@ -91,13 +91,23 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleasedTable:
+    """A Parquet file of the release, and what one row of it is."""
+
+    path: Path
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """A release before it is written.
 
     `fixture_file` finds the stored content of a fixture by SHA-256; `opaque` turns a private
     id into the keyed id that the public half shows (letters, digits, `._-`; no two alike).
     `selection` and `privacy_report` become `audit/selection.json` and `audit/privacy.json`.
-    `pictures` become `audit/<name>.svg` and sections of the report.
+    `pictures` become `audit/<name>.svg` and sections of the report. `tables` become
+    `tables/<name>.parquet` of the public half, and `answers`, a Parquet file, `answers.parquet`
+    of the private one.
     `run_info` (times, host, tool versions) is the only part that may differ between rebuilds.
     """
 
@@ -116,6 +126,8 @@ class Release:
     selection: Mapping[str, Any] | None = None
     privacy_report: Mapping[str, Any] | None = None
     pictures: Mapping[str, Picture] = field(default_factory=dict)
+    tables: Mapping[str, ReleasedTable] = field(default_factory=dict)
+    answers: Path | None = None
     run_info: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -17,6 +17,7 @@ import pytest
 from data.errors import ReleaseError
 from data.snapshot import Release, mark_latest, verify, write_snapshot
 from data.snapshot.layout import snapshot_id
+from data.snapshot.release import ReleasedTable
 from tests.conftest import REPO
 from tests.data.snapshot.sample import RELEASED, SNAPSHOT, names, release, with_candidates
 
@@ -251,3 +252,29 @@ def test_optional_reports_are_written_with_the_canary(tmp_path: Path) -> None:
     assert selection == {"canary": canary, "chosen": 3}
     assert privacy == {"canary": canary, "risk": 0.25}
     assert verify(ref.path).ok
+
+
+def test_tables_are_released_and_answers_stay_private(tmp_path: Path) -> None:
+    points, answers = tmp_path / "p.parquet", tmp_path / "a.parquet"
+    pl.DataFrame({"value": ["812400000"]}).write_parquet(points)
+    pl.DataFrame({"answer": ["812.4"]}).write_parquet(answers)
+    tables = {"points": ReleasedTable(points, "one reported value")}
+    made = replace(release(tmp_path), tables=tables, answers=answers)
+    ref = write_snapshot(made, tmp_path / "out")
+    assert (ref.path / "public/tables/points.parquet").read_bytes() == points.read_bytes()
+    assert (ref.path / "private/answers.parquet").read_bytes() == answers.read_bytes()
+    assert (
+        "| `tables/points.parquet` | one reported value |"
+        in (ref.path / "public/README.md").read_text()
+    )
+    listed = orjson.loads((ref.path / "public/croissant.json").read_bytes())["distribution"]
+    assert [item["contentUrl"] for item in listed] == ["tasks.jsonl", "tables/points.parquet"]
+    assert verify(ref.path).ok
+    (ref.path / "public/tables/points.parquet").write_bytes(b"PAR1")
+    assert not verify(ref.path).ok
+
+
+def test_a_table_with_a_path_for_a_name_is_refused(tmp_path: Path) -> None:
+    tables = {"../points": ReleasedTable(tmp_path / "p.parquet", "one value")}
+    with pytest.raises(ReleaseError, match="a table's name of 9 characters"):
+        write_snapshot(replace(release(tmp_path), tables=tables), tmp_path / "out")
