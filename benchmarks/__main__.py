@@ -1,0 +1,44 @@
+"""Every benchmark, or those named, one after another, each in a process of its own.
+
+    python -m benchmarks            all
+    python -m benchmarks lane solver
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+BENCHMARKS = (
+    "lane",
+    "recovery",
+    "signals",
+    "selection_quality",
+    "solver",
+    "sampler",
+    "sec_read",
+    "anonymization_text",
+    "anonymization_secrets",
+    "anonymization_tables",
+)
+
+
+def main(names: list[str]) -> int:
+    """Run them; 1 if any failed, 2 for a name that is none."""
+    unknown = sorted(set(names) - set(BENCHMARKS))
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+        return 2
+    failed = [name for name in names or BENCHMARKS if not _passes(name)]
+    print(f"failed: {', '.join(failed)}" if failed else "all written to benchmarks/results")
+    return 1 if failed else 0
+
+
+def _passes(name: str) -> bool:
+    print(f"== {name}", flush=True)
+    done = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False)  # noqa: S603
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
