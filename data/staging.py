@@ -41,7 +41,7 @@ VIEWS: Mapping[str, tuple[str, str]] = {
         """SELECT stage, unit, item_id, outcome, gate, reason,
                   coalesce(observed, evidence->>'found') AS observed,
                   coalesce("limit", evidence->>'expected') AS "limit",
-                  evidence->>'path' AS path, CAST(evidence->>'line' AS BIGINT) AS line, evidence
+                  evidence->>'path' AS path, CAST(evidence->>'line' AS BIGINT) AS line, evidence, n
            FROM ledger WHERE outcome IN ('rejected', 'errored')""",
     ),
     "gate_overlaps": (

@@ -28,6 +28,7 @@ LEDGER: Schema = {
     "limit": pl.String,
     "stratum": pl.String,
     "evidence": pl.String,
+    "n": pl.Int64,
 }
 VERDICTS: Schema = {
     "item_id": pl.String,
@@ -104,6 +105,7 @@ def ledger_values(row: LedgerRow) -> tuple[Any, ...]:
         _text(row.limit),
         row.stratum,
         canonical_json(dict(row.evidence)).decode(),
+        row.n,
     )
 
 

@@ -26,7 +26,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """The outcome of one unit in one stage.
+    """The outcome of one unit in one stage, or of `n` units that share id, outcome and reason.
+
+    Sessions and what becomes of them have a row each; of the facts of a filing, hundreds of
+    thousands in a release, those with one reason share a row.
 
     `evidence` is a pointer, never text: source_path, line, turn index, offsets. For a unit
     that failed a gate, `gate`, `reason`, `observed` and `limit` are those of the verdict that
@@ -43,6 +46,7 @@ class LedgerRow:
     limit: Scalar = None
     stratum: str | None = None
     evidence: Mapping[str, Scalar] = field(default_factory=dict)
+    n: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,8 @@ def ledger_summary(books: Frames, gates: Sequence[str]) -> dict[str, Rows]:
 
 
 def outcome_counts(ledger: pl.DataFrame) -> dict[tuple[str, str, str], int]:
-    """(stage, unit, outcome) -> rows."""
-    counted = ledger.group_by("stage", "unit", "outcome").len()
+    """(stage, unit, outcome) -> units."""
+    counted = ledger.group_by("stage", "unit", "outcome").agg(pl.col("n").sum())
     return {(row[0], row[1], row[2]): row[3] for row in counted.iter_rows()}
 
 
@@ -62,7 +62,7 @@ def rejections(ledger: pl.DataFrame) -> Rows:
     groups = (
         ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY))
         .group_by(keys)
-        .agg(pl.len().alias("n"), "observed", "limit")
+        .agg(pl.col("n").sum(), "observed", "limit")
         .sort(keys, nulls_last=False)
     )
     return [
@@ -88,7 +88,8 @@ def overlaps(verdicts: pl.DataFrame, gates: Sequence[str]) -> Rows:
 def strata(ledger: pl.DataFrame) -> Rows:
     """Outcomes of the choosing stages per stratum."""
     keys = ["stage", "unit", "outcome", "stratum"]
-    counted = ledger.filter(pl.col("stratum").is_not_null()).group_by(keys).len().sort(keys)
+    placed = ledger.filter(pl.col("stratum").is_not_null())
+    counted = placed.group_by(keys).agg(pl.col("n").sum()).sort(keys)
     merged: Counter[tuple[str, ...]] = Counter()
     for stage, unit, outcome, stratum, n in counted.iter_rows():
         merged[(stage, unit, outcome, public_text(stratum) or "")] += n

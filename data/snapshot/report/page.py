@@ -67,7 +67,7 @@ def report(
         counts=[(name, bars(statistics[key], n=n)) for name, key, n in _COUNTS],
         lengths=[_length(name, statistics[key]) for name, key in _LENGTHS],
         pictures=pictures,
-        n_rows=len(rows["rows"]),
+        n_rows=sum(row["n"] for row in summary["rejections"]),
         island=script_json(rows),
     )
 

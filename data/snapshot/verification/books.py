@@ -23,7 +23,7 @@ from data.tables import LINEAGE
 Document = Mapping[str, Any]
 
 _NEVER_NULL: Mapping[str, tuple[str, ...]] = {
-    layout.LEDGER_TABLE: ("stage", "unit", "item_id", "outcome"),
+    layout.LEDGER_TABLE: ("stage", "unit", "item_id", "outcome", "n"),
     layout.VERDICTS_TABLE: ("item_id", "gate", "status"),
     layout.LINEAGE_TABLE: tuple(LINEAGE),
 }
@@ -171,6 +171,8 @@ def _table_problem(frame: pl.DataFrame, name: str) -> str | None:
         return "has other columns than such a table"
     if any(frame[column].null_count() for column in _NEVER_NULL[name]):
         return "has rows without a stage, unit, id or outcome"
+    if name == layout.LEDGER_TABLE and frame.filter(pl.col("n") < 1).height:
+        return "has rows that stand for no unit"
     return None
 
 

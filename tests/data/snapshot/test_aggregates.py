@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
+import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.contracts import LedgerRow, Outcome, Status, Verdict
+from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
+from data.ledger import close
+from data.snapshot import verify, write_snapshot
 from data.snapshot.aggregates import funnel, ledger_summary, outcome_counts, values_summary
 from data.snapshot.books import frames, gate_order
 from data.snapshot.release import Books
-from tests.data.snapshot.sample import GATES, books
+from tests.data.snapshot.sample import GATES, books, release
 
 NOTHING = Books(ledger=[], verdicts=[], lineage=[], tallies=[])
 
@@ -132,3 +136,19 @@ def test_the_aggregates_add_up_to_the_ledger(instances: int) -> None:
     counts = outcome_counts(held.ledger)
     turned_away = sum(n for key, n in counts.items() if key[2] in ("rejected", "errored"))
     assert sum(row["n"] for row in told) == turned_away
+
+
+def test_a_row_may_stand_for_many_units(tmp_path: Path) -> None:
+    many = LedgerRow("read", "fact", "filing-1", Outcome.REJECTED, reason="fact.no_value", n=900)
+    kept = LedgerRow("read", "fact", "filing-1", Outcome.KEPT, n=100)
+    facts = close("read", StageKind.FILTER, "fact", 1000, {many.outcome: 900, kept.outcome: 100})
+    made = release(tmp_path)
+    more = replace(
+        made.books,
+        ledger=[*made.books.ledger, many, kept],
+        tallies=[*made.books.tallies, facts],
+    )
+    ref = write_snapshot(replace(made, books=more), tmp_path / "out")
+    assert verify(ref.path).ok
+    told = orjson.loads((ref.path / "public/audit/ledger.json").read_bytes())["rejections"]
+    assert {"fact.no_value": 900}.items() <= {row["reason"]: row["n"] for row in told}.items()
