@@ -21,8 +21,9 @@ class Filled:
     """A sample after rejections.
 
     `rows` are those that stand, replacements flagged; a replacement keeps the `pi_design` of its
-    own unit. `response` has per stratum (is_us, category): drawn, rejected, replaced, missing
-    (places the reserve could not fill), and response_rate = accepted / tried units.
+    own unit. `response` has per stratum (is_us, category): drawn, rejected, replaced (units that
+    came from its reserve), missing (places its own reserve could not fill), and response_rate =
+    accepted / tried units.
     """
 
     rows: pl.DataFrame
@@ -57,15 +58,18 @@ def reserve_of(
 def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) -> Filled:
     """The sample once the data points `rejected` (drawn or replacements) have fallen out.
 
-    Each place goes to the next unit of the stratum's reserve that is not rejected. Units of the
-    reserve count as tried once they were needed: call again with the replacements' own rejections
-    added, until no new one comes.
+    Each place goes to the next unit of the stratum's reserve that is not rejected; where that is
+    used up, to the next units of the region's other strata. Units of the reserve count as tried
+    once they were needed: call again with the replacements' own rejections added, until no new one
+    comes.
     """
     out = pl.col("point_id").is_in(list(rejected))
     lost = drawn.filter(out).group_by(STRATUM).agg(lost=pl.col("draws").sum())
     standing = reserve.filter(~out).sort(*STRATUM, "rank")
     standing = standing.with_columns(turn=pl.int_range(1, pl.len() + 1).over(STRATUM))
-    called = standing.join(lost, on=STRATUM).filter(pl.col("turn") <= pl.col("lost"))
+    standing = standing.join(lost, on=STRATUM, how="left").with_columns(pl.col("lost").fill_null(0))
+    called = standing.filter(pl.col("turn") <= pl.col("lost"))
+    called = pl.concat([called, _from_other_strata(standing, lost)])
     rows = pl.concat([drawn.filter(~out), called.select(drawn.columns)])
     strata = drawn.group_by(STRATUM).agg(drawn=pl.len(), rejected=out.sum())
     spoiled = reserve.filter(out).group_by(STRATUM).agg(spoiled=pl.len())
@@ -82,10 +86,25 @@ def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) 
         "drawn",
         rejected=pl.col("rejected") + pl.col("spoiled"),
         replaced="replaced",
-        missing=pl.col("lost") - pl.col("replaced"),
+        missing=(pl.col("lost") - pl.col("replaced")).clip(lower_bound=0),
         response_rate=accepted / tried,
     )
     return Filled(rows.sort(*_SERIES, "point_id"), response.sort(STRATUM))
+
+
+def _from_other_strata(standing: pl.DataFrame, lost: pl.DataFrame) -> pl.DataFrame:
+    """Units for the places that their own stratum cannot fill, the next of each region."""
+    at_hand = standing.group_by(STRATUM).agg(at_hand=pl.len())
+    open_places = (
+        lost.join(at_hand, on=STRATUM, how="left")
+        .with_columns(open=(pl.col("lost") - pl.col("at_hand").fill_null(0)).clip(lower_bound=0))
+        .group_by("is_us")
+        .agg(pl.col("open").sum())
+    )
+    spare = standing.filter(pl.col("turn") > pl.col("lost")).sort("is_us", "turn", "category")
+    spare = spare.with_columns(place=pl.int_range(1, pl.len() + 1).over("is_us"))
+    taken = spare.join(open_places, on="is_us").filter(pl.col("place") <= pl.col("open"))
+    return taken.select(standing.columns)
 
 
 def _uniforms(series: pl.DataFrame, seed: int) -> Floats:

@@ -196,6 +196,21 @@ def test_places_the_reserve_cannot_fill_are_missing() -> None:
     assert (filled.response["response_rate"] == 0).all()
 
 
+def test_where_a_stratum_is_used_up_the_region_fills_in() -> None:
+    cells = {"cash": {f"S{at}": 2 for at in range(9)}, "income": {f"T{at}": 1 for at in range(9)}}
+    points = table([row for at in range(6) for row in company(f"c{at}", at < 3, cells)])
+    sample = draw_sample(points, SamplingConfig(size=12, reserve=1.0), 5)
+    cash = pl.concat([sample.drawn, sample.reserve.select(sample.drawn.columns)])
+    gone = cash.filter(category="cash", is_us=True)["point_id"].to_list()
+    filled = fill(sample.drawn, sample.reserve, gone)
+    assert len(filled.rows) == 12
+    assert filled.rows.filter("is_us").height == 6
+    called = filled.rows.filter("replacement")
+    assert set(called["category"]) == {"income"}
+    lacking = filled.response.filter(category="cash", is_us=True).row(0, named=True)
+    assert lacking["missing"] == called.height == lacking["drawn"]
+
+
 def test_draws_with_replacement_are_counted() -> None:
     points = table(company("Ash", True, {"cash": {"A": 1}}))
     sample = draw_sample(points, SamplingConfig(size=5, us_share=1, design=WITH), 1)
