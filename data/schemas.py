@@ -36,7 +36,7 @@ RUNS = Table(
         "code_version": (pl.String, "SHA-256 over the packages' source files, shortened"),
         "n_files": (pl.Int64, "files given"),
         "n_tasks": (pl.Int64, "tasks released"),
-        "privacy": (pl.String, "generated, unscanned or masked"),
+        "privacy": (pl.String, "generated, public, unscanned or masked"),
     },
 )
 FILES = Table(

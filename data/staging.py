@@ -13,10 +13,12 @@ import duckdb
 
 from data.atomic import replacing
 from data.schemas import TABLES as SESSION_TABLES
-from data.schemas_signals import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
+from data.schemas_signals import SIGNAL_TABLES
+from data.schemas_statements import COMPANIES, POINTS, QUESTIONS, SERIES
 from data.tables import LEDGER, LINEAGE, TALLIES, VERDICTS, Schema
 
-TABLES = (*SESSION_TABLES, SIGNALS, SIGNAL_PATTERNS, PATTERNS, WEIGHTS)
+# Statements are staged without what only enrichment needs, questions without their answers.
+TABLES = (*SESSION_TABLES, *SIGNAL_TABLES, COMPANIES, SERIES, POINTS, QUESTIONS)
 
 _LOG_TABLES: Mapping[str, tuple[str, Schema]] = {
     "ledger": ("the outcome of one unit in one stage", LEDGER),

@@ -12,6 +12,7 @@ from prefect import flow
 from data.errors import ReleaseError
 from data.snapshot import SnapshotRef
 from flows.artifacts import publish_funnel
+from flows.lanes import joined
 from flows.publish import publish, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import building, open_run
@@ -19,6 +20,7 @@ from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
+from flows.tables_to_questions import tables_to_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,15 @@ def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
         recipe, runtime, privacy = with_source(recipe, runtime)
         run = open_run(recipe, runtime)
         mixture = signals_to_mixture(recipe, runtime)
-        lane = sessions_to_tasks(recipe, runtime)
-        chosen = select_subset(recipe, runtime, lane.candidates, mixture)
-        folders = [*([mixture.folder] if mixture else []), *lane.folders, chosen.folder]
+        lanes = [sessions_to_tasks(recipe, runtime), tables_to_questions(recipe, runtime)]
+        pool = joined([lane for lane in lanes if lane is not None])
+        chosen = select_subset(recipe, runtime, pool.candidates, mixture)
+        folders = [*([mixture.folder] if mixture else []), *pool.folders, chosen.folder]
         stage_for_analysts(run, folders)
         publish_funnel(run.staging)
         if not chosen.candidates:
             raise ReleaseError("no task passed every gate: see `benchmint audit` for the reasons.")
         times = {"began": began.isoformat(timespec="seconds")}
-        snapshot = publish(run, chosen, lane, mixture, folders, privacy, times)
+        snapshot = publish(run, chosen, pool, mixture, folders, privacy, times)
         run.store.prune(set(folders))
     return Built(snapshot, run.staging, len(chosen.candidates), flow_started)

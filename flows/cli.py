@@ -11,7 +11,18 @@ from typer._click.exceptions import ClickException, NoArgsIsHelpError
 
 from data.errors import BenchmintError, place
 from data.snapshot.neutralise import one_line
-from flows.commands import audit, build, demo, export, rules, select, signals, verify
+from flows.commands import (
+    audit,
+    build,
+    demo,
+    export,
+    questions,
+    rules,
+    select,
+    serve_tables,
+    signals,
+    verify,
+)
 
 app = typer.Typer(
     help="Mint agent benchmarks: raw sessions in, an audited and verified snapshot out.",
@@ -28,6 +39,8 @@ app.command("audit")(audit.command)
 app.command("verify")(verify.command)
 app.command("signals")(signals.command)
 app.command("select")(select.command)
+app.command("questions")(questions.command)
+app.command("serve-tables")(serve_tables.command)
 app.command("export-atif")(export.command)
 rules_app.command("check")(rules.command)
 

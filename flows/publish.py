@@ -32,7 +32,7 @@ TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")
 def publish(
     run: Run,
     chosen: Chosen,
-    lane: LanePool,
+    pool: LanePool,
     mixture: MixtureRef | None,
     folders: Sequence[Path],
     privacy: PrivacyStamp,
@@ -42,7 +42,7 @@ def publish(
 
     Raises ReleaseError if it does not verify: it then stays, for `benchmint verify` to explain.
     """
-    release = _release(run, chosen, lane, mixture, folders, privacy, run_info)
+    release = _release(run, chosen, pool, mixture, folders, privacy, run_info)
     ref = write_snapshot(release, run.snapshots, revision=run.runtime.revision)
     mark_latest(ref, verify(ref.path))
     return ref
@@ -56,7 +56,7 @@ def stage_for_analysts(run: Run, folders: Sequence[Path]) -> None:
 def _release(
     run: Run,
     chosen: Chosen,
-    lane: LanePool,
+    pool: LanePool,
     mixture: MixtureRef | None,
     folders: Sequence[Path],
     privacy: PrivacyStamp,
@@ -69,11 +69,11 @@ def _release(
         version=recipe.release.version,
         card=recipe.release.card,
         candidates=chosen.candidates,
-        fixture_file=lane.fixtures.__getitem__,
+        fixture_file=pool.fixtures.__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=BuildFacts(
             recipe=recipe.model_dump(mode="json"),
-            inputs={**lane.inputs, **(mixture.inputs if mixture else {}), **chosen.inputs},
+            inputs={**pool.inputs, **(mixture.inputs if mixture else {}), **chosen.inputs},
             code_version=run.store.code_version,
             lock_digest=lock_digest(),
             architecture=architecture(),
@@ -85,7 +85,13 @@ def _release(
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
         ),
-        selection={**chosen.report, "mixture": mixture.public if mixture else None},
+        selection={
+            **chosen.report,
+            "mixture": mixture.public if mixture else None,
+            "questions": dict(pool.report) or None,
+        },
+        tables=pool.tables,
+        answers=pool.answers,
         pictures=pictures_of(mixture, chosen.report),
         run_info=dict(run_info) | _tools(),
     )

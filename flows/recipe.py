@@ -19,11 +19,18 @@ from construction.sessions.config import SessionsConfig
 from construction.sessions.probe.client import NetworkRuntime
 from construction.signals.collect import CollectConfig
 from construction.signals.config import SignalsConfig
+from construction.tables.enrichment.contracts import EnrichmentConfig
+from construction.tables.filters import FilterConfig
+from construction.tables.hierarchy.rebuild import HierarchyConfig
+from construction.tables.questions.contracts import QuestionConfig
+from construction.tables.readers.edinet.config import EdinetConfig
+from construction.tables.readers.sec.config import SecConfig
 from data.canonical import canonical_json, digest
 from data.contracts import Disclosure, SourceFormat, StageConfig
 from data.errors import ConfigError
 from data.snapshot.release import CardConfig
 from selection.config import Band, Objective
+from selection.sampling.config import SamplingConfig
 
 Section = TypeVar("Section", bound=StageConfig)
 
@@ -90,6 +97,19 @@ class SelectionRecipe(StageConfig):
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
 
+class QuestionsRecipe(StageConfig):
+    """How statements become questions: readers, names, periods, filters, sampling, wording."""
+
+    sec: SecConfig = SecConfig()
+    edinet: EdinetConfig = EdinetConfig()
+    hierarchy: HierarchyConfig = HierarchyConfig()
+    filters: FilterConfig = FilterConfig()
+    sampling: SamplingConfig = SamplingConfig()
+    wording: QuestionConfig = QuestionConfig()
+    enrichment: EnrichmentConfig = EnrichmentConfig()
+    licence: str | None = None
+
+
 class Recipe(StageConfig):
     """All that decides what a snapshot holds. Stored whole in the manifest."""
 
@@ -98,6 +118,7 @@ class Recipe(StageConfig):
     demo: DemoConfig = DemoConfig()
     sessions: SessionsConfig = SessionsConfig()
     signals: SignalsRecipe = SignalsRecipe()
+    questions: QuestionsRecipe = QuestionsRecipe()
     selection: SelectionRecipe = SelectionRecipe()
 
     def digest(self) -> str:
@@ -120,6 +141,9 @@ class Runtime(StageConfig):
     files: tuple[AnyPath, ...] = ()  # folders the sessions' files lie in
     scores: AnyPath | None = None  # pilot scores by task id: item,family,model,score
     last_release: AnyPath | None = None  # the snapshot that `max_changed` compares with
+    sec: tuple[AnyPath, ...] = ()  # SEC data sets: zips or folders
+    tickers: AnyPath | None = None  # today's US listings: cik, ticker, exchange
+    edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, the code list beside them
     out: AnyPath = Path("workspace")
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
@@ -138,6 +162,7 @@ class Settings(StageConfig):
     demo: DemoConfig = DemoConfig()
     sessions: SessionsConfig = SessionsConfig()
     signals: SignalsRecipe = SignalsRecipe()
+    questions: QuestionsRecipe = QuestionsRecipe()
     selection: SelectionRecipe = SelectionRecipe()
     runtime: Runtime = Runtime()
 

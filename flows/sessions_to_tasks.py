@@ -18,8 +18,10 @@ from flows.session_stages import (
 
 
 @flow(name="sessions-to-tasks", validate_parameters=False)
-def sessions_to_tasks(recipe: Recipe, runtime: Runtime) -> LanePool:
-    """Read, recover, gate, drop copies, probe, package."""
+def sessions_to_tasks(recipe: Recipe, runtime: Runtime) -> LanePool | None:
+    """Read, recover, gate, drop copies, probe, package; None where no sessions were given."""
+    if not runtime.sessions:
+        return None
     run = open_run(recipe, runtime)
     files, scanned = scan_files(run)
     gated = recover_and_gate(run, files)

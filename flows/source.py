@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from data.demo import generate
-from data.demo.generate import CONFIG
+from data.demo.generate import CONFIG, STATEMENTS
 from data.errors import ConfigError
 from data.snapshot import PrivacyStamp
 from flows.recipe import Recipe, Runtime, recipe_over
@@ -22,7 +22,7 @@ def require_apart(runtime: Runtime) -> None:
     """Raise ConfigError where a build would read what it writes: its key, its private half."""
     out = runtime.out.resolve()
     written = (out, out / "private", out / "snapshots")
-    for given in (*runtime.sessions, *runtime.files):
+    for given in (*runtime.sessions, *runtime.files, *runtime.sec, *runtime.edinet):
         source = given.resolve()
         if any(path.is_relative_to(source) for path in written) or any(
             source.is_relative_to(path) for path in written[1:]
@@ -36,13 +36,15 @@ def require_apart(runtime: Runtime) -> None:
 def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
     """Recipe and runtime with their input, and what may be said about its privacy.
 
-    Without sessions the demo workspace is generated once, and its own configuration applies
-    wherever the recipe says nothing.
+    Without sessions and statements the demo workspace is generated once, and its own configuration
+    applies wherever the recipe says nothing.
     """
     require_masking(runtime)
     require_apart(runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.UNSCANNED
+    if runtime.sec or runtime.edinet:
+        return recipe, runtime, PrivacyStamp.PUBLIC
     demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
     if not (demo / CONFIG).is_file():
         generate(demo, recipe.demo.size, recipe.demo.seed)
@@ -50,6 +52,8 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
         "sessions": (demo / "sessions",),
         "files": (demo / "files",),
         "signals": runtime.signals or tuple(sorted((demo / "signals").glob("*.csv"))),
+        "sec": (demo / STATEMENTS / "sec",),
+        "edinet": (demo / STATEMENTS / "edinet",),
     }
     layered = recipe_over(demo / CONFIG, recipe)
     return layered, runtime.model_copy(update=paths), PrivacyStamp.GENERATED

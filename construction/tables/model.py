@@ -14,7 +14,28 @@ from enum import StrEnum
 import polars as pl
 
 from data.contracts import LedgerRow, StageTally
-from data.schemas import Table
+from data.schemas_statements import (
+    COMPANIES,
+    HISTORY,
+    POINTS,
+    ROWS,
+    SERIES,
+    STATEMENT_TABLES,
+)
+
+__all__ = [
+    "COMPANIES",
+    "HISTORY",
+    "POINTS",
+    "ROWS",
+    "SEPARATOR",
+    "SERIES",
+    "TABLES",
+    "HierarchyMethod",
+    "LabelMethod",
+    "Statement",
+    "Statements",
+]
 
 SEPARATOR = " | "
 
@@ -49,92 +70,7 @@ class LabelMethod(StrEnum):
     UNTRANSLATED = "untranslated"
 
 
-COMPANIES = Table(
-    "companies",
-    "one company",
-    {
-        "company_id": (pl.String, "source and its own id: sec:320193, edinet:E00012"),
-        "source": (pl.String, "name of the source: sec, edinet, demo"),
-        "disclosure": (pl.String, "public, anonymized or private (law 9)"),
-        "ticker": (pl.String, "ticker or security code; null if unknown"),
-        "name": (pl.String, "name in English, or the only one known"),
-        "name_local": (pl.String, "name in the filing's language; null if English"),
-        "country": (pl.String, "ISO 3166 alpha-2 code of the headquarters"),
-        "exchange": (pl.String, "exchange; null if unknown"),
-        "us": (pl.Boolean, "traded on a US exchange, depositary receipts included"),
-        "industry": (pl.String, "industry code or name of the source"),
-        "fiscal_year_end": (pl.String, "MM-DD of the last fiscal year seen"),
-        "language": (pl.String, "language of its filings, BCP 47"),
-    },
-)
-SERIES = Table(
-    "series",
-    "one line item of one company",
-    {
-        "series_id": (pl.String, "company, concept, statement, unit and dimensions, joined by /"),
-        "company_id": (pl.String, "company"),
-        "name": (pl.String, "hierarchical name: statement | section … | label, in English"),
-        "name_local": (pl.String, "the same as filed; null if English"),
-        "label": (pl.String, "last component, in English or as filed"),
-        "label_method": (pl.String, "reported, table or untranslated"),
-        "concept": (pl.String, "the source's own name: an XBRL tag or the item's text"),
-        "statement": (pl.String, "statement, one of Statement"),
-        "category": (pl.String, "one of the six categories; null until assigned"),
-        "unit": (pl.String, "currency code, CODE/share, shares, ratio, count"),
-        "currency": (pl.String, "currency code; null for unitless series"),
-        "dimensions": (pl.String, "axis=member of a dimensioned fact; null if consolidated"),
-        "row_order": (pl.Int64, "row of the line item in its newest statement"),
-        "method": (pl.String, "how the name was rebuilt: totals, tree or flat"),
-        "depth": (pl.Int64, "components of the name"),
-    },
-)
-POINTS = Table(
-    "points",
-    "one reported value of a series",
-    {
-        "point_id": (pl.String, "series, period and document, joined"),
-        "series_id": (pl.String, "series"),
-        "company_id": (pl.String, "company"),
-        "value": (pl.String, "decimal, exactly as reported, in the series' unit"),
-        "period_start": (pl.Date, "first day; null for an instant"),
-        "period_end": (pl.Date, "last day, or the day of an instant"),
-        "months": (pl.Int64, "length as filed in months: 0 for an instant, 3, 6, 9, 12"),
-        "fiscal_year": (pl.Int64, "fiscal year, named by the company's convention"),
-        "fiscal_period": (pl.String, "FY, H1, H2, Q1 to Q4, or 9M; of the fiscal year"),
-        "calendar_period": (pl.String, "calendar year, half or quarter: 2024, 2024-H1, 2024-Q1"),
-        "period_type": (pl.String, "annual, half, quarter or nine_months; of the period"),
-        "document": (pl.String, "reference of the filing: accession number or document id"),
-        "filed": (pl.Date, "day of filing"),
-        "report": (pl.Int64, "number of the statement within the filing; null if none"),
-        "line": (pl.Int64, "row within that statement; null if none"),
-        "auto_generated": (pl.Boolean, "stands in no statement: only in tags or a summary"),
-        "computed": (pl.Boolean, "derived by us, never filed"),
-        "restatements": (pl.Int64, "earlier filings that gave another value for it"),
-    },
-)
-# Values that a later filing replaced: the columns of POINTS, and the point that stands.
-HISTORY = Table(
-    "history",
-    "one value that a later filing restated",
-    {**POINTS.columns, "replaced_by": (pl.String, "point that stands")},
-)
-# Rows of statements in filing order, for the ±10 neighbours, sections and pictures.
-ROWS = Table(
-    "rows",
-    "one row of one statement of one filing",
-    {
-        "document": (pl.String, "filing"),
-        "report": (pl.Int64, "number of the statement within the filing"),
-        "line": (pl.Int64, "row, ascending"),
-        "company_id": (pl.String, "company"),
-        "statement": (pl.String, "statement, one of Statement"),
-        "series_id": (pl.String, "series; null for a heading"),
-        "label": (pl.String, "the row's label as filed"),
-        "parenthetical": (pl.Boolean, "stands in brackets beside another row"),
-        "negated": (pl.Boolean, "shown with the opposite sign"),
-    },
-)
-TABLES = (COMPANIES, SERIES, POINTS, HISTORY, ROWS)
+TABLES = STATEMENT_TABLES
 
 
 @dataclass(frozen=True, slots=True)

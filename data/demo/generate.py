@@ -19,13 +19,15 @@ from data.demo.render import rendered
 from data.demo.script import Flavor
 from data.demo.shelf import Written, is_shared, own_files, shared_file
 from data.demo.signals import write_signals
+from data.demo.statements import write_demo_statements
 from data.demo.story import Story, story
 from data.demo.templates import load_tasks
 from data.demo.truth import TruthWriter
 from data.demo.words import LANGUAGES
 from data.errors import InputError
 
-CONFIG = "benchmint.toml"
+CONFIG, STATEMENTS = "benchmint.toml", "statements"
+N_COMPANIES = 36
 _INBOUND_FOLDER = INBOUND.removeprefix("/root/.openclaw/")
 
 
@@ -83,6 +85,7 @@ def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
     n_fixtures = _write_files(part, size, seed)
     write_planted(part)
     write_signals(part, seed)
+    write_demo_statements(part / STATEMENTS, seed, N_COMPANIES)
     _write_config(part)
     plants = truth.close()
     return DemoSummary(n_sessions, truth.n_files, truth.n_instances, n_fixtures, n_bytes, plants)
@@ -155,6 +158,7 @@ def _write_config(part: Path) -> None:
         },
         "signals": {"source": "demo-registry"},
         "selection": {"max_tasks": 40, "lite_size": 12},
+        "questions": {"sampling": {"size": 60}},
         "sessions": {"network": {"mode": "offline", "unverified": "keep"}},
     }
     (part / CONFIG).write_text(tomli_w.dumps(config), encoding="utf-8")

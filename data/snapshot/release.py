@@ -18,6 +18,7 @@ class PrivacyStamp(StrEnum):
     """What was done about private text; printed on the card, the manifest and the report."""
 
     GENERATED = "generated"  # the input was made by the demo generator
+    PUBLIC = "public"  # all that went in is public by the word of the recipe
     MASKED = "masked"  # masking and the leak scan have run
     UNSCANNED = "unscanned"  # real input, built with the masking switched off
 

@@ -25,6 +25,12 @@ def command(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration (TOML).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to build.")] = None,
+    sec: Annotated[
+        list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")
+    ] = None,
+    edinet: Annotated[
+        list[Path] | None, typer.Option(help="EDINET summaries, the code list beside them.")
+    ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Pilot scores by task id: item,family,model,score.")
     ] = None,
@@ -50,6 +56,8 @@ def command(
     given: dict[str, Any] = {
         "sessions": tuple(sessions or ()),
         "files": tuple(files or ()),
+        "sec": tuple(sec or ()),
+        "edinet": tuple(edinet or ()),
         "scores": scores,
         "last_release": last,
         "out": out,
@@ -72,9 +80,10 @@ def command(
 
 
 def _with_date(settings: Settings) -> Settings:
-    """Real sessions without a date in the configuration are released as of today (UTC)."""
+    """Real input without a date in the configuration are released as of today (UTC)."""
     release = settings.release
-    if not settings.runtime.sessions or "release_date" in release.model_fields_set:
+    given = settings.runtime.sessions or settings.runtime.sec or settings.runtime.edinet
+    if not given or "release_date" in release.model_fields_set:
         return settings
     today = dt.datetime.now(dt.UTC).date()
     return settings.model_copy(

@@ -1,0 +1,1 @@
+"""The six categories that questions are balanced over."""

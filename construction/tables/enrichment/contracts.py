@@ -1,0 +1,66 @@
+"""What enrichment returns: the surroundings of a data point in its statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from data.contracts import StageConfig
+
+
+class EnrichmentConfig(StageConfig):
+    """`neighbours` rows before and behind the point's row, `page_rows` in its picture.
+
+    `round_share` as for questions: when a statement counts as reported in millions or thousands.
+    """
+
+    neighbours: int = 10
+    page_rows: int = 40
+    round_share: float = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a statement as a reader sees it.
+
+    `value` is the filed decimal for the point's period and `shown` its printed form; `before` is
+    printed for the comparative period. All are empty where the row has no such value. `offset`
+    counts rows from the point's own, which is 0.
+    """
+
+    offset: int
+    line: int
+    label: str
+    value: str
+    shown: str
+    before: str
+    heading: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A statement as it is drawn: its title lines, column heads and rows."""
+
+    company: str
+    statement: str
+    section: str
+    unit: str
+    period: str
+    before: str
+    source: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """The surroundings of one point; `rows` are the ±n neighbours, `svg` the drawn page.
+
+    `found` is False where the point stands in no row of a statement: then the page holds the
+    point alone.
+    """
+
+    point_id: str
+    found: bool
+    rows: tuple[Row, ...]
+    section: tuple[str, ...]
+    page: Page
+    svg: str

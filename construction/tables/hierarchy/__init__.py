@@ -1,0 +1,1 @@
+"""Hierarchical names of series, rebuilt from row order, closing totals and standard trees."""

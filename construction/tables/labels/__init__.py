@@ -1,0 +1,1 @@
+"""Own English labels for the line items of Japanese statements."""

@@ -1,0 +1,44 @@
+"""How years are named and how far a year end may drift."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from data.contracts import StageConfig
+
+
+class YearLabel(StrEnum):
+    """Which calendar year names a fiscal year."""
+
+    END = "end"  # the year in which it ends: usual in the US, and in 2016年3月期
+    START = "start"  # the year in which it starts: usual in Japan, as in 2015年度
+
+
+class MidYear(StrEnum):
+    """What a balance sheet in the middle of a fiscal year closes."""
+
+    AUTO = "auto"  # Q2 if the company shows quarters in that fiscal year, else H1
+    H1 = "H1"
+    Q2 = "Q2"
+
+
+class PeriodConfig(StageConfig):
+    """Conventions of fiscal years.
+
+    The name of a year comes from `label_by_company` (by company_id), else `label_by_source`, else
+    `label_by_country`, else `label_by`. A period's end may lie `drift_days` from the month end (or
+    the day of the
+    month) that the fiscal year end names: 52/53-week years end on a weekday, up to 7 days off.
+    A start and an end may differ from the stated length by `length_days`: the last quarter of a
+    52/53-week year can have 16 or 17 weeks.
+    """
+
+    label_by: YearLabel = YearLabel.END
+    label_by_country: dict[str, YearLabel] = Field(default={})
+    label_by_source: dict[str, YearLabel] = Field(default={"edinet": YearLabel.START})
+    label_by_company: dict[str, YearLabel] = Field(default={})
+    drift_days: int = Field(default=7, ge=0, le=7)
+    length_days: int = Field(default=35, ge=0)
+    mid_year: MidYear = MidYear.AUTO

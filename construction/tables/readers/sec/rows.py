@@ -1,0 +1,43 @@
+"""Rows of statements in filing order, each with the series that it shows."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from construction.tables.model import ROWS
+
+
+def rows_of(
+    judged: pl.DataFrame, told: pl.DataFrame, series: pl.DataFrame, tags: pl.DataFrame
+) -> pl.DataFrame:
+    """The kept rows of `judged`: columns of ROWS, sorted by (document, report, line).
+
+    `told` are facts with the numbers of their `series`. A row shows the consolidated series of
+    its tag, in the unit with the most facts of the filing; without one, the only dimensioned
+    series of its tag; null if there are several of those.
+    """
+    label = pl.coalesce(pl.col("plabel").str.strip_chars(), "tlabel", pl.col("tag").cast(pl.String))
+    return (
+        judged.filter(pl.col("reason").is_null())
+        .join(_shown(told), on=["nth", "tag", "version"], how="left")
+        .join(series.select("sid", "series_id"), on="sid", how="left")
+        .join(tags.select("tag", "version", "tlabel"), on=["tag", "version"], how="left")
+        .with_columns(document="adsh", label=label)
+        .sort("by_name", "report", "line")
+        .select(list(ROWS.columns))
+        .cast(ROWS.schema)
+    )
+
+
+def _shown(told: pl.DataFrame) -> pl.DataFrame:
+    """The number of the series of each (nth, tag, version)."""
+    key = ["nth", "tag", "version"]
+    counted = told.group_by(*key, "sid").agg(
+        pl.len().alias("n"), pl.col("dimensions").first().is_not_null().alias("dimensioned")
+    )
+    ranked = counted.sort("dimensioned", "n", "sid", descending=[False, True, False])
+    first = ranked.group_by(key, maintain_order=True).agg(
+        pl.col("sid", "dimensioned").first(), pl.len().alias("rivals")
+    )
+    clear = ~pl.col("dimensioned") | (pl.col("rivals") == 1)
+    return first.filter(clear).select(*key, "sid")

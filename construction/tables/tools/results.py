@@ -1,0 +1,122 @@
+"""What the lookups return. The field descriptions become the tools' output schemas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from data.contracts import StageConfig
+
+
+class LookupLimits(StageConfig):
+    """Bounds of every question and answer. Runtime: no table depends on them."""
+
+    query_chars: int = 200
+    companies: int = 50
+    series: int = 200
+    values: int = 500
+    suggestions: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a lookup has no answer, and what would have one."""
+
+    error: str
+    suggestions: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """One paragraph for the caller."""
+        if not self.suggestions:
+            return self.error
+        return f"{self.error} Nearest: {'; '.join(self.suggestions)}."
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyHit:
+    """One company that fits."""
+
+    company_id: Annotated[str, Field(description="use it in the other two tools")]
+    name: str
+    name_local: Annotated[str | None, Field(description="name in the filing's language")]
+    ticker: str | None
+    country: Annotated[str | None, Field(description="headquarters, ISO 3166 alpha-2")]
+    exchange: str | None
+    us: Annotated[bool | None, Field(description="traded on a US exchange")]
+    industry: str | None
+    fiscal_year_end: Annotated[str | None, Field(description="MM-DD")]
+    language: Annotated[str | None, Field(description="language of its filings")]
+    score: Annotated[float, Field(description="0 to 100; 100 is exact")]
+
+
+@dataclass(frozen=True, slots=True)
+class Companies:
+    """Companies, best first."""
+
+    companies: tuple[CompanyHit, ...]
+    matched: Annotated[int, Field(description="how many fit; more than shown if limited")]
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesHit:
+    """One line item of the company."""
+
+    series_id: Annotated[str, Field(description="use it in get_company_fundamentals")]
+    name: Annotated[str, Field(description="statement | section … | label")]
+    name_local: Annotated[str | None, Field(description="the same as filed; null if English")]
+    statement: str
+    category: str | None
+    unit: Annotated[str, Field(description="currency code, CODE/share, shares, ratio or count")]
+    dimensions: Annotated[str | None, Field(description="axis=member; null if consolidated")]
+    values: Annotated[int, Field(description="how many values there are")]
+    period_types: Annotated[tuple[str, ...], Field(description="lengths filed: annual, half …")]
+    first_period: Annotated[str | None, Field(description="oldest fiscal period")]
+    last_period: Annotated[str | None, Field(description="newest fiscal period")]
+    score: Annotated[float | None, Field(description="0 to 100; null without a query")]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesList:
+    """Series of one company, best first; in order of the statements without a query."""
+
+    company_id: str
+    series: tuple[SeriesHit, ...]
+    matched: Annotated[int, Field(description="how many fit; more than shown if limited")]
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One reported value."""
+
+    value: Annotated[str, Field(description="decimal as reported, unscaled, in the unit")]
+    unit: str
+    fiscal_period: Annotated[str | None, Field(description="FY2024, FY2024-H1, FY2024-Q1 …")]
+    calendar_period: Annotated[str | None, Field(description="2024, 2024-H1 or 2024-Q1")]
+    period_start: Annotated[str | None, Field(description="ISO date; null for an instant")]
+    period_end: Annotated[str, Field(description="ISO date; the day itself for an instant")]
+    months: Annotated[int | None, Field(description="length as filed; 0 is an instant")]
+    period_type: str | None
+    document: Annotated[str, Field(description="filing that reports it")]
+    filed: str | None
+    computed: Annotated[bool | None, Field(description="derived, never filed")]
+    restatements: Annotated[int | None, Field(description="earlier filings that differ")]
+
+
+@dataclass(frozen=True, slots=True)
+class Fundamentals:
+    """Values of one series, newest first."""
+
+    company_id: str
+    company: str
+    series_id: str
+    name: str
+    fiscal_year_end: Annotated[str | None, Field(description="MM-DD")]
+    asked: Annotated[str | None, Field(description="how the period was understood")]
+    values: tuple[Value, ...]
+    matched: Annotated[int, Field(description="how many fit; more than shown if limited")]
+    note: str | None = None

@@ -1,0 +1,156 @@
+"""Which fictional companies there are, and what is particular about each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from data.demo.statements.economy import Amounts, Quarter, Traits, run_books
+from data.demo.statements.words import Industry, industries, lexicon
+from data.randomness import keyed_generator
+
+FIRST_YEAR, LAST_YEAR = 2021, 2024
+YEARS = LAST_YEAR - FIRST_YEAR + 1
+REGIONS = ("UnitedStates", "EuropeMiddleEastAndAfrica", "AsiaPacific")
+_YEAR_ENDS = (12, 9, 3, 6, 12, 1, 12, 6, 9, 3, 12, 12)
+_JAPANESE_YEAR_ENDS = (3, 3, 12, 6, 9, 3)
+_SCALES = (1_000_000, 1_000, 1_000, 1_000_000, 1_000, 1)
+_BASES = {1_000_000: 9_000, 1_000: 480_000, 1: 61_000_000}
+_JAPANESE_BASES = {1_000_000: 140_000, 1_000: 23_000_000}
+_FOREIGN_EVERY = 5
+JANUARY = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """One company and its books. `scale` is the reporting unit: 1, thousands or millions.
+
+    `weeks` marks a 52/53-week year, which ends on the Saturday nearest to the end of the month.
+    """
+
+    number: int
+    source_id: str
+    name: str
+    name_local: str | None
+    ticker: str
+    country: str
+    city: str
+    industry: Industry
+    currency: str
+    scale: int
+    year_end: int
+    weeks: bool
+    shares: int
+    opening: Amounts
+    quarters: Sequence[Quarter]
+
+    @property
+    def foreign(self) -> bool:
+        """Files 20-F and 6-K."""
+        return self.country != "US"
+
+    def year_end_year(self, fiscal_year: int) -> int:
+        """The calendar year in which a fiscal year ends; one that ends in January has the name
+        of the year before."""
+        return fiscal_year + (self.year_end == JANUARY)
+
+    def stocks(self, quarter: int) -> Amounts:
+        """Stocks at the end of a quarter; -1 is the opening."""
+        return self.opening if quarter < 0 else self.quarters[quarter].stocks
+
+    def flows(self, first: int, last: int) -> dict[str, int]:
+        """Flows of the quarters `first` to `last`, both included, added up."""
+        span = self.quarters[first : last + 1]
+        return {name: sum(quarter.flows[name] for quarter in span) for name in span[0].flows}
+
+
+def us_companies(seed: int, count: int) -> list[Company]:
+    """Companies that file with the SEC; every fifth has its headquarters elsewhere."""
+    return [_us_company(seed, number) for number in range(count)]
+
+
+def japanese_companies(seed: int, count: int) -> list[Company]:
+    """Companies that file in Japan."""
+    return [_japanese_company(seed, number) for number in range(count)]
+
+
+def _us_company(seed: int, number: int) -> Company:
+    words, trades = lexicon(), industries()
+    trade = trades[number % len(trades)]
+    stem = words["stems"][number % len(words["stems"])]
+    again = number // len(words["stems"])
+    foreign = number % _FOREIGN_EVERY == _FOREIGN_EVERY - 1
+    abroad = words["foreign"][number // _FOREIGN_EVERY % len(words["foreign"])]
+    legal = abroad["legal"] if foreign else words["legal_us"][number % len(words["legal_us"])]
+    middle = f" {'I' * again}" if again else ""
+    year_end = 12 if foreign else _YEAR_ENDS[number % len(_YEAR_ENDS)]
+    scale = _SCALES[number % len(_SCALES)]
+    opening, quarters = _books(seed, f"us.{number}", trade, _BASES[scale])
+    return Company(
+        number=number,
+        source_id=f"{9_990_001 + number}",
+        name=f"{stem}{middle} {trade.english} {legal}",
+        name_local=None,
+        ticker=_ticker(stem, number),
+        country=abroad["country"] if foreign else "US",
+        city=abroad["city"] if foreign else "SPRINGFIELD",
+        industry=trade,
+        currency=abroad["currency"] if foreign else "USD",
+        scale=scale,
+        year_end=year_end,
+        weeks=year_end == JANUARY,
+        shares=40_000_000 + 1_000_000 * (number * 7 % 60),
+        opening=opening,
+        quarters=quarters,
+    )
+
+
+def _japanese_company(seed: int, number: int) -> Company:
+    words, trades = lexicon(), industries()
+    trade = trades[(number * 2 + 1) % len(trades)]
+    local, english = words["japanese"][number % len(words["japanese"])]
+    again = number // len(words["japanese"])
+    middle, middle_english = (f"第{again + 1}", f" No. {again + 1}") if again else ("", "")
+    scale = (1_000_000, 1_000)[number % 2]
+    opening, quarters = _books(seed, f"jp.{number}", trade, _JAPANESE_BASES[scale])
+    name_local = f"{local}{middle}{trade.japanese}"
+    return Company(
+        number=number,
+        source_id=f"E{99_001 + number}",
+        name=f"{english}{middle_english} {trade.japanese_english} Co., Ltd.",
+        name_local=f"株式会社　{name_local}" if number % 3 == 1 else f"{name_local}株式会社",
+        ticker=f"{101 + number:04}",
+        country="JP",
+        city="架空市一丁目１番１号",
+        industry=trade,
+        currency="JPY",
+        scale=scale,
+        year_end=_JAPANESE_YEAR_ENDS[number % len(_JAPANESE_YEAR_ENDS)],
+        weeks=False,
+        shares=20_000_000 + 1_000_000 * (number * 11 % 50),
+        opening=opening,
+        quarters=quarters,
+    )
+
+
+def _books(seed: int, entity: str, trade: Industry, base: int) -> tuple[Amounts, list[Quarter]]:
+    rng = keyed_generator(seed, "demo.statements", entity)
+    regions = (rng.uniform(0.4, 0.6), rng.uniform(0.2, 0.3))
+    traits = Traits(
+        revenue=round(base * rng.uniform(0.6, 1.8)),
+        growth=rng.uniform(-0.02, 0.11),
+        cost=rng.uniform(0.58, 0.66),
+        research=rng.uniform(0.03, 0.08),
+        selling=rng.uniform(0.14, 0.2),
+        tax=rng.uniform(0.21, 0.28),
+        minority=rng.uniform(0.01, 0.03),
+        segments=[share for _, share in trade.segments],
+        regions=[*regions, 1 - sum(regions)],
+    )
+    return run_books(rng, traits, YEARS)
+
+
+def _ticker(stem: str, number: int) -> str:
+    """Three consonants of the stem, a letter that counts, and X: five letters."""
+    consonants = [letter for letter in stem.upper() if letter not in "AEIOU"]
+    return f"{''.join(consonants[:3])}{chr(ord('A') + number % 26)}X"

@@ -1,0 +1,87 @@
+"""`benchmint questions`: financial statements to single-value questions with traced answers."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from data.atomic import private_dir, replacing_dir
+from data.errors import InputError
+from data.snapshot import PrivacyStamp
+from flows import questions
+from flows.recipe import load_settings
+from flows.run import Run, building, open_run
+from flows.source import with_source
+
+
+def command(
+    sec: Annotated[
+        list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")
+    ] = None,
+    edinet: Annotated[
+        list[Path] | None, typer.Option(help="EDINET summaries, the code list beside them.")
+    ] = None,
+    tickers: Annotated[
+        Path | None, typer.Option(help="Today's US listings (Parquet): cik, ticker, exchange.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="How many questions.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration with [questions].")] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
+    out: Annotated[Path, typer.Option(help="Where to write.")] = Path("questions"),
+) -> None:
+    """Write questions and tables to OUT/public, answers and pages to OUT/private."""
+    given: dict[str, Any] = {
+        "sec": tuple(sec or ()),
+        "edinet": tuple(edinet or ()),
+        "tickers": tickers,
+        "key_file": key,
+        "out": out,
+    }
+    runtime = {name: value for name, value in given.items() if value not in (None, ())}
+    overrides: dict[str, Any] = {"runtime": runtime}
+    if size is not None:
+        overrides["questions"] = {"sampling": {"size": size}}
+    settings = load_settings(config, overrides)
+    if settings.runtime.sessions:
+        found, expected = "sessions in [runtime]", "statements alone"
+        raise InputError(str(config), found, expected, "Use `benchmint build` for both.")
+    with building(out):
+        recipe, ready, stamp = with_source(settings.recipe, settings.runtime)
+        run = open_run(recipe, ready)
+        read = questions.read_sources(run)
+        asked = questions.ask(run, read)
+        _hand_over(run, read.path, asked.path)
+        run.store.prune({read.path, asked.path})
+    _report(asked.path, out, stamp)
+
+
+def _hand_over(run: Run, read: Path, asked: Path) -> None:
+    """Copy what people use out of the stages, each half whole or not at all."""
+    shutil.rmtree(run.out / "public", ignore_errors=True)
+    with replacing_dir(run.out / "public") as part:
+        shutil.copyfile(asked / "public/questions.parquet", part / "questions.parquet")
+        shutil.copytree(read / questions.DATABASE, part / "tables")
+    shutil.rmtree(run.private / "questions", ignore_errors=True)
+    with replacing_dir(private_dir(run.private) / "questions") as part:
+        shutil.copyfile(asked / "private/answers.parquet", part / "answers.parquet")
+        for name in ("candidates.jsonl", "ledger.parquet", questions.REPORT):
+            shutil.copyfile(asked / name, part / name)
+        shutil.copytree(asked / questions.PAGES, part / questions.PAGES)
+
+
+def _report(asked: Path, out: Path, stamp: PrivacyStamp) -> None:
+    told = orjson.loads((asked / questions.REPORT).read_bytes())
+    share, seed = told["filters"]["dropped_share"], told["filters"]["seed_share"]
+    rejected = sum(row["rejected"] for row in told["response"])
+    print(f"{told['questions']} of {told['asked_for']} questions in {out} (privacy: {stamp})")
+    print(f"by region {_counts(told['by_region'])}; by category {_counts(told['by_category'])}")
+    print(f"{rejected} drawn points could not be asked for, {told['replacements']} replaced")
+    print(f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in counts.items())

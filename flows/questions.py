@@ -1,0 +1,187 @@
+"""The stages of the questions lane: statements read, named and filtered, drawn from, asked about.
+
+Prefect is not needed here: the flow wraps these stages as tasks, `benchmint questions` calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+import polars as pl
+
+from construction.tables.categories.assign import assign
+from construction.tables.enrichment.enrich import enrich, write_pictures
+from construction.tables.filters import filter_points
+from construction.tables.hierarchy.rebuild import rebuild
+from construction.tables.hierarchy.report import hierarchy_report
+from construction.tables.model import TABLES, Statements
+from construction.tables.periods.config import PeriodConfig
+from construction.tables.periods.derive import derived_points
+from construction.tables.periods.fill import with_periods
+from construction.tables.questions.candidates import candidate_of
+from construction.tables.questions.output import write_questions
+from construction.tables.questions.schemas import QUESTIONS
+from construction.tables.readers.edinet.read import read_edinet
+from construction.tables.readers.sec.read import read_sec
+from construction.tables.store import read_statements, write_statements
+from data.atomic import write_bytes
+from data.canonical import file_digest, pretty_json
+from data.contracts import Disclosure
+from data.errors import InputError
+from data.run_store import StageOutput
+from data.snapshot.release import ReleasedTable
+from data.tables import (
+    LEDGER,
+    TALLIES,
+    ledger_record,
+    tally_records,
+    write_frame,
+    write_table,
+)
+from flows.asking import ask_for
+from flows.lanes import LanePool
+from flows.recipe import QuestionsRecipe
+from flows.run import Run
+from flows.stored_pool import read_pool, write_pool
+
+READ, ASK = "statements", "questions"
+DATABASE, ASKABLE, PAGES, REPORT = "tables", "askable.parquet", "pages", "questions.json"
+
+
+def source_files(paths: Sequence[Path]) -> list[Path]:
+    """The files given, and those in the folders given; sorted. Raises InputError for none."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise InputError(str(path), "nothing", "financial statements", "Check the path.")
+        found += [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    return sorted(found)
+
+
+def input_digests(run: Run) -> dict[str, str]:
+    """The digests of all files of the lane, under names that tell their place only."""
+    runtime = run.runtime
+    given = {"sec": runtime.sec, "edinet": runtime.edinet}
+    told = {
+        f"{source}-{number:04d}": file_digest(path)
+        for source, paths in given.items()
+        for number, path in enumerate(source_files(paths), start=1)
+    }
+    return told | ({"tickers": file_digest(runtime.tickers)} if runtime.tickers else {})
+
+
+def read_sources(run: Run) -> StageOutput:
+    """Both sources into one database: read, named, dated, and judged what can be asked about."""
+    recipe = run.recipe.questions
+    digests = sorted(input_digests(run).items())
+    told = (digests, recipe.sec, recipe.edinet, recipe.hierarchy, recipe.filters)
+    return run.store.run(READ, run.store.key(READ, *told), partial(_read, run))
+
+
+def _read(run: Run, out: Path) -> None:
+    recipe, runtime = run.recipe.questions, run.runtime
+    parts = []
+    if runtime.sec:
+        parts.append(read_sec(runtime.sec, recipe.sec, runtime.tickers))
+    if runtime.edinet:
+        parts.append(read_edinet(runtime.edinet, recipe.edinet))
+    frames = {
+        table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
+    }
+    assigned = assign(_series(Statements(**frames), recipe))
+    named = _dated(replace(Statements(**frames), series=assigned.series), recipe.filters.periods)
+    filtered = filter_points(named, recipe.filters)
+    write_statements(out / DATABASE, named)
+    write_frame(out / ASKABLE, filtered.points.select("point_id"))
+    ledger = pl.DataFrame([ledger_record(row) for part in parts for row in part.ledger], LEDGER)
+    write_frame(out / "ledger.parquet", pl.concat([ledger, assigned.ledger, filtered.ledger]))
+    tallies = [tally for part in parts for tally in part.tallies]
+    tallies += [*assigned.tallies, *filtered.tallies]
+    records = [record for tally in tallies for record in tally_records(tally)]
+    write_table(out / "tallies.parquet", records, TALLIES)
+    report = {
+        "hierarchy": hierarchy_report(named.series, named.points),
+        "filters": asdict(filtered.report),
+    }
+    write_bytes(out / REPORT, pretty_json(report))
+
+
+def _series(statements: Statements, recipe: QuestionsRecipe) -> pl.DataFrame:
+    return rebuild(statements.series, statements.rows, statements.points, recipe.hierarchy)
+
+
+def _dated(statements: Statements, config: PeriodConfig) -> Statements:
+    """With the fiscal periods of all points, and those that can be derived from filed ones."""
+    filed = pl.concat([statements.points, statements.history.drop("replaced_by")])
+    dated = with_periods(filed, statements.companies, config)  # both at once: they share years
+    points = dated.head(statements.points.height)
+    replaced = dated.tail(statements.history.height)
+    return replace(
+        statements,
+        points=pl.concat([points, derived_points(points, statements.series)]),
+        history=replaced.with_columns(statements.history["replaced_by"]),
+    )
+
+
+def ask(run: Run, read: StageOutput) -> StageOutput:
+    """Draw, write the questions, and make candidates of them."""
+    recipe = run.recipe.questions
+    told = (recipe.sampling, recipe.wording, recipe.enrichment, recipe.licence)
+    key = run.store.key(ASK, read.path.name, *told, run.recipe.release.seed, run.key_id)
+    return run.store.run(ASK, key, partial(_ask, run, read.path))
+
+
+def _ask(run: Run, read: Path, out: Path) -> None:
+    recipe, seed = run.recipe.questions, run.recipe.release.seed
+    statements = read_statements(read / DATABASE)
+    askable = pl.read_parquet(read / ASKABLE)["point_id"]
+    answered = ask_for(statements, askable, recipe, seed)
+    (out / "public").mkdir()
+    _, answers = write_questions(out / "public", out / "private", answered.questions, seed)
+    candidates = [
+        candidate_of(question, run.opaque("q", question.point_id), recipe.licence)
+        for question in answered.questions
+    ]
+    write_pool(out, sorted(candidates, key=lambda candidate: candidate.task_id), {})
+    numbers = dict(pl.read_parquet(answers, columns=["point_id", "index"]).iter_rows())
+    write_pictures(out / PAGES, enrich(numbers, statements, recipe.enrichment), numbers)
+    write_table(out / "ledger.parquet", map(ledger_record, answered.ledger), LEDGER)
+    records = [record for tally in answered.tallies for record in tally_records(tally)]
+    write_table(out / "tallies.parquet", records, TALLIES)
+    known = orjson.loads((read / REPORT).read_bytes())
+    write_bytes(out / REPORT, pretty_json(known | answered.report))
+
+
+def lane_pool(run: Run, read: StageOutput, asked: StageOutput) -> LanePool:
+    """What the lane hands to the release; statements of private sources stay out of it."""
+    pool = read_pool(asked.path)
+    tables = {"questions": ReleasedTable(asked.path / "public/questions.parquet", QUESTIONS.row)}
+    if not _has_private(run):
+        database = read.path / DATABASE
+        tables |= {
+            table.name: ReleasedTable(database / f"{table.name}.parquet", table.row)
+            for table in TABLES
+        }
+    return LanePool(
+        candidates=pool.candidates,
+        folders=[read.path, asked.path],
+        fixtures={},
+        inputs=input_digests(run),
+        tables=tables,
+        answers=asked.path / "private/answers.parquet",
+        report=orjson.loads((asked.path / REPORT).read_bytes()),
+    )
+
+
+def _has_private(run: Run) -> bool:
+    recipe, runtime = run.recipe.questions, run.runtime
+    used = [
+        config.disclosure
+        for paths, config in ((runtime.sec, recipe.sec), (runtime.edinet, recipe.edinet))
+        if paths
+    ]
+    return Disclosure.PRIVATE in used

@@ -1,0 +1,147 @@
+"""The three tools: what a client is told about them, their arguments, and the lookup behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from construction.tables.periods.query import Basis
+from construction.tables.tools.companies import discover_companies
+from construction.tables.tools.database import Database
+from construction.tables.tools.fundamentals import get_company_fundamentals
+from construction.tables.tools.results import (
+    Companies,
+    Fundamentals,
+    LookupLimits,
+    Refusal,
+    SeriesList,
+)
+from construction.tables.tools.series import discover_company_series
+
+LIMITS = LookupLimits()
+Answer = Companies | SeriesList | Fundamentals
+_TEXT = LIMITS.query_chars
+_ID = 1000
+
+INSTRUCTIONS = (
+    "Reported values of company filings. Find the company, then its series, then the values. "
+    "Values are decimals as filed, unscaled. Every value carries its fiscal and its calendar "
+    "period: take care which one you are asked for."
+)
+_PERIODS = """\
+Periods:
+- Fiscal year: named after the calendar year in which it ends, except in Japanese filings, where \
+it is named after the year in which it starts (2023年度: April 2023 to March 2024 is FY2023). \
+"2024年3月期" names that same year by its last month. A company may count otherwise: period_start \
+and period_end tell the days, fiscal_year_end (MM-DD) the end.
+- Q1 to Q4, H1 and H2 count from the start of the fiscal year; 9M is its first nine months.
+- Calendar period: the calendar year, half or quarter (2024, 2024-H1, 2024-Q1) that shares most \
+days with the period, the earlier one in a tie; a balance has the quarter whose last day is \
+nearest. Nine months have no calendar name.
+- Year to date: cash flows, and some quarterly income statements, are filed from the start of the \
+fiscal year: H1 and 9M values are cumulative. months says how long a value is (0: a balance on \
+one day, which answers to every period that closes on that day).
+- A period is fiscal text ("FY2024", "FY2024-Q1", "Q1 FY2024", "H1 FY2024", "9M FY2024", \
+"2016年3月期"), calendar text ("calendar 2024-Q1", "CY2024") or a closing day ("2024-03-31"). \
+A bare "2024" or "2024-Q1" counts by `convention`: fiscal unless you say calendar."""
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool: closed to unknown names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CompanyArguments(Arguments):
+    query: str = Field(
+        min_length=1, max_length=_TEXT, description="name in English or local, ticker, or id"
+    )
+    country: str | None = Field(
+        None, min_length=2, max_length=2, description="headquarters, ISO 3166 alpha-2, e.g. JP"
+    )
+    limit: int = Field(10, ge=1, le=LIMITS.companies, description="most companies to return")
+
+
+class SeriesArguments(Arguments):
+    company_id: str = Field(min_length=1, max_length=_TEXT, description="from discover_companies")
+    query: str | None = Field(
+        None, min_length=1, max_length=_TEXT, description="words of the line item; all without"
+    )
+    category: str | None = Field(
+        None, min_length=1, max_length=_TEXT, description="only series of this category"
+    )
+    limit: int = Field(50, ge=1, le=LIMITS.series, description="most series to return")
+
+
+class FundamentalsArguments(Arguments):
+    company_id: str = Field(min_length=1, max_length=_TEXT, description="from discover_companies")
+    series_id: str | None = Field(
+        None, min_length=1, max_length=_ID, description="from discover_company_series"
+    )
+    series_name: str | None = Field(
+        None,
+        min_length=1,
+        max_length=_ID,
+        description="instead of series_id: full name, label or tag",
+    )
+    period: str | None = Field(
+        None, min_length=1, max_length=120, description="fiscal or calendar; all periods without"
+    )
+    convention: Basis = Field(
+        Basis.FISCAL, description="how a period without FY or CY counts: fiscal or calendar"
+    )
+    limit: int = Field(50, ge=1, le=LIMITS.values, description="most values to return")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool. `run` gets the arguments by name."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    answer: TypeAdapter[Any]
+    run: Callable[..., Answer | Refusal]
+
+    def call(self, database: Database, arguments: Arguments) -> Answer | Refusal:
+        return self.run(database, **arguments.model_dump(), limits=LIMITS)
+
+
+TOOLS = (
+    ToolSpec(
+        "discover_companies",
+        "Find companies",
+        "Companies by name (English or local, spelling need not be exact, legal forms such as "
+        "Inc. or 株式会社 hardly count), ticker or id; best first, exact tickers before names. "
+        "Returns company_id for the other tools, and the fiscal year end (MM-DD).",
+        CompanyArguments,
+        TypeAdapter(Companies),
+        discover_companies,
+    ),
+    ToolSpec(
+        "discover_company_series",
+        "Find a company's line items",
+        "Line items (series) of one company: hierarchical name `statement | section | label`, "
+        "unit, category, and which periods have values, named by fiscal period. With a query the "
+        "best fits first; without, in order of the statements. A series with dimensions is a "
+        "part (a segment, a region), not the consolidated figure.",
+        SeriesArguments,
+        TypeAdapter(SeriesList),
+        discover_company_series,
+    ),
+    ToolSpec(
+        "get_company_fundamentals",
+        "Read reported values",
+        "Reported values of one series, newest first, with unit, both period conventions, days "
+        "and filing. Values are as filed: not rounded, scaled, annualised or converted; the last "
+        "filing wins where a value was restated.\n\n" + _PERIODS,
+        FundamentalsArguments,
+        TypeAdapter(Fundamentals),
+        get_company_fundamentals,
+    ),
+)
+BY_NAME = {spec.name: spec for spec in TOOLS}

@@ -1,0 +1,36 @@
+"""The questions lane: financial statements to single-value questions."""
+
+from __future__ import annotations
+
+from prefect import flow, task
+
+from data.errors import guarded
+from data.run_store import StageOutput
+from flows import questions
+from flows.lanes import LanePool
+from flows.recipe import Recipe, Runtime
+from flows.run import Run, open_run
+
+
+@flow(name="tables-to-questions", validate_parameters=False)
+def tables_to_questions(recipe: Recipe, runtime: Runtime) -> LanePool | None:
+    """Read, draw and ask; None where no statements were given."""
+    if not (runtime.sec or runtime.edinet):
+        return None
+    run = open_run(recipe, runtime)
+    read = read_statements(run)
+    return questions.lane_pool(run, read, ask_questions(run, read))
+
+
+@task(name="read-statements")
+@guarded("read-statements")
+def read_statements(run: Run) -> StageOutput:
+    """SEC data sets and EDINET summaries into one database of named and dated points."""
+    return questions.read_sources(run)
+
+
+@task(name="ask-questions")
+@guarded("ask-questions")
+def ask_questions(run: Run, read: StageOutput) -> StageOutput:
+    """Draw, ask, replace what cannot be asked."""
+    return questions.ask(run, read)
