@@ -66,6 +66,23 @@ def tally_outcomes(
     return close(stage, kind, unit, len(entered), counts)
 
 
+def completed(rows: Sequence[LedgerRow], tallies: Iterable[StageTally]) -> list[LedgerRow]:
+    """`rows` with one more per (stage, unit) for the units that were kept without a row.
+
+    Stages over hundreds of thousands of units list those that they turn away.
+    """
+    told: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        if row.outcome is Outcome.KEPT:
+            told[(row.stage, row.unit)] += row.n
+    unnamed = [
+        LedgerRow(tally.stage, tally.unit, "(kept)", Outcome.KEPT, n=missing)
+        for tally in merge(tallies)
+        if (missing := tally.counts.get(Outcome.KEPT, 0) - told[(tally.stage, tally.unit)]) > 0
+    ]
+    return [*rows, *unnamed]
+
+
 def merge(tallies: Iterable[StageTally]) -> list[StageTally]:
     """Add up the tallies of the shards of each (stage, unit), in order of first appearance."""
     merged: dict[tuple[str, str], StageTally] = {}

@@ -105,7 +105,7 @@ def _sample_books(frame: pl.DataFrame, tried: set[str]) -> tuple[list[LedgerRow]
     for is_us, category, was_tried, n in counted.iter_rows():
         stratum = f"{_REGION[is_us]}/{category}"
         outcome = Outcome.CHOSEN if was_tried else Outcome.NOT_CHOSEN
-        rows.append(LedgerRow(SAMPLE, "point", stratum, outcome, stratum=stratum, n=n))
+        rows.append(LedgerRow(SAMPLE, "point", f"({stratum})", outcome, stratum=stratum, n=n))
     counts = {Outcome.CHOSEN: len(tried), Outcome.NOT_CHOSEN: frame.height - len(tried)}
     return rows, close(SAMPLE, StageKind.CHOOSE, "point", frame.height, counts)
 

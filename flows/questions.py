@@ -32,6 +32,7 @@ from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Disclosure
 from data.errors import InputError
+from data.ledger import completed
 from data.run_store import StageOutput
 from data.snapshot.release import ReleasedTable
 from data.tables import (
@@ -97,10 +98,12 @@ def _read(run: Run, out: Path) -> None:
     filtered = filter_points(named, recipe.filters)
     write_statements(out / DATABASE, named)
     write_frame(out / ASKABLE, filtered.points.select("point_id"))
-    ledger = pl.DataFrame([ledger_record(row) for part in parts for row in part.ledger], LEDGER)
-    write_frame(out / "ledger.parquet", pl.concat([ledger, assigned.ledger, filtered.ledger]))
     tallies = [tally for part in parts for tally in part.tallies]
+    rows = completed([row for part in parts for row in part.ledger], tallies)
     tallies += [*assigned.tallies, *filtered.tallies]
+    rows += completed([], [*assigned.tallies, *filtered.tallies])
+    ledger = pl.DataFrame([ledger_record(row) for row in rows], LEDGER)
+    write_frame(out / "ledger.parquet", pl.concat([ledger, assigned.ledger, filtered.ledger]))
     records = [record for tally in tallies for record in tally_records(tally)]
     write_table(out / "tallies.parquet", records, TALLIES)
     report = {

@@ -29,7 +29,8 @@ class LedgerRow:
     """The outcome of one unit in one stage, or of `n` units that share id, outcome and reason.
 
     Sessions and what becomes of them have a row each; of the facts of a filing, hundreds of
-    thousands in a release, those with one reason share a row.
+    thousands in a release, those with one reason share a row; an id in parentheses names such a
+    group by what its units share.
 
     `evidence` is a pointer, never text: source_path, line, turn index, offsets. For a unit
     that failed a gate, `gate`, `reason`, `observed` and `limit` are those of the verdict that

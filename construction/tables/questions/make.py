@@ -59,10 +59,10 @@ def make_questions(
         made = _question(row, database, config, seed)
         if isinstance(made, Question):
             questions.append(made)
-            ledger.append(LedgerRow(STAGE, "data_point", row["point_id"], Outcome.KEPT))
+            ledger.append(LedgerRow(STAGE, "point", row["point_id"], Outcome.KEPT))
         else:
             ledger.append(made)
-    closed = tally(STAGE, StageKind.FILTER, "data_point", drawn["point_id"].to_list(), ledger)
+    closed = tally(STAGE, StageKind.FILTER, "point", drawn["point_id"].to_list(), ledger)
     return Asked(questions, ledger, closed)
 
 
@@ -133,7 +133,7 @@ def _rejected(
 ) -> LedgerRow:
     return LedgerRow(
         STAGE,
-        "data_point",
+        "point",
         row["point_id"],
         Outcome.REJECTED,
         reason=reason,

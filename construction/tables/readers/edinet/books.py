@@ -46,7 +46,7 @@ def _aggregated(
     unit: str, n_in: int, reasons: Mapping[str, int]
 ) -> tuple[list[LedgerRow], StageTally]:
     rows = [
-        LedgerRow(STAGE, unit, reason, Outcome.REJECTED, reason=reason, observed=count)
+        LedgerRow(STAGE, unit, f"({reason})", Outcome.REJECTED, reason=reason, n=count)
         for reason, count in sorted(reasons.items())
         if count
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -50,11 +51,11 @@ def line_books(read: Sequence[tuple[SourceTable, TableFrame]], config: SecConfig
     for source, told in read:
         listed = told.broken[: config.max_listed_lines]
         for line, found in listed:
-            evidence = {"line": line, "found": f"{found} columns", "expected": told.columns}
-            rows.append(_line_row(f"{source.label}:{line}", source.label, evidence))
+            at = {"line": line, "found": f"{found} columns", "expected": told.columns}
+            rows.append(_line_row(f"{source.label}:{line}", source.label, at))
         if more := len(told.broken) - len(listed):
-            evidence = {"n": more, "found": "other columns", "expected": told.columns}
-            rows.append(_line_row(source.label, source.label, evidence))
+            others = {"found": "other columns", "expected": told.columns}
+            rows.append(replace(_line_row(source.label, source.label, others), n=more))
     lines = sum(told.lines for _, told in read)
     broken = sum(len(told.broken) for _, told in read)
     counts = {Outcome.KEPT: lines - broken, Outcome.ERRORED: broken}
@@ -68,7 +69,7 @@ def filing_books(judged: pl.DataFrame) -> Books:
     told = judged.select(names).sort("source", "adsh", *names, nulls_last=True)
     for number, (adsh, form, source, reason) in enumerate(told.iter_rows()):
         outcome, why = _outcome(reason)
-        evidence = {"source_path": source}
+        evidence: dict[str, Scalar] = {"source_path": source}
         if why is SecReason.BAD_FILING:
             item, evidence["expected"] = (
                 f"{source}#{number}",
@@ -95,7 +96,7 @@ def counted_books(unit: str, n_in: int, kept: pl.DataFrame, left: pl.DataFrame) 
         outcome, why = _outcome(reason)
         counts[outcome] += n
         item = f"{document or 'unknown'}:{why or 'kept'}"
-        rows.append(LedgerRow(STAGE, unit, item, outcome, reason=why, evidence={"n": n}))
+        rows.append(LedgerRow(STAGE, unit, item, outcome, reason=why, n=n))
     return rows, close(STAGE, StageKind.FILTER, unit, n_in, counts)
 
 

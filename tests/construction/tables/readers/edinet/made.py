@@ -87,6 +87,6 @@ def reasons(statements: Statements) -> dict[str, int]:
     told: dict[str, int] = {}
     for row in statements.ledger:
         if row.reason:
-            count = row.observed if row.unit in ("value", "point") else 1
+            count = row.n
             told[row.reason] = told.get(row.reason, 0) + int(count or 0)
     return told
