@@ -1,0 +1,101 @@
+"""`benchmint questions` as a user runs it, on the generated statements."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import orjson
+import polars as pl
+import pytest
+
+from construction.tables.answers.check import check_answer
+from construction.tables.answers.contracts import GoldAnswer
+from data.demo.statements import write_demo_statements
+from tests.flows.command import benchmint
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def statements(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("statements")
+    write_demo_statements(out, 11, 24)
+    return out
+
+
+@pytest.fixture(scope="module")
+def made(statements: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("questions")
+    asked(statements, out)
+    return out
+
+
+def asked(statements: Path, out: Path) -> None:
+    sources = ("--sec", statements / "sec", "--edinet", statements / "edinet")
+    told = benchmint("questions", *sources, "--size", 50, "--out", out)
+    assert told.returncode == 0, told.stderr
+    assert "50 of 50 questions" in told.stdout
+
+
+def test_questions_are_half_us_and_answers_are_apart(made: Path) -> None:
+    questions = pl.read_parquet(made / "public/questions.parquet")
+    answers = pl.read_parquet(made / "private/questions/answers.parquet")
+    assert questions["index"].to_list() == answers["index"].to_list() == list(range(50))
+    assert not {"answer", "value", "point_id"} & set(questions.columns)
+    assert questions["company_id"].str.starts_with("sec:").sum() == 25
+    assert questions["question"].n_unique() == 50
+    assert questions["pi_design"].is_between(0, 1, closed="right").all()
+    pages = sorted(path.name for path in (made / "private/questions/pages").iterdir())
+    assert pages == [f"{index:05}.svg" for index in range(50)]
+
+
+def test_every_answer_is_right_and_traced_to_its_filed_value(made: Path) -> None:
+    points = pl.read_parquet(made / "public/tables/points.parquet")
+    questions = pl.read_parquet(made / "public/questions.parquet")
+    answers = pl.read_parquet(made / "private/questions/answers.parquet")
+    traced = answers.join(points, on="point_id", suffix="_filed").join(questions, on="index")
+    assert traced.height == 50
+    for row in traced.iter_rows(named=True):
+        value, scale = Decimal(row["value"]), Decimal(row["scale"])
+        gold = GoldAnswer(value, row["unit"], scale, row["decimals"])
+        assert check_answer(row["answer"], gold, row["question"]).is_correct
+        percent = Decimal(100) if row["unit"] == "percent" else Decimal(1)
+        assert value * scale == Decimal(row["value_filed"]) * percent
+        assert not (row["computed"] or row["auto_generated"])
+
+
+def test_the_same_key_gives_the_same_bytes(statements: Path, made: Path, tmp_path: Path) -> None:
+    asked(statements, tmp_path)
+    for name in ("public/questions.parquet", "public/tables/points.parquet"):
+        assert (tmp_path / name).read_bytes() == (made / name).read_bytes()
+    one, other = (
+        pl.read_parquet(out / "private/questions/answers.parquet") for out in (made, tmp_path)
+    )
+    assert one.equals(other)
+
+
+def test_the_report_tells_what_was_left_out(made: Path) -> None:
+    told = orjson.loads((made / "private/questions/questions.json").read_bytes())
+    assert told["filters"]["n_in"] == told["filters"]["n_kept"] + sum(
+        told["filters"]["rejected"].values()
+    )
+    assert sum(told["by_category"].values()) == told["questions"] == 50
+    assert [row["damping"] for row in told["dampings"]] == [
+        "none",
+        "sqrt",
+        "log",
+        "loglog",
+        "sqrtlog",
+    ]
+    ledger = pl.read_parquet(made / "private/questions/ledger.parquet")
+    assert ledger.filter(stage="sample")["n"].sum() == told["filters"]["n_kept"]
+
+
+def test_wrong_use_is_one_line(tmp_path: Path) -> None:
+    missing = benchmint("questions", "--sec", tmp_path / "none.zip", "--out", tmp_path / "out")
+    assert (missing.returncode, missing.stderr.count("\n")) == (2, 1)
+    assert "none.zip: found nothing" in missing.stderr
+    (tmp_path / "note.txt").write_text("no statements")
+    other = benchmint("questions", "--edinet", tmp_path / "note.txt", "--out", tmp_path / "out")
+    assert (other.returncode, other.stderr.count("\n")) == (2, 1), other.stderr
