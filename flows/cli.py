@@ -16,8 +16,11 @@ from flows.commands import (
     build,
     demo,
     export,
+    perturb,
+    profile,
     questions,
     rules,
+    seal,
     select,
     serve_tables,
     signals,
@@ -37,6 +40,9 @@ app.command("build")(build.command)
 app.command("demo")(demo.command)
 app.command("audit")(audit.command)
 app.command("verify")(verify.command)
+app.command("profile")(profile.command)
+app.command("perturb")(perturb.command)
+app.command("seal")(seal.command)
 app.command("signals")(signals.command)
 app.command("select")(select.command)
 app.command("questions")(questions.command)

@@ -69,7 +69,7 @@ class Run:
 def open_run(recipe: Recipe, runtime: Runtime) -> Run:
     """Create the directories and the release key if they are not there yet."""
     private = private_dir(runtime.out / "private")
-    key = _release_key(runtime.key_file or private / "release.key")
+    key = release_key(runtime.key_file or private / "release.key")
     return Run(recipe, runtime, RunStore(private / "stages", code_version()), key)
 
 
@@ -92,7 +92,7 @@ def building(out: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _release_key(path: Path) -> bytes:
+def release_key(path: Path) -> bytes:
     """Read the key, or make one from the operating system's randomness on first use."""
     if not path.exists():
         write_bytes(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)

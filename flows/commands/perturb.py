@@ -17,7 +17,7 @@ from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status
 from data.errors import ConfigError, InputError
 from data.snapshot.neutralise import one_line
-from flows.run import _release_key as release_key
+from flows.run import release_key
 
 
 def command(

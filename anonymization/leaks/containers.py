@@ -1,0 +1,149 @@
+"""What a file holds inside: members of archives, inflated under limits, never extracted."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from anonymization.leaks.contracts import LeakConfig, NotScannable
+
+_CHUNK = 1 << 18
+_XZ_MEMORY = 1 << 27
+_UNKNOWN = {
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"MSCF": "cab",
+}
+
+
+class CannotScan(Exception):
+    """The content cannot be searched; `reason` says why."""
+
+    def __init__(self, reason: NotScannable) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A member of a container: its name and its bytes."""
+
+    name: str
+    data: bytes
+
+
+class Budget:
+    """Counts what one released file inflates to, nested archives included."""
+
+    def __init__(self, size: int, config: LeakConfig) -> None:
+        by_ratio = max(config.free_inflated_bytes, size * config.max_inflation_ratio)
+        self.left = min(config.max_inflated_bytes, by_ratio)
+        self.members = config.max_members
+
+    def spend(self, count: int) -> None:
+        """Raises CannotScan when the file inflates past its limits."""
+        self.left -= count
+        if self.left < 0:
+            raise CannotScan(NotScannable.INFLATES)
+
+    def spend_member(self) -> None:
+        """Raises CannotScan when the file has too many members."""
+        self.members -= 1
+        if self.members < 0:
+            raise CannotScan(NotScannable.INFLATES)
+
+
+def is_container(data: bytes) -> bool:
+    """Does the head of `data` announce an archive or a compressed stream?"""
+    return _opener(data) is not None or _is_unknown(data)
+
+
+def parts(data: bytes, budget: Budget) -> Iterator[Part]:
+    """The members of an archive or compressed stream; nothing for other data.
+
+    Raises CannotScan for what is encrypted, broken, of an unknown kind or past the limits.
+    """
+    if _is_unknown(data):
+        raise CannotScan(NotScannable.UNKNOWN_ARCHIVE)
+    opener = _opener(data)
+    if opener is None:
+        return
+    try:
+        yield from opener(data, budget)
+    except (zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError) as error:
+        raise CannotScan(NotScannable.BROKEN) from error
+    except (zipfile.BadZipFile, tarfile.TarError, NotImplementedError) as error:
+        raise CannotScan(NotScannable.BROKEN) from error
+
+
+def _is_unknown(data: bytes) -> bool:
+    return data.startswith(tuple(_UNKNOWN))
+
+
+def _opener(data: bytes) -> Callable[[bytes, Budget], Iterator[Part]] | None:
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip
+    if data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")):
+        return _stream
+    return _tar if data[257:262] == b"ustar" else None
+
+
+def _zip(data: bytes, budget: Budget) -> Iterator[Part]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            budget.spend_member()
+            if member.is_dir():
+                yield Part(member.filename, b"")
+                continue
+            if member.flag_bits & 1:
+                raise CannotScan(NotScannable.ENCRYPTED)
+            with archive.open(member) as stream:
+                content = _read(stream.read, budget)
+            yield Part(member.filename, content)
+            if member.comment:
+                yield Part(f"{member.filename} (comment)", member.comment)
+        if archive.comment:
+            yield Part("(comment)", archive.comment)
+
+
+def _tar(data: bytes, budget: Budget) -> Iterator[Part]:
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        for member in archive:
+            budget.spend_member()
+            stream = archive.extractfile(member) if member.isfile() else None
+            names = "\n".join((member.name, member.linkname, member.uname, member.gname))
+            yield Part(member.name, _read(stream.read, budget) if stream else b"")
+            yield Part(f"{member.name} (header)", names.encode("utf-8", "replace"))
+
+
+def _read(read: Callable[[int], bytes], budget: Budget) -> bytes:
+    content = bytearray()
+    while chunk := read(_CHUNK):
+        budget.spend(len(chunk))
+        content += chunk
+    return bytes(content)
+
+
+def _stream(data: bytes, budget: Budget) -> Iterator[Part]:
+    opened = io.BytesIO(data)
+    with _decompressing(data, opened) as stream:
+        content = _read(stream.read, budget)
+    yield Part("(inflated)", content)
+
+
+def _decompressing(data: bytes, opened: io.BytesIO) -> io.BufferedIOBase:
+    if data.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=opened)
+    if data.startswith(b"BZh"):
+        return bz2.BZ2File(opened)
+    lzma.LZMADecompressor(memlimit=_XZ_MEMORY).decompress(data, 1)  # refuses a huge dictionary
+    return lzma.LZMAFile(opened)

@@ -1,0 +1,85 @@
+"""What the leak scan takes and tells. No leak ever carries the value itself (law 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from data.contracts import StageConfig
+
+
+class Encoding(StrEnum):
+    """How a value stood in a layer of a file."""
+
+    RAW = "raw"
+    OTHER_CASE = "other_case"
+    UTF16_LE = "utf16_le"
+    UTF16_BE = "utf16_be"
+    BASE64 = "base64"
+    HEX = "hex"
+    JSON = "json"
+    PERCENT = "percent"
+    HTML = "html"
+    QUOTED_PRINTABLE = "quoted_printable"
+    MARKUP_TEXT = "markup_text"
+    WRAPPED = "wrapped"
+    FILE_NAME = "file_name"
+
+
+class NotScannable(StrEnum):
+    """Why a file could not be searched through; each of them fails the release (law 9)."""
+
+    TOO_LARGE = "not_scannable.too_large"
+    TOO_DEEP = "not_scannable.too_deep"
+    INFLATES = "not_scannable.inflates"
+    ENCRYPTED = "not_scannable.encrypted"
+    BROKEN = "not_scannable.broken"
+    UNKNOWN_ARCHIVE = "not_scannable.unknown_archive"
+    LINK = "not_scannable.link"
+
+
+@dataclass(frozen=True, slots=True)
+class Needle:
+    """One private value and its kind: an entity type, `tripwire`, `identifier` …"""
+
+    value: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Leak:
+    """A private value in a released file, or a file that could not be searched.
+
+    `file` is the path below the root, `!` before each member of an archive. `offset` counts
+    bytes of the layer in which it was found (the member, or its decoded form), at the first of
+    `count` places. `digest` is keyed; it is empty where the file was not scannable.
+    """
+
+    file: str
+    kind: str
+    encoding: str
+    offset: int
+    digest: str = ""
+    count: int = 1
+
+
+class LeakConfig(StageConfig):
+    """Limits of the leak scan.
+
+    `min_*` are the lengths from which a value is searched for: shorter ones occur by chance.
+    Values of letters only or digits only below `whole_token_below` characters count only as
+    whole tokens. `fold_kinds` are searched in any case of letters.
+    """
+
+    min_letters: int = 4
+    min_digits: int = 6
+    min_cjk: int = 2
+    whole_token_below: int = 12
+    fold_kinds: frozenset[str] = frozenset({"EMAIL", "URL"})
+    max_depth: int = 3
+    max_file_bytes: int = 2 << 30
+    max_inflated_bytes: int = 4 << 30
+    free_inflated_bytes: int = 100 << 20
+    max_inflation_ratio: int = 200
+    max_members: int = 50_000
+    document_seconds: int = 60

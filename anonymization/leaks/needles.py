@@ -1,0 +1,214 @@
+"""The private values in every form they are searched for."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from anonymization.leaks.contracts import Encoding, LeakConfig, Needle
+from anonymization.leaks.matcher import MIN_PATTERN, Matcher
+from data.randomness import keyed_hash
+
+_STAGE = "leak-scan"
+_MIN_BASE64 = 7  # characters of base64 that a value fixes, from which it is looked for
+_MIN_UTF16 = 6  # bytes; shorter ones occur by chance in compressed data
+_DIGEST_CHARS = 32
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_STANDARD = bytes.maketrans(b"-_", b"+/")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way in which a needle is written: which needle, how, and base64's alignment."""
+
+    needle: int
+    encoding: Encoding
+    shift: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A needle at an offset of the data that was searched."""
+
+    offset: int
+    needle: int
+    encoding: Encoding
+
+
+class Needles:
+    """Values to look for, compiled. `too_short` counts, per kind, those that cannot be.
+
+    The digests of leaks are keyed with `key`, bytes derived from the release key (hashes of
+    private values are HMACs, design §5).
+    """
+
+    def __init__(self, needles: Iterable[Needle], key: bytes, config: LeakConfig) -> None:
+        distinct = sorted({(n.value.strip(), n.kind) for n in needles if n.value.strip()})
+        kept = [Needle(*pair) for pair in distinct if _is_long_enough(pair[0], config)]
+        dropped = [kind for value, kind in distinct if not _is_long_enough(value, config)]
+        self.too_short = dict(sorted(Counter(dropped).items()))
+        self.needles = tuple(kept)
+        self._key = key
+        self._values = tuple(_bytes(needle.value) for needle in kept)
+        self._folded = tuple(
+            value.lower() if needle.kind in config.fold_kinds else b""
+            for needle, value in zip(kept, self._values, strict=True)
+        )
+        self._whole = tuple(_is_whole_token(needle.value, config) for needle in kept)
+        self._plain = _Table(self._plain_forms())
+        self._coded = _Table(self._coded_forms())
+        self._lower = _Table(self._lower_forms())
+        self._all_have_at = all(b"@" in folded for folded in self._folded if folded)
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest value."""
+        return max(map(len, self._values), default=0)
+
+    def digest(self, needle: int) -> str:
+        """The keyed digest of a needle's value."""
+        return keyed_hash(self._key, _STAGE, self.needles[needle].value).hex()[:_DIGEST_CHARS]
+
+    def find(self, data: bytes, is_coded: bool = True) -> Iterator[Hit]:
+        """Every needle in `data`; raw hits in another case of letters are told apart.
+
+        Without `is_coded`, base64, hexadecimal digits and UTF-16 are not looked for.
+        """
+        for table in (self._plain, self._coded) if is_coded else (self._plain,):
+            for start, form, pattern in table.find(data):
+                if self._holds(data, start, form, pattern):
+                    yield Hit(start, form.needle, form.encoding)
+        if len(self._lower) and (b"@" in data or not self._all_have_at):
+            yield from self._find_folded(data)
+
+    def _find_folded(self, data: bytes) -> Iterator[Hit]:
+        lowered = data.lower()
+        for start, form, pattern in self._lower.find(lowered):
+            end = start + len(pattern)
+            if data[start:end] == self._values[form.needle]:
+                continue
+            if self._is_whole(lowered, start, end, form.needle):
+                yield Hit(start, form.needle, form.encoding)
+
+    def _holds(self, data: bytes, start: int, form: Form, pattern: bytes) -> bool:
+        if form.encoding is Encoding.BASE64:
+            return self._is_encoded(data, start, form, len(pattern))
+        if form.encoding is Encoding.RAW:
+            return self._is_whole(data, start, start + len(pattern), form.needle)
+        return True
+
+    def _is_whole(self, data: bytes, start: int, end: int, needle: int) -> bool:
+        if not self._whole[needle]:
+            return True
+        return not (_touches(data, start - 1, start) or _touches(data, end, end - 1))
+
+    def _is_encoded(self, data: bytes, start: int, form: Form, length: int) -> bool:
+        """Decode the characters around, and look at the whole value and its neighbours."""
+        begin = start - _lead(form.shift)
+        if begin < 0:
+            return False
+        before = _decoded(data[max(0, begin - 4) : begin])
+        around = before + _decoded(data[begin : start + length + 8])
+        place = len(before) + form.shift
+        value = self._values[form.needle]
+        if not around.startswith(value, place):
+            return False
+        return self._is_whole(around, place, place + len(value), form.needle)
+
+    def _plain_forms(self) -> Iterator[tuple[bytes, Form]]:
+        for number, value in enumerate(self._values):
+            yield value, Form(number, Encoding.RAW)
+            if b" " in value:
+                yield value.replace(b" ", b"+"), Form(number, Encoding.PERCENT)
+
+    def _coded_forms(self) -> Iterator[tuple[bytes, Form]]:
+        for number, value in enumerate(self._values):
+            text = self.needles[number].value
+            for encoding, codec in (
+                (Encoding.UTF16_LE, "utf-16-le"),
+                (Encoding.UTF16_BE, "utf-16-be"),
+            ):
+                wide = text.encode(codec, "surrogatepass")
+                if len(wide) >= _MIN_UTF16:
+                    yield wide, Form(number, encoding)
+            for digits in sorted({value.hex(), value.hex().upper()}):
+                yield digits.encode(), Form(number, Encoding.HEX)
+            for shift in range(3):
+                core = _base64_core(value, shift)
+                if len(core) >= _MIN_BASE64:
+                    for pattern in sorted({core, core.translate(_URL_SAFE)}):
+                        yield pattern, Form(number, Encoding.BASE64, shift)
+
+    def _lower_forms(self) -> Iterator[tuple[bytes, Form]]:
+        for number, folded in enumerate(self._folded):
+            if folded:
+                yield folded, Form(number, Encoding.OTHER_CASE)
+
+
+class _Table:
+    """Patterns with what each stands for."""
+
+    def __init__(self, forms: Iterable[tuple[bytes, Form]]) -> None:
+        pairs = [pair for pair in forms if len(pair[0]) >= MIN_PATTERN]
+        self._patterns = [pattern for pattern, _ in pairs]
+        self._forms = [form for _, form in pairs]
+        self._matcher = Matcher(self._patterns)
+
+    def __len__(self) -> int:
+        return len(self._patterns)
+
+    def find(self, data: bytes) -> Iterator[tuple[int, Form, bytes]]:
+        for start, number in self._matcher.find(data):
+            yield start, self._forms[number], self._patterns[number]
+
+
+def _bytes(value: str) -> bytes:
+    return value.encode("utf-8", "surrogatepass")
+
+
+def _is_long_enough(value: str, config: LeakConfig) -> bool:
+    if len(_bytes(value)) < MIN_PATTERN:
+        return False
+    if value.isdigit():
+        return len(value) >= config.min_digits
+    return len(value) >= (config.min_letters if value.isascii() else config.min_cjk)
+
+
+def _is_whole_token(value: str, config: LeakConfig) -> bool:
+    """Short words and numbers occur inside longer ones by chance."""
+    plain = value.replace(" ", "").replace(".", "").replace("-", "")
+    simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
+    return simple and len(value) < config.whole_token_below
+
+
+def _touches(data: bytes, outside: int, inside: int) -> bool:
+    """Do a letter or digit of the value and one beside it make a longer word or number?"""
+    if not 0 <= outside < len(data):
+        return False
+    beside, edge = data[outside : outside + 1], data[inside : inside + 1]
+    return (beside.isalpha() and edge.isalpha()) or (beside.isdigit() and edge.isdigit())
+
+
+def _lead(shift: int) -> int:
+    """Characters at the start of a group of four that hold bits of the `shift` bytes before."""
+    return (shift * 8 + 5) // 6
+
+
+def _base64_core(value: bytes, shift: int) -> bytes:
+    """The characters of base64 that `value` fixes when `shift` bytes (mod 3) stand before it."""
+    encoded = b64encode(b"\0" * shift + value)
+    return encoded[_lead(shift) : (shift + len(value)) * 8 // 6]
+
+
+def _decoded(text: bytes) -> bytes:
+    """What groups of four base64 characters at the start of `text` say; empty if there are none."""
+    run = _BASE64.match(text)
+    if run is None:
+        return b""
+    characters = run.group().translate(_STANDARD)
+    missing = -len(characters) % 4
+    return b64decode(characters + b"A" * missing)[: len(characters) * 6 // 8]

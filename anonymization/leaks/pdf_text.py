@@ -1,0 +1,70 @@
+"""A process of its own that turns the PDF on its standard input into text on its output.
+
+    python -m anonymization.leaks.pdf_text SECONDS < file.pdf
+
+The text layer, metadata, annotations, form fields, bookmarks and attached files. It limits its
+own memory and time; any error ends it with a code other than 0.
+"""
+
+from __future__ import annotations
+
+import io
+import resource
+import sys
+from collections.abc import Iterator
+
+from pypdf import PdfReader
+from pypdf.generic import ByteStringObject, DictionaryObject, TextStringObject
+
+_MEMORY = 2 << 30
+_MAX_TEXT = 64 << 20
+_MAX_OBJECTS = 500_000
+
+
+def _strings(reader: PdfReader) -> Iterator[str]:
+    """Every text of every object: metadata, annotations, form fields, bookmarks."""
+    for number in range(1, min(len(reader.xref_objStm) + _size(reader), _MAX_OBJECTS)):
+        found = reader.get_object(number)
+        if isinstance(found, DictionaryObject):
+            for value in found.values():
+                if isinstance(value, TextStringObject):
+                    yield str(value)
+                elif isinstance(value, ByteStringObject):
+                    yield bytes(value).decode("latin-1")
+
+
+def _size(reader: PdfReader) -> int:
+    return int(reader.trailer.get("/Size", 0))
+
+
+def _texts(reader: PdfReader) -> Iterator[bytes]:
+    for page in reader.pages:
+        yield page.extract_text().encode("utf-8", "replace")
+    for text in _strings(reader):
+        yield text.encode("utf-8", "replace")
+    metadata = reader.xmp_metadata
+    if metadata is not None:
+        yield metadata.stream.get_data()
+    for name, contents in reader.attachments.items():
+        yield name.encode("utf-8", "replace")
+        yield from contents
+
+
+def main() -> None:
+    """Write the texts one after another, each on lines of its own."""
+    seconds = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    reader = PdfReader(io.BytesIO(sys.stdin.buffer.read()), strict=False)
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise SystemExit(3)
+    left = _MAX_TEXT
+    for text in _texts(reader):
+        left -= len(text)
+        if left < 0:
+            raise SystemExit(4)
+        sys.stdout.buffer.write(text + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""The leak scan: does any private value stand in a release, in whatever form? (law 9)"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+
+from anonymization.leaks.containers import Budget, CannotScan, is_container, parts
+from anonymization.leaks.contracts import Encoding, Leak, LeakConfig, NotScannable
+from anonymization.leaks.documents import document_parts
+from anonymization.leaks.needles import Needles
+from anonymization.leaks.views import has_run, views
+
+# Long base64 is decoded as a file of its own: an attachment, a picture, a text with escapes.
+_BLOB = re.compile(
+    rb"(?<![A-Za-z0-9+/_-])(?:"
+    rb"(?:[A-Za-z0-9+/_-]{60,}(?:\r?\n|\\r\\n|\\n)[ \t]{0,8})+[A-Za-z0-9+/_-]*={0,2}"
+    rb"|[A-Za-z0-9+/_-]{160,}={0,2})"
+)
+_BREAK = re.compile(rb"\\[rn]|\s")
+_STANDARD = bytes.maketrans(b"-_", b"+/")
+_INNER = "!"
+_DOCUMENTS = (b"%PDF", b"\x89PNG", b"PAR1")
+_HEAD = 1024
+_REACH = 12  # bytes that one byte of a value takes at most when it is escaped twice
+_BLOB_LINE = 60
+# Views in which base64, hexadecimal digits or UTF-16 may come to light that were broken before.
+_CODED = (Encoding.RAW, Encoding.WRAPPED, Encoding.QUOTED_PRINTABLE, Encoding.MARKUP_TEXT)
+
+
+def scan_release(root: Path, needles: Needles, config: LeakConfig) -> list[Leak]:
+    """Search all files below `root` for the needles; sorted, one leak per file, kind, form, value.
+
+    Archives, office files, Parquet, PDF and long base64 are searched inside, up to
+    `config.max_depth` deep. What cannot be searched is a leak of a kind `not_scannable.*`: the
+    release fails on either. File names are searched as well.
+    """
+    leaks: list[Leak] = []
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        leaks += _named(name, needles)
+        if path.is_symlink():
+            leaks.append(_unscanned(name, NotScannable.LINK))
+        elif path.is_file():
+            leaks += _file(path, name, needles, config)
+    return sorted(set(leaks))
+
+
+def scan_bytes(name: str, data: bytes, needles: Needles, config: LeakConfig) -> list[Leak]:
+    """As `scan_release`, for one file that is already in memory."""
+    budget = Budget(len(data), config)
+    return sorted(set(_layer(name, data, needles, config, budget, config.max_depth)))
+
+
+def _file(path: Path, name: str, needles: Needles, config: LeakConfig) -> list[Leak]:
+    if path.stat().st_size > config.max_file_bytes:
+        return [_unscanned(name, NotScannable.TOO_LARGE)]
+    return scan_bytes(name, path.read_bytes(), needles, config)
+
+
+def _layer(
+    name: str, data: bytes, needles: Needles, config: LeakConfig, budget: Budget, depth: int
+) -> Iterator[Leak]:
+    """The bytes themselves, their decoded forms, and what they hold inside."""
+    yield from _searched(name, data, Encoding.RAW, needles)
+    if not is_container(data):
+        for encoding, view in views(data, _REACH * needles.longest):
+            yield from _searched(name, view, encoding, needles)
+    try:
+        for inner_name, inner in _inside(data, config, budget):
+            inner_path = f"{name}{_INNER}{inner_name}"
+            yield from _named(inner_path, needles)
+            if depth == 0:
+                raise CannotScan(NotScannable.TOO_DEEP)
+            yield from _layer(inner_path, inner, needles, config, budget, depth - 1)
+    except CannotScan as stop:
+        yield _unscanned(name, stop.reason)
+
+
+def _inside(data: bytes, config: LeakConfig, budget: Budget) -> Iterator[tuple[str, bytes]]:
+    for part in parts(data, budget):
+        yield part.name, part.data
+    for part in document_parts(data, budget, config):
+        yield part.name, part.data
+    if not is_container(data):
+        for number, blob in enumerate(_blobs(data, budget)):
+            yield f"(base64 {number})", blob
+
+
+def _blobs(data: bytes, budget: Budget) -> Iterator[bytes]:
+    if not has_run(data, _BLOB_LINE):
+        return
+    for hit in _BLOB.finditer(data):
+        text = _BREAK.sub(b"", hit.group()).rstrip(b"=").translate(_STANDARD)
+        blob = b64decode(text[: len(text) // 4 * 4]) + _tail(text)
+        budget.spend(len(blob))
+        if is_container(blob) or blob.startswith(_DOCUMENTS) or _is_text(blob):
+            yield blob
+
+
+def _is_text(blob: bytes) -> bool:
+    """Does its head read as UTF-8, but for a character that the cut broke?"""
+    head = blob[:_HEAD]
+    return b"\0" not in head and len(head) - len(head.decode("utf-8", "ignore").encode()) < 4
+
+
+def _tail(text: bytes) -> bytes:
+    rest = text[len(text) // 4 * 4 :]
+    return b64decode(rest + b"=" * (4 - len(rest))) if len(rest) > 1 else b""
+
+
+def _named(name: str, needles: Needles) -> list[Leak]:
+    data = name.encode("utf-8", "surrogateescape")
+    return [
+        Leak(found.file, found.kind, Encoding.FILE_NAME, found.offset, found.digest, found.count)
+        for view in (data, *(view for _, view in views(data, _REACH * needles.longest)))
+        for found in _searched(name, view, Encoding.RAW, needles)
+    ]
+
+
+def _searched(name: str, data: bytes, view: Encoding, needles: Needles) -> list[Leak]:
+    """One leak per needle and form: the first offset, and how often."""
+    found: dict[tuple[int, str], tuple[int, int]] = {}
+    for hit in needles.find(data, is_coded=view in _CODED or b"\\/" in data):
+        form = _form(view, hit.encoding)
+        first, count = found.get((hit.needle, form), (hit.offset, 0))
+        found[hit.needle, form] = (min(first, hit.offset), count + 1)
+    return [
+        Leak(name, needles.needles[needle].kind, form, first, needles.digest(needle), count)
+        for (needle, form), (first, count) in found.items()
+    ]
+
+
+def _form(view: Encoding, found: Encoding) -> str:
+    """How the value stood: the escapes around it, then its own form."""
+    if view is Encoding.RAW:
+        return found.value
+    return view.value if found is Encoding.RAW else f"{view.value}>{found.value}"
+
+
+def _unscanned(name: str, reason: NotScannable) -> Leak:
+    return Leak(name, reason, Encoding.RAW, 0)

@@ -1,0 +1,214 @@
+"""What a table is made of, and how it is perturbed: part of the recipe, the key beside it.
+
+A table has a row per entity and period (or a row per entity, without a period). Each column has a
+role; measures have perturbation steps; hard relations and derived columns are declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from data.contracts import StageConfig
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class ColumnRole(StrEnum):
+    """What a column is for. Only measures and derived columns change their numbers."""
+
+    IDENTIFIER = "identifier"  # names the entity: pseudonymized
+    QUASI_IDENTIFIER = "quasi_identifier"  # narrows it down: kept, counted in the k-map
+    MEASURE = "measure"  # perturbed
+    DERIVED = "derived"  # recomputed from perturbed columns
+    FREE_TEXT = "free_text"  # names inside are replaced
+    UNIT = "unit"  # kept, and its mixture checked
+    CONSTANT = "constant"  # kept
+    DROPPED = "dropped"  # left out of the release
+
+
+class IdentifierKind(StrEnum):
+    """How an identifier is written: a code of a fixed shape, or a name of an organisation."""
+
+    CODE = "code"
+    NAME = "name"
+
+
+class PerturbMethod(StrEnum):
+    """How numbers move; what `strength` means is said in `Step`."""
+
+    LSD = "least_significant_digit"
+    LOG_NOISE = "log_noise"
+    RANK_SWAP = "rank_swap"
+    MICROAGGREGATION = "microaggregation"
+    LEVEL_SWAP = "level_swap"
+    RESCALE = "rescale"
+
+
+class Scope(StrEnum):
+    """Noise of `cell` scope is fresh in every row; of `entity` scope, one draw for all periods."""
+
+    CELL = "cell"
+    ENTITY = "entity"
+
+
+class Step(StageConfig):
+    """One perturbation of a column; several are applied one after the other.
+
+    `strength` by method:
+    - `least_significant_digit`: leading digits kept (1, 2, …); the others, down to the last
+      reported digit, are drawn anew.
+    - `log_noise`: standard deviation of the normal noise on the logarithm of the value.
+    - `rank_swap`: window, as a share of the rows of the group and period (0.1 = 10 %).
+    - `microaggregation`: rows per micro-group, which share their mean (at least 2).
+    - `level_swap`: distortion of an entity's rank score (0: none; 0.12 leaves a rank correlation of
+      about √(1 - 0.12) = .94). All columns with this step are moved together, see
+      `perturb.level_swap`; one factor per entity and column holds for all periods.
+    - `rescale`: share of the difference to the original sums per group and period that is made
+      up for, mostly by the largest entities: 1 restores the sums.
+    """
+
+    method: PerturbMethod
+    strength: Annotated[float, Field(ge=0, le=1000)]
+    scope: Scope = Scope.CELL
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        whole = self.method in (PerturbMethod.LSD, PerturbMethod.MICROAGGREGATION)
+        if whole and self.strength != int(self.strength):
+            raise ValueError(f"{self.method}: the strength is a whole number")
+        least = {PerturbMethod.MICROAGGREGATION: 2, PerturbMethod.LSD: 1}.get(self.method, 0)
+        if self.strength < least:
+            raise ValueError(f"{self.method}: the strength is at least {least}")
+        if self.method in (PerturbMethod.RANK_SWAP, PerturbMethod.RESCALE) and self.strength > 1:
+            raise ValueError(f"{self.method}: the strength is a share, at most 1")
+        return self
+
+
+class DerivedKind(StrEnum):
+    """Of columns a, b, … in order: a / b, a - b, a + b + …, or a over a of the row before - 1."""
+
+    RATIO = "ratio"
+    DIFFERENCE = "difference"
+    SUM = "sum"
+    GROWTH = "growth"
+
+
+class Formula(StageConfig):
+    """How a derived column follows from others, times `scale` (100 for per cent)."""
+
+    kind: DerivedKind
+    of: Annotated[tuple[Name, ...], Field(min_length=1, max_length=50)]
+    scale: float = 1.0
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        expected = {DerivedKind.RATIO: 2, DerivedKind.DIFFERENCE: 2, DerivedKind.GROWTH: 1}
+        if len(self.of) != expected.get(self.kind, len(self.of)):
+            raise ValueError(f"a {self.kind} is of {expected[self.kind]} columns")
+        return self
+
+
+class ColumnConfig(StageConfig):
+    """One column. `kind` and `prefix` are for identifiers, `steps` for measures (empty: the
+    table's), `formula` for derived columns.
+
+    `prefix` is the part of a code that all codes share and that stays, such as `E` of `E01234`.
+    Codes of the same `space` (default: the column's name) are the same thing in all tables.
+    """
+
+    role: ColumnRole
+    kind: IdentifierKind = IdentifierKind.CODE
+    prefix: str = ""
+    space: str = ""
+    steps: tuple[Step, ...] = ()
+    formula: Formula | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if (self.role is ColumnRole.DERIVED) != (self.formula is not None):
+            raise ValueError("a derived column needs a formula, and no other column has one")
+        if self.steps and self.role is not ColumnRole.MEASURE:
+            raise ValueError("only measures have steps")
+        return self
+
+
+class SumRelation(StageConfig):
+    """`total` = sum of `parts` wherever it was so before; `total` is computed from the parts."""
+
+    total: Name
+    parts: Annotated[tuple[Name, ...], Field(min_length=2, max_length=50)]
+
+
+class BoundRelation(StageConfig):
+    """`lesser` ≤ `greater` wherever it was so before; `lesser` gives way."""
+
+    lesser: Name
+    greater: Name
+
+
+class Relations(StageConfig):
+    """Hard relations: sums are restored in the order given, and bounds after them."""
+
+    sums: tuple[SumRelation, ...] = ()
+    bounds: tuple[BoundRelation, ...] = ()
+
+
+DEFAULT_STEPS = (Step(method=PerturbMethod.LSD, strength=2),)
+
+
+class TableConfig(StageConfig):
+    """A table: its columns by name, and which of them hold the sub-industry, entity and period.
+
+    `group` None: one group; `period` None: one row per entity. Rows whose periods begin with the
+    same `period_chars` characters (4: the year of a date) are compared with each other. `steps`
+    are those of measures that name none. Columns that are not declared are refused.
+    """
+
+    columns: Mapping[Name, ColumnConfig]
+    entity: Name
+    group: Name | None = None
+    region: Name | None = None
+    period: Name | None = None
+    period_chars: Annotated[int, Field(ge=1)] = 4
+    steps: tuple[Step, ...] = DEFAULT_STEPS
+    relations: Relations = Relations()
+
+    @model_validator(mode="after")
+    def _declared(self) -> Self:
+        sums, bounds = self.relations.sums, self.relations.bounds
+        named = [n for n in (self.entity, self.group, self.region, self.period) if n is not None]
+        named += [name for sum_ in sums for name in (sum_.total, *sum_.parts)]
+        named += [name for bound in bounds for name in (bound.lesser, bound.greater)]
+        named += [n for c in self.columns.values() if c.formula is not None for n in c.formula.of]
+        missing = sorted(set(named) - set(self.columns))
+        if missing:
+            raise ValueError(f"not declared as columns: {', '.join(missing)}")
+        unmeasured = sorted(
+            {n for s in sums for n in (s.total, *s.parts)} - set(self.measures)
+            | {n for b in bounds for n in (b.lesser, b.greater)} - set(self.measures)
+        )
+        if unmeasured:
+            raise ValueError(f"relations hold between measures, not: {', '.join(unmeasured)}")
+        return self
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns that are perturbed, sorted by name: their order is the counter's order."""
+        return self.of_role(ColumnRole.MEASURE)
+
+    def of_role(self, *roles: ColumnRole) -> tuple[str, ...]:
+        """The columns with one of these roles, sorted by name."""
+        return tuple(sorted(n for n, c in self.columns.items() if c.role in roles))
+
+    def steps_of(self, column: str) -> tuple[Step, ...]:
+        """The steps of a measure: its own, or the table's."""
+        return self.columns[column].steps or self.steps
+
+    def with_steps(self, steps: Sequence[Step]) -> TableConfig:
+        """The same table with `steps` for every measure: one point of the risk–utility frontier."""
+        columns = {n: c.model_copy(update={"steps": ()}) for n, c in self.columns.items()}
+        return self.model_copy(update={"columns": columns, "steps": tuple(steps)})

@@ -1,0 +1,181 @@
+"""What perturbation did to each column, in each sub-industry and in all: figures and a gate.
+
+KS p is reported because the seed states it, and decides nothing: original and perturbed samples
+are paired, so that it is inflated, and not rejecting is the wished outcome. The gate is an
+equivalence limit on effect sizes instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+from scipy.special import kolmogorov
+from scipy.stats import rankdata
+
+from anonymization.tables.cells import Floats, NumericColumn
+from anonymization.tables.config import TableConfig
+from data.contracts import StageConfig, Verdict
+
+NAME = "fidelity"
+ALL = "(all)"
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SEED_P = 0.05
+
+
+class FidelityReason(StrEnum):
+    DRIFTED = "fidelity.drifted"
+    NOTHING_ASSESSABLE = "fidelity.nothing_assessable"
+
+
+class FidelityConfig(StageConfig):
+    """Limits per column and group of at least `min_rows` numbers; smaller ones are not assessable.
+
+    `max_d`: Kolmogorov-Smirnov distance; `max_wasserstein`: 1-Wasserstein distance as a share of
+    the original interquartile range; `max_beyond`: share of assessable pairs that may be beyond.
+    """
+
+    min_rows: Annotated[int, Field(ge=2)] = 30
+    max_d: Annotated[float, Field(ge=0, le=1)] = 0.05
+    max_wasserstein: Annotated[float, Field(ge=0)] = 0.05
+    max_beyond: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fidelity:
+    """`cells`: a row per column and group (`(all)`: the whole table), see `measured` for fields.
+
+    `below_p`: pairs with an uncorrected KS p below .05 (descriptive: the samples are paired).
+    """
+
+    cells: pl.DataFrame
+    verdict: Verdict
+    below_p: int
+
+
+def assess(
+    before: pl.DataFrame, after: pl.DataFrame, config: TableConfig, limits: FidelityConfig
+) -> Fidelity:
+    """Compare the measures of a table before and after; rows stand in the same order."""
+    groups = _groups(before, config)
+    rows = [
+        {"column": name, "group": label, **measured(old[at], new[at]), "rows": len(at)}
+        for name in config.measures
+        for old, new in [(_numbers(before[name]), _numbers(after[name]))]
+        for label, at in [(ALL, np.arange(before.height)), *groups]
+    ]
+    cells = pl.DataFrame(rows, infer_schema_length=None)
+    cells = cells.with_columns(
+        assessable=pl.col("n") >= limits.min_rows,
+        within=(pl.col("d") <= limits.max_d) & (pl.col("wasserstein") <= limits.max_wasserstein),
+    )
+    below = cells.filter("assessable", pl.col("p") < _SEED_P).height
+    return Fidelity(cells, _judged(cells, limits), below)
+
+
+def measured(old: Floats, new: Floats) -> dict[str, float | int | None]:
+    """The figures of one paired sample (NaN: missing, left out).
+
+    `d`, `p` (asymptotic, uncorrected), `wasserstein` (over the original IQR), `spearman`;
+    relative drift of mean, variance and the quantiles of `QUANTILES`, and the change of
+    skewness and kurtosis relative to max(1, |original|). None where it is not defined.
+    """
+    known = np.isfinite(old) & np.isfinite(new)
+    x, y = old[known], new[known]
+    n = len(x)
+    if n < 2:
+        return {"n": n, **dict.fromkeys(_FIELDS)}
+    xs, ys = np.sort(x), np.sort(y)
+    d = _distance(xs, ys)
+    iqr = float(np.subtract(*np.quantile(xs, (0.75, 0.25))))
+    figures: dict[str, float | None] = {
+        "d": d,
+        "p": float(kolmogorov(d * np.sqrt(n / 2))),
+        "wasserstein": float(np.abs(xs - ys).mean()) / iqr if iqr > 0 else None,
+        "spearman": _spearman(x, y),
+    }
+    for name, before, after in zip(_MOMENTS, _moments(xs), _moments(ys), strict=True):
+        floor = 1.0 if name in ("skewness", "kurtosis") else 0.0
+        figures[f"drift_{name}"] = _drift(before, after, floor)
+    for q, before, after in zip(
+        QUANTILES, np.quantile(xs, QUANTILES), np.quantile(ys, QUANTILES), strict=True
+    ):
+        figures[f"drift_q{round(q * 100):02d}"] = _drift(float(before), float(after), 0.0)
+    rounded = {name: None if v is None else round(v, 9) for name, v in figures.items()}
+    return {"n": n, **rounded}
+
+
+_MOMENTS = ("mean", "variance", "skewness", "kurtosis")
+_FIELDS = (
+    *("d", "p", "wasserstein", "spearman"),
+    *(f"drift_{name}" for name in _MOMENTS),
+    *(f"drift_q{round(q * 100):02d}" for q in QUANTILES),
+)
+
+
+def _distance(xs: Floats, ys: Floats) -> float:
+    """Kolmogorov-Smirnov D of two sorted samples."""
+    both = np.concatenate([xs, ys])
+    gap = np.searchsorted(xs, both, "right") / len(xs) - np.searchsorted(ys, both, "right") / len(
+        ys
+    )
+    return float(np.abs(gap).max())
+
+
+def _spearman(x: Floats, y: Floats) -> float | None:
+    a, b = rankdata(x), rankdata(y)
+    a, b = a - a.mean(), b - b.mean()
+    spread = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / spread if spread > 0 else None
+
+
+def _moments(values: Floats) -> tuple[float, float, float, float]:
+    """Mean, variance, skewness and excess kurtosis (population moments; 0 without spread)."""
+    mean = float(values.mean())
+    centred = values - mean
+    variance = float((centred**2).mean())
+    if variance <= 0:
+        return mean, 0.0, 0.0, 0.0
+    unit = centred / np.sqrt(variance)
+    return mean, variance, float((unit**3).mean()), float((unit**4).mean()) - 3
+
+
+def _drift(before: float, after: float, floor: float) -> float | None:
+    size = max(abs(before), floor)
+    return (after - before) / size if size > 0 else None
+
+
+def _judged(cells: pl.DataFrame, limits: FidelityConfig) -> Verdict:
+    assessed = cells.filter("assessable")
+    measures = {
+        "assessable": assessed.height,
+        "not_assessable": cells.height - assessed.height,
+        "max_d": assessed["d"].max() if assessed.height else None,
+        "max_wasserstein": assessed["wasserstein"].max() if assessed.height else None,
+    }
+    told = {name: v if isinstance(v, int | float) else None for name, v in measures.items()}
+    if not assessed.height:
+        reason = FidelityReason.NOTHING_ASSESSABLE
+        return Verdict.unverified(NAME, reason, None, limits.max_beyond, told)
+    beyond = 1 - int(assessed["within"].fill_null(True).sum()) / assessed.height
+    if beyond <= limits.max_beyond:
+        return Verdict.passing(NAME, round(beyond, 9), limits.max_beyond, told)
+    return Verdict.failing(NAME, FidelityReason.DRIFTED, round(beyond, 9), limits.max_beyond, told)
+
+
+def _groups(frame: pl.DataFrame, config: TableConfig) -> list[tuple[str, np.ndarray]]:
+    """Positions of the rows of each sub-industry, by its label."""
+    if config.group is None:
+        return []
+    table = frame.select(group=pl.col(config.group).cast(pl.String).fill_null("")).with_row_index()
+    parts = table.group_by("group").agg(pl.col("index")).sort("group")
+    return [(label, np.asarray(at)) for label, at in parts.iter_rows()]
+
+
+def _numbers(series: pl.Series) -> Floats:
+    cells = NumericColumn(series).cells(slice(0, len(series)))
+    return np.where(cells.known, cells.value / cells.scale, np.nan)

@@ -1,0 +1,1 @@
+"""Perturbation of measures: cell by cell, or jointly within groups."""

@@ -1,0 +1,215 @@
+"""Which role has which column? A proposal from the data, for a person to correct."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from anonymization.tables.config import (
+    ColumnConfig,
+    ColumnRole,
+    DerivedKind,
+    Formula,
+    IdentifierKind,
+    Relations,
+    SumRelation,
+    TableConfig,
+)
+from anonymization.tables.derived import find_undeclared
+from anonymization.tables.pseudonyms.lexicon import lexicon
+
+_SAMPLE = 5_000
+_PERIOD_NAME = re.compile(r"(?i)year|period|date|quarter|month|年|期|日")
+_YEAR = r"^(?:19|20)[0-9]{2}(?:$|[-/.年])"
+_NUMBER = r"^[^0-9A-Za-z]{0,4}(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?[^0-9]{0,6}$"
+_CODE = r"^[A-Za-z]{0,6}[-.]?[0-9]{1,14}[A-Za-z]{0,3}$"
+_ID_NAME = re.compile(
+    r"(?i)(?:^|_)(?:id|code|no|cik|ticker|isin|lei|doc)(?:$|_)|[a-z](?:Id|Code)$|代码|编号|コード|番号"
+)
+_NAME_NAME = re.compile(r"(?i)name|company|公司|企业|名称|会社|社名")
+_GROUP_NAME = re.compile(r"(?i)industry|sector|行业|业种|業種")
+_REGION_NAME = re.compile(r"(?i)prefecture|province|region|state|city|省|地区|都道府県")
+_UNIT_NAME = re.compile(r"(?i)unit|currency|单位|単位|币种|通貨")
+_LONG_TEXT = 40
+_MOSTLY = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A column's proposed role and why: counts and shapes, never values."""
+
+    column: str
+    role: ColumnRole
+    kind: IdentifierKind | None
+    formula: Formula | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Proposals per column, what the entity, group, region and period seem to be, and sums."""
+
+    proposals: tuple[Proposal, ...]
+    entity: str | None
+    group: str | None
+    region: str | None
+    period: str | None
+    sums: tuple[SumRelation, ...]
+
+
+def propose_roles(frame: pl.DataFrame) -> Profile:
+    """Propose a role for every column from its name and its values.
+
+    Numbers that follow from others are proposed as derived; where a total is the sum of two other
+    columns, as a relation. The proposal is a start: nobody but a person knows the table.
+    """
+    shapes = {name: _Shape.of(frame[name]) for name in frame.columns}
+    proposals = {name: _proposed(name, shape) for name, shape in shapes.items()}
+    period = _first(
+        frame,
+        lambda n: bool(_PERIOD_NAME.search(n)) and shapes[n].years > _MOSTLY,
+        lambda n: (-shapes[n].distinct, n),
+    )
+    group = _first(frame, lambda n: bool(_GROUP_NAME.search(n)), lambda n: (shapes[n].distinct, n))
+    region = _first(
+        frame, lambda n: bool(_REGION_NAME.search(n)), lambda n: (shapes[n].distinct, n)
+    )
+    entity = _entity(frame, proposals)
+    told, sums = _derived(frame, proposals, entity, period)
+    return Profile(tuple(told[name] for name in frame.columns), entity, group, region, period, sums)
+
+
+def as_config(profile: Profile) -> dict[str, Any]:
+    """The proposal as the table's section of a configuration file."""
+    columns: dict[str, Any] = {}
+    for proposal in profile.proposals:
+        column: dict[str, Any] = {"role": proposal.role.value}
+        if proposal.kind is IdentifierKind.NAME:
+            column["kind"] = proposal.kind.value
+        if proposal.formula is not None:
+            column["formula"] = proposal.formula.model_dump(mode="json", exclude_defaults=True)
+        columns[proposal.column] = column
+    found = {
+        "entity": profile.entity or "",
+        "group": profile.group,
+        "region": profile.region,
+        "period": profile.period,
+    }
+    told: dict[str, Any] = {name: value for name, value in found.items() if value is not None}
+    if profile.sums:
+        told["relations"] = {"sums": [s.model_dump(mode="json") for s in profile.sums]}
+    return told | {"columns": columns}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Shares of a column's known cells that look like something, and how many are distinct."""
+
+    known: int
+    distinct: int
+    numbers: float
+    codes: float
+    years: float
+    names: float
+    length: float
+    typed: bool
+
+    @classmethod
+    def of(cls, series: pl.Series) -> _Shape:
+        values = series.drop_nulls()
+        text = values.head(_SAMPLE).cast(pl.String)
+        typed = series.dtype.is_numeric()
+
+        def share(pattern: str) -> float:
+            return int(text.str.contains(pattern).sum()) / max(len(text), 1)
+
+        forms = "|".join(
+            re.escape(f) for own in lexicon().forms.values() for f in own if len(f) > 1
+        )
+        return cls(
+            len(values),
+            values.n_unique(),
+            1.0 if typed else share(_NUMBER),
+            share(_CODE),
+            share(_YEAR),
+            share(rf"(?:^|[\s,.）)])(?:{forms})(?:$|[\s,.（(])|株式会社|公司$"),
+            int(text.str.len_chars().sum()) / max(len(text), 1),
+            typed,
+        )
+
+
+def _proposed(name: str, shape: _Shape) -> Proposal:
+    role, kind, why = _judged(name, shape)
+    return Proposal(name, role, kind, None, why)
+
+
+def _judged(name: str, shape: _Shape) -> tuple[ColumnRole, IdentifierKind | None, str]:
+    varied = f"{shape.distinct} values in {shape.known} cells"
+    if shape.known == 0 or shape.distinct == 1:
+        return ColumnRole.CONSTANT, None, varied
+    if _ID_NAME.search(name) and shape.codes > _MOSTLY:
+        return ColumnRole.IDENTIFIER, IdentifierKind.CODE, f"named and shaped like a code, {varied}"
+    if _ID_NAME.search(name) and shape.distinct == shape.known and shape.numbers < _MOSTLY:
+        return ColumnRole.DROPPED, None, "another id in every cell: it points at one record"
+    if shape.numbers < _MOSTLY and (shape.names > 0.3 or _NAME_NAME.search(name)):
+        if shape.length > _LONG_TEXT:
+            return ColumnRole.FREE_TEXT, None, f"{shape.length:.0f} characters on average"
+        if not _GROUP_NAME.search(name):
+            why = f"named like a name, or {shape.names:.0%} with a legal form, {varied}"
+            return ColumnRole.IDENTIFIER, IdentifierKind.NAME, why
+    if _UNIT_NAME.search(name) and shape.distinct <= 50:
+        return ColumnRole.UNIT, None, varied
+    if _PERIOD_NAME.search(name) and shape.years > _MOSTLY:
+        return ColumnRole.QUASI_IDENTIFIER, None, "a period"
+    if shape.numbers > _MOSTLY:
+        return ColumnRole.MEASURE, None, f"{shape.numbers:.0%} numbers, {varied}"
+    if shape.length > _LONG_TEXT:
+        return ColumnRole.FREE_TEXT, None, f"{shape.length:.0f} characters on average"
+    return ColumnRole.QUASI_IDENTIFIER, None, varied
+
+
+def _first(frame: pl.DataFrame, fits: Any, order: Any) -> str | None:
+    found = sorted((name for name in frame.columns if fits(name)), key=order)
+    return found[0] if found else None
+
+
+def _entity(frame: pl.DataFrame, proposals: dict[str, Proposal]) -> str | None:
+    """The identifier code with the most values that still repeats, if any does; else a name."""
+    codes = [p for p in proposals.values() if p.kind is IdentifierKind.CODE]
+    names = [p for p in proposals.values() if p.kind is IdentifierKind.NAME]
+    options = [p.column for p in (codes or names)]
+    ranked = sorted(options, key=lambda n: (frame[n].null_count(), frame[n].n_unique(), n))
+    return ranked[0] if ranked else None
+
+
+def _derived(
+    frame: pl.DataFrame, proposals: dict[str, Proposal], entity: str | None, period: str | None
+) -> tuple[dict[str, Proposal], tuple[SumRelation, ...]]:
+    """Measures that follow from others: derived, or the total of a sum."""
+    measures = [n for n, p in proposals.items() if p.role is ColumnRole.MEASURE]
+    used = {name: ColumnConfig(role=ColumnRole.MEASURE) for name in measures}
+    key = entity or "row"
+    table = frame if entity else frame.with_row_index(key)
+    for name in {key, period} - {None}:
+        used[str(name)] = ColumnConfig(role=ColumnRole.QUASI_IDENTIFIER)
+    config = TableConfig(columns=used, entity=key, period=period, relations=Relations())
+    sums: list[SumRelation] = []
+    told = dict(proposals)
+    bases: set[str] = set()
+    for suspect in find_undeclared(table, config):
+        name, formula = suspect.column, suspect.formula
+        if name in bases:
+            continue  # others are derived from it already
+        why = f"{formula.kind} of {', '.join(formula.of)} in {suspect.share:.0%} of the cells"
+        if formula.kind is DerivedKind.SUM:
+            sums.append(SumRelation(total=name, parts=formula.of))
+            told[name] = Proposal(name, ColumnRole.MEASURE, None, None, why)
+        elif formula.kind is DerivedKind.DIFFERENCE:
+            sums.append(SumRelation(total=formula.of[0], parts=(name, formula.of[1])))
+        else:
+            told[name] = Proposal(name, ColumnRole.DERIVED, None, formula, why)
+        bases |= {name, *formula.of}
+    return told, tuple(sums)

@@ -1,0 +1,86 @@
+"""What a company's name is made of: legal forms around a core, in a language and a style."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from anonymization.tables.pseudonyms.lexicon import Language, lexicon
+
+_KANA = re.compile(r"[\u3041-\u30ff]")
+_HAN = re.compile(r"[\u3400-\u9fff々]")
+_EDGE = " \t\u3000,，.・-"
+
+
+@dataclass(frozen=True, slots=True)
+class Anatomy:
+    """`before` + `core` + `after` is the name; only the core names the company."""
+
+    before: str
+    core: str
+    after: str
+    language: Language
+
+
+def language_of(name: str, default: Language) -> Language:
+    """Kana or a Japanese form: Japanese; a Chinese form: Chinese; other Han: `default`."""
+    if _KANA.search(name):
+        return Language.JA
+    if _HAN.search(name) or "㈱" in name:
+        for language in (Language.JA, Language.ZH):
+            if any(form in name for form in lexicon().forms[language]):
+                return language
+        return default
+    return Language.EN
+
+
+def dissect(name: str, default: Language) -> Anatomy:
+    """Strip legal forms and the like from both ends, as long as something is left."""
+    language = language_of(name, default)
+    start, end = 0, len(name)
+    forms = lexicon().forms[language]
+    while True:
+        start, end = _trimmed(name, start, end)
+        shorter = _without_form(name, start, end, forms)
+        if shorter is None:
+            return Anatomy(name[:start], name[start:end], name[end:], language)
+        start, end = shorter
+
+
+def _trimmed(name: str, start: int, end: int) -> tuple[int, int]:
+    while start < end - 1 and name[start] in _EDGE:
+        start += 1
+    while end - 1 > start and name[end - 1] in _EDGE:
+        end -= 1
+    return start, end
+
+
+def _without_form(
+    name: str, start: int, end: int, forms: tuple[str, ...]
+) -> tuple[int, int] | None:
+    low = name[start:end].casefold()
+    if len(low) != end - start:  # a character that folds to several: positions would not agree
+        low = name[start:end]
+    for form in forms:
+        folded = form.casefold()
+        for bare in {folded, folded.rstrip(".")}:
+            if len(bare) >= len(low):
+                continue
+            if low.startswith(bare) and _parted(low, len(bare)):
+                return start + len(bare), end
+            if low.endswith(bare) and _parted(low, len(low) - len(bare)):
+                return start, end - len(bare)
+    return None
+
+
+def _parted(text: str, at: int) -> bool:
+    """A Latin form is a word of its own; in Chinese and Japanese nothing parts words."""
+    left, right = text[at - 1], text[at]
+    return not (left.isascii() and right.isascii() and left.isalnum() and right.isalnum())
+
+
+def normal(name: str) -> str:
+    """For comparison: compatibility forms, case, spaces and punctuation do not count."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(char for char in folded if char.isalnum())

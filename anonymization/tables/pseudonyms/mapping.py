@@ -1,0 +1,135 @@
+"""The mapping of a release: made from all its tables at once, applied to each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymization.tables.config import ColumnRole, IdentifierKind, TableConfig
+from anonymization.tables.pseudonyms.anatomy import dissect, language_of
+from anonymization.tables.pseudonyms.codes import permuted_codes
+from anonymization.tables.pseudonyms.lexicon import Language
+from anonymization.tables.pseudonyms.names import Company, rebuilt_names
+from anonymization.tables.pseudonyms.text import findable, findable_code, replaced
+
+Tables = Sequence[tuple[pl.DataFrame, TableConfig]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pseudonyms:
+    """Private until it is sealed. `codes`: per code space; `names`: per (entity, name);
+    `in_text`: everything that is looked for in text; `clashes`: codes whose pseudonym is another
+    real code, for want of room."""
+
+    codes: Mapping[str, Mapping[str, str]]
+    names: Mapping[tuple[str, str], str]
+    in_text: Mapping[str, str]
+    clashes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pseudonymized:
+    """A table under its pseudonyms; how many names and codes were replaced inside text."""
+
+    frame: pl.DataFrame
+    in_text: int
+
+
+def make_pseudonyms(tables: Tables, key: bytes) -> Pseudonyms:
+    """Pseudonyms for all identifiers of all tables."""
+    codes, clashes = _codes(tables, key)
+    names = rebuilt_names(_companies(tables), key)
+    return Pseudonyms(codes, names, _in_text(codes, names), clashes)
+
+
+def pseudonymize(frame: pl.DataFrame, config: TableConfig, pseudonyms: Pseudonyms) -> Pseudonymized:
+    """Replace identifiers, and names and codes inside free text.
+
+    Errors: `KeyError` for identifiers that the mapping was not made from: a bug.
+    """
+    entity = frame[config.entity].cast(pl.String).fill_null("")
+    new = frame
+    for name in config.of_role(ColumnRole.IDENTIFIER):
+        column = config.columns[name]
+        values = frame[name].cast(pl.String)
+        if column.kind is IdentifierKind.NAME:
+            rows = zip(entity, values, strict=True)
+            made = [None if v is None or not v.strip() else pseudonyms.names[e, v] for e, v in rows]
+        else:
+            known = pseudonyms.codes[column.space or name]
+            made = [None if v is None else known.get(v, v) for v in values]
+        kept = pl.Series(name, made, dtype=pl.String)
+        kept = kept.zip_with(kept.is_not_null(), values)
+        dtype = frame.schema[name]
+        new = new.with_columns(kept if dtype == pl.String else kept.cast(dtype))
+    count = 0
+    for name in config.of_role(ColumnRole.FREE_TEXT):
+        texts, moved = replaced(new[name], pseudonyms.in_text)
+        new, count = new.with_columns(texts), count + moved
+    return Pseudonymized(new, count)
+
+
+def _codes(tables: Tables, key: bytes) -> tuple[dict[str, dict[str, str]], int]:
+    found: dict[str, set[str]] = {}
+    prefixes: dict[str, str] = {}
+    for frame, config in tables:
+        for name in config.of_role(ColumnRole.IDENTIFIER):
+            column = config.columns[name]
+            if column.kind is IdentifierKind.CODE:
+                space = column.space or name
+                values = frame[name].cast(pl.String).drop_nulls().unique()
+                found.setdefault(space, set()).update(v for v in values if v.strip())
+                prefixes.setdefault(space, column.prefix)
+    made = {s: permuted_codes(codes, key, s, prefixes[s]) for s, codes in sorted(found.items())}
+    return {space: codes.new for space, codes in made.items()}, sum(
+        c.clashes for c in made.values()
+    )
+
+
+def _companies(tables: Tables) -> list[Company]:
+    """All names per entity over all tables, and the first label of its industry."""
+    names: dict[str, set[str]] = {}
+    industries: dict[str, str] = {}
+    for frame, config in tables:
+        columns = [
+            name
+            for name in config.of_role(ColumnRole.IDENTIFIER)
+            if config.columns[name].kind is IdentifierKind.NAME
+        ]
+        if not columns:
+            continue
+        picked = frame.select(
+            pl.col(config.entity).cast(pl.String).fill_null("").alias("entity"),
+            (pl.lit("") if config.group is None else pl.col(config.group).cast(pl.String))
+            .fill_null("")
+            .alias("group"),
+            pl.concat_list([pl.col(c).cast(pl.String) for c in columns]).alias("names"),
+        )
+        grouped = picked.group_by("entity").agg(
+            pl.col("group").sort().last(), pl.col("names").explode().drop_nulls().unique()
+        )
+        for entity, group, own in grouped.sort("entity").iter_rows():
+            names.setdefault(entity, set()).update(name for name in own if name.strip())
+            industries[entity] = max(industries.get(entity, ""), group)
+    return [Company(e, industries[e], tuple(sorted(own))) for e, own in sorted(names.items())]
+
+
+def _in_text(
+    codes: Mapping[str, Mapping[str, str]], names: Mapping[tuple[str, str], str]
+) -> dict[str, str]:
+    """Full names, names without their legal forms, and codes. A form that two companies share
+    is left out, since nobody could say whose pseudonym to put."""
+    found: dict[str, set[str]] = {}
+    for (_, name), new in names.items():
+        default = Language.JA if language_of(new, Language.JA) is Language.JA else Language.ZH
+        old_core, new_core = dissect(name, default).core, dissect(new, default).core
+        found.setdefault(name, set()).add(new)
+        if findable(old_core):
+            found.setdefault(old_core, set()).add(new_core)
+    for known in codes.values():
+        for code, image in known.items():
+            if findable_code(code):
+                found.setdefault(code, set()).add(image)
+    return {form: min(options) for form, options in sorted(found.items()) if len(options) == 1}

@@ -1,0 +1,85 @@
+"""Does a value look like a secret, a placeholder, a hash, or like something a person wrote?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import log2
+
+from anonymization.text.secrets.table import load
+from anonymization.text.secrets.trie import trie_pattern
+
+_WORDS = load("words.toml")
+_COMMON = frozenset(_WORDS["common_values"])
+_STAND_INS = re.compile(
+    trie_pattern(_WORDS["placeholders"])
+    + "|(?<![a-z0-9])"
+    + trie_pattern(_WORDS["placeholder_words"])
+)
+_STAND_IN_LENGTH = 80  # in longer values any short word turns up by chance
+# ${VAR}, $VAR, $(cmd), %VAR%, {{ x }}, <x>, [x], @param, {x}: filled in by somebody later.
+_REFERENCE = re.compile(
+    r"\$[A-Za-z_{(\[]|%[A-Za-z_({]|\{\{|\{%|<[^<>]*>?|\[[^\]]*\]|@[A-Za-z_]|\{[A-Za-z_. ]*\}?$"
+)
+_ENDS = re.compile(r"(?:example|sample)(?:key|token)?[\"']?$")
+_CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_NO_VOWELS = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}", re.IGNORECASE)
+_MEAN_CHUNK = 3.0  # characters; random base 62 has 1.7, base 36 has 2.6, words and camels have 5
+_LOOK = 80  # characters, enough to tell
+_MEAN_LETTERS = 2.4  # letters alone: only a wild change of case tells chance from words
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy of the characters of `value`, bits per character."""
+    total = len(value)
+    return -sum(n / total * log2(n / total) for n in Counter(value).values())
+
+
+def is_placeholder(value: str) -> bool:
+    """Does it stand for a secret: `xxxx`, `<token>`, `${VAR}`, `changeme`, `****`?"""
+    lowered = value.lower()
+    if lowered in _COMMON or _REFERENCE.match(value) or _ENDS.search(lowered):
+        return True
+    if len(value) >= 12 and len(set(value)) < 4:
+        return True
+    return len(value) <= _STAND_IN_LENGTH and _STAND_INS.search(lowered) is not None
+
+
+def is_hexadecimal(value: str) -> bool:
+    """Hexadecimal digits in one case, as hashes are written."""
+    return _HEX.fullmatch(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """The form 8-4-4-4-12."""
+    return _UUID.fullmatch(value) is not None
+
+
+def has_uuid(value: str) -> bool:
+    """Does the form 8-4-4-4-12 occur in it?"""
+    return _UUID.search(value) is not None
+
+
+def is_random(value: str) -> bool:
+    """Does it look drawn at random: digits and letters mixed in short chunks?"""
+    chunks = _CHUNK.findall(value, 0, _LOOK)
+    letters = sum(chunk[0].isalpha() for chunk in chunks)
+    if letters == 0:
+        return False
+    mean = sum(map(len, chunks)) / len(chunks)
+    if letters == len(chunks):
+        return len(value) >= 16 and (mean <= _MEAN_LETTERS or is_gibberish(value))
+    few_numbers = len(chunks) - letters < 2  # one number is how identifiers end
+    return letters > 1 and mean <= (_MEAN_LETTERS if few_numbers else _MEAN_CHUNK)
+
+
+def is_gibberish(value: str) -> bool:
+    """Four consonants in a row, which words hardly have and random letters mostly do."""
+    return _NO_VOWELS.search(value) is not None
+
+
+def is_mixed(value: str) -> bool:
+    """Letters and digits, as in a secret that a person may have chosen."""
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))

@@ -1,0 +1,139 @@
+"""Fidelity, aggregates, native noise, the profile and sealing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import ks_2samp, wasserstein_distance
+
+from anonymization.tables.config import ColumnRole, DerivedKind, IdentifierKind, PerturbMethod
+from anonymization.tables.consistency import AggregateConfig, align, native_noise, totals
+from anonymization.tables.fidelity import ALL, FidelityConfig, FidelityReason, assess, measured
+from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.profile import propose_roles
+from anonymization.tables.seal import destroy, seal
+from data.contracts import Status
+from data.errors import InputError
+from tests.anonymization.tables.build import KEY, company_config, company_table, step
+
+M = PerturbMethod
+
+
+def test_figures_agree_with_scipy() -> None:
+    draw = np.random.default_rng(1)
+    old = np.exp(draw.normal(0, 1, 300))
+    new = old * np.exp(draw.normal(0.1, 0.3, 300))
+    got = measured(old, new)
+    assert got["d"] == pytest.approx(ks_2samp(old, new).statistic)
+    assert got["p"] == pytest.approx(ks_2samp(old, new, method="asymp").pvalue, abs=0.03)
+    iqr = np.subtract(*np.quantile(old, (0.75, 0.25)))
+    assert got["wasserstein"] == pytest.approx(wasserstein_distance(old, new) / iqr)
+    assert got["drift_mean"] == pytest.approx(new.mean() / old.mean() - 1)
+
+
+def test_missing_numbers_are_left_out_and_constants_have_no_correlation() -> None:
+    got = measured(np.array([1.0, 1, np.nan]), np.array([1.0, 1, 5]))
+    assert (got["n"], got["d"], got["spearman"], got["wasserstein"]) == (2, 0.0, None, None)
+
+
+def test_gate_passes_small_noise_fails_large_and_says_what_is_too_small() -> None:
+    frame, limits = company_table(), FidelityConfig()
+    verdicts = {}
+    for digits in (3, 1):
+        config = company_config(step(M.LSD, digits))
+        made = perturb_table(frame, config, KEY).frame
+        verdicts[digits] = assess(frame, made, config, limits).verdict
+    assert verdicts[3].status is Status.PASSED
+    assert verdicts[1].reason == FidelityReason.DRIFTED
+    config = company_config(step(M.LSD, 3))
+    few = assess(frame.head(8), frame.head(8), config, limits)
+    assert few.verdict.reason == FidelityReason.NOTHING_ASSESSABLE
+    assert set(few.cells["group"]) == {ALL, "food", "steel"}
+
+
+def test_aggregates_move_with_the_rows_and_keep_their_coverage() -> None:
+    frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
+    made = perturb_table(frame, config, KEY).frame
+    sums = totals(frame, config, ("industry", "year"))
+    given = sums.select("industry", "year", people=(pl.col("people") * 1.3).round().cast(pl.Int64))
+    given = pl.concat(
+        [given, pl.DataFrame({"industry": ["none"], "year": ["2020"], "people": [7]})]
+    )
+    spec = AggregateConfig(
+        keys={"industry": "industry", "year": "year"}, values={"people": "people"}
+    )
+    aligned, (told,) = align(given, frame, made, config, spec)
+    new = totals(made, config, ("industry", "year"))
+    ratio = aligned["people"][:-1] / new["people"]
+    assert ratio.to_list() == pytest.approx([1.3] * len(ratio), rel=1e-3)
+    assert aligned.row(-1) == ("none", "2020", 7)
+    assert (told.cells, told.matched, told.moved) == (9, 8, 8)
+    assert told.offset_after == pytest.approx(told.offset_before, abs=1e-3)
+
+
+def test_native_noise_is_counted_and_its_loss_is_seen() -> None:
+    frame = company_table().with_columns(
+        people=pl.when(pl.int_range(pl.len()) % 50 != 7).then(pl.col("people"))
+    )
+    frame = pl.concat([frame.filter(pl.int_range(pl.len()) != 6), frame.head(2)])
+    config = company_config(step(M.LSD, 2))
+    kinds = {(n.kind, n.column): n for n in native_noise(frame, frame, config)}
+    assert kinds["missing cell", "people"].before == 5
+    assert kinds["gap", "year"].before == 1
+    assert kinds["duplicate row", ""].before == 2
+    made = perturb_table(frame, config, KEY).frame
+    assert all(n.same_places and n.before == n.after for n in native_noise(frame, made, config))
+    broken = frame.with_columns(people=pl.col("people").fill_null(1), assets=pl.int_range(pl.len()))
+    lost = {n.kind for n in native_noise(frame, broken, config) if not n.same_places}
+    assert lost == {"missing cell", "duplicate row"}
+
+
+def test_profile_proposes_roles_relations_and_formulas() -> None:
+    frame = company_table().with_columns(
+        per_head=(pl.col("assets") / pl.col("people")).round(2),
+        company_name=pl.col("id") + " Trading Co., Ltd.",
+        currency=pl.lit("JPY"),
+        note=pl.lit("A sentence that is long enough to be free text, at any rate ") + pl.col("id"),
+    )
+    profile = propose_roles(frame)
+    roles = {p.column: p.role for p in profile.proposals}
+    assert roles["id"] is ColumnRole.IDENTIFIER
+    assert roles["currency"] is ColumnRole.CONSTANT
+    assert roles["note"] is ColumnRole.FREE_TEXT
+    assert roles["per_head"] is ColumnRole.DERIVED
+    assert roles["people"] is ColumnRole.MEASURE
+    by_name = {p.column: p for p in profile.proposals}
+    assert by_name["company_name"].kind is IdentifierKind.NAME
+    formula = by_name["per_head"].formula
+    assert formula is not None
+    assert (formula.kind, formula.of) == (DerivedKind.RATIO, ("assets", "people"))
+    assert (profile.entity, profile.group, profile.period) == ("id", "industry", "year")
+    assert [(s.total, set(s.parts)) for s in profile.sums] == [
+        ("assets", {"liabilities", "equity"})
+    ]
+
+
+def test_seal_destroys_and_records(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    (private / "release.key").write_text("aa" * 32)
+    (private / "pseudonyms.json").write_text("{}")
+    twin = tmp_path / "twin"
+    twin.hardlink_to(private / "release.key")
+    assert seal(tmp_path).destroyed == ("release.key", "pseudonyms.json")
+    assert list(private.iterdir()) == []
+    assert twin.read_bytes() != b"aa" * 32  # overwritten, not only unlinked
+    assert "release.key" in (tmp_path / "sealed.json").read_text()
+    with pytest.raises(InputError, match="neither key nor mapping"):
+        seal(tmp_path)
+
+
+def test_destroy_never_follows_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("kept")
+    link.symlink_to(target)
+    destroy(link)
+    assert target.read_text() == "kept" and not link.exists()
