@@ -17,6 +17,7 @@ BENCHMARKS = (
     "solver",
     "sampler",
     "sec_read",
+    "questions",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",
