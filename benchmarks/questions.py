@@ -86,7 +86,7 @@ def page(told: dict[str, Any]) -> str:
         "Guidance has no source in this material, and operating indicators stand in EDINET's "
         "`summary` alone, which counts as auto-generated: these categories stay nearly empty here.",
     ]
-    return "\n".join(parts)
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
 def told_as_text(rows: Iterable[tuple[Any, ...]]) -> list[list[str]]:

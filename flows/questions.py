@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 import polars as pl
 
-from construction.tables.categories.assign import assign
+from construction.tables.categories.assign import assign, load_rules
 from construction.tables.enrichment.enrich import enrich, write_pictures
 from construction.tables.filters import filter_points
 from construction.tables.hierarchy.rebuild import rebuild
@@ -72,7 +72,8 @@ def input_digests(run: Run) -> dict[str, str]:
         for source, paths in given.items()
         for number, path in enumerate(source_files(paths), start=1)
     }
-    return told | ({"tickers": file_digest(runtime.tickers)} if runtime.tickers else {})
+    single = {"tickers": runtime.tickers, "categories": runtime.categories}
+    return told | {name: file_digest(path) for name, path in single.items() if path}
 
 
 def read_sources(run: Run) -> StageOutput:
@@ -93,7 +94,8 @@ def _read(run: Run, out: Path) -> None:
     frames = {
         table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
     }
-    assigned = assign(_series(Statements(**frames), recipe))
+    rules = load_rules(runtime.categories) if runtime.categories else None
+    assigned = assign(_series(Statements(**frames), recipe), rules)
     named = _dated(replace(Statements(**frames), series=assigned.series), recipe.filters.periods)
     filtered = filter_points(named, recipe.filters)
     write_statements(out / DATABASE, named)

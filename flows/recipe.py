@@ -144,6 +144,7 @@ class Runtime(StageConfig):
     sec: tuple[AnyPath, ...] = ()  # SEC data sets: zips or folders
     tickers: AnyPath | None = None  # today's US listings: cik, ticker, exchange
     edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, the code list beside them
+    categories: AnyPath | None = None  # a table of categories instead of the project's own
     out: AnyPath = Path("workspace")
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
+from PIL import Image
 
 from construction.tables.enrichment.document import FACT_ID, highlight_fact
 from construction.tables.enrichment.screenshot import NotMade, ScreenshotConfig, screenshot
@@ -132,3 +134,18 @@ def test_without_a_browser_the_screenshot_says_so(monkeypatch: pytest.MonkeyPatc
 def test_a_browser_that_fails_gives_no_screenshot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: "/bin/false")
     assert screenshot(b"<p>x</p>", ScreenshotConfig()).reason is NotMade.FAILED
+
+
+@pytest.mark.slow
+def test_a_real_browser_shows_the_highlighted_fact() -> None:
+    if shutil.which("chromium") is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    page = (
+        b"<html><body><p>Cash <ix:nonFraction name='us-gaap:Cash' contextRef='c1'>812,400"
+        b"</ix:nonFraction></p></body></html>"
+    )
+    made = screenshot(highlight_fact(page, "us-gaap:Cash", "c1"), ScreenshotConfig())
+    assert made.png is not None, made.reason
+    with Image.open(io.BytesIO(made.png)) as picture:
+        colours = {colour for _, colour in picture.convert("RGB").getcolors(1 << 24) or ()}
+    assert (255, 233, 138) in colours, "the colour of the mark"
