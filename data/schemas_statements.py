@@ -85,7 +85,10 @@ ROWS = Table(
         "line": (pl.Int64, "row, ascending"),
         "company_id": (pl.String, "company"),
         "statement": (pl.String, "statement, one of Statement"),
-        "series_id": (pl.String, "series; null for a heading"),
+        "series_id": (
+            pl.String,
+            "series; null for a heading, or where several dimensioned series share the row",
+        ),
         "label": (pl.String, "the row's label as filed"),
         "parenthetical": (pl.Boolean, "stands in brackets beside another row"),
         "negated": (pl.Boolean, "shown with the opposite sign"),

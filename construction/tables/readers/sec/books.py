@@ -51,10 +51,14 @@ def line_books(read: Sequence[tuple[SourceTable, TableFrame]], config: SecConfig
     for source, told in read:
         listed = told.broken[: config.max_listed_lines]
         for line, found in listed:
-            at = {"line": line, "found": f"{found} columns", "expected": told.columns}
+            at: dict[str, Scalar] = {
+                "line": line,
+                "found": f"{found} columns",
+                "expected": told.columns,
+            }
             rows.append(_line_row(f"{source.label}:{line}", source.label, at))
         if more := len(told.broken) - len(listed):
-            others = {"found": "other columns", "expected": told.columns}
+            others: dict[str, Scalar] = {"found": "other columns", "expected": told.columns}
             rows.append(replace(_line_row(source.label, source.label, others), n=more))
     lines = sum(told.lines for _, told in read)
     broken = sum(len(told.broken) for _, told in read)

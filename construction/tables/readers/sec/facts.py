@@ -25,6 +25,10 @@ def judged_facts(num: pl.DataFrame, filings: pl.DataFrame, tags: pl.DataFrame) -
     joined = num.join(filings.select("adsh", "nth", "company_id"), on="adsh", how="left").join(
         types, on=["tag", "version"], how="left"
     )
+    if joined["datatype"].has_nulls():  # no definition: the name has to tell
+        per_share = pl.col("tag").cast(pl.String).str.contains("PerShare", literal=True)
+        told = pl.when(per_share).then(pl.lit("perShare"))
+        joined = joined.with_columns(pl.col("datatype").fill_null(told))
     whole = _with_dimensions(_with_periods(with_units(joined)))
     return whole.with_columns(_reason().alias("reason")).with_columns(
         pl.when(pl.col("reason").is_null()).then(_plain_decimal(pl.col("value"))).alias("value")

@@ -6,7 +6,6 @@ import polars as pl
 
 from construction.tables.model import Statement
 from construction.tables.readers.sec.reasons import SecReason
-from construction.tables.readers.sec.tags import label
 
 # In order of preference: a tag that stands in several statements belongs to the first of them.
 STATEMENTS = {
@@ -77,7 +76,7 @@ def places_of_tags(rows: pl.DataFrame) -> pl.DataFrame:
     """The place of each (company_id, tag): its statement, label and row."""
     first = rows.group_by("company_id", "tag").agg(pl.col("rank").min())
     shown = rows.select("rank", "statement", "plabel", row_order="line")
-    return first.join(shown, on="rank").drop("rank").with_columns(label(pl.col("plabel")))
+    return first.join(shown, on="rank").drop("rank")
 
 
 def _statements(pre: pl.DataFrame) -> pl.DataFrame:

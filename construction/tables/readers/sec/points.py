@@ -127,5 +127,5 @@ def _as_points(told: pl.DataFrame, context: Context) -> pl.DataFrame:
         .join(named, on="sid", how="left", maintain_order="left")
         .with_columns(**columns)
         .select(list(POINTS.columns))
-        .cast(POINTS.schema)
+        .cast(pl.Schema(POINTS.schema))
     )

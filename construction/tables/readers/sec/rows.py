@@ -25,19 +25,21 @@ def rows_of(
         .with_columns(document="adsh", label=label)
         .sort("by_name", "report", "line")
         .select(list(ROWS.columns))
-        .cast(ROWS.schema)
+        .cast(pl.Schema(ROWS.schema))
     )
 
 
 def _shown(told: pl.DataFrame) -> pl.DataFrame:
     """The number of the series of each (nth, tag, version)."""
     key = ["nth", "tag", "version"]
-    counted = told.group_by(*key, "sid").agg(
-        pl.len().alias("n"), pl.col("dimensions").first().is_not_null().alias("dimensioned")
+    span = told.group_by(key).agg(pl.col("sid").min(), pl.col("sid").max().alias("last"))
+    alone = span.filter(pl.col("sid") == pl.col("last")).select(*key, "sid")
+    several = told.join(span.filter(pl.col("sid") != pl.col("last")), on=key, how="semi")
+    most = (
+        several.filter(pl.col("dimensions").is_null())
+        .group_by(*key, "sid")
+        .len()
+        .sort("len", "sid", descending=[True, False])
+        .unique(key, keep="first", maintain_order=True)
     )
-    ranked = counted.sort("dimensioned", "n", "sid", descending=[False, True, False])
-    first = ranked.group_by(key, maintain_order=True).agg(
-        pl.col("sid", "dimensioned").first(), pl.len().alias("rivals")
-    )
-    clear = ~pl.col("dimensioned") | (pl.col("rivals") == 1)
-    return first.filter(clear).select(*key, "sid")
+    return pl.concat([alone, most.select(*key, "sid")])

@@ -12,6 +12,7 @@ from construction.tables.model import (
     Statement,
 )
 from construction.tables.readers.sec.config import SecConfig
+from construction.tables.readers.sec.tags import label
 from construction.tables.readers.sec.units import CURRENCIES
 
 KEY = ("company_id", "tag", "unit", "dimensions")
@@ -31,6 +32,7 @@ def series_of(
     newest = pl.col("nth").cast(pl.Int64) * _TAGS + (pl.col("tag_id") + 1).fill_null(0)
     found = facts.group_by(KEY).agg(newest.max().alias("newest"), pl.col("fact"))
     other = pl.lit(Statement.OTHER.value, pl.Categorical)
+    filers = label(pl.when(pl.col("tlabel").is_null()).then("plabel"))
     known = (
         found.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
         .join(tags.select("tag_id", "tlabel"), on="tag_id", how="left")
@@ -39,7 +41,7 @@ def series_of(
         .join(_currencies(found), on="unit", how="left")
         .with_columns(
             pl.coalesce("kind", "statement", other).alias("statement"),
-            pl.coalesce("tlabel", "plabel", pl.col("tag").cast(pl.String)).alias("label"),
+            pl.coalesce("tlabel", filers, pl.col("tag").cast(pl.String)).alias("label"),
         )
     )
     parts = ["company_id", "tag", "statement", "unit", "dimensions"]
@@ -59,7 +61,9 @@ def series_table(series: pl.DataFrame) -> pl.DataFrame:
         "method": pl.lit(HierarchyMethod.FLAT.value),
         "depth": pl.lit(2),
     }
-    return series.with_columns(**columns).select(list(SERIES.columns)).cast(SERIES.schema)
+    return (
+        series.with_columns(**columns).select(list(SERIES.columns)).cast(pl.Schema(SERIES.schema))
+    )
 
 
 def _currencies(series: pl.DataFrame) -> pl.DataFrame:
@@ -72,9 +76,9 @@ def _kinds(series: pl.DataFrame, config: SecConfig) -> pl.DataFrame:
     """The statement that dimensions belong to by their axes; null where the tag decides."""
     axes = pl.col("dimensions").cast(pl.String).str.to_lowercase().str.replace_all(r"=[^;]*", "")
     kind = (
-        pl.when(axes.str.contains_any(config.segment_axes))
+        pl.when(axes.str.contains_any(list(config.segment_axes)))
         .then(pl.lit(Statement.SEGMENTS.value))
-        .when(axes.str.contains_any(config.equity_axes))
+        .when(axes.str.contains_any(list(config.equity_axes)))
         .then(pl.lit(Statement.EQUITY.value))
         .cast(pl.Categorical)
     )

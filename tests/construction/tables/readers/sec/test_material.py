@@ -93,4 +93,4 @@ def test_a_filing_of_2024_with_segments_and_without_tags(material: Path) -> None
     assert set(regions["statement"]) == {"Segments"}
     assert sum(map(Decimal, regions["value"])) == Decimal("391035000000")
     per_share = told.series.filter(pl.col("concept") == "EarningsPerShareBasic")
-    assert per_share["unit"].to_list() == ["USD"]  # without the tags' types it cannot be told
+    assert per_share["unit"].to_list() == ["USD/share"]

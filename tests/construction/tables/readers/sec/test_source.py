@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -30,12 +31,12 @@ def test_zip_folder_tsv_and_parquet_give_the_same(tmp_path: Path) -> None:
     data = DataSet(num=[{}, {"segments": "ClassOfStock=A;", "value": "-0.2500"}])
     parquet = tmp_path / "parquet"
     parquet.mkdir()
-    typed = {"cik": pl.Int64, "filed": pl.Int64, "ddate": pl.Int64, "qtrs": pl.Int8}
+    typed: dict[str, Any] = {"cik": pl.Int64, "filed": pl.Int64, "ddate": pl.Int64, "qtrs": pl.Int8}
     typed |= {"report": pl.Int32, "line": pl.Int32, "value": pl.Float64}
     for name in ("sub", "tag", "num", "pre"):
-        table = pl.DataFrame(data.records(name), infer_schema_length=None)
-        types = {column: dtype for column, dtype in typed.items() if column in table.columns}
-        table.cast(types).write_parquet(parquet / f"{name}.parquet")
+        records = pl.DataFrame(data.records(name), infer_schema_length=None)
+        types = {column: dtype for column, dtype in typed.items() if column in records.columns}
+        records.cast(pl.Schema(types)).write_parquet(parquet / f"{name}.parquet")
     whole = tmp_path / "several"
     whole.mkdir()
     data.zip(whole / "2010q2.zip")
