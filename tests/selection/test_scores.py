@@ -51,7 +51,7 @@ def test_a_bad_table_is_one_clear_error(tmp_path: Path, content: str, found: str
     [
         ("scores.csv", bytes(range(256)) * 20),
         ("scores.csv", HEAD.encode() + b"\xed\xa0\x80,f,m,1\n"),
-        ("scores.csv.gz", gzip.compress((HEAD + "a,f,m,1\n" * 200).encode())[:40]),
+        ("scores.csv.gz", gzip.compress((HEAD + "a,f,m,1\n" * 200).encode(), mtime=0)[:40]),
         ("scores.parquet", b"PAR1xxxx"),
     ],
 )

@@ -20,7 +20,7 @@ from tests.construction.sessions.probe.wires import AT_ONCE, TRUST
 
 URL = "http://a.example/x"
 MEGABYTE = 1_000_000
-BOMB = gzip.compress(bytes(50 * MEGABYTE))
+BOMB = gzip.compress(bytes(50 * MEGABYTE), mtime=0)
 
 
 def freezing(**changes: float) -> NetworkConfig:
