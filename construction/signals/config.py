@@ -50,8 +50,8 @@ class ScoringConfig(StageConfig):
     cue_weight: Share = 0.6
     anchor_weight: Share = 0.3
     cluster_weight: Share = 0.1
-    similarity_none: float = 0.2
-    similarity_full: float = 0.7
+    similarity_none: float = 0.1
+    similarity_full: float = 0.6
     least_score: Share = 0.15
     keep: Share = 0.6
     max_patterns: Annotated[int, Field(gt=0)] = 3

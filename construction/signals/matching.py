@@ -60,10 +60,11 @@ def find_cues(
 
     The field `summary` has zones; any other is a title. Each cue of a pattern counts once in the
     titles and once in the summary, at its best: a thing that both name is what a skill is about.
+    A stretch of text counts once for a pattern, however many of the pattern's cues it fits.
     """
     best: dict[tuple[str, str, bool], CueHit] = {}
     for field, text in fields.items():
-        for hit in _field_hits(field, text[: config.max_chars], codebook, config):
+        for hit in _once(_field_hits(field, text[: config.max_chars], codebook, config)):
             key = (hit.pattern, hit.cue, field == "summary")
             if key not in best or hit.weight > best[key].weight:
                 best[key] = hit
@@ -76,6 +77,16 @@ def evidence(hits: Iterable[CueHit]) -> dict[str, float]:
     for hit in hits:
         doubt[hit.pattern] = doubt.get(hit.pattern, 1.0) * (1.0 - hit.weight)
     return {pattern: round(1.0 - left, 9) for pattern, left in sorted(doubt.items())}
+
+
+def _once(hits: Iterable[CueHit]) -> Iterator[CueHit]:
+    """Of a pattern's hits that overlap, the heaviest (of equals: the longest)."""
+    taken: dict[str, set[int]] = {}
+    for hit in sorted(hits, key=lambda h: (-h.weight, h.start - h.end, h.start, h.cue, h.pattern)):
+        places = taken.setdefault(hit.pattern, set())
+        if places.isdisjoint(range(hit.start, hit.end)):
+            places.update(range(hit.start, hit.end))
+            yield hit
 
 
 def _field_hits(

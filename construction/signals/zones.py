@@ -48,14 +48,14 @@ def zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
     """The zones of a text in order, from 0 to its end."""
     if is_title:
         return [Zone(0, config.title)]
+    lead_in = _LEAD_IN.match(text)
+    begin = lead_in.end() if lead_in else 0
     factors = [1.0] * len(text)
     for pattern, factor in ((_BRACKETS, config.aside), (_MEANS, config.aside), (_EXCLUDED, 0.0)):
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text, begin):
             start, end = match.span()
             factors[start:end] = [min(f, factor) for f in factors[start:end]]
     slope = (config.opening - config.rest) / config.fades
-    lead_in = _LEAD_IN.match(text)
-    begin = lead_in.end() if lead_in else 0
     read = 0
     weights = []
     for at, (char, factor) in enumerate(zip(text, factors, strict=True)):

@@ -36,7 +36,7 @@ from construction.tables.questions.contracts import (
     Sharpening,
 )
 from construction.tables.questions.index import Database
-from construction.tables.questions.signs import phrases_of
+from construction.tables.questions.signs import phrases_of, readings_of
 from construction.tables.questions.times import years_named
 from construction.tables.questions.wording import Phrase
 
@@ -95,13 +95,21 @@ def _series_fits(slots: Slots, other: Series) -> bool:
         return False
     if Sharpening.LINE in sharpened:
         return exact(other.label) == exact(own.label)
-    theirs = phrases_of(other.label)
+    theirs = readings_of(other.label)
     return any(_same(mine, one) for mine in phrases_of(own.label) for one in theirs)
 
 
 def _same(used: Phrase, other: Phrase) -> bool:
-    """The same words in any order, or more words behind those used."""
-    return used.bag == other.bag or other.key[: len(used.key)] == used.key
+    """The same words in any order, or more words behind those used.
+
+    A total that goes on with "and" is another total: "total liabilities and net assets".
+    """
+    if used.bag == other.bag:
+        return True
+    length = len(used.key)
+    if other.key[:length] != used.key:
+        return False
+    return not used.text.startswith("total ") or other.key[length : length + 1] != ("and",)
 
 
 def _period_fits(slots: Slots, other: Point) -> bool:

@@ -14,6 +14,7 @@ _CURRENCIES: Mapping[str, str] = WORDS["currencies"]
 _CODE = re.compile(r"[A-Z]{3}")
 _SCALES = {0: "", 3: "thousand", 6: "million"}
 _MULTIPLE = re.compile(r"\b(?:times|multiple|turnover|price[- ]earnings|per book|leverage)\b", re.I)
+_UNITS = re.compile(r"\bper (?:[a-z-]{1,20} ){0,4}units?\b", re.I)
 _PLACES = {1: "one decimal place", 2: "two decimal places", 3: "three decimal places"}
 _MAX_VALUE = 60  # characters of a value as filed
 _PER_SHARE_PLACES = 2
@@ -45,7 +46,8 @@ def amount_of(value: str, unit: str, label: str, exponent: int, max_decimals: in
         if unit == "ratio":
             return _proportion(number, label, max_decimals)
         if unit.endswith("/share"):
-            return _per_share(number, unit.removesuffix("/share"), max_decimals)
+            piece = "unit" if _UNITS.search(label) else "share"
+            return _per_share(number, unit.removesuffix("/share"), piece, max_decimals)
         if unit == "count":
             return _scaled(number, "count", "", 0, max_decimals)
         words = "shares" if unit == "shares" else currency_words(unit)
@@ -87,7 +89,7 @@ def _scaled(
     return None
 
 
-def _per_share(number: Decimal, code: str, max_decimals: int) -> Amount | None:
+def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amount | None:
     words = currency_words(code)
     places = max(_places(number), _PER_SHARE_PLACES)
     if words is None or places > max(max_decimals, 4):
@@ -95,8 +97,8 @@ def _per_share(number: Decimal, code: str, max_decimals: int) -> Amount | None:
     gold = GoldAnswer(
         number.quantize(Decimal(1).scaleb(-places)), f"{code}/share", Decimal(1), places
     )
-    asked = f"in {words} per share"
-    return Amount(gold, asked, _guideline(asked, places), _said(gold, f"{words} per share"))
+    asked = f"in {words} per {piece}"
+    return Amount(gold, asked, _guideline(asked, places), _said(gold, f"{words} per {piece}"))
 
 
 def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None:

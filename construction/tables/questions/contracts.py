@@ -57,6 +57,13 @@ class Sharpening(StrEnum):
     FILING = "filing"
 
 
+class FlowSide(StrEnum):
+    """What a negative number means in a part of a cash flow statement."""
+
+    ADDED_BACK = "an amount subtracted in the cash flow statement"
+    CASH = "a cash outflow"
+
+
 class Cause(StrEnum):
     """Which words of a question fit a rival too."""
 
@@ -71,8 +78,8 @@ STEPS: dict[Cause, tuple[Sharpening, ...]] = {
     Cause.SERIES: (
         Sharpening.STATEMENT,
         Sharpening.SECTION,
-        Sharpening.PATH,
         Sharpening.LINE,
+        Sharpening.PATH,
     ),
     Cause.PERIOD: (Sharpening.DATES,),
     Cause.FILING: (Sharpening.FILING,),

@@ -25,7 +25,8 @@ class Database:
 
     `by_first_word` lists companies under the first word of their name, `of_company` the series of
     a company, `of_series` the points of a series, `replaced` the restated values of a point;
-    `exponents` holds in which power of ten (0, 3, 6) the amounts of a statement are reported.
+    `exponents` holds in which power of ten (0, 3, 6) the amounts of a statement are reported,
+    `negated` the rows (document, report, line) that show their values with the sign turned over.
     """
 
     companies: Mapping[str, Company]
@@ -35,6 +36,7 @@ class Database:
     points: PointTable
     replaced: Mapping[str, tuple[Point, ...]]
     exponents: Mapping[tuple[str, int | None, str], int]
+    negated: frozenset[tuple[str, int, int]]
 
 
 class PointTable:
@@ -79,6 +81,7 @@ def index_database(statements: Statements, round_share: float) -> Database:
         points=PointTable(statements.points),
         replaced=_replaced(statements.history),
         exponents=reporting_exponents(statements, round_share),
+        negated=_negated(statements.rows),
     )
 
 
@@ -122,6 +125,11 @@ def _series(frame: pl.DataFrame) -> Iterable[Series]:
             sections=tuple(comparable(part) for part in names),
             depth=row["depth"] or 1,
         )
+
+
+def _negated(rows: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
+    told = rows.filter("negated").select("document", "report", "line")
+    return frozenset((row[0], row[1], row[2]) for row in told.iter_rows())
 
 
 def _replaced(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:

@@ -84,7 +84,8 @@ def _question(
         found, todo = "a point that is not in the tables", "Draw from the same tables."
         raise InputError("drawn points", found, "ids of the table points", todo)
     series = database.series[point.series_id]
-    slots = Slots(database.companies[series.company_id], series, point, first_sharpenings(series))
+    first = first_sharpenings(series, point)
+    slots = Slots(database.companies[series.company_id], series, point, first)
     written = write_question(slots, database, config, seed)
     if isinstance(written, QuestionReason):
         return _rejected(row, written)

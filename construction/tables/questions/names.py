@@ -12,13 +12,21 @@ from construction.tables.questions.wording import WORDS
 _ENDINGS: Mapping[str, str] = WORDS["names"]["endings"]
 _SMALL = frozenset(WORDS["names"]["small"])
 _SHORT = frozenset(WORDS["names"]["words"])
-_LEGAL = frozenset(WORDS["names"]["legal"])
+_SPELLED: Mapping[str, str] = WORDS["names"]["spelled"]
+_SHOUTED = frozenset(WORDS["names"]["shouted"])
+_LEGAL = frozenset(WORDS["legal"]["words"])
 _STATE = re.compile(r"\s*[/\\] ?[A-Za-z]{2,20}[/\\]?\s*$")
 _ROMAN = re.compile(r"[IVX]{1,4}")
 _SPACED = re.compile(r",(?=[A-Za-z])")
 _WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 _NO_VOWEL = re.compile(r"[^AEIOUY]+")
 _FORM = re.compile(r"(?<=[ ,])(co|corp|inc|ltd)\b\.?(?=,|$| ltd)", re.I)
+_LIMITED = re.compile(r"\bLtd\.?(?= Partnership\b)", re.I)
+_JOINED = re.compile(r"(?:(?<=\.)|\s)Co[.,][.,\s]{0,3}Ltd\.?$", re.I)
+_CAPITALS = re.compile(r"[A-Z]{4,}")
+_DOT_COM = re.compile(r"(?<=[a-z]) (?:COM|Com)(?= Inc\.)")
+_OWNED = re.compile(r"'S\b")
+_MC = re.compile(r"\bMc([a-z])(?=[a-z]{2})")
 _MAX_NAME = 120
 _AUTHORITY = {"sec": "SEC CIK", "edinet": "EDINET code"}
 
@@ -30,14 +38,28 @@ def natural_name(name: str) -> str:
     Short words and those without a vowel keep their capitals (CBS), unless they are listed.
     """
     text = " ".join(unicodedata.normalize("NFKC", name[:_MAX_NAME]).split())
+    text = _DOT_COM.sub(".com", _in_case(text.replace(" ,", ",")))
+    return _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
+
+
+def _in_case(text: str) -> str:
     text = _SPACED.sub(", ", _STATE.sub("", text)).strip(" ,;")
     letters = [char for char in text if char.isalpha()]
     if text.islower():
         text = text.upper()
     elif sum(char.isupper() for char in letters) < 0.9 * len(letters) or len(letters) < 3:
+        text = _CAPITALS.sub(_lowered, text)
         return _FORM.sub(lambda match: _ENDINGS[match[1].upper()], text)
     words = text.split(" ")
-    return " ".join(_word(word, at) for at, word in enumerate(words))
+    return _MC.sub(_mc, " ".join(_word(word, at) for at, word in enumerate(words)))
+
+
+def _lowered(match: re.Match[str]) -> str:
+    return match[0].capitalize() if match[0] in _SHOUTED else match[0]
+
+
+def _mc(match: re.Match[str]) -> str:
+    return f"Mc{match[1].upper()}"
 
 
 def _word(word: str, at: int) -> str:
@@ -46,19 +68,21 @@ def _word(word: str, at: int) -> str:
     if at and word in _SMALL:
         return word.lower()
     bare = word.strip(".,()'-")
+    if bare.upper() in _SPELLED:
+        return word.replace(bare, _SPELLED[bare.upper()])
     letters = re.sub(r"[^A-Z]", "", bare)
     if not letters or "." in bare or "&" in bare or any(char.isdigit() for char in bare):
         return word
     if at and _ROMAN.fullmatch(bare):
         return word
     if bare in _SHORT or (len(letters) > 3 and not _NO_VOWEL.fullmatch(letters)):
-        return "-".join(part.capitalize() for part in word.split("-"))
+        return _OWNED.sub("'s", word.title())
     return word
 
 
 def possessive(name: str) -> str:
-    """The name with 's."""
-    return f"{name}'s"
+    """The name with 's, or with an apostrophe where it ends in s."""
+    return f"{name}'" if name.endswith("s") else f"{name}'s"
 
 
 def by_ticker(ticker: str) -> str:

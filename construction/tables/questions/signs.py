@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from construction.tables.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
-from construction.tables.questions.wording import WORDS, Phrase, phrase_of
+from construction.tables.questions.contracts import FlowSide
+from construction.tables.questions.wording import WORDS, Phrase, filed_phrase, phrase_of
 
 _RULES = WORDS["sign"]
 _BRACKETS = tuple(
@@ -18,7 +19,10 @@ _EITHER = tuple(
     for rule in _RULES["either"]
 )
 _TURNED = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _RULES["turned"])
-_PAID = re.compile(_RULES["paid"]["pattern"], re.I)
+GAIN, _NEVER, _PAID, _LOSS, _CONTRA = (
+    re.compile(_RULES[name]["pattern"], re.I)
+    for name in ("gain", "never", "paid", "loss", "contra")
+)
 MINUS = "Use a minus sign if the reported figure is negative."
 
 
@@ -30,35 +34,76 @@ class Signed:
     clause: str = ""
 
 
-def signed(phrase: str, *, negative: bool, balance: bool) -> Signed | None:
-    """The phrase with its sign convention; `balance`: the value is that of a day.
+def signed(
+    phrase: str,
+    *,
+    negative: bool,
+    balance: bool,
+    side: FlowSide | None = None,
+    negated: bool = False,
+) -> Signed | None:
+    """The phrase with its sign convention.
+
+    `balance`: the value is that of a day; `side`: the part of a cash flow statement that the line
+    stands in, unless it names a flow of cash itself; `negated`: the statement shows the value with
+    its sign turned over, so that minus stands for the opposite of the label.
 
     A filed value is never turned over: where an unsigned label of a loss or an outflow ("net
     loss") stands beside a `negative` value, the label is written in its signed form; None where
     it has none, for nobody could tell what a negative loss is. Clauses are sentences of their
     own, as the answer check expects.
     """
-    for pattern, side in _BRACKETS:
+    for pattern, below in _BRACKETS:
         if pattern.search(phrase):
-            return Signed(phrase, _give(side))
+            return Signed(phrase, _give(below))
     if LOSS_ASKED.search(SIGNED_LABEL.sub(" ", phrase)):
-        return _turned(phrase) if negative else Signed(phrase)
-    for pattern, side, of_balances in _EITHER:
+        if negative:
+            return _turned(phrase)
+        plain_loss = not balance and _LOSS.search(phrase)
+        return Signed(phrase, "Give a loss as a positive number." if plain_loss else "")
+    if not negative and _NEVER.search(phrase):
+        return Signed(phrase)
+    clause = _either_way(phrase, balance)
+    return Signed(phrase, clause or _one_way(phrase, negative, balance, side, negated))
+
+
+def _either_way(phrase: str, balance: bool) -> str:
+    """The sentence for a label that may turn either way; empty for others."""
+    for pattern, below, of_balances in _EITHER:
         if balance == of_balances and pattern.search(phrase):
-            return Signed(phrase, _give(side))
+            return _give(below)
+    return ""
+
+
+def _one_way(
+    phrase: str, negative: bool, balance: bool, side: FlowSide | None, negated: bool
+) -> str:
+    """The sentence for all other labels; empty where a positive value needs none."""
     if not balance and _PAID.search(phrase):
-        clause = _give("cash paid") if negative else "Give the amount paid as a positive number."
-        return Signed(phrase, clause)
-    return Signed(phrase, MINUS if negative else "")
+        below = "cash received" if negated else "cash paid"
+        return _give(below) if negative else "Give the amount paid as a positive number."
+    if negative and side is not None and not negated:
+        return _give(str(side))
+    if not balance and GAIN.search(phrase):
+        return _give("a loss")
+    if negative and not negated and _CONTRA.search(phrase):
+        return _give("a deduction")
+    return MINUS if negative else ""
 
 
 @lru_cache(maxsize=200_000)
 def phrases_of(label: str) -> tuple[Phrase, ...]:
-    """All that a question may call a label: as it is, and turned for a negative value."""
+    """What a question may call a label: as it is, and turned for a negative value."""
     phrase = phrase_of(label)
     told = signed(phrase.text, negative=True, balance=False)
     turned = told is not None and told.phrase != phrase.text
     return (phrase, phrase_of(told.phrase)) if told is not None and turned else (phrase,)
+
+
+@lru_cache(maxsize=200_000)
+def readings_of(label: str) -> tuple[Phrase, ...]:
+    """All that a reader may take a label for: what questions call it, and its own words."""
+    return (*phrases_of(label), filed_phrase(label))
 
 
 def _turned(phrase: str) -> Signed | None:

@@ -27,6 +27,22 @@ def period_words(point: Point, *, dated: bool) -> str:
     return f"for the period from {said}" if by_days else f"for {said}"
 
 
+def needs_days(point: Point) -> bool:
+    """Whether a fiscal period is not the calendar period of the same name; its days are known.
+
+    "The first half of fiscal year 2024" says too little where it runs from July to December.
+    """
+    part, start = point.fiscal_period, point.period_start
+    if point.months == 0 or start is None or part not in _MONTHS_BEFORE:
+        return False
+    end = point.period_end
+    last = _MONTHS_BEFORE[part] + point.months
+    starts = (start.year, start.month, start.day) == (
+        point.fiscal_year, _MONTHS_BEFORE[part] + 1, 1,
+    )  # fmt: skip
+    return not starts or (end.year, end.month) != (point.fiscal_year, last)
+
+
 def years_named(point: Point) -> frozenset[int]:
     """The years after which readers may name the fiscal year that a duration belongs to.
 

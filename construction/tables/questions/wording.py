@@ -11,6 +11,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from construction.tables.questions.phrases import reshaped, whole_phrase
+
 WORDS: Mapping[str, Any] = tomllib.loads(
     files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
 )
@@ -22,6 +24,10 @@ _WHOLE_LABELS: Mapping[str, str] = WORDS["labels"]
 _BARE = frozenset(WORDS["bare"]["words"])
 _SINGULAR = frozenset(WORDS["number"]["singular"])
 _PLURAL = frozenset(WORDS["number"]["plural"])
+# "Selling, general and administrative"; in "revenue, oil and gas" the first noun is the head.
+_JOINED = re.compile(rf"^(?:[\w-]+ ){{0,3}}(?:{'|'.join(WORDS['number']['joined'])}) and ")
+_ALONE = "|".join(WORDS["number"]["alone"])
+LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
 _HEAD_END = re.compile(rf"\s(?:{'|'.join(WORDS['number']['after_head'])})\b|[,(:;]")
 _NOTE = re.compile(
     r"\s*[(\[](?:deprecated|abstract|member|line items|table|axis|roll forward)\b"
@@ -34,8 +40,6 @@ _TAIL_TOTAL = re.compile(r",\s*(?:total|combined|aggregate)(?: amount)?$", re.I)
 _TAIL_TERM = re.compile(
     r",\s*(current|non-?current|basic and diluted|basic|diluted)(?: portion)?$", re.I
 )
-# ", Value" tells money from shares in taxonomies; the unit in the question does so, too.
-_VALUE = re.compile(r",\s*value(?=,|$)", re.I)
 # Tags read out as words lose the brackets of signed labels.
 _UNBRACKETED = re.compile(
     r"\b(?:(increase|income|gain|profit|expense|earnings)s? (decrease|loss|benefit|expense)(?:es)?"
@@ -53,13 +57,14 @@ _MAX_LABEL = 300
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A label as the question writes it, and whether its verb is plural.
+    """A label as the question writes it, its head noun and whether its verb is plural.
 
     `bare` labels ("Other") say nothing alone. `key` is the label's words in comparable form, in
     order; `bag` the same without order and small words.
     """
 
     text: str
+    head: str
     plural: bool
     bare: bool
     key: tuple[str, ...]
@@ -69,11 +74,23 @@ class Phrase:
 @lru_cache(maxsize=200_000)
 def phrase_of(label: str) -> Phrase:
     """The phrase of a label as filed or as the label table has it."""
-    text = _in_order(_cleaned(label))
-    text = _in_sentence(text)
+    cleaned = _cleaned(label)
+    return _phrase(whole_phrase(cleaned) or _in_sentence(_in_order(reshaped(cleaned))))
+
+
+@lru_cache(maxsize=200_000)
+def filed_phrase(label: str) -> Phrase:
+    """The phrase in the words and order of the label itself, without the table of plain phrases."""
+    return _phrase(_in_sentence(_in_order(_cleaned(label))))
+
+
+def _phrase(text: str) -> Phrase:
     text = _WHOLE_LABELS.get(text, text)
     key = comparable(text)
-    return Phrase(text, _is_plural(text), " ".join(key) in _BARE, key, frozenset(key) - _EMPTY)
+    head = _head(text)
+    bag = frozenset(key) - _EMPTY
+    plural = _is_plural(head) or _JOINED.match(text) is not None
+    return Phrase(text, head, plural, " ".join(key) in _BARE, key, bag)
 
 
 def _cleaned(label: str) -> str:
@@ -85,8 +102,7 @@ def _cleaned(label: str) -> str:
     text = _AT_END.sub("", _NOTE.sub("", text)).strip(" :;,-–—")
     if " " not in text and len(_HUMP.findall(text)) > 1:
         text = _HUMP.sub(" ", text)
-    text = _UNBRACKETED.sub(_bracketed, _VALUE.sub("", text))
-    return text.replace("’", "'")
+    return _UNBRACKETED.sub(_bracketed, text).replace("’", "'")
 
 
 def _bracketed(match: re.Match[str]) -> str:
@@ -97,7 +113,8 @@ def _bracketed(match: re.Match[str]) -> str:
 def _in_order(text: str) -> str:
     """ "Assets, Current" becomes "current assets", "Other, net (Land)" "other land, net"."""
     if other := _OTHER.match(text):
-        text = f"Other {other[2]}{other[1] or ''}"
+        items = "items within " if " and " in other[2] else ""
+        text = f"Other {items}{other[2]}{other[1] or ''}"
     total = bool(_TOTALS.match(text)) or bool(_TAIL_TOTAL.search(text))
     text = _TOTALS.sub("", _TAIL_TOTAL.sub("", text)) or text
     term = _TAIL_TERM.search(text)
@@ -130,13 +147,18 @@ def _in_sentence(text: str) -> str:
     return text
 
 
-def _is_plural(text: str) -> bool:
-    head = text[: match.start()] if (match := _HEAD_END.search(text)) else text
-    words = head.split()
-    last = words[-1] if words else ""
-    if last.lower() in _PLURAL:
+def _head(text: str) -> str:
+    """The noun that the label is about: "expenses" of "selling and general expenses, net"."""
+    listed = LIST.match(text)
+    text = text[listed.end() :] if listed else text
+    words = (text[: match.start()] if (match := _HEAD_END.search(text)) else text).split()
+    return words[-1].lower() if words else ""
+
+
+def _is_plural(head: str) -> bool:
+    if head in _PLURAL:
         return True
-    return last.endswith("s") and last.lower() not in _SINGULAR and not last.endswith(("ss", "'s"))
+    return head.endswith("s") and head not in _SINGULAR and not head.endswith(("ss", "'s"))
 
 
 @lru_cache(maxsize=200_000)

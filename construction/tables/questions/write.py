@@ -12,6 +12,8 @@ from construction.tables.periods.words import write_date
 from construction.tables.questions.ambiguity import Slots
 from construction.tables.questions.amounts import Amount, amount_of, number_of
 from construction.tables.questions.contracts import (
+    FlowSide,
+    Point,
     QuestionConfig,
     QuestionReason,
     Series,
@@ -19,10 +21,15 @@ from construction.tables.questions.contracts import (
 )
 from construction.tables.questions.index import Database
 from construction.tables.questions.names import by_register, by_ticker
-from construction.tables.questions.signs import Signed, signed
+from construction.tables.questions.signs import GAIN, Signed, signed
 from construction.tables.questions.templates import Words, place_words, sentence
-from construction.tables.questions.times import period_words
-from construction.tables.questions.wording import WORDS, has_foreign_letters, phrase_of
+from construction.tables.questions.times import needs_days, period_words
+from construction.tables.questions.wording import (
+    WORDS,
+    Phrase,
+    has_foreign_letters,
+    phrase_of,
+)
 from data.randomness import keyed_hash
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
@@ -47,20 +54,23 @@ def write_question(
     amount = _amount(slots, database, config)
     if isinstance(amount, QuestionReason):
         return amount
-    phrase = _metric(slots, config)
+    phrase = _metric(slots, database, config)
     if isinstance(phrase, QuestionReason):
         return phrase
+    metric, place = phrase_of(phrase.phrase), _place(slots)
+    line = _line(slots, metric)
     words = Words(
         company=slots.company.name,
         identified=_identified(slots),
-        metric=_located(phrase.phrase, slots),
-        verb="were" if phrase_of(slots.series.label).plural else "was",
+        metric=metric,
+        place=place,
+        line=f"{line}{place}" if line else "",
         period=period_words(slots.point, dated=Sharpening.DATES in slots.sharpened),
         unit=amount.asked,
         filing=_filing(slots),
         sign=phrase.clause,
     )
-    if _holds_value(f"{words.company} {words.metric}", slots.point.value, amount):
+    if _holds_value(f"{words.company} {metric.text} {words.line}", slots.point.value, amount):
         return QuestionReason.VALUE_IN_WORDS
     choice = int.from_bytes(keyed_hash(seed, _WORDING_STAGE, slots.point.point_id)[:4], "big")
     text = sentence(words, choice)
@@ -69,11 +79,16 @@ def write_question(
     return Written(text, amount.guideline, amount)
 
 
-def first_sharpenings(series: Series) -> tuple[Sharpening, ...]:
-    """What a question says from the start.
+def first_sharpenings(series: Series, point: Point) -> tuple[Sharpening, ...]:
+    """What a question says from the start: the place of a line, and the days of odd periods."""
+    return _first_places(series) + ((Sharpening.DATES,) if needs_days(point) else ())
 
-    A bare label and a dimension need their surroundings; what a cash flow statement adds back
-    (interest income, depreciation) is easily taken for the income statement's line.
+
+def _first_places(series: Series) -> tuple[Sharpening, ...]:
+    """A bare label and a dimension need their surroundings.
+
+    What a cash flow statement adds back (interest income, depreciation) is easily taken for the
+    income statement's line.
     """
     if series.dimensions is not None and series.path:
         return (Sharpening.STATEMENT, Sharpening.PATH)
@@ -99,7 +114,7 @@ def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount 
     return QuestionReason.UNKNOWN_UNIT if known is None else QuestionReason.TOO_PRECISE
 
 
-def _metric(slots: Slots, config: QuestionConfig) -> Signed | QuestionReason:
+def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed | QuestionReason:
     series = slots.series
     phrase = phrase_of(series.label)
     texts = (series.label, *series.path)
@@ -112,7 +127,11 @@ def _metric(slots: Slots, config: QuestionConfig) -> Signed | QuestionReason:
     if len(phrase.text.split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG
     told = signed(
-        phrase.text, negative=slots.point.value.startswith("-"), balance=not slots.point.months
+        phrase.text,
+        negative=slots.point.value.startswith("-"),
+        balance=not slots.point.months,
+        side=_side(series, phrase.text),
+        negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
     )
     return QuestionReason.SIGN_UNCLEAR if told is None else told
 
@@ -126,14 +145,30 @@ def _identified(slots: Slots) -> str:
     return ""
 
 
-def _located(phrase: str, slots: Slots) -> str:
-    """The metric with its place and, where that was needed, its exact line."""
-    series, sharpened = slots.series, frozenset(slots.sharpened)
-    bare = phrase_of(series.label).bare
-    metric = f"“{phrase}” item" if bare else phrase
-    place = place_words(series, sharpened)
-    line = f"(the line “{series.label}”)" if Sharpening.LINE in sharpened and not bare else ""
-    return " ".join(part for part in (metric, place, line) if part).replace(" ,", ",")
+def _side(series: Series, phrase: str) -> FlowSide | None:
+    if series.statement != Statement.CASH_FLOW:
+        return None
+    if _CASH_FLOW.search(phrase) and not GAIN.search(phrase):
+        return None
+    parts = " ".join(series.path).lower()
+    cash = "investing" in parts or "financing" in parts
+    return FlowSide.CASH if cash else FlowSide.ADDED_BACK
+
+
+def _place(slots: Slots) -> str:
+    return place_words(slots.series, frozenset(slots.sharpened))
+
+
+def _line(slots: Slots, metric: Phrase) -> str:
+    """The exact line where only that tells it from its siblings, or where it says nothing alone.
+
+    It stands in brackets behind the phrase where a negative value turned that.
+    """
+    label, own = slots.series.label, phrase_of(slots.series.label)
+    if not own.bare and Sharpening.LINE not in slots.sharpened:
+        return ""
+    line = f"the line item “{label}”"
+    return line if own.bare or own.text == metric.text else f"{metric.text} ({line})"
 
 
 def _filing(slots: Slots) -> str:

@@ -69,6 +69,16 @@ def test_title_and_summary_count_once_each(book: Codebook) -> None:
     assert [hit.field for hit in titles] == ["slug"]  # two spellings of one title
 
 
+def test_a_stretch_counts_once_for_a_pattern(book: Codebook) -> None:
+    """`mailbox*` stands in the gap of `send .. letters`: one statement, not two."""
+    assert [hit.cue for hit in hits(book, "Send mailbox letters")] == ["send .. letters"]
+
+
+def test_means_are_sought_after_the_lead_in(book: Codebook) -> None:
+    (hit,) = hits(book, "Use this skill when using origami")
+    assert hit.weight == pytest.approx(PLAIN.strong * PLAIN.opening)
+
+
 def test_evidence_is_what_doubt_is_left(book: Codebook) -> None:
     told = hits(book, "Origami", name="Origami")
     assert evidence(told) == {"paper": pytest.approx(1 - 0.4 * 0.7)}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from construction.tables.answers.check import check_answer
 from construction.tables.questions.amounts import amount_of
+from construction.tables.questions.contracts import FlowSide
 from construction.tables.questions.names import core_name, natural_name
 from construction.tables.questions.signs import MINUS, signed
 from construction.tables.questions.wording import has_foreign_letters, phrase_of
@@ -19,19 +20,19 @@ from construction.tables.questions.wording import has_foreign_letters, phrase_of
     ("label", "text", "plural"),
     [
         ("Assets", "total assets", True),
-        ("Assets, Current", "current assets", True),
+        ("Assets, Current", "total current assets", True),
         ("Other Assets, Noncurrent", "other noncurrent assets", True),
         ("Revenues, Total", "total revenues", True),
         ("Total Total Assets", "total assets", True),
         ("TOTAL REVENUES", "total revenues", True),
-        ("CashAndCashEquivalents", "cash and cash equivalents", False),
+        ("CashAndCashEquivalents", "cash and cash equivalents", True),
         ("Cash, at Carrying Value", "cash, at carrying value", False),
         ("Net Income (Loss)", "net income (loss)", False),
         ("Earnings Per Share, Basic", "basic earnings per share", True),
-        ("Treasury Stock, Value", "treasury stock", False),
+        ("Treasury Stock, Value", "value of treasury stock", False),
         ("Operating Income Loss Percent", "operating income (loss) percent", False),
-        ("Cash and Cash Equivalents at End of Period", "cash and cash equivalents", False),
-        ("Accounts Payable (Deprecated 2009-01-31)", "accounts payable", False),
+        ("Cash and Cash Equivalents at End of Period", "cash and cash equivalents", True),
+        ("Accounts Payable (Deprecated 2009-01-31)", "accounts payable", True),
         ("LIFO Reserve in the United States", "LIFO reserve in the United States", False),
         ("Retained Earnings (Deficit)", "retained earnings (deficit)", True),
         ("Stockholders’ Equity", "stockholders' equity", False),
@@ -42,6 +43,32 @@ from construction.tables.questions.wording import has_foreign_letters, phrase_of
         ("Net Cash Provided By Used In Mergers", "net cash provided by (used in) mergers", False),
         ("Due to Related Parties, Current", "current amounts due to related parties", True),
         ("Interest Expense", "interest expense", False),
+        ("Cash and Cash Equivalents, Period Increase (Decrease)",
+         "net change in cash and cash equivalents", False),
+        ("Restricted Cash, Period Increase (Decrease)", "net change in restricted cash", False),
+        ("Common Stock, Value, Issued", "value of common stock issued", False),
+        ("Common Stock, Shares, Issued", "number of common shares issued", False),
+        ("Stock Issued During Period, Value, Acquisitions",
+         "value of stock issued for acquisitions", False),
+        ("Excess Tax Benefit from Share-based Compensation, Financing Activities",
+         "excess tax benefit from share-based compensation under financing activities", False),
+        ("Payments of Dividends, Common Stock", "dividends paid on common stock", True),
+        ("Other Comprehensive Income (Loss), Swaps, Net of Tax",
+         "other comprehensive income (loss) from swaps, net of tax", False),
+        ("Other Comprehensive Income (Loss), Net of Tax",
+         "other comprehensive income (loss), net of tax", False),
+        ("Profit", "net profit", False),
+        ("Profit before income taxes", "profit before income taxes", False),
+        ("Profit attributable to owners of parent",
+         "net profit attributable to owners of the parent", False),
+        ("Selling, general and administrative expenses",
+         "selling, general and administrative expenses", True),
+        ("Total net assets", "total net assets", True),
+        ("Revenue, oil and gas services", "revenue, oil and gas services", False),
+        ("Total revenues and other income", "total revenues and other income", True),
+        ("Interest and dividend income", "interest and dividend income", False),
+        ("Other (investments and other assets)",
+         "other items within investments and other assets", True),
         ("Excess of Cost", "excess of cost", False),
     ],
 )  # fmt: skip
@@ -62,7 +89,7 @@ def test_labels(label: str, text: str, plural: bool) -> None:
         ("3M CO", "3M Co."),
         ("PROCTER & GAMBLE Co", "Procter & Gamble Co."),
         ("KYOKUYO CO.,LTD.", "Kyokuyo Co., Ltd."),
-        ("DUPONT E I DE NEMOURS & CO", "Dupont E I de Nemours & Co."),
+        ("DUPONT E I DE NEMOURS & CO", "DuPont E I de Nemours & Co."),
         ("NOBLE CORP / SWITZERLAND", "Noble Corp."),
         ("TEVA PHARMACEUTICAL INDUSTRIES LTD", "Teva Pharmaceutical Industries Ltd."),
         ("kuribayashi steamship co., ltd.", "Kuribayashi Steamship Co., Ltd."),
@@ -72,6 +99,20 @@ def test_labels(label: str, text: str, plural: bool) -> None:
         ("Alcoa Inc.", "Alcoa Inc."),
         ("WELLS FARGO & CO/MN", "Wells Fargo & Co."),
         ("SUN LIFE II INC /DE/", "Sun Life II Inc."),
+        ("Vector HOLDINGS Inc.", "Vector Holdings Inc."),
+        ("GLAD CUBE Inc.", "GLAD CUBE Inc."),
+        ("ERP OPERATING LTD PARTNERSHIP", "ERP Operating Limited Partnership"),
+        ("OSAKA GAS CO., LTD.", "Osaka Gas Co., Ltd."),
+        ("F.C.C.CO.,LTD.", "F.C.C. Co., Ltd."),
+        ("Fulltech Co.Ltd.", "Fulltech Co., Ltd."),
+        ("Segue Group Co.,.Ltd.", "Segue Group Co., Ltd."),
+        ("Medical Net , Inc.", "Medical Net, Inc."),
+        ("TIVO INC", "TiVo Inc."),
+        ("MCDERMOTT INTERNATIONAL INC", "McDermott International Inc."),
+        ("O REILLY'S O'SULLIVAN CORP", "O Reilly's O'Sullivan Corp."),
+        ("WNS (HOLDINGS) LTD", "WNS (Holdings) Ltd."),
+        ("AMAZON COM INC", "Amazon.com Inc."),
+        ("FRESENIUS MEDICAL CARE AG & CO. KGAA", "Fresenius Medical Care AG & Co. KGaA"),
     ],
 )
 def test_names(name: str, natural: str) -> None:
@@ -100,6 +141,8 @@ def test_core_of_a_name_knows_no_legal_form() -> None:
          "23.9 percent"),
         ("15.1", "ratio", "Price-earnings ratio", 0, "as a multiple, to one decimal place",
          "15.1 times"),
+        ("0.3375", "USD/share", "Distributions declared per unit outstanding", 6,
+         "in US dollars per unit", "0.3375 US dollars per unit"),
         ("2249", "count", "Number of employees", 0, "", "2,249"),
         ("109282000", "shares", "Shares issued", 3, "in thousands of shares",
          "109,282 thousand shares"),
@@ -172,14 +215,28 @@ def test_the_checker_takes_every_plain_answer(
         ("income tax expense (benefit)", False, "income tax expense (benefit)",
          "Give a benefit as a negative number."),
         ("net loss", True, "net income (loss)", "Give a loss as a negative number."),
-        ("net loss", False, "net loss", ""),
+        ("net loss", False, "net loss", "Give a loss as a positive number."),
         ("allowance for loan losses", False, "allowance for loan losses", ""),
         ("operating income", False, "operating income", "Give a loss as a negative number."),
         ("purchases of securities", False, "purchases of securities",
          "Give the amount paid as a positive number."),
         ("purchases of securities", True, "purchases of securities",
          "Give cash paid as a negative number."),
-        ("treasury shares", True, "treasury shares", MINUS),
+        ("treasury shares", True, "treasury shares", "Give a deduction as a negative number."),
+        ("recoverable taxes", True, "recoverable taxes", MINUS),
+        ("impairment losses", False, "impairment losses", ""),
+        ("gain on gold distributed for the redemption of shares", False,
+         "gain on gold distributed for the redemption of shares",
+         "Give a loss as a negative number."),
+        ("capital expenditures incurred but not yet paid", False,
+         "capital expenditures incurred but not yet paid", ""),
+        ("dividends paid", False, "dividends paid", "Give the amount paid as a positive number."),
+        ("cash dividends paid per share", False, "cash dividends paid per share", ""),
+        ("tax on other comprehensive income (loss) from hedges", False,
+         "tax on other comprehensive income (loss) from hedges",
+         "Give a tax benefit as a negative number."),
+        ("proceeds from sale of shares resulting in change in scope", False,
+         "proceeds from sale of shares resulting in change in scope", ""),
         ("goodwill", False, "goodwill", ""),
     ],
 )  # fmt: skip
@@ -197,11 +254,34 @@ def test_balances_declare_only_what_can_turn() -> None:
     for phrase, clause in (
         ("accrued income taxes", ""),
         ("additional paid-in capital", ""),
+        ("total liabilities and net assets", ""),
+        ("total net assets", "Give a deficit as a negative number."),
+        ("deferred gains or losses on hedges", "Give a loss as a negative number."),
         ("retained earnings", "Give a deficit as a negative number."),
         ("retained earnings (accumulated deficit)", "Give a deficit as a negative number."),
     ):
         told = signed(phrase, negative=False, balance=True)
         assert told is not None and told.clause == clause
+
+
+@pytest.mark.parametrize(
+    ("phrase", "side", "negated", "clause"),
+    [
+        ("interest and dividend income", FlowSide.ADDED_BACK, False,
+         "Give an amount subtracted in the cash flow statement as a negative number."),
+        ("excess tax benefit", FlowSide.CASH, False, "Give a cash outflow as a negative number."),
+        ("excess tax benefit", FlowSide.CASH, True, MINUS),
+        ("profit before income taxes", FlowSide.ADDED_BACK, False,
+         "Give a loss as a negative number."),
+        ("payments for swaps", None, True, "Give cash received as a negative number."),
+        ("gain on sale", FlowSide.ADDED_BACK, True, "Give a loss as a negative number."),
+    ],
+)  # fmt: skip
+def test_what_minus_means_in_a_cash_flow_statement(
+    phrase: str, side: FlowSide | None, negated: bool, clause: str
+) -> None:
+    told = signed(phrase, negative=True, balance=False, side=side, negated=negated)
+    assert told is not None and told.clause == clause
 
 
 @pytest.mark.parametrize(
