@@ -113,19 +113,29 @@ def _speed(figures: Mapping[str, Any]) -> str:
             name,
             f"{one['texts']:,}",
             f"{one['characters']:,}",
-            f"{one['ours_chars_per_s']:,}",
-            f"{one['presidio_chars_per_s']:,}",
-            f"{one['times_faster']}×",
+            *_pace(one, "clock"),
+            *_pace(one, "processor"),
         ]
         for name, one in figures["speed"].items()
     ]
     planted = figures["planted"]
-    told = table(["texts", "strings", "characters", "ours c/s", "presidio c/s", "faster"], rows)
+    told = table(
+        [
+            *("texts", "strings", "characters", "ours c/s", "presidio c/s", "faster"),
+            *("ours c/CPU s", "presidio c/CPU s", "faster"),
+        ],
+        rows,
+    )
     return (
         f"{told}\nCharacter recall on {planted['plants']} values planted in session strings: "
         f"{_three(planted['ours_char_recall'])} against "
         f"{_three(planted['presidio_char_recall'])}.\n"
     )
+
+
+def _pace(one: Mapping[str, Any], kind: str) -> tuple[str, str, str]:
+    ours, theirs = one[f"ours_chars_per_{kind}_s"], one[f"presidio_chars_per_{kind}_s"]
+    return f"{ours:,}", f"{theirs:,}", f"{one[f'times_faster_by_{kind}']}×"
 
 
 def _both(one: Mapping[str, float]) -> list[str]:

@@ -16,10 +16,13 @@ from flows.commands import (
     build,
     demo,
     export,
+    mask,
     perturb,
     profile,
     questions,
+    restore,
     rules,
+    scan,
     seal,
     select,
     serve_tables,
@@ -40,6 +43,9 @@ app.command("build")(build.command)
 app.command("demo")(demo.command)
 app.command("audit")(audit.command)
 app.command("verify")(verify.command)
+app.command("mask")(mask.command)
+app.command("scan")(scan.command)
+app.command("restore")(restore.command)
 app.command("profile")(profile.command)
 app.command("perturb")(perturb.command)
 app.command("seal")(seal.command)

@@ -1,0 +1,174 @@
+"""Many files: scopes of files that share a vault, masked, scanned and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from pathlib import Path, PurePath
+
+from anonymization.documents.contracts import DocumentConfig, DocumentReport
+from anonymization.documents.document import mask_bytes, masked_path, pieces_in
+from anonymization.text.config import DetectionConfig
+from anonymization.text.contracts import Detector
+from anonymization.text.detect.engine import TextDetector
+from anonymization.text.masking.masker import Masker
+from anonymization.text.vault.contracts import Mode
+from anonymization.text.vault.restore import keep_original, restore
+from anonymization.text.vault.vault import Vault
+from data.atomic import write_bytes
+from data.canonical import keyed_digest
+from data.contracts import StageConfig
+from data.errors import InputError
+
+VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
+_SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are thrown away
+
+
+class Scope(StrEnum):
+    """What shares surrogates: each file by itself, or all files of a path that was named."""
+
+    FILE = "file"
+    PATH = "path"
+
+
+class MaskingConfig(StageConfig):
+    """Settings of `benchmint mask` and `benchmint scan`."""
+
+    mode: Mode = Mode.SURROGATE
+    scope: Scope = Scope.FILE
+    detection: DetectionConfig = DetectionConfig()
+    documents: DocumentConfig = DocumentConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One scope: its name, its files with their paths below the root, and where things go."""
+
+    scope: str
+    files: tuple[tuple[Path, PurePath], ...]
+    out: Path
+    key: bytes
+    config: MaskingConfig
+
+
+def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig) -> list[Job]:
+    """The scopes below `paths`, in order of their names. Links are not followed.
+
+    Raises InputError for a path that is not there, and for two files of one name.
+    """
+    told: dict[str, Job] = {}
+    for path in paths:
+        found = tuple(_files(path, out))
+        groups = [found] if config.scope is Scope.PATH else [(one,) for one in found]
+        for files in groups:
+            if not files:
+                continue
+            name = path.name if config.scope is Scope.PATH else files[0][1].as_posix()
+            if name in told:
+                todo = "Mask them into folders of their own."
+                raise InputError(name, "two inputs of one name", "distinct names", todo)
+            told[name] = Job(name, files, out, key, config)
+    return [told[name] for name in sorted(told)]
+
+
+def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
+    if path.is_file():
+        yield path, PurePath(path.name)
+        return
+    if not path.is_dir():
+        raise InputError(str(path), "nothing", "a file or folder", "Check the path.")
+    root, kept_out = path.resolve(), out.resolve()
+    for file in sorted(root.rglob("*")):
+        if file.is_file() and not file.is_symlink() and not file.is_relative_to(kept_out):
+            yield file, PurePath(root.name) / file.relative_to(root)
+
+
+def mask_scope(job: Job) -> list[DocumentReport]:
+    """Mask the files of a scope, and write them, their vault and whole originals.
+
+    Everything is learned before the first file is written, so the order of files is no matter.
+    """
+    masker = Masker(detector(job.config.detection), job.key, job.config.mode, job.scope)
+    for path, name in job.files:
+        masker.learn(pieces_in(path.read_bytes(), str(name), job.config.documents))
+    reports: list[DocumentReport] = []
+    taken: set[PurePath] = set()
+    for path, name in job.files:
+        target = _free(masked_path(name, masker), taken)
+        reports.append(_mask_file(job, masker, path, target))
+    vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
+    masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
+    return reports
+
+
+_NAME_CHARS = 32
+
+
+def _mask_file(job: Job, masker: Masker, path: Path, target: PurePath) -> DocumentReport:
+    data = path.read_bytes()
+    name = next(str(name) for known, name in job.files if known == path)
+    masked = mask_bytes(data, name, masker, job.config.documents, target.as_posix())
+    if masked.report.refusal is not None:
+        return replace(masked.report, path=target.as_posix())
+    if not masker.vault.documents[target.as_posix()].encoding:
+        keep_original(job.out / "private" / ORIGINALS, data)
+    write_bytes(job.out / FILES / target, masked.data)
+    return masked.report
+
+
+def _free(path: PurePath, taken: set[PurePath]) -> PurePath:
+    """`path`, or with a number if another file of the scope has taken it."""
+    new, number = path, 2
+    while new in taken:
+        new, number = path.with_stem(f"{path.stem}-{number}"), number + 1
+    taken.add(new)
+    return new
+
+
+def scan_file(job: Job) -> list[DocumentReport]:
+    """What a scan finds in the files of a job; nothing is written."""
+    reports: list[DocumentReport] = []
+    for path, name in job.files:
+        finder = detector(job.config.detection)
+        masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name))
+        found = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
+        reports.append(replace(found.report, path=name.as_posix()))
+    return reports
+
+
+def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[str]:
+    """Restore every file that the vaults below `vaults` tell of; their original paths.
+
+    Raises VaultRefused before anything is written if a vault or a masked file was altered.
+    """
+    files = sorted(vaults.glob("*.json")) if vaults.is_dir() else [vaults]
+    if not files or not all(path.is_file() for path in files):
+        raise InputError(str(vaults), "no vault", "a vault or a folder of them", "See --vault.")
+    originals = files[0].parent.parent / ORIGINALS
+    restored: dict[str, bytes] = {}
+    for path in files:
+        for document in Vault.load(path, key).documents.values():
+            masked = folder / document.path
+            if not masked.is_file():
+                todo = "Restore from a complete copy."
+                raise InputError(str(masked), "nothing", "the masked file", todo)
+            restored[document.original_path] = restore(masked.read_bytes(), document, originals)
+    for name, data in sorted(restored.items()):
+        write_bytes(out / _inside(name), data)
+    return sorted(restored)
+
+
+def _inside(name: str) -> PurePath:
+    """A sealed path is our own, but a file is never written outside its folder."""
+    path = PurePath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError("the vault", "a path that leads out", "a path below", "Do not use it.")
+    return path
+
+
+@cache
+def detector(config: DetectionConfig) -> Detector:
+    """The detector of this process: its models load once, and it knows texts seen before."""
+    return TextDetector(config)

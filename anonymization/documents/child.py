@@ -1,0 +1,66 @@
+"""The process in which documents are parsed: it shows the pieces, gets the edits, writes the file.
+
+    python -m anonymization.documents.child SECONDS BYTES
+
+Frames in: a task (JSON), the document, the edits (JSON). Frames out: the pieces (JSON); the
+outcome (JSON), the masked document. Nothing here finds anything; the models stay in the parent.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
+from anonymization.documents.dispatch import rewrite_any
+from anonymization.documents.visitor import Visitor
+from anonymization.documents.wire import dumped, edits_from, piece_from, pieces_to
+from anonymization.text.masking.pieces import Collector, Look, Piece
+from anonymization.text.vault.contracts import Edit
+from data.child import confine, read_frame, write_frame
+
+_MOST = 4 << 30
+
+
+def _answer(visitor: Visitor, data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
+    try:
+        masked = rewrite_any(visitor, data, name)
+        told: dict[str, Any] = {"refusal": None, "part": ""}
+    except Refused as refused:
+        masked, told = b"", {"refusal": refused.reason.value, "part": refused.part}
+    except (MemoryError, RecursionError):
+        masked, told = b"", {"refusal": Refusal.INFLATES.value, "part": ""}
+    except Exception:  # a library may raise anything on a hostile file
+        masked, told = b"", {"refusal": Refusal.BROKEN.value, "part": ""}
+    told["rows"] = [[r.part, r.offset, r.type.value, r.recognizer, r.score] for r in visitor.rows]
+    return told, masked
+
+
+def _looker(told: Sequence[Any]) -> Look:
+    known: dict[Piece, list[Edit]] = {piece_from(p): edits_from(edits) for p, edits in told}
+    none: tuple[Edit, ...] = ()
+    get: Callable[[Piece], Sequence[Edit]] = lambda piece: known.get(piece, none)  # noqa: E731
+    return get
+
+
+def main() -> None:
+    """Serve one document."""
+    seconds, memory = int(sys.argv[1]), int(sys.argv[2])
+    source = sys.stdin.buffer
+    answer = confine(seconds, memory)
+    task = json.loads(read_frame(source, _MOST))
+    data = read_frame(source, _MOST)
+    config = DocumentConfig.model_validate(task["config"])
+    seen = Collector()
+    _answer(Visitor(seen, config, rewrite_any), data, task["name"])
+    write_frame(answer, dumped(pieces_to(seen.pieces)))
+    look = _looker(json.loads(read_frame(source, _MOST)))
+    told, masked = _answer(Visitor(look, config, rewrite_any), data, task["name"])
+    write_frame(answer, dumped(told))
+    write_frame(answer, masked)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""What masking a document takes and tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import Field
+
+from anonymization.text.contracts import EntityType
+from data.contracts import StageConfig
+
+
+class Refusal(StrEnum):
+    """Why a document is not released; renaming one is a breaking change."""
+
+    UNKNOWN_TYPE = "document.unknown_type"
+    BROKEN = "document.broken"
+    ENCRYPTED = "document.encrypted"
+    TOO_LARGE = "document.too_large"
+    INFLATES = "document.inflates"
+    MACROS = "document.macros"
+    EMBEDDED_UNKNOWN = "document.embedded_unknown"
+    DOCTYPE = "document.doctype"
+    CRASHED = "document.crashed"
+    TEXT_LAYER = "document.text_layer_not_clean"
+    NOT_APPROVED = "document.no_approval"
+    PRIVATE_PART_NAME = "document.private_part_name"
+
+
+class Refused(Exception):
+    """A document that is not released, and why; `part` is its place inside, never a value."""
+
+    def __init__(self, reason: Refusal, part: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.part = reason, part
+
+
+class DocumentConfig(StageConfig):
+    """Limits on documents. `approvals` are SHA-256 digests of pictures and PDFs that a person
+    looked at and released.
+    """
+
+    approvals: frozenset[str] = frozenset()
+    max_file_bytes: int = Field(default=200 << 20, ge=1)
+    max_inflated_bytes: int = Field(default=1 << 30, ge=1)
+    max_inflation_ratio: int = Field(default=200, ge=1)
+    free_inflated_bytes: int = Field(default=50 << 20, ge=0)
+    max_parts: int = Field(default=10_000, ge=1)
+    max_depth: int = Field(default=3, ge=0)
+    seconds: int = Field(default=60, ge=1)
+    memory_bytes: int = Field(default=2 << 30, ge=1 << 28)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Row:
+    """One masked span for the audit: part of the document, place in its text, no value."""
+
+    part: str
+    offset: int
+    type: EntityType
+    recognizer: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReport:
+    """What became of a document: `refusal` is None if it was written to `path`."""
+
+    path: str
+    original_sha256: str
+    masked_sha256: str = ""
+    rows: tuple[Row, ...] = ()
+    refusal: Refusal | None = None
+    part: str = ""

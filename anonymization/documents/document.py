@@ -1,0 +1,142 @@
+"""Masking one file of any kind: texts in place, documents in a process of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal, Row
+from anonymization.documents.dispatch import is_document
+from anonymization.documents.visitor import name_edits
+from anonymization.documents.wire import dumped, edits_to, piece_from, pieces_to
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.files import mask_text, pieces_of
+from anonymization.text.masking.forms import encoding_of
+from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.pieces import Collector, Piece
+from anonymization.text.vault.contracts import Document
+from anonymization.text.vault.restore import applied, decoded
+from data.atomic import write_bytes
+from data.canonical import digest
+from data.child import Child, ChildFailed, ChildLimits
+
+_CHILD = "anonymization.documents.child"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedDocument:
+    """Masked bytes (empty if refused) and the report."""
+
+    data: bytes
+    report: DocumentReport
+
+
+def mask_document(
+    path_in: Path, path_out: Path, masker: Masker, config: DocumentConfig | None = None
+) -> DocumentReport:
+    """Mask one file and write it to `path_out`; nothing is written if it is refused.
+
+    Binary documents are restored from a whole copy, which the caller keeps in the private store.
+    """
+    masked = mask_bytes(path_in.read_bytes(), path_in.name, masker, config, str(path_out))
+    if masked.report.refusal is None:
+        write_bytes(path_out, masked.data)
+    return masked.report
+
+
+def mask_bytes(
+    data: bytes,
+    path: str,
+    masker: Masker,
+    config: DocumentConfig | None = None,
+    released: str = "",
+) -> MaskedDocument:
+    """Mask a file that is in memory. `released` is the path of the masked file."""
+    config = config or DocumentConfig()
+    released = released or path
+    if len(data) > config.max_file_bytes:
+        return _refused(path, data, Refusal.TOO_LARGE)
+    if not is_document(data, path):
+        text = mask_text(data, path, masker, released)
+        rows = tuple(Row("", e.start, e.type, e.recognizer, e.score) for e in text.edits)
+        sums = digest(data), digest(text.data)
+        return MaskedDocument(text.data, DocumentReport(released, *sums, rows))
+    told, masked = _in_child(data, path, config, masker)
+    if told.get("refusal"):
+        return _refused(path, data, Refusal(told["refusal"]), told["part"], _rows(told))
+    masker.vault.add_document(Document(released, path, digest(masked), digest(data), "", ()))
+    return MaskedDocument(
+        masked, DocumentReport(released, digest(data), digest(masked), _rows(told))
+    )
+
+
+def pieces_in(data: bytes, path: str, config: DocumentConfig | None = None) -> list[Piece]:
+    """All texts of a file and its name, for a masker to learn; of a document as far as it opens."""
+    config = config or DocumentConfig()
+    named = Collector()
+    for part in PurePath(path).parts:
+        name_edits(part, named)
+    if len(data) > config.max_file_bytes:
+        return list(named.pieces)
+    if not is_document(data, path):
+        encoding = encoding_of(data)
+        return [*named.pieces, *(pieces_of(decoded(data, encoding), path) if encoding else ())]
+    try:
+        with Child(_CHILD, _limits(config)) as child:
+            return [*named.pieces, *_opened(child, data, path, config)]
+    except ChildFailed:
+        return list(named.pieces)
+
+
+def masked_path(path: PurePath, masker: Masker) -> PurePath:
+    """A relative path with private names of files and folders replaced."""
+    return PurePath(*(applied(part, name_edits(part, masker.edits))[0] for part in path.parts))
+
+
+def _opened(child: Child, data: bytes, path: str, config: DocumentConfig) -> list[Piece]:
+    child.send(dumped({"name": PurePath(path).name, "config": _plain(config)}))
+    child.send(data)
+    return [piece_from(told) for told in json.loads(child.receive())]
+
+
+def _in_child(
+    data: bytes, path: str, config: DocumentConfig, masker: Masker
+) -> tuple[dict[str, Any], bytes]:
+    try:
+        with Child(_CHILD, _limits(config)) as child:
+            pieces = _opened(child, data, path, config)
+            masker.learn(pieces)
+            child.send(dumped(list(_told(pieces, masker))))
+            return json.loads(child.receive()), child.receive()
+    except (ChildFailed, ValueError):
+        return {"refusal": Refusal.CRASHED.value, "part": "", "rows": []}, b""
+
+
+def _told(pieces: Iterable[Piece], masker: Masker) -> Iterable[list[Any]]:
+    for piece in pieces:
+        edits = masker.edits(piece)
+        if edits:
+            yield [pieces_to([piece])[0], edits_to(edits)]
+
+
+def _rows(told: dict[str, Any]) -> tuple[Row, ...]:
+    return tuple(Row(p, o, EntityType(k), by, score) for p, o, k, by, score in told["rows"])
+
+
+def _refused(
+    path: str, data: bytes, reason: Refusal, part: str = "", rows: tuple[Row, ...] = ()
+) -> MaskedDocument:
+    report = DocumentReport(path, digest(data), rows=rows, refusal=reason, part=part)
+    return MaskedDocument(b"", report)
+
+
+def _limits(config: DocumentConfig) -> ChildLimits:
+    return ChildLimits(config.seconds, config.memory_bytes)
+
+
+def _plain(config: DocumentConfig) -> dict[str, Any]:
+    told: dict[str, Any] = config.model_dump(mode="json")
+    return told | {"approvals": sorted(config.approvals)}

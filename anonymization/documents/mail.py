@@ -1,0 +1,150 @@
+"""Mail: headers, bodies of all parts, attachments and their names."""
+
+from __future__ import annotations
+
+import email.errors
+from collections.abc import Sequence
+from email import message_from_bytes, policy
+from email.charset import QP, Charset
+from email.generator import BytesGenerator
+from email.header import Header, decode_header, make_header
+from email.message import Message
+from email.utils import formataddr, getaddresses
+from io import BytesIO
+
+from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.visitor import Visitor, name_edits
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.pieces import Piece
+from anonymization.text.masking.plain import plain_edits
+from anonymization.text.vault.contracts import Edit
+
+_ADDRESSES = frozenset(
+    {"from", "to", "cc", "bcc", "sender", "reply-to", "resent-from", "resent-to"}
+)
+_FORMAL = frozenset(
+    {"content-type", "content-disposition", "content-transfer-encoding", "mime-version"}
+)
+_DATES = frozenset({"date", "resent-date", "delivery-date"})
+_NAMES = (("content-type", "name"), ("content-disposition", "filename"))
+_MAX_PARTS = 1_000
+
+
+def rewrite_mail(visitor: Visitor, data: bytes, name: str) -> bytes:
+    """The message masked; structure and encodings stay. Raises Refused."""
+    message = message_from_bytes(data, policy=policy.compat32)
+    parts = list(message.walk())
+    if len(parts) > _MAX_PARTS:
+        raise Refused(Refusal.TOO_LARGE)
+    for number, part in enumerate(parts):
+        _mask_headers(visitor, f"part {number}", part)
+        if not part.is_multipart():
+            _mask_body(visitor, f"part {number}", part)
+        for field in ("preamble", "epilogue"):
+            text = getattr(part, field, None)
+            if isinstance(text, str) and text.strip():
+                setattr(part, field, visitor.text(f"part {number} {field}", text))
+    out = BytesIO()
+    BytesGenerator(out, mangle_from_=False, maxheaderlen=0, policy=policy.compat32).flatten(message)
+    return out.getvalue()
+
+
+def _mask_headers(visitor: Visitor, where: str, part: Message) -> None:
+    kept = list(part.items())
+    for name in {name for name, _ in kept}:
+        del part[name]
+    for name, value in kept:
+        part[name] = value if name.lower() in _FORMAL else _header(visitor, where, name, str(value))
+    for header, parameter in _NAMES:
+        _mask_name(visitor, where, part, header, parameter)
+
+
+def _header(visitor: Visitor, where: str, name: str, raw: str) -> str:
+    plain = _decoded(raw)
+    edits = _header_edits(visitor, name, plain)
+    if not edits:
+        return raw
+    masked = visitor.masked(f"{where} {name}", plain, edits)
+    if name.lower() not in _ADDRESSES:
+        return _encoded(masked)
+    pairs = getaddresses([masked.replace("\n", " ")])
+    return ", ".join(formataddr(pair) for pair in pairs) if masked.isascii() is False else masked
+
+
+def _header_edits(visitor: Visitor, name: str, plain: str) -> Sequence[Edit]:
+    if name.lower() in _DATES:
+        return visitor.look(Piece(plain, kind=EntityType.DATE))
+    return plain_edits(plain, visitor.visit(), name)
+
+
+def _decoded(raw: str) -> str:
+    try:
+        return str(make_header(decode_header(raw)))
+    except (email.errors.HeaderParseError, LookupError, UnicodeError, ValueError):
+        return raw
+
+
+def _encoded(text: str) -> str:
+    clean = text.encode("utf-8", "replace").decode("utf-8")
+    return clean if clean.isascii() else Header(clean, "utf-8", maxlinelen=998).encode()
+
+
+def _mask_name(visitor: Visitor, where: str, part: Message, header: str, parameter: str) -> None:
+    if header not in part:
+        return
+    value = part.get_param(parameter, header=header)
+    if value is None:
+        return
+    name = value if isinstance(value, str) else value[2]
+    name = _decoded(name)
+    edits = name_edits(name, visitor.look)
+    if edits:
+        masked = visitor.masked(f"{where} {parameter}", name, edits)
+        told = masked if masked.isascii() else ("utf-8", "", masked)
+        part.set_param(parameter, told, header=header)  # type: ignore[arg-type]
+
+
+def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
+    raw = part.get_payload(decode=True)
+    if not isinstance(raw, bytes) or not raw:
+        return
+    if part.get_content_maintype() != "text":
+        masked = visitor.inner(f"{where} {part.get_content_type()}", raw)
+        if masked != raw:
+            _put(part, masked, "base64")
+        return
+    charset = _charset(part, raw)
+    text = raw.decode(charset, "replace")
+    form = {"html": "x.html", "csv": "x.csv"}.get(part.get_content_subtype(), "x.txt")
+    masked_text = visitor.text(where, text, form)
+    if masked_text == text:
+        return
+    try:
+        masked = masked_text.encode(charset)
+    except UnicodeEncodeError:
+        charset, masked = "utf-8", masked_text.encode("utf-8", "replace")
+    part.set_param("charset", charset)
+    _put(part, masked, "quoted-printable" if charset != "utf-8" or text.isascii() else "base64")
+
+
+def _charset(part: Message, raw: bytes) -> str:
+    for name in (part.get_content_charset(), "utf-8"):
+        try:
+            raw.decode(str(name))
+        except (LookupError, UnicodeDecodeError):
+            continue
+        return str(name)
+    return "latin-1"
+
+
+def _put(part: Message, content: bytes, encoding: str) -> None:
+    """Replace a body, with the transfer encoding said in its header."""
+    del part["Content-Transfer-Encoding"]
+    part["Content-Transfer-Encoding"] = encoding
+    if encoding == "base64":
+        charset = Charset("utf-8")
+        part.set_payload(charset.body_encode(content))
+        return
+    quoted = Charset("latin-1")
+    quoted.body_encoding = QP
+    part.set_payload(quoted.body_encode(content.decode("latin-1")))

@@ -1,0 +1,161 @@
+"""XML parts: text gathered over the elements that split it, and edits put back into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.visitor import Visitor
+from anonymization.text.masking.pieces import carried
+from anonymization.text.masking.plain import joined, plain_edits
+from anonymization.text.vault.contracts import Edit
+
+_BLOCKS = frozenset({"p", "si", "is", "text"})
+_APART = frozenset({"instrText", "delInstrText", "rPh"})
+_BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+_REMOVED = frozenset({"del", "moveFrom"})
+_ADDED = frozenset({"ins", "moveTo"})
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+
+
+def parse(data: bytes, part: str) -> Element:
+    """The root of a part; no entities, no network. Raises Refused for what is no plain XML."""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        raise Refused(Refusal.BROKEN, part) from None
+    if root.getroottree().docinfo.doctype:
+        raise Refused(Refusal.DOCTYPE, part)
+    return root
+
+
+def serialise(root: Element) -> bytes:
+    """A part as bytes, always the same for the same tree."""
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
+
+
+def local(element: Element) -> str:
+    """The name of an element without its namespace; empty for comments."""
+    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for text in the tree: an element's text, or what follows it (`tail`).
+
+    `fixed` is a break that stands for a character and holds no text. `change` is `del` or `ins`
+    in a tracked change.
+    """
+
+    element: Element
+    tail: bool = False
+    fixed: str = ""
+    change: str = ""
+
+    @property
+    def text(self) -> str:
+        """What stands there now."""
+        return (self.element.tail if self.tail else self.element.text) or ""
+
+    def write(self, text: str) -> None:
+        """Put text there."""
+        if self.tail:
+            self.element.tail = text
+            return
+        self.element.text = text
+        if text != text.strip() and local(self.element) in {"t", "delText"}:
+            self.element.set(_SPACE, "preserve")
+
+
+def groups(root: Element) -> Iterator[list[Slot]]:
+    """Slots that a reader sees as one text, in the order of the document."""
+    found: dict[tuple[int, str], list[Slot]] = {}
+    held: list[Element] = []
+    for element in root.iter():
+        block, apart, change = _around(element)
+        held.append(element)  # ids are those of living objects
+        key = (id(block), apart)
+        if (element.text and element.text.strip()) or (element.text and block is not element):
+            found.setdefault(key, []).append(Slot(element, change=change))
+        parent = element.getparent()
+        if local(element) in _BREAKS and parent is not None and local(parent) in {"r", "p"}:
+            found.setdefault(key, []).append(Slot(element, fixed=_BREAKS[local(element)]))
+        if element.tail and element.tail.strip():
+            found.setdefault((id(element), "tail"), []).append(Slot(element, tail=True))
+    yield from found.values()
+
+
+def _around(element: Element) -> tuple[Element, str, str]:
+    """The block an element belongs to, what keeps it apart there, its tracked change."""
+    apart = change = ""
+    place: Element | None = element
+    while place is not None:
+        name = local(place)
+        if name in _APART:
+            apart = name
+        elif name in _REMOVED:
+            change = change or "del"
+        elif name in _ADDED:
+            change = change or "ins"
+        if name in _BLOCKS:
+            return place, apart, change
+        place = place.getparent()
+    return element, "", ""
+
+
+def group_edits(slots: Sequence[Slot], visitor: Visitor, label: str = "") -> list[Edit]:
+    """Edits of a group, counted in its real characters; tracked changes read both ways."""
+    told: list[Edit] = []
+    changes = {slot.change for slot in slots if slot.change}
+    for hidden in sorted({"del", "ins"} & changes) or [""]:
+        view, starts, ends = _view(slots, hidden)
+        if view.strip():
+            edits = plain_edits(view, visitor.visit(), label)
+            told = joined(told, carried(edits, starts, ends, lambda new: new))
+    return [edit for edit in told if edit.start < edit.end]
+
+
+def _view(slots: Sequence[Slot], hidden: str) -> tuple[str, list[int], list[int]]:
+    told: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    place = 0
+    for slot in slots:
+        if slot.fixed:
+            told.append(slot.fixed)
+            starts.append(place)
+            ends.append(place)
+            continue
+        size = len(slot.text)
+        if not hidden or slot.change != hidden:
+            told.append(slot.text)
+            starts += range(place, place + size)
+            ends += range(place + 1, place + size + 1)
+        place += size
+    return "".join(told), starts, ends
+
+
+def write_edits(slots: Iterable[Slot], edits: Sequence[Edit]) -> None:
+    """Put edits into the slots they span: the first takes the replacement, the others lose text."""
+    place = 0
+    for slot in slots:
+        if slot.fixed:
+            continue
+        text = slot.text
+        told, done = [], 0
+        for edit in edits:
+            start, end = max(edit.start - place, 0), min(edit.end - place, len(text))
+            if start >= end:
+                continue
+            told += [text[done:start], edit.new if edit.start >= place else ""]
+            done = end
+        if told:
+            slot.write("".join(told) + text[done:])
+        place += len(text)

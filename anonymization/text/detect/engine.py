@@ -1,0 +1,135 @@
+"""The detector: rules first, then the name models on what is prose; each string once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from anonymization.text.config import DetectionConfig
+from anonymization.text.contracts import Finding
+from anonymization.text.detect import chinese, english
+from anonymization.text.detect.address import find_addresses
+from anonymization.text.detect.blocks import find_blocks
+from anonymization.text.detect.fold import fold
+from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.memo import Memo
+from anonymization.text.detect.resolve import resolve
+from anonymization.text.detect.rules import load_rules, own_rules, scan
+from anonymization.text.detect.runs import find_runs
+from anonymization.text.detect.units import Unit, chinese_units, english_units
+from anonymization.text.detect.unknown import find_unknown
+from anonymization.text.secrets.find import find_secrets
+
+
+class TextDetector:
+    """Finds private spans; the same findings whatever the batches and their order.
+
+    Nothing here reaches a network. Models load at first use and are shared in a process.
+    """
+
+    def __init__(self, config: DetectionConfig | None = None) -> None:
+        self._config = config or DetectionConfig()
+        self._entities = frozenset(self._config.entities)
+        self._rules = tuple(
+            rule
+            for rule in load_rules() + own_rules(self._config.person_number_patterns)
+            if rule.type in self._entities
+        )
+        self._texts = Memo(self._config.memo_chars)
+        self._english = Memo(self._config.memo_chars)
+        self._chinese = Memo(self._config.memo_chars)
+
+    def find(self, texts: Sequence[str]) -> list[list[Finding]]:
+        """Per text its findings, sorted, without overlap; offsets in code points."""
+        known: dict[str, tuple[Finding, ...]] = {}
+        fresh: list[str] = []
+        for text in dict.fromkeys(texts):
+            found = self._texts.get(text)
+            if found is None:
+                fresh.append(text)
+            else:
+                known[text] = found
+        known.update(zip(fresh, self._analyse(fresh), strict=True))
+        for text in fresh:
+            self._texts.put(text, known[text])
+        return [list(known[text]) for text in texts]
+
+    def _analyse(self, texts: Sequence[str]) -> list[tuple[Finding, ...]]:
+        folded = [fold(text) for text in texts]
+        ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
+        settled = [resolve(plain, found) for plain, found in zip(folded, ruled, strict=True)]
+        both = list(zip(folded, settled, strict=True))
+        in_english = [list(english_units(plain, taken)) for plain, taken in both]
+        in_chinese = [list(chinese_units(plain, taken)) for plain, taken in both]
+        names = self._ask_english(unit for units in in_english for unit in units)
+        han = self._ask_chinese(unit for units in in_chinese for unit in units)
+        return [
+            self._settle(plain, [*found, *_placed(latin, names), *_placed(clauses, han)])
+            for plain, found, latin, clauses in zip(
+                folded, ruled, in_english, in_chinese, strict=True
+            )
+        ]
+
+    def _by_rule(self, text: str, folded: str) -> list[Finding]:
+        lines = MachineLines(folded)
+        found = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
+        found += find_runs(folded, lines)
+        if self._config.english_model:
+            known = english.dictionary(self._config.english_model)
+            found += find_unknown(folded, lines, known)
+        found += find_blocks(folded, found)
+        if self._config.secrets:
+            found += find_secrets(text)
+        return [finding for finding in found if self._wanted(finding)]
+
+    def _ask_english(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
+        model = self._config.english_model
+        if not model:
+            return {}
+        known, fresh = _recall(self._english, units)
+        for words, found in zip(
+            fresh, english.find_names(fresh, model, self._config.batch), strict=True
+        ):
+            known[words] = tuple(found)
+            self._english.put(words, known[words])
+        return known
+
+    def _ask_chinese(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
+        model = self._config.chinese_model
+        if not model:
+            return {}
+        known, fresh = _recall(self._chinese, units)
+        for words, found in zip(fresh, chinese.find_names(fresh, model), strict=True):
+            known[words] = tuple(found)
+            self._chinese.put(words, known[words])
+        return known
+
+    def _settle(self, text: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(resolve(text, (finding for finding in found if self._wanted(finding))))
+
+    def _wanted(self, finding: Finding) -> bool:
+        return finding.type in self._entities and finding.score >= self._config.min_score
+
+
+def _recall(memo: Memo, units: Iterable[Unit]) -> tuple[dict[str, tuple[Finding, ...]], list[str]]:
+    """What is known of the units, and the rest, longest first so that batches are alike."""
+    known: dict[str, tuple[Finding, ...]] = {}
+    fresh = []
+    for words in dict.fromkeys(words for _, words in units):
+        found = memo.get(words)
+        if found is None:
+            fresh.append(words)
+        else:
+            known[words] = found
+    return known, sorted(fresh, key=lambda words: (-len(words), words))
+
+
+def _placed(units: Iterable[Unit], found: dict[str, tuple[Finding, ...]]) -> Iterable[Finding]:
+    for offset, words in units:
+        for finding in found.get(words, ()):
+            yield Finding(
+                offset + finding.start,
+                offset + finding.end,
+                finding.type,
+                finding.recognizer,
+                finding.score,
+            )

@@ -1,0 +1,233 @@
+"""Names in English text: the spaCy model, loaded and wrapped by Presidio's NLP engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from presidio_analyzer.nlp_engine import NlpEngineProvider, SpacyNlpEngine
+from spacy.language import Language
+from spacy.lookups import Lookups
+from spacy.tokens import Doc
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.wording import COMMON
+
+NAME = "spacy"
+_SCORES = {
+    EntityType.PERSON: 0.75,
+    EntityType.LOCATION: 0.7,
+    EntityType.ORGANIZATION: 0.6,
+    EntityType.NATIONALITY: 0.7,
+}
+_LABELS = {
+    "PERSON": EntityType.PERSON,
+    "GPE": EntityType.LOCATION,
+    "LOC": EntityType.LOCATION,
+    "FAC": EntityType.LOCATION,
+    "ORG": EntityType.ORGANIZATION,
+    "NORP": EntityType.NATIONALITY,
+}
+_CUT = re.compile(r"\n|[:;] |[\"“”]| as | (?:of|for|in|at|and|the)$")
+_LEAD = re.compile(
+    r"(?:(?:ex-\w+|the|a|an|this|that|his|her|their|our|and|of|in|to|mr|mrs|ms|miss|dr|prof)\b\.? ?"
+    r"|\W|\d{1,6}[.)]? )+",
+    re.IGNORECASE,
+)
+# One character at a time: a repeated run inside a repeated group could run away.
+_TAIL = re.compile(r"(?:'s|[^\w.]\.?|(?<=\w{4})\.)+$")
+_SHORT_PLACES = frozenset({"UK", "US", "USA", "UAE", "NYC", "U.S.", "U.K."})
+_INITIALISM = re.compile(r"[A-Z0-9/&-]{1,5}s?")
+_INSTITUTION = words("words.toml", "institutions")
+_PEOPLE = words("places.toml", "people")
+_COUNTRIES = words("places.toml", "countries")
+_TOWNS = words("places.toml", "towns")
+_SMALL = frozenset(["of", "for", "and", "the", "in", "on", "at", "to", "by", "de", "du", "&", "or"])
+_PARTS = frozenset({"Southern", "Northern", "Eastern", "Western", "Central"})
+_NAMED = (
+    words("names.toml", "given")
+    | words("names.toml", "ambiguous")
+    | words("names.toml", "pinyin")
+    | _TOWNS
+)
+_BULLET = re.compile(r"\s*(?:[-*#•|>]|\d{1,3}[.)] |[A-Za-z][)] )|.{0,60}\*\*|[^.!?]{0,60}:\s*$")
+_CAPITALISED = r"[^\W\d_a-z][\w-]+"
+_POSSESSED = re.compile(
+    rf"(?P<house>[^']{{2,60}})'s (?P<member>{_CAPITALISED}(?: {_CAPITALISED}){{1,3}})"
+)
+_MEMBER = re.compile(rf"({_CAPITALISED}(?: {_CAPITALISED}){{1,2}}) of (?P<firm>.{{2,60}})")
+_PAIR = re.compile(rf"({_CAPITALISED}) and ({_CAPITALISED})")
+_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"),
+            ("er", ""), ("ly", ""), ("ness", ""))  # fmt: skip
+_LOWER_TAIL = re.compile(r"(?: (?:[a-z]\w*|\W|[^\W\dA-Za-zÀ-ɏͰ-ӿ]))+$")
+_GENERAL = _INSTITUTION | _SMALL | COMMON
+_CODE = re.compile(
+    r"[_=<>{}\[\]#|\\`$@*]|://|\w\.\w{2,4}$|[a-z][A-Z][a-z]|\d[A-Za-z]|[A-Za-z]{2,}\d"
+)
+# The name recogniser has its own vectors: the other parts only cost time (same names without).
+_IDLE = ("tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer")
+
+
+@cache
+def load(model: str) -> Language:
+    """The installed spaCy package `model`; nothing is downloaded.
+
+    Errors: OSError when the package is not installed.
+    """
+    provider = NlpEngineProvider(
+        nlp_configuration={
+            "nlp_engine_name": "spacy",
+            "models": [{"lang_code": "en", "model_name": model}],
+        }
+    )
+    engine = provider.create_engine()
+    assert isinstance(engine, SpacyNlpEngine)
+    assert engine.nlp is not None
+    nlp: Language = engine.nlp["en"]
+    nlp.disable_pipes(*(name for name in _IDLE if name in nlp.pipe_names))
+    return nlp
+
+
+@cache
+def dictionary(model: str) -> frozenset[str]:
+    """Words that the model's lemmatizer lists, in lower case; empty if it brings none."""
+    nlp = load(model)
+    if "lemmatizer" not in nlp.component_names:
+        return frozenset()
+    lookups = getattr(nlp.get_pipe("lemmatizer"), "lookups", None)
+    if lookups is None or not lookups.has_table("lemma_index"):
+        return frozenset()
+    return _listed(lookups, ("noun", "verb", "adj", "adv"))
+
+
+@cache
+def doing_words(model: str) -> frozenset[str]:
+    """Verbs, adjectives and adverbs of the dictionary: words that begin orders and headings."""
+    if not dictionary(model):
+        return frozenset()
+    lookups = getattr(load(model).get_pipe("lemmatizer"), "lookups", Lookups())
+    return _listed(lookups, ("verb", "adj", "adv"))
+
+
+def _listed(lookups: Lookups, parts: Sequence[str]) -> frozenset[str]:
+    listed: set[str] = set()
+    for name in ("lemma_index", "lemma_exc"):
+        table = lookups.get_table(name) if lookups.has_table(name) else {}
+        for part in parts:
+            listed.update(table.get(part, ()))
+    return frozenset(listed)
+
+
+def in_dictionary(word: str, listed: frozenset[str]) -> bool:
+    """Whether the word, or what it is the plural or a form of, is listed."""
+    word = word.lower()
+    if word in listed:
+        return True
+    return any(
+        word.endswith(ending) and word[: -len(ending)] + whole in listed
+        for ending, whole in _ENDINGS
+    )
+
+
+def find_names(units: Sequence[str], model: str, batch: int) -> list[list[Finding]]:
+    """Per unit the people, places, organisations and nationalities that the model sees."""
+    if not units:
+        return []
+    listed, doing = dictionary(model), doing_words(model)
+    docs = load(model).pipe(units, batch_size=batch)
+    return [
+        [found for found in _findings(words, doc) if not _everyday(words, found, listed, doing)]
+        for words, doc in zip(units, docs, strict=True)
+    ]
+
+
+def _everyday(text: str, finding: Finding, listed: frozenset[str], doing: frozenset[str]) -> bool:
+    """A verb or adjective with a capital, or a heading of dictionary words."""
+    words = [word.strip(".,'()") for word in text[finding.start : finding.end].split()]
+    if not listed or finding.type is EntityType.NATIONALITY:
+        return False
+    if any(word in _NAMED or word in _COUNTRIES for word in words):
+        return False
+    if len(words) == 1:
+        return in_dictionary(words[0], doing)
+    return _BULLET.match(text) is not None and all(in_dictionary(word, listed) for word in words)
+
+
+def _findings(text: str, doc: Doc) -> list[Finding]:
+    found = []
+    for entity in doc.ents:
+        kind = _LABELS.get(entity.label_)
+        if kind is None:
+            continue
+        span = _trim(text, entity.start_char, entity.end_char)
+        if span is None or not _plausible(text[span[0] : span[1]], kind):
+            continue
+        for start, end, part in _own_parts(text[span[0] : span[1]], kind):
+            found.append(Finding(span[0] + start, span[0] + end, part, NAME, _SCORES[part]))
+    return found
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Without article, title, quotes, possessive; an entity ends at a line break or a colon."""
+    cut = _CUT.search(text, start + 1, end)
+    if cut:
+        end = cut.start()
+    lead = _LEAD.match(text, start, end)
+    if lead:
+        start = lead.end()
+    tail = _TAIL.search(text, start, end)
+    if tail:
+        end = tail.start()
+    return (start, end) if end - start >= 2 else None
+
+
+def _own_parts(value: str, kind: EntityType) -> list[tuple[int, int, EntityType]]:
+    """What the model took for one organisation may be two: a person and a house, or two people."""
+    if kind is EntityType.ORGANIZATION:
+        both = _POSSESSED.fullmatch(value) or _MEMBER.fullmatch(value) or _PAIR.fullmatch(value)
+        if both and not any(word in _GENERAL for word in both[1].split()):
+            first, second = both.groupdict().get("house"), both.groupdict().get("member")
+            kinds = (
+                EntityType.ORGANIZATION if first else EntityType.PERSON,
+                EntityType.PERSON if second or not both.groupdict() else EntityType.ORGANIZATION,
+            )
+            return [(*both.span(1), kinds[0]), (*both.span(2), kinds[1])]
+    own = _own_part(value, kind)
+    return [own] if own is not None else []
+
+
+def _own_part(value: str, kind: EntityType) -> tuple[int, int, EntityType] | None:
+    """What of an entity stands for someone in particular: start, end and kind.
+
+    An institution named in general words is nobody's own; of one that a people or a country
+    qualifies, that word is.
+    """
+    first, _, rest = value.partition(" ")
+    if first in _PARTS and (rest in _COUNTRIES or rest in _TOWNS) and value not in _COUNTRIES:
+        return len(first) + 1, len(value), EntityType.LOCATION
+    if kind in {EntityType.PERSON, EntityType.LOCATION}:
+        tail = _LOWER_TAIL.search(value)
+        return 0, tail.start() if tail else len(value), kind
+    if kind is EntityType.ORGANIZATION and rest:
+        own = [word for word in value.split() if word.strip("()'.,") not in _GENERAL]
+        if not own:
+            return None
+        if first in _PEOPLE and own == [first]:
+            return 0, len(first), EntityType.NATIONALITY
+        if all(word in _COUNTRIES or word in _PEOPLE for word in own):
+            return None
+    return 0, len(value), kind
+
+
+def _plausible(value: str, kind: EntityType) -> bool:
+    """Not code, not an everyday word, and with a capital unless it is a nationality."""
+    words = value.split()
+    if _CODE.search(value) or all(word.strip(".,'()") in COMMON for word in words):
+        return False
+    if kind is EntityType.NATIONALITY:
+        return any(word in _PEOPLE for word in re.split(r"[ -]", value))
+    if not any(word[0].isupper() for word in words):
+        return False
+    return len(words) > 1 or value in _SHORT_PLACES or not _INITIALISM.fullmatch(value)

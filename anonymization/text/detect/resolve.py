@@ -1,0 +1,85 @@
+"""From overlapping findings to one layer: a total order decides, so batches cannot matter."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from anonymization.text.contracts import EntityType, Finding
+
+# Kinds whose shape proves them go first, whatever the length; then what is longer.
+_RANK = {
+    EntityType.EMAIL: 1,
+    EntityType.NATIONAL_ID: 1,
+    EntityType.COMPANY_CODE: 1,
+    EntityType.SECRET: 2,
+    EntityType.BANK_CARD: 2,
+    EntityType.BANK_ACCOUNT: 2,
+    EntityType.CASE_NUMBER: 2,
+    EntityType.PERSON_NUMBER: 2,
+    EntityType.ACCOUNT: 2,
+    EntityType.PASSPORT: 2,
+    EntityType.PLATE: 2,
+    EntityType.PHONE: 3,
+    EntityType.IP_ADDRESS: 3,
+    EntityType.USER_PATH: 3,
+    EntityType.URL: 4,
+    EntityType.ADDRESS: 5,
+    EntityType.DATE: 6,
+}
+_LAST = 7
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_SHORTEST_REST = 2  # characters
+
+
+def resolve(text: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings without overlap, sorted by place.
+
+    The stronger kind, then the longer span, keeps its place. What a weaker one covers beside it
+    stays found, as long as it is two characters or more, so that nothing leaks at the seam.
+    """
+    taken: list[Finding] = []
+    for finding in sorted(set(findings), key=_order):
+        for rest in _uncovered(finding, taken):
+            if rest != finding:
+                rest = _trimmed(text, rest)
+            if rest.end - rest.start >= (1 if rest == finding else _SHORTEST_REST):
+                taken.insert(bisect_left(taken, rest), rest)
+    return taken
+
+
+def _uncovered(finding: Finding, taken: Sequence[Finding]) -> list[Finding]:
+    """The parts of a finding that none of `taken` (sorted, without overlap) covers."""
+    place = max(0, bisect_left(taken, finding.start, key=lambda other: other.start) - 1)
+    start, rests = finding.start, []
+    while place < len(taken) and taken[place].start < finding.end:
+        other = taken[place]
+        place += 1
+        if other.end <= start:
+            continue
+        if other.start > start:
+            rests.append(replace(finding, start=start, end=other.start))
+        start = other.end
+    if start < finding.end:
+        rests.append(replace(finding, start=start))
+    return rests
+
+
+def _trimmed(text: str, finding: Finding) -> Finding:
+    value = text[finding.start : finding.end]
+    kept = _EDGES.sub("", value)
+    start = finding.start + (value.find(kept) if kept else 0)
+    return replace(finding, start=start, end=start + len(kept))
+
+
+def _order(finding: Finding) -> tuple[int, int, float, int, str, str]:
+    return (
+        _RANK.get(finding.type, _LAST),
+        finding.start - finding.end,
+        -finding.score,
+        finding.start,
+        finding.type.value,
+        finding.recognizer,
+    )

@@ -1,0 +1,85 @@
+"""Words with a capital that no English dictionary holds, where a sentence expects a name.
+
+The dictionary is the one that the English model brings for its lemmatizer; a model without one
+switches this recognizer off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.english import in_dictionary
+from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
+from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.wording import COMMON
+
+NAME = "unknown_word"
+_SCORE = 0.55
+_ENDS = rf"(?![{LETTERS}0-9_@/]|\.[{LETTERS}0-9])"
+_WORD = rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s?(?![a-z]))){{2,30}}{_ENDS}"
+_NAMES = rf"(?P<v>{_WORD}(?: (?:(?:de|da|do|del|van|von|der|den|la|le|of|y|e|a) )?{_WORD}){{0,3}})"
+_PLACE = re.compile(
+    rf"{BEFORE}(?:in|from|to|at|near|visit|visiting|visited|via|towards|around|outside|inside"
+    rf"|through|leaving|left|reached) {_NAMES}"
+)
+_FIRM = re.compile(
+    rf"(?i:{BEFORE}(?:works? (?:for|at)|worked (?:for|at)|employed (?:by|at)|joined|hired by"
+    rf"|a year at|intern at|job at|founder of|founded|employee of)) {_NAMES}"
+    rf"|{BEFORE}The (?P<v2>{_WORD}(?: {_WORD}){{0,2}})"
+    r"(?= (?:office|orchestra|team|company|store|group|website))"
+)
+_PERSON = re.compile(
+    rf"(?i:{BEFORE}(?:said|says|starring|directed by|written by|sung by|influenced by|hear|heard"
+    rf"|met|meet|told|thank|thanks|asked|with|and|is|was|but|by|me|named|calls? (?:me|him|her)"
+    rf"|under|founders?:|friends?:)) {_NAMES}"
+    rf"|(?:^|(?<=\n)|(?<=[.!?] ))(?P<v2>{_WORD})"
+    rf"(?= (?:lives|lived|had|has|is|was|spent|said|says|listed"
+    r"|wrote|writes|asked|shouted|told|tells|called|works|worked|moved|went|came|and I)\b"
+    rf"|, (?:can|could|please|would|will|did|do|are|I|thanks?|the)\b|: ?[\"A-Z])"
+)
+_LOWER = re.compile(
+    BEFORE + r"(?:name is|calls? me|named (?:him|her)|follow up with|mr\.|mrs\.|ms\.|dr\.|miss) "
+    r"(?P<v>[a-zß-öø-ɏ]{3,20}(?: [a-zß-öø-ɏ]\.?)?(?: [a-zß-öø-ɏ]{3,20})?)"
+    r"(?=[.,;:!?'\n]|$| (?:but|and|in|on|to|flew)\b)"
+)
+_KINDS = (
+    (_FIRM, EntityType.ORGANIZATION),
+    (_PLACE, EntityType.LOCATION),
+    (_PERSON, EntityType.PERSON),
+)
+
+
+def find_unknown(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> Iterator[Finding]:
+    """Findings in prose; none without a dictionary."""
+    if not dictionary:
+        return
+    for match in _LOWER.finditer(folded):
+        unknown = [word for word in match["v"].split() if not in_dictionary(word, dictionary)]
+        if unknown and match["v"].endswith(unknown[-1]) and not lines.machine_at(match.start()):
+            yield Finding(*match.span("v"), EntityType.PERSON, NAME, _SCORE)
+    for pattern, kind in _KINDS:
+        for match in pattern.finditer(folded):
+            group = "v" if match["v"] is not None else "v2"
+            start, end = match.span(group)
+            if _unknown(match[group], dictionary) and not lines.machine_at(start):
+                yield Finding(start, end, kind, NAME, _SCORE)
+
+
+def _unknown(value: str, dictionary: frozenset[str]) -> bool:
+    words = [word for word in value.split() if word[0].isupper()]
+    return all(_is_name(word, dictionary) for word in words) and not all(
+        in_dictionary(word, dictionary) for word in words
+    )
+
+
+def _is_name(word: str, dictionary: frozenset[str]) -> bool:
+    """Not an everyday word; in capitals only if too long, or too foreign, for an initialism."""
+    if word in COMMON or word.title() in COMMON:
+        return False
+    if word.isupper() and "-" not in word:
+        return len(word) >= 5 or not word.isascii()
+    if "-" in word:
+        return not any(in_dictionary(part, dictionary) for part in word.split("-"))
+    return word[1:].islower() or "'" in word

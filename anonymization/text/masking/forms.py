@@ -1,0 +1,98 @@
+"""Forms of text and how each is visited, told by the name of a file or by its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+
+from anonymization.text.masking.html_text import html_edits
+from anonymization.text.masking.json_text import json_edits, jsonl_edits, looks_like_json
+from anonymization.text.masking.pieces import Look
+from anonymization.text.masking.plain import plain_edits
+from anonymization.text.masking.tabular import table_edits
+from anonymization.text.masking.visit import Visit
+from anonymization.text.vault.contracts import Edit
+from anonymization.text.vault.restore import applied
+
+Form = Callable[[str, Visit], list[Edit]]
+
+FORMS: Mapping[str, Form] = {
+    ".json": json_edits,
+    ".jsonl": jsonl_edits,
+    ".ndjson": jsonl_edits,
+    ".csv": table_edits,
+    ".tsv": table_edits,
+    ".html": html_edits,
+    ".htm": html_edits,
+    ".xhtml": html_edits,
+    ".xml": html_edits,
+    ".svg": html_edits,
+}
+_BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
+         (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
+_STRAY = 0.01  # share of bytes that are no UTF-8, up to which a text still is UTF-8
+_HAN_SHARE = 0.3
+
+
+def edits_of(text: str, path: str, look: Look) -> list[Edit]:
+    """Visit a text in the form that its name, or else its beginning, tells."""
+    return form_of(text, path)(text, Visit(look, open_text))
+
+
+def form_of(text: str, path: str) -> Form:
+    """How a text is read."""
+    form = FORMS.get(PurePath(path).suffix.lower())
+    if form is not None:
+        return form
+    return jsonl_edits if looks_like_json(text) else plain_edits
+
+
+def open_text(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | None:
+    """A file found inside a text, if it is text itself: masked, with its edits."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if not is_readable(text):
+        return None
+    edits = form_of(text, "")(text, visit)
+    return applied(text, edits)[0].encode("utf-8"), edits
+
+
+def is_readable(text: str) -> bool:
+    """No control characters but those of white space."""
+    return all(char >= " " or char in "\t\n\r\f\b\x1b\x0b" for char in set(text))
+
+
+def encoding_of(data: bytes) -> str | None:
+    """The encoding that gives the bytes back as they are; None for what is no text."""
+    for bom, codec in _BOMS:
+        if data.startswith(bom):
+            return codec if _returns(data, codec) else None
+    if b"\0" in data:
+        return None
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _legacy(data)
+    return "utf-8"
+
+
+def _legacy(data: bytes) -> str:
+    text = data.decode("utf-8", "surrogateescape")
+    stray = sum("\udc80" <= char <= "\udcff" for char in text)
+    wide_chars = sum(char > "\x7f" for char in text) - stray
+    if stray <= max(_STRAY * len(data), wide_chars):
+        return "utf-8"
+    if _returns(data, "gb18030"):
+        foreign = [char for char in data.decode("gb18030") if not char.isascii()]
+        if sum("\u4e00" <= char <= "\u9fff" for char in foreign) >= _HAN_SHARE * len(foreign):
+            return "gb18030"
+    return "latin-1"
+
+
+def _returns(data: bytes, codec: str) -> bool:
+    try:
+        return data.decode(codec).encode(codec) == data
+    except UnicodeError:
+        return False

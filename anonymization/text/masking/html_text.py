@@ -1,0 +1,141 @@
+"""HTML and XML: text across inline tags, attributes, comments, scripts; the markup stays."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from anonymization.text.masking.json_text import json_edits, looks_like_json
+from anonymization.text.masking.pieces import carried, shifted
+from anonymization.text.masking.plain import plain_edits
+from anonymization.text.masking.visit import MAX_DEPTH, Visit
+from anonymization.text.vault.contracts import Edit
+
+_TOKEN = re.compile(
+    r"(?s)<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"
+    r"|<(?P<raw>script|style)\b(?P<open>[^>]*)>(?P<code>.*?)(?:</(?P=raw)\s*>|\Z)"
+    r"|<(?P<slash>/?)(?P<tag>[A-Za-z!?][^\s/>]{0,60})(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
+    re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(r"""([^\s=/"'<>]{1,100})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_INLINE = frozenset(
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "o:p",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ]
+)
+_STRUCTURAL = frozenset({"class", "style", "rel", "type", "xmlns", "charset", "media"})
+
+
+def html_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of a page; tags and the names of attributes stay as they are."""
+    told: list[Edit] = []
+    run = _Run()
+    place = 0
+    for match in _TOKEN.finditer(text):
+        run.add(text, place, match.start())
+        place = match.end()
+        tag = (match["tag"] or "").lower()
+        if tag not in _INLINE:
+            told += run.edits(visit)
+            run = _Run()
+        told += _markup(match, visit)
+    run.add(text, place, len(text))
+    return sorted(told + run.edits(visit))
+
+
+def _markup(match: re.Match[str], visit: Visit) -> list[Edit]:
+    if match["comment"] is not None:
+        inner, start = match["comment"], match.start("comment")
+        deep = visit.depth < MAX_DEPTH and "<" in inner
+        return shifted(
+            html_edits(inner, visit.deeper()) if deep else plain_edits(inner, visit), start
+        )
+    if match["cdata"] is not None:
+        return shifted(plain_edits(match["cdata"], visit), match.start("cdata"))
+    if match["raw"]:
+        return _attributes(match["open"], match.start("open"), visit) + _code(match, visit)
+    return _attributes(match["rest"], match.start("rest"), visit)
+
+
+def _code(match: re.Match[str], visit: Visit) -> list[Edit]:
+    code = match["code"]
+    if not code.strip():
+        return []
+    form = json_edits if looks_like_json(code) else plain_edits
+    return shifted(form(code, visit), match.start("code"))
+
+
+def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
+    told: list[Edit] = []
+    for match in _ATTRIBUTE.finditer(text):
+        name = match[1].lower()
+        group = next(number for number in (2, 3, 4) if match[number] is not None)
+        if name in _STRUCTURAL or name.startswith("xmlns:") or not match[group].strip():
+            continue
+        value = _Run()
+        value.add(match[group], 0, len(match[group]))
+        told += shifted(value.edits(visit), start + match.start(group))
+    return told
+
+
+class _Run:
+    """Text between two ends of blocks, entities undone, with the place of each character."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def add(self, text: str, start: int, end: int) -> None:
+        place = start
+        for match in _ENTITY.finditer(text, start, end):
+            self._plain(text, place, match.start())
+            char = html.unescape(match.group())
+            self._parts.append(char)
+            self._starts += [match.start(), *[match.end()] * (len(char) - 1)]
+            self._ends += [match.end()] * len(char)
+            place = match.end()
+        self._plain(text, place, end)
+
+    def _plain(self, text: str, start: int, end: int) -> None:
+        self._parts.append(text[start:end])
+        self._starts += range(start, end)
+        self._ends += range(start + 1, end + 1)
+
+    def edits(self, visit: Visit) -> list[Edit]:
+        """Edits in the places of the page."""
+        plain = "".join(self._parts)
+        if not plain.strip():
+            return []
+        return carried(plain_edits(plain, visit), self._starts, self._ends, html.escape)

@@ -1,0 +1,126 @@
+"""JSON, read as tokens: every string is visited, and every other byte stays as it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from anonymization.text.masking.escapes import json_literal, json_places, json_spell
+from anonymization.text.masking.pieces import Heed, carried, labelled, shifted
+from anonymization.text.masking.plain import lines, plain_edits
+from anonymization.text.masking.visit import MAX_DEPTH, Visit
+from anonymization.text.vault.contracts import Edit
+
+_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
+_COLON = re.compile(r"\s*:")
+_SCALAR = re.compile(r"true|false|null|-?\d[\d.eE+-]*")
+_STRUCTURE = re.compile(r"[\s\ufeff\[\]{}:,]*")
+_LONG_NUMBER = re.compile(r"(?<![\w.+-])\d{7,19}(?![\w.])")
+_SHORTEST_NUMBER = 7
+_SHORT = 64  # characters up to which a value is looked at with its key before it
+# Keys that say what their value is; `name` alone also names tools and files.
+_TELLING = re.compile(
+    r"(?i:e-?mail|phone|mobile|tel$|^tel|fax|address|street|city|postcode|zip|birth|^dob$|passport"
+    r"|licen[cs]e|card|iban|account|user_?name|login|owner|author|sender|customer|employee|patient"
+    r"|passw|passphrase|pwd|secret|token|api_?key|access_?key|private_?key|credential|bearer"
+    r"|(?:full|first|last|family|given|real|display|nick|contact|company)[ _-]?name|ssn"
+    r"|wechat|^qq$)"
+    r"|姓名|名字|电话|手机|邮箱|地址|身份证|账号|帐号|卡号|护照|车牌|公司|单位|客户|联系|密码|密钥|微信|生日|出生"
+)
+
+
+def looks_like_json(text: str) -> bool:
+    """Does it begin as an object or array?"""
+    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+
+
+def jsonl_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of a text with one JSON document per line; lines that are none are plain text."""
+    told: list[Edit] = []
+    place = 0
+    for line in lines(text):
+        seen = json_edits(line, visit) if looks_like_json(line) else plain_edits(line, visit)
+        told += shifted(seen, place)
+        place += len(line)
+    return told
+
+
+def json_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of a JSON text: strings, keys that carry values, long numbers under telling keys.
+
+    What is no JSON in it (a line that was cut off, say) is looked at as plain text.
+    """
+    ascii_only = text.isascii()
+    told: list[Edit] = []
+    key, place = "", 0
+    for match in _STRING.finditer(text):
+        told += _between(text, place, match.start(), key, visit)
+        place = match.end()
+        is_key = _COLON.match(text, place) is not None
+        literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
+        told += shifted(_literal_edits(literal, visit), match.start(1))
+        key = match[1] if is_key else ""
+    return told + _between(text, place, len(text), key, visit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """The inside of a JSON string as it is written, and the key before it."""
+
+    raw: str
+    key: str
+    is_key: bool
+    ascii_only: bool
+
+
+def _literal_edits(literal: _Literal, visit: Visit) -> list[Edit]:
+    raw = literal.raw
+    plain = json_literal(raw)
+    if plain is None:
+        return plain_edits(raw, visit)
+    if not plain.strip():
+        return []
+    if literal.is_key:
+        edits = plain_edits(plain, visit, heed=Heed.WHOLE)
+    else:
+        edits = _string(plain, literal.key, visit)
+    if not edits:
+        return []
+    spell = json_spell(literal.ascii_only)
+    if plain is raw:
+        return shifted(edits, 0, spell)
+    return carried(edits, *json_places(raw), spell)
+
+
+def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
+    if visit.depth < MAX_DEPTH and looks_like_json(plain) and '"' in plain:
+        form = jsonl_edits if _is_lines(plain) else json_edits
+        return form(plain, visit.deeper())
+    told = key if len(plain) <= _SHORT and _TELLING.search(key) else ""
+    return plain_edits(plain, visit, told)
+
+
+def _is_lines(plain: str) -> bool:
+    """Several documents, one per line?"""
+    lines = plain.strip().splitlines()
+    return len(lines) > 1 and all(line.strip()[-1:] in "}]" for line in lines if line.strip())
+
+
+def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Edit]:
+    """What stands between two strings: structure and numbers, or text that is no JSON."""
+    gap = text[start:end]
+    if _STRUCTURE.fullmatch(_SCALAR.sub("", gap)) is None:
+        return shifted(plain_edits(gap, visit), start)
+    if len(gap) < _SHORTEST_NUMBER or not _TELLING.search(key):
+        return []
+    told: list[Edit] = []
+    for match in _LONG_NUMBER.finditer(gap):
+        number = match.group()
+        seen = visit.look(labelled(key, number))
+        told += [e for e in shifted(seen, start + match.start()) if _is_number(e.new)]
+    return told
+
+
+def _is_number(new: str) -> bool:
+    """Can it stand where JSON wants a number?"""
+    return new.isdigit() and new.isascii() and not new.startswith("0")

@@ -1,0 +1,1 @@
+"""Plausible fake values, typed and in the language of what they stand for."""

@@ -1,0 +1,60 @@
+"""The words of lexicon.toml, read once."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Fields as in lexicon.toml; lists of words, characters, or sets of words that stay."""
+
+    given: tuple[str, ...]
+    given_first: tuple[str, ...]
+    given_second: tuple[str, ...]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    zh_families: tuple[str, ...]
+    zh_double: tuple[str, ...]
+    zh_given: tuple[str, ...]
+    zh_first: tuple[str, ...]
+    zh_second: tuple[str, ...]
+    person_words: frozenset[str]
+    person_titles_zh: tuple[str, ...]
+    person_lead_zh: tuple[str, ...]
+    company_words: frozenset[str]
+    company_ends_zh: tuple[str, ...]
+    company_lines_zh: tuple[str, ...]
+    place_words: frozenset[str]
+    place_ends_zh: tuple[str, ...]
+    place_lead_zh: tuple[str, ...]
+    regions_zh: tuple[str, ...]
+    mailboxes: frozenset[str]
+    url_words: frozenset[str]
+    nationalities: tuple[str, ...]
+    nationalities_zh: tuple[str, ...]
+    number_words: tuple[tuple[str, ...], ...]
+
+
+_CHARACTERS = ("zh_families", "zh_given")
+_SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words")
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The lexicon of this package."""
+    raw = tomllib.loads((files(__package__) / "lexicon.toml").read_text("utf-8"))
+    told: dict[str, object] = {}
+    for name, value in raw.items():
+        if name == "number_words":
+            told[name] = tuple(tuple(line.split()) for line in value)
+        elif name in _CHARACTERS:
+            told[name] = tuple(dict.fromkeys("".join(value.split())))
+        elif name in _SETS:
+            told[name] = frozenset(value.split())
+        else:
+            told[name] = tuple(dict.fromkeys(value.split()))
+    return Lexicon(**told)  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""Names of people: one surrogate per given and per family name, so that parts agree."""
+
+from __future__ import annotations
+
+import re
+
+from numpy.random import Generator
+
+from anonymization.text.surrogates.book import Book, Draw
+from anonymization.text.surrogates.lexicon import lexicon
+from anonymization.text.surrogates.shapes import HAN, LETTERS, cased_like, digits, is_han, pick
+
+GIVEN, FAMILY = "given", "family"
+_ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
+_ALPHABET = "ABCDEFGHJKLMNPRSTVW"
+_HAN_RUN = re.compile(rf"[{HAN}]+")
+_HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_COMPOSED_FROM = 12
+_LONG_NAME = 4
+
+
+def person(book: Book, value: str, salt: str) -> str:
+    """A name of the same form: initials, titles, order, letter case and separators stay."""
+    if any(is_han(char) for char in value):
+        return _HAN_RUN.sub(lambda run: _chinese(book, run.group(), "·" in value, salt), value)
+    words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
+    told, place = [], 0
+    for number, match in enumerate(words):
+        last = number == len(words) - 1
+        word = match.group()
+        told += [value[place : match.start()], _word(book, word, last and number > 0, salt)]
+        place = match.end()
+    return "".join(told) + value[place:]
+
+
+def part_of_person(book: Book, value: str) -> bool:
+    """Is the value one word that is part of a name known already?"""
+    folded = value.casefold()
+    return book.knows(FAMILY, folded) or book.knows(GIVEN, folded)
+
+
+def handle(book: Book, value: str, salt: str = "") -> str:
+    """A user name: known parts of names as in the names, other words new, digits new."""
+    known = {**book.tokens(GIVEN), **book.tokens(FAMILY)}
+
+    def part(match: re.Match[str]) -> str:
+        word = match.group()
+        if word.isdigit():
+            return book.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
+        if any(map(is_han, word)):
+            return _chinese(book, word, False, salt)
+        folded = word.casefold()
+        if folded in known:
+            return cased_like(known[folded], word)
+        if folded[1:] in known and len(folded) > _LONG_NAME:
+            return cased_like(_initial(book, folded[0]) + known[folded[1:]], word)
+        if len(word) == 1:
+            return cased_like(_initial(book, folded), word)
+        return cased_like(book.token("handle", folded, _given, salt), word)
+
+    return _HANDLE_PARTS.sub(part, value)
+
+
+def _is_name(word: str) -> bool:
+    return word.casefold() not in lexicon().person_words or (len(word) == 1 and word.isupper())
+
+
+def _word(book: Book, word: str, is_last: bool, salt: str) -> str:
+    folded = word.casefold()
+    if len(word) == 1:
+        return cased_like(_initial(book, folded), word)
+    family = book.knows(FAMILY, folded) and not book.knows(GIVEN, folded)
+    if is_last or family:
+        return cased_like(book.token(FAMILY, folded, _family, salt), word)
+    return cased_like(book.token(GIVEN, folded, _given, salt), word)
+
+
+def _initial(book: Book, letter: str) -> str:
+    """The initial of the surrogate whose name begins so, if one is known."""
+    for token, new in sorted(book.tokens(GIVEN).items()):
+        if token.startswith(letter):
+            return new[0]
+    return book.token(_INITIAL, letter, lambda rng, _: pick(rng, _ALPHABET), fresh=False)
+
+
+def _given(rng: Generator, attempt: int) -> str:
+    words = lexicon()
+    if attempt < _COMPOSED_FROM:
+        return pick(rng, words.given)
+    middle = "" if attempt < 3 * _COMPOSED_FROM else pick(rng, words.given_second)
+    return pick(rng, words.given_first) + middle + pick(rng, words.given_second)
+
+
+def _family(rng: Generator, attempt: int) -> str:
+    words = lexicon()
+    middle = pick(rng, words.second) if attempt > 3 * _COMPOSED_FROM else ""
+    return pick(rng, words.first) + middle + pick(rng, words.second)
+
+
+def _chinese(book: Book, name: str, foreign: bool, salt: str) -> str:
+    words = lexicon()
+    end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
+    core = name[: len(name) - len(end)]
+    if core[0] in words.person_lead_zh and len(core) == 2:
+        return core[0] + _zh_family(book, core[1], salt) + end
+    if foreign or len(core) > _LONG_NAME:
+        return book.token(_ZH_FOREIGN, core, _zh_given(len(core)), salt) + end
+    size = 2 if core[:2] in words.zh_double and len(core) > 1 else 1
+    family, given = core[:size], core[size:]
+    if not given:
+        return _zh_family(book, family, salt) + end
+    new = book.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
+    return _zh_family(book, family, "") + new + end
+
+
+def _zh_family(book: Book, family: str, salt: str) -> str:
+    choices = lexicon().zh_double if len(family) > 1 else lexicon().zh_families
+    return book.token(
+        _ZH_FAMILY, family, lambda rng, _: pick(rng, choices), salt, fresh=len(family) > 1
+    )
+
+
+def _zh_given(size: int) -> Draw:
+    def draw(rng: Generator, attempt: int) -> str:
+        more = attempt // (3 * _COMPOSED_FROM)
+        return "".join(pick(rng, lexicon().zh_given) for _ in range(size + more))
+
+    return draw
+
+
+def _digits_like(size: int) -> Draw:
+    return lambda rng, _: digits(rng, size)

@@ -1,0 +1,104 @@
+"""Addresses of machines: e-mail, URLs, IP. Hosts end in .example (RFC 2606): no one owns them."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from numpy.random import Generator
+
+from anonymization.text.surrogates.book import Book, Draw
+from anonymization.text.surrogates.companies import stem
+from anonymization.text.surrogates.lexicon import lexicon
+from anonymization.text.surrogates.names import handle
+from anonymization.text.surrogates.shapes import is_han, same_shape
+
+_HOST, _PATH, _ADDRESS = "host", "url", "ip"
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|www\.)(?P<user>[^/@\s]+@)?(?P<host>[^/?#:\s]*)(?P<rest>.*)",
+    re.DOTALL,
+)
+_WORDS = re.compile(r"[^\W_]+")
+_TEST_NETS = ("192.0.2.0", "198.51.100.0", "203.0.113.0")  # RFC 5737
+_BENCHMARK_NET = int(ipaddress.IPv4Address("198.18.0.0"))  # RFC 2544: 2^17 addresses
+_DOCUMENTATION_NET = int(ipaddress.IPv6Address("2001:db8::"))  # RFC 3849
+_TEST_NETS_ATTEMPTS = 60
+
+
+def email(book: Book, value: str, salt: str) -> str:
+    """Another person at another host; names of mailboxes (info, sales) stay."""
+    local, at, domain = value.rpartition("@")
+    if not at:
+        return handle(book, value, salt)
+    kept = local.casefold() in lexicon().mailboxes
+    return (local if kept else handle(book, local, salt)) + at + host(book, domain, salt * kept)
+
+
+def host(book: Book, domain: str, salt: str = "") -> str:
+    """A host below .example; one for each domain, whatever its letter case."""
+    if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
+        return domain if domain == "localhost" else ip_address(book, domain, salt)
+    draw: Draw = lambda rng, attempt: stem(rng, attempt).lower() + ".example"  # noqa: E731
+    return book.token(_HOST, domain.casefold(), draw, salt)
+
+
+def url(book: Book, value: str, salt: str) -> str:
+    """Scheme, words of the path, names of parameters and file endings stay."""
+    match = _URL.fullmatch(value)
+    if match is None:
+        return handle(book, value, salt) if len(value) < _SHORT else _tail(book, value, salt)
+    user = match["user"] or ""
+    lead = match["scheme"]
+    return (
+        lead
+        + handle(book, user, salt)
+        + host(book, match["host"])
+        + _tail(book, match["rest"], salt)
+    )
+
+
+_SHORT = 20
+
+
+def _tail(book: Book, rest: str, salt: str) -> str:
+    keep = lexicon().url_words
+
+    def change(match: re.Match[str]) -> str:
+        word = match.group()
+        named = rest[match.end() : match.end() + 1] == "=" or rest[: match.start()].endswith("%")
+        if word.casefold() in keep or named:
+            return word
+        return book.token(_PATH, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)
+
+    return _WORDS.sub(change, rest)
+
+
+def ip_address(book: Book, value: str, salt: str) -> str:
+    """An address of the nets set aside for examples; prefix length and port stay."""
+    core, slash, mask = value.partition("/")
+    bare = core.strip("[]")
+    try:
+        version = ipaddress.ip_address(bare).version
+    except ValueError:
+        draw: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
+        return book.token(_ADDRESS, value.casefold(), draw, salt)
+    new = book.token(_ADDRESS, bare.casefold(), _ipv4 if version == 4 else _ipv6, salt)
+    return core.replace(bare, new) + slash + mask
+
+
+def _ipv4(rng: Generator, attempt: int) -> str:
+    if attempt < _TEST_NETS_ATTEMPTS:
+        base = _TEST_NETS[int(rng.integers(len(_TEST_NETS)))]
+        return f"{base[:-1]}{int(rng.integers(1, 255))}"
+    return str(ipaddress.IPv4Address(_BENCHMARK_NET + int(rng.integers(1, 1 << 17))))
+
+
+def _ipv6(rng: Generator, attempt: int) -> str:
+    return str(ipaddress.IPv6Address(_DOCUMENTATION_NET + int(rng.integers(1, 1 << 62))))
+
+
+def account(book: Book, value: str, salt: str) -> str:
+    """A user name, chat id or the name in a path: parts of known names agree with them."""
+    if any(map(str.isalnum, value)) or any(map(is_han, value)):
+        return handle(book, value, salt)
+    return value

@@ -1,0 +1,100 @@
+"""The outer form of a value: letter case, digits and separators that a surrogate keeps."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from numpy.random import Generator
+
+from anonymization.text.surrogates.lexicon import lexicon
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+LETTERS = re.compile(r"[^\W\d_]+")
+_DIGITS = "0123456789"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_HEX_LETTERS = "abcdef"
+_HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
+_SPACES = re.compile(r"\s+")
+
+
+def is_han(char: str) -> bool:
+    """Is it a Chinese character of the basic block or extension A?"""
+    return "\u3400" <= char <= "\u9fff" and not "\u4dc0" <= char < "\u4e00"
+
+
+def plain_form(value: str) -> str:
+    """NFKC, case folded, white space as single spaces: the same value for a reader."""
+    return _SPACES.sub(" ", unicodedata.normalize("NFKC", value).casefold()).strip()
+
+
+def alnum_form(value: str) -> str:
+    """The ASCII letters and digits of a value, upper case: a number without its separators."""
+    wide = unicodedata.normalize("NFKC", value).upper()
+    return "".join(char for char in wide if char.isascii() and char.isalnum())
+
+
+def cased_like(word: str, pattern: str) -> str:
+    """`word` in the letter case of `pattern`."""
+    if pattern.isupper() and len(pattern) > 1:
+        return word.upper()
+    if pattern.islower():
+        return word.lower()
+    return word
+
+
+def pick(rng: Generator, choices: str | tuple[str, ...]) -> str:
+    """One of the choices."""
+    return choices[int(rng.integers(len(choices)))]
+
+
+def digits(rng: Generator, count: int) -> str:
+    """Random digits."""
+    return "".join(pick(rng, _DIGITS) for _ in range(count))
+
+
+def same_shape(value: str, rng: Generator) -> str:
+    """Each letter, digit and Han character by a random one of its kind; all else stays.
+
+    What reads as hexadecimal stays hexadecimal.
+    """
+    letters = _HEX_LETTERS if _HEX.fullmatch(value) else _LOWER
+    return "".join(_like(char, rng, letters) for char in value)
+
+
+def _like(char: str, rng: Generator, letters: str) -> str:
+    if char.isascii():
+        if char.isdigit():
+            return pick(rng, _DIGITS)
+        if char.isalpha():
+            letter = pick(rng, letters)
+            return letter.upper() if char.isupper() else letter
+        return char
+    if is_han(char):
+        return pick(rng, lexicon().zh_given)
+    if char.isdecimal():
+        zero = ord(char) - unicodedata.decimal(char)
+        return chr(zero + int(rng.integers(10)))
+    if char.isalpha():
+        letter = pick(rng, _LOWER)
+        return letter.upper() if char.isupper() else letter
+    return char
+
+
+def filled(value: str, payload: str) -> str:
+    """The letters and digits of `value` replaced from the right by those of `payload`.
+
+    Separators stay; so does what is longer than the payload (a country code, say). Letter case
+    follows the value, full-width forms stay full-width.
+    """
+    told, left = [], len(payload)
+    for char in reversed(value):
+        narrow = unicodedata.normalize("NFKC", char)
+        if left and narrow.isascii() and narrow.isalnum():
+            left -= 1
+            new = payload[left]
+            new = new.lower() if narrow.islower() else new
+            told.append(chr(ord(new) + 0xFEE0) if "\uff01" <= char <= "\uff5e" else new)
+        else:
+            told.append(char)
+    return "".join(reversed(told))

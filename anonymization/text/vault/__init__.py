@@ -1,0 +1,1 @@
+"""What masking replaced, sealed with the release key, and the way back."""

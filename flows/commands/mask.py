@@ -1,0 +1,91 @@
+"""`benchmint mask`: sessions, texts and office files in, masked ones and their vault out."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from anonymization.documents.batch import FILES, MaskingConfig, Scope, jobs_of, mask_scope
+from anonymization.documents.contracts import DocumentReport
+from anonymization.text.vault.contracts import Mode
+from data.atomic import private_dir, write_bytes
+from data.canonical import digest, pretty_json
+from data.errors import ConfigError, InputError
+from data.snapshot.neutralise import one_line
+from flows.run import release_key
+from flows.sharding import map_shards
+
+
+def command(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    out: Annotated[Path, typer.Option(help="Where to write files/, reports/ and private/.")],
+    key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
+    mode: Annotated[Mode | None, typer.Option(help="What stands in the place of values.")] = None,
+    scope: Annotated[Scope | None, typer.Option(help="What shares its surrogates.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings (TOML).")] = None,
+    approvals: Annotated[
+        Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+) -> None:
+    """Write masked copies; exit 1 if a file was rejected."""
+    settings = masking_settings(config, approvals)
+    chosen = {"mode": mode or settings.mode, "scope": scope or settings.scope}
+    settings = settings.model_copy(update=chosen)
+    private = private_dir(out / "private")
+    jobs = jobs_of(paths, out, release_key(key or private / "release.key"), settings)
+    reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
+    told = [asdict(r) for r in reports]
+    for row in told:
+        del row["original_sha256"]  # a plain hash of something private: the vault has it
+    report = {"recipe_sha256": digest(settings), "files": told}
+    write_bytes(out / "reports" / "masking.json", pretty_json(report))
+    rejected = [report for report in reports if report.refusal is not None]
+    for one in rejected:
+        print(one_line(rejection(one)))
+    spans = sum(len(report.rows) for report in reports if report.refusal is None)
+    print(f"{len(reports) - len(rejected)} files masked in {out / FILES}: {spans} values replaced")
+    print(f"keep {private} to restore them: benchmint restore {out} --out DIR")
+    raise typer.Exit(1 if rejected else 0)
+
+
+def rejection(report: DocumentReport) -> str:
+    """One line about a file that is not released."""
+    place = f" (in {report.part})" if report.part else ""
+    return f"{report.path}: rejected, {report.refusal}{place}"
+
+
+def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
+    """The settings from a TOML file, with the digests of an approvals file added."""
+    settings = MaskingConfig()
+    if config is not None:
+        try:
+            told = tomllib.loads(config.read_text(encoding="utf-8"))
+            settings = MaskingConfig.model_validate(told)
+        except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{config}: {error}") from error
+    if approvals is None:
+        return settings
+    known = settings.documents.approvals | frozenset(_digests(approvals))
+    documents = settings.documents.model_copy(update={"approvals": known})
+    return settings.model_copy(update={"documents": documents})
+
+
+def _digests(path: Path) -> list[str]:
+    """The first word of each line that is no comment: `sha256  who, when, why`."""
+    told: list[str] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        sha256 = words[0].lower()
+        if len(sha256) != 64 or set(sha256) - set("0123456789abcdef") or len(words) < 2:
+            expected = "a SHA-256, then who approved it"
+            raise InputError(str(path), "another line", expected, "Mend the line.", number)
+        told.append(sha256)
+    return told

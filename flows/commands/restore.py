@@ -1,0 +1,33 @@
+"""`benchmint restore`: masked files and their vault give the originals back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anonymization.documents.batch import FILES, VAULTS, restore_folder
+from data import access_log
+from data.errors import InputError
+from flows.run import release_key
+
+
+def command(
+    directory: Annotated[Path, typer.Argument(help="The folder that was masked into.")],
+    out: Annotated[Path, typer.Option(help="Where to write the originals.")],
+    vault: Annotated[
+        Path | None, typer.Option(help="A vault or a folder of them [private/vaults].")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key [private/release.key].")] = None,
+) -> None:
+    """Write the original files, byte for byte; a tampered vault or file is refused."""
+    private = directory / "private"
+    key_path = key or private / "release.key"
+    if not key_path.is_file():
+        raise InputError(str(key_path), "no release key", "the key of the masking", "See --key.")
+    files = directory / FILES if (directory / FILES).is_dir() else directory
+    names = restore_folder(files, vault or private / VAULTS, release_key(key_path), out)
+    if private.is_dir():
+        access_log.record(private / "access.log", "restore", str(len(names)))
+    print(f"{len(names)} files restored in {out}")

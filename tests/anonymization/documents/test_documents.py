@@ -1,0 +1,188 @@
+"""Documents: nothing planted survives, each file opens, and what cannot be masked is rejected."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from email import message_from_bytes, policy
+from pathlib import Path
+
+import openpyxl
+import pytest
+from docx import Document
+from PIL import Image
+from pptx import Presentation
+from pypdf import PdfWriter
+
+from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
+from anonymization.documents.dispatch import rewrite_any
+from anonymization.documents.document import mask_bytes, mask_document, masked_path
+from anonymization.documents.visitor import Visitor
+from data.canonical import digest
+from tests.anonymization.documents import plants
+from tests.anonymization.text.masking.fakes import masker
+
+BUILDERS = {
+    "a.xlsx": plants.workbook,
+    "a.docx": plants.letter,
+    "a.pptx": plants.slides,
+    "a.eml": plants.mail,
+}
+
+
+def contents(data: bytes) -> Iterator[str]:
+    """Everything in a file: parts, their names, their text without tags, parts of mail."""
+    if data.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                yield name
+                yield from contents(archive.read(name))
+    elif b"MIME-Version" in data:
+        for part in message_from_bytes(data, policy=policy.default).walk():
+            yield " ".join(str(value) for _, value in part.items())
+            payload = part.get_payload(decode=True)
+            yield from contents(payload) if isinstance(payload, bytes) else ()
+    else:
+        text = data.decode("utf-8", "replace")
+        yield text
+        yield re.sub("<[^>]*>", "", text)
+
+
+@pytest.mark.parametrize("name", sorted(BUILDERS))
+def test_no_plant_survives(name: str) -> None:
+    data = BUILDERS[name]()
+    worker = masker()
+    masked = mask_bytes(data, name, worker)
+    assert masked.report.refusal is None
+    for text in contents(masked.data):
+        for rest in plants.REMAINS:
+            assert rest not in text.lower(), text[:200]
+    assert len(masked.report.rows) >= 12
+    assert mask_bytes(data, name, masker()).data == masked.data
+
+
+def test_a_workbook_opens_and_still_computes() -> None:
+    masked = mask_bytes(plants.workbook(), "a.xlsx", masker()).data
+    book = openpyxl.load_workbook(io.BytesIO(masked))
+    sheet, hidden = book.worksheets
+    assert sheet["D5"].value == f"='{sheet.title}'!A2" and sheet.title != plants.PERSON
+    assert sheet["A2"].value == sheet.title and hidden.sheet_state == "hidden"
+    assert isinstance(sheet["B2"].value, int) and str(sheet["B2"].value) == sheet["B3"].value
+    assert sheet["A2"].comment is not None and sheet["A3"].value in sheet["A2"].comment.text
+    assert sheet["A1"].value == "Name"
+
+
+def test_a_letter_opens_and_keeps_its_runs() -> None:
+    document = Document(io.BytesIO(mask_bytes(plants.letter(), "a.docx", masker()).data))
+    first = document.paragraphs[0]
+    assert len(first.runs) == 7 and first.runs[1].bold  # the seventh marks the comment
+    name = first.runs[1].text
+    assert re.fullmatch(rf"by {name}, \S+@\S+\.example", first.text)
+    assert document.sections[0].header.paragraphs[0].text == f"by {name}"
+    assert document.core_properties.author == name
+
+
+def test_slides_open_and_their_chart_agrees() -> None:
+    show = Presentation(io.BytesIO(mask_bytes(plants.slides(), "a.pptx", masker()).data))
+    slide = show.slides[0]
+    title = slide.shapes.title.text
+    chart = next(shape for shape in slide.shapes if shape.has_chart).chart
+    assert next(iter(chart.plots[0].categories)) == title
+    inner = openpyxl.load_workbook(io.BytesIO(chart.part.chart_workbook.xlsx_part.blob))
+    assert inner.worksheets[0]["A2"].value == title
+
+
+def test_mail_opens_with_names_of_files_masked() -> None:
+    masked = mask_bytes(plants.mail(), "a.eml", masker()).data
+    message = message_from_bytes(masked, policy=policy.default)
+    names = [str(part.get_filename()) for part in message.iter_attachments()]
+    assert names[0].endswith("_list.xlsx") and names[1].endswith(".csv")
+    assert message["To"].addresses[0].addr_spec.endswith(".example")
+    assert message["Subject"].startswith("Größe für ")
+
+
+def test_names_of_files_are_masked() -> None:
+    worker = masker()
+    path = masked_path(Path("Margaret_Thornquist/Report Ulrich Vandermeer.docx"), worker)
+    assert "Thornquist" not in str(path) and path.suffix == ".docx"
+    assert path.parts[0].count("_") == 1 and path.name.startswith("Report ")
+
+
+def picture() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(out, "PNG")
+    return out.getvalue()
+
+
+def pdf(text: str = "") -> bytes:
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    writer.add_metadata({"/Title": text})
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def letter_with(part: str, content: bytes) -> bytes:
+    return plants.with_part(plants.letter(), part, content)
+
+
+_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+_ENTITIES = b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
+REFUSED: dict[str, tuple[Callable[[], bytes], Refusal]] = {
+    "a.bin": (lambda: b"\0\1\2" + os.urandom(9), Refusal.UNKNOWN_TYPE),
+    "a.doc": (lambda: _COMPOUND, Refusal.UNKNOWN_TYPE),
+    "b.docx": (lambda: _COMPOUND, Refusal.ENCRYPTED),
+    "a.zip": (lambda: plants.with_part(b"PK\5\6" + bytes(18), "a", b"x"), Refusal.UNKNOWN_TYPE),
+    "a.docx": (lambda: plants.letter()[:-300], Refusal.BROKEN),
+    "c.docx": (lambda: letter_with("word/vbaProject.bin", b"x"), Refusal.MACROS),
+    "d.docx": (lambda: letter_with("word/embeddings/o.bin", b"x"), Refusal.EMBEDDED_UNKNOWN),
+    "e.docx": (lambda: letter_with("word/media/a.png", picture()), Refusal.NOT_APPROVED),
+    "f.docx": (lambda: letter_with("word/x.xml", _ENTITIES), Refusal.DOCTYPE),
+    "g.docx": (lambda: letter_with("word/x.xml", b"<a>" + b" " * (1 << 20)), Refusal.INFLATES),
+    "a.png": (picture, Refusal.NOT_APPROVED),
+    "a.pdf": (lambda: pdf("by Margaret Thornquist"), Refusal.TEXT_LAYER),
+    "b.pdf": (lambda: b"%PDF-1.7 nonsense", Refusal.BROKEN),
+}
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_what_cannot_be_masked_is_rejected(name: str) -> None:
+    build, reason = REFUSED[name]
+    config = DocumentConfig(free_inflated_bytes=1 << 20, max_inflation_ratio=1)
+    with pytest.raises(Refused) as refused:
+        rewrite_any(Visitor(masker().edits, config, rewrite_any), build(), name)
+    assert refused.value.reason is reason
+
+
+def test_a_rejected_file_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(picture())
+    report = mask_document(tmp_path / "a.png", tmp_path / "out.png", masker())
+    assert report.refusal is Refusal.NOT_APPROVED and not (tmp_path / "out.png").exists()
+
+
+def test_what_is_clean_or_approved_is_admitted() -> None:
+    assert mask_bytes(pdf("Quarterly figures"), "a.pdf", masker()).report.refusal is None
+    config = DocumentConfig(approvals=frozenset({digest(picture())}))
+    assert mask_bytes(picture(), "a.png", masker(), config).data == picture()
+    letter = plants.with_part(plants.letter(), "word/media/a.png", picture())
+    assert mask_bytes(letter, "a.docx", masker(), config).report.refusal is None
+
+
+def test_a_parser_without_memory_or_time_is_no_answer() -> None:
+    config = DocumentConfig(memory_bytes=1 << 28, seconds=1)
+    deep = b"<a>" * 200_000
+    letter = plants.with_part(plants.letter(), "word/x.xml", deep)
+    refusal = mask_bytes(letter, "a.docx", masker(), config).report.refusal
+    assert refusal in {Refusal.BROKEN, Refusal.CRASHED, Refusal.INFLATES}
+
+
+def test_thumbnails_are_dropped() -> None:
+    letter = plants.with_part(plants.letter(), "docProps/thumbnail.jpeg", b"\xff\xd8\xff")
+    masked = mask_bytes(letter, "a.docx", masker())
+    assert masked.report.refusal is None
+    assert "docProps/thumbnail.jpeg" not in zipfile.ZipFile(io.BytesIO(masked.data)).namelist()
+    assert Document(io.BytesIO(masked.data)).paragraphs

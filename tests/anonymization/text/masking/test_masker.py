@@ -1,0 +1,128 @@
+"""One value, one surrogate, everywhere in the scope; keys, placeholders, forms of text."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import asdict
+
+import pytest
+
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.files import mask_jsonl, mask_text
+from anonymization.text.masking.masker import SWEPT
+from anonymization.text.masking.pieces import Heed, Piece
+from anonymization.text.vault.contracts import Mode
+from tests.anonymization.text.masking.fakes import KEY, masker
+
+
+def test_the_same_value_gets_the_same_surrogate() -> None:
+    one, two = masker().mask_texts(["by Margaret Thornquist", "Margaret Thornquist, 2024-03-05"])
+    name = one.removeprefix("by ")
+    assert two.startswith(name + ", ") and name != "Margaret Thornquist"
+    assert "2024-03-05" not in two
+
+
+def test_scopes_and_keys_differ() -> None:
+    text = ["Margaret Thornquist"]
+    seen = {
+        masker(scope=scope, key=key).mask_texts(text)[0]
+        for scope in ("a", "b")
+        for key in (KEY, bytes(32))
+    }
+    assert len(seen) == 4
+
+
+def test_order_does_not_matter() -> None:
+    texts = ["Margaret Thornquist", "Ulrich Vandermeer", "陈思远 13812345678", "a@b.com"]
+    forward = masker().mask_texts(texts)
+    assert masker().mask_texts(texts[::-1])[::-1] == forward
+
+
+def test_repeated_texts_are_asked_once() -> None:
+    worker = masker()
+    worker.mask_texts(["Margaret Thornquist"] * 50)
+    assert worker._detector.asked == 1  # type: ignore[attr-defined]
+
+
+def test_placeholders_count_per_kind_and_avoid_those_in_the_text() -> None:
+    told = masker(Mode.PLACEHOLDER).mask_texts(
+        ["<PERSON_1> met Margaret Thornquist", "Ulrich Vandermeer", "a@b.com"]
+    )
+    assert told == ["<PERSON_1> met <PERSON_2>", "<PERSON_3>", "<EMAIL_1>"]
+
+
+def test_a_value_found_once_is_masked_everywhere() -> None:
+    worker = masker()
+    worker.learn(
+        [
+            Piece("Margaret Thornquist", kind=EntityType.ACCOUNT),
+            Piece("call zanzi77", 5, EntityType.ACCOUNT),
+        ]
+    )
+    edits = worker.edits(Piece("ask zanzi77!"))
+    assert [(e.start, e.end, e.recognizer) for e in edits] == [(4, 11, SWEPT)]
+    assert worker.edits(Piece("Zanzibar 77")) == []
+
+
+def test_keys_that_carry_values_are_masked_and_others_stay() -> None:
+    data = {"m@corp.com": {"name": 1}, "Margaret Thornquist": 2, "role": "user"}
+    masked = json.loads(mask_jsonl(json.dumps(data).encode(), masker()).data)
+    assert list(masked)[2] == "role" and masked["role"] == "user"
+    assert "m@corp.com" not in masked and "Margaret Thornquist" not in masked
+
+
+def test_names_of_programs_need_proof() -> None:
+    worker = masker()
+    assert worker.edits(Piece("Margaret Thornquist", heed=Heed.PROVEN)) == []
+    assert len(worker.edits(Piece("a@b.com", heed=Heed.PROVEN))) == 1
+
+
+@pytest.mark.parametrize("value", ["thinking", "input", "result", "system", "extra"])
+def test_every_string_is_visited(value: str) -> None:
+    inner = json.dumps({value: ["陈思远", {"x": "a@b.com"}]})
+    data = json.dumps({"content": [{"type": value, value: {"args": inner}}]}).encode()
+    masked = mask_jsonl(data, masker()).data
+    assert b"a@b.com" not in masked and "陈思远".encode() not in masked
+    assert b"\\u9648" not in masked  # nor escaped, in the JSON inside
+    assert json.loads(json.loads(masked)["content"][0][value]["args"])[value][1]["x"].endswith(
+        ".example"
+    )
+
+
+def test_base64_and_percent_escapes_are_opened() -> None:
+    blob = base64.b64encode(b"please mail a@b.com, Margaret Thornquist").decode()
+    data = json.dumps({"t": f"data:text/plain;base64,{blob}", "u": "x?who=Margaret%20Thornquist"})
+    masked = json.loads(mask_jsonl(data.encode(), masker()).data)
+    opened = base64.b64decode(masked["t"].split(",")[1]).decode()
+    assert "a@b.com" not in opened and "Thornquist" not in opened and opened.startswith("please")
+    assert "Thornquist" not in masked["u"] and "%20" in masked["u"]
+
+
+def test_a_phone_number_that_is_a_number_stays_one() -> None:
+    masked = json.loads(mask_jsonl(b'{"phone": 13812345678, "count": 13812345678}', masker()).data)
+    assert masked["phone"] != 13812345678 and isinstance(masked["phone"], int)
+
+
+def test_tables_keep_their_form() -> None:
+    data = '﻿name,mail\r\n"Margaret Thornquist, ""Meg""",a@b.com\r\n'.encode()
+    masked = mask_text(data, "a.csv", masker()).data.decode()
+    assert masked.startswith('﻿name,mail\r\n"') and masked.endswith(".example\r\n")
+    assert '""Meg""' in masked and "Thornquist" not in masked
+
+
+def test_pages_are_read_across_tags() -> None:
+    page = (
+        b"<p title='a@b.com'>Marg<b>aret</b> Thorn&#113;uist</p>"
+        b"<!-- a@b.com --><script>var x='a@b.com'</script>"
+    )
+    masked = mask_text(page, "a.html", masker()).data.decode()
+    assert "a@b.com" not in masked and "aret" not in masked and "uist" not in masked
+    assert masked.count("<b>") == 1 and masked.endswith("</script>")
+
+
+def test_the_audit_holds_no_value() -> None:
+    masked = mask_jsonl(b'{"t":"Margaret Thornquist"}', masker())
+    (edit,) = masked.edits
+    told = {k: v for k, v in asdict(edit).items() if k != "new"}
+    assert told == {"start": 6, "end": 25, "type": "PERSON", "recognizer": "fake", "score": 0.9}

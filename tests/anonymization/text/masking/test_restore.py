@@ -1,0 +1,110 @@
+"""What is masked comes back byte for byte, whatever the session looks like."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymization.text.masking.files import mask_jsonl, mask_text
+from anonymization.text.vault.contracts import Mode, VaultRefused
+from anonymization.text.vault.restore import restore
+from anonymization.text.vault.vault import Vault
+from tests.anonymization.text.masking.fakes import KEY, VALUES, masker, session
+
+NOWHERE = Path("/nonexistent")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_thousand_sessions_come_back(mode: Mode, tmp_path: Path) -> None:
+    assert _changed(range(1000), mode, tmp_path) > 800
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_sessions_come_back(mode: Mode, tmp_path: Path) -> None:
+    assert _changed(range(5000, 5060), mode, tmp_path) > 40
+
+
+def _changed(seeds: range, mode: Mode, tmp_path: Path) -> int:
+    """Mask, save, load and restore generated sessions; how many of them masking changed."""
+    changed = 0
+    for number in seeds:
+        data = session(random.Random(number))
+        worker = masker(mode)
+        masked = mask_jsonl(data, worker)
+        worker.vault.save(tmp_path / "vault.json", KEY)
+        document = Vault.load(tmp_path / "vault.json", KEY).documents["session.jsonl"]
+        assert restore(masked.data, document, NOWHERE) == data
+        changed += masked.data != data
+    return changed
+
+
+@given(
+    text=st.text(max_size=300),
+    parts=st.lists(st.sampled_from(VALUES), max_size=5),
+    name=st.sampled_from(("a.txt", "a.csv", "a.html", "a.jsonl", "a.json", "a.tsv")),
+)
+@settings(max_examples=200, deadline=None)
+def test_any_text_in_any_form_comes_back(text: str, parts: list[str], name: str) -> None:
+    data = text.join(["", *parts, ""]).encode("utf-8", "surrogatepass")
+    try:
+        masked = mask_text(data, name, masker())
+    except ValueError:
+        assert b"\0" in data
+        return
+    assert restore(masked.data, masked.document, NOWHERE) == data
+
+
+@given(data=st.binary(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_come_back(data: bytes) -> None:
+    try:
+        masked = mask_text(data, "a.txt", masker())
+    except ValueError:
+        return
+    assert restore(masked.data, masked.document, NOWHERE) == data
+
+
+def test_masked_lines_are_still_json_and_hold_no_value() -> None:
+    for number in range(200):
+        masked = mask_jsonl(session(random.Random(number)), masker()).data
+        for value in VALUES[:6]:
+            assert value.encode() not in masked
+        for line in masked.split(b"\n")[:-2]:
+            if line.strip().startswith((b"{", b"[")):
+                json.loads(line)
+
+
+def test_untouched_bytes_stay() -> None:
+    data = b'{ "n" : 1.50e+3, "n": -0 ,\t"e":"\\u4e2d\\/", "who":"Margaret Thornquist \\u00e9"}\r\n'
+    masked = mask_jsonl(data, masker()).data
+    before, after = data.split(b"Margaret Thornquist")
+    assert masked.startswith(before) and masked.endswith(after) and masked != data
+
+
+def test_a_tampered_vault_is_refused(tmp_path: Path) -> None:
+    worker = masker()
+    mask_jsonl(b'{"t":"Margaret Thornquist"}', worker)
+    path = tmp_path / "vault.json"
+    worker.vault.save(path, KEY)
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(VaultRefused, match="does not fit its seal"):
+        Vault.load(path, bytes(32))
+    path.write_bytes(path.read_bytes().replace(b"Thornquist", b"Thornquast"))
+    with pytest.raises(VaultRefused, match="does not fit its seal"):
+        Vault.load(path, KEY)
+
+
+def test_a_changed_masked_text_is_refused() -> None:
+    worker = masker()
+    masked = mask_jsonl(b'{"t":"Margaret Thornquist"}', worker)
+    with pytest.raises(VaultRefused, match="differs from what was masked"):
+        restore(masked.data + b" ", masked.document, NOWHERE)
+    other = mask_jsonl(b'{"t":"Ulrich Vandermeer"}', masker())
+    with pytest.raises(VaultRefused):
+        restore(masked.data, other.document, NOWHERE)

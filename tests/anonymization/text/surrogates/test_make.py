@@ -1,0 +1,154 @@
+"""Surrogates: plausible, of the same form, never real, never twice."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymization.text.contracts import EntityType as T
+from anonymization.text.detect.checks import bank_card, credit_code, iban, resident_id
+from anonymization.text.surrogates.make import Surrogates
+from anonymization.text.surrogates.presence import Presence
+
+KEY = bytes(range(32))
+
+
+def surrogates(*values: tuple[T, str], texts: tuple[str, ...] = ()) -> Surrogates:
+    presence = Presence()
+    for text in (*texts, *(value for _, value in values)):
+        presence.add(text)
+    made = Surrogates(KEY, "scope", presence)
+    made.learn(values)
+    return made
+
+
+def one(kind: T, value: str) -> str:
+    return surrogates((kind, value)).of(kind, value)
+
+
+def test_parts_of_names_agree() -> None:
+    made = surrogates(
+        (T.PERSON, "Smith"), (T.PERSON, "John Smith"), (T.PERSON, "J. SMITH"),
+        (T.EMAIL, "john.smith@acme.com"), (T.EMAIL, "jsmith@acme.com"), (T.USER_PATH, "jsmith"),
+    )  # fmt: skip
+    given_name, family = made.of(T.PERSON, "John Smith").split()
+    assert made.of(T.PERSON, "Smith") == family
+    assert made.of(T.PERSON, "J. SMITH") == f"{given_name[0]}. {family.upper()}"
+    local, host = made.of(T.EMAIL, "john.smith@acme.com").split("@")
+    assert local == f"{given_name}.{family}".lower() and host.endswith(".example")
+    short = (given_name[0] + family).lower()
+    assert made.of(T.EMAIL, "jsmith@acme.com") == f"{short}@{host}"
+    assert made.of(T.USER_PATH, "jsmith") == short
+
+
+def test_chinese_names_keep_length_title_and_family() -> None:
+    made = surrogates(*((T.PERSON, v) for v in ("张伟", "张先生", "小张", "张伟经理", "欧阳娜娜")))
+    new = made.of(T.PERSON, "张伟")
+    assert len(new) == 2 and new != "张伟"
+    assert made.of(T.PERSON, "张先生") == f"{new[0]}先生"
+    assert made.of(T.PERSON, "小张") == f"小{new[0]}"
+    assert made.of(T.PERSON, "张伟经理") == f"{new}经理"
+    assert len(made.of(T.PERSON, "欧阳娜娜")) == 4
+
+
+def test_companies_keep_their_legal_form() -> None:
+    names = ("Acme Inc.", "Acme", "北京字节跳动科技有限公司", "字节跳动")
+    made = surrogates(*((T.ORGANIZATION, name) for name in names))
+    assert made.of(T.ORGANIZATION, "Acme Inc.") == made.of(T.ORGANIZATION, "Acme") + " Inc."
+    long = made.of(T.ORGANIZATION, "北京字节跳动科技有限公司")
+    assert long.endswith("科技有限公司") and made.of(T.ORGANIZATION, "字节跳动") in long
+    assert "北京" not in long
+
+
+def test_numbers_pass_their_checks_where_nobody_lives() -> None:
+    identity = one(T.NATIONAL_ID, "11010519491231002X")
+    assert resident_id(identity) and identity.startswith("99")
+    card = one(T.BANK_CARD, "4111 1111 1111 1111")
+    assert bank_card(card) and card.startswith("4000 00") and len(card) == 19
+    code = one(T.COMPANY_CODE, "91350100M000100Y43")
+    assert credit_code(code) and code[2:4] == "99"
+    assert iban(one(T.BANK_ACCOUNT, "GB82 WEST 1234 5698 7654 32"))
+    assert re.fullmatch(r"\+1 \([2-9]\d\d\) 555-01\d\d", one(T.PHONE, "+1 (415) 555-2671"))
+    assert re.fullmatch(r"154\d{8}", one(T.PHONE, "13812345678"))
+    assert re.fullmatch(r"07700 900\d{3}", one(T.PHONE, "07911 123456"))
+    assert re.fullmatch(r"9\d\d-[0-4]\d-\d{4}", one(T.NATIONAL_ID, "078-05-1120"))
+    address = ipaddress.ip_address(one(T.IP_ADDRESS, "10.1.2.3"))
+    assert any(
+        address in ipaddress.ip_network(n)
+        for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")
+    )
+
+
+def test_one_number_in_several_forms_stays_one() -> None:
+    made = surrogates((T.PHONE, "+86 138-1234-5678"), (T.PHONE, "13812345678"))
+    spaced = made.of(T.PHONE, "+86 138-1234-5678")
+    assert re.sub(r"\D", "", spaced) == "86" + made.of(T.PHONE, "13812345678")
+
+
+@given(
+    day=st.dates(date(1950, 1, 1), date(2030, 12, 31)),
+    other=st.dates(date(1950, 1, 1), date(2030, 12, 31)),
+)
+@settings(max_examples=50, deadline=None)
+def test_dates_keep_gaps_and_days_of_the_week(day: date, other: date) -> None:
+    made = surrogates()
+    new, new_other = (date.fromisoformat(made.of(T.DATE, d.isoformat())) for d in (day, other))
+    assert new - new_other == day - other
+    assert new.weekday() == day.weekday() and new != day
+    assert (
+        made.of(T.DATE, f"{day.year}年{day.month}月{day.day}日")
+        == f"{new.year}年{new.month}月{new.day}日"
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["March 5, 1984", "5 Mar 2020", "3rd of May", "12/31/1999", "1998", "二〇二四年三月五日"],
+)
+def test_dates_keep_their_form(value: str) -> None:
+    new = one(T.DATE, value)
+    assert new != value and re.sub(r"[\dA-Za-z〇一二三四五六七八九十]+", "", new) == re.sub(
+        r"[\dA-Za-z〇一二三四五六七八九十]+", "", value
+    )
+
+
+def test_secrets_keep_prefix_and_alphabet() -> None:
+    new = one(T.SECRET, "AKIAQ3EGRIT7WXYZ2345")
+    assert re.fullmatch(r"AKIAFAKE[A-Z0-9]{12}", new)
+    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow==\n-----END RSA PRIVATE KEY-----"
+    assert one(T.SECRET, key).startswith("-----BEGIN RSA PRIVATE KEY-----\n")
+
+
+_WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9).map(str.title)
+
+
+@given(
+    names=st.lists(
+        st.tuples(_WORDS, _WORDS).map(" ".join), min_size=2, max_size=40, unique_by=str.casefold
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_two_values_never_share_a_surrogate(names: list[str]) -> None:
+    values = [(T.PERSON, name) for name in names]
+    made = surrogates(*values)
+    told = [made.of(*value) for value in values]
+    assert len({new.casefold() for new in told}) == len(names)
+    assert not {new.casefold() for new in told} & {name.casefold() for name in names}
+
+
+def test_many_names_do_not_collide() -> None:
+    values = [(T.PERSON, f"{chr(0x4E00 + 7 * n)}{chr(0x5E00 + n)}") for n in range(250)]
+    values += [(T.EMAIL, f"user{n}@host{n}.com") for n in range(1000)]
+    made = surrogates(*values)
+    assert len({made.of(*value) for value in values}) == len(values)
+
+
+def test_a_surrogate_stands_in_no_text() -> None:
+    plain = one(T.PERSON, "John Smith")
+    made = surrogates((T.PERSON, "John Smith"), texts=(f"and {plain} was here",))
+    assert not set(made.of(T.PERSON, "John Smith").split()) & set(plain.split())

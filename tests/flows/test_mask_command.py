@@ -1,0 +1,99 @@
+"""`benchmint mask`, `scan` and `restore` as a user runs them, rules only (no models)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from data.errors import BenchmintError
+from flows.commands import mask, restore, scan
+
+app = typer.Typer()
+app.command("mask")(mask.command)
+app.command("scan")(scan.command)
+app.command("restore")(restore.command)
+MAIL, SESSION = "m.thornquist@corpmail.com", '{"role":"user","text":"write to %s"}\n'
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(done.exception, BenchmintError):
+        raise done.exception
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "in"
+    (root / "deep").mkdir(parents=True)
+    (root / "deep" / "a.jsonl").write_text(SESSION % MAIL)
+    (root / f"{MAIL}.txt").write_bytes(b"\xff" + f" to {MAIL}\r\n".encode())
+    (root / "clean.md").write_text("Nothing to see.\n")
+    (tmp_path / "config.toml").write_text('[detection]\nenglish_model = ""\nchinese_model = ""\n')
+    return root
+
+
+@pytest.mark.parametrize("scope", ["file", "path"])
+def test_mask_and_restore(folder: Path, tmp_path: Path, scope: str) -> None:
+    out, back = tmp_path / "out", tmp_path / "back"
+    config = tmp_path / "config.toml"
+    code, said = run("mask", folder, "--out", out, "--config", config, "--scope", scope)
+    assert code == 0 and "3 files masked" in said
+    told = [p.read_bytes() + str(p).encode() for p in (out / "files").rglob("*") if p.is_file()]
+    told.append((out / "reports" / "masking.json").read_bytes())
+    assert len(told) == 4 and not any(b"thornquist" in one for one in told)
+    assert (out / "private").stat().st_mode & 0o777 == 0o700
+    assert run("restore", out, "--out", back)[0] == 0
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert (back / "in" / path.relative_to(folder)).read_bytes() == path.read_bytes()
+
+
+def test_masking_twice_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("5a" * 32)
+    (tmp_path / "key").chmod(0o600)
+    seen = []
+    for name in ("one", "two"):
+        options = ("--config", tmp_path / "config.toml", "--key", tmp_path / "key")
+        run("mask", folder, "--out", tmp_path / name, *options)
+        files = sorted(path for path in (tmp_path / name / "files").rglob("*") if path.is_file())
+        seen.append([path.read_bytes() for path in files])
+    assert seen[0] == seen[1]
+
+
+def test_a_changed_file_is_refused(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run("mask", folder, "--out", out, "--config", tmp_path / "config.toml")
+    (out / "files" / "in" / "clean.md").write_text("Something.\n")
+    with pytest.raises(BenchmintError, match="differs from what was masked"):
+        run("restore", out, "--out", tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+
+
+def test_scan_tells_places_and_no_values(folder: Path, tmp_path: Path) -> None:
+    config = ("--config", tmp_path / "config.toml")
+    code, said = run("scan", folder / "deep", *config)
+    assert code == 1 and "thornquist" not in said
+    assert "deep/a.jsonl:32: EMAIL by email, score" in said
+    code, said = run("scan", folder / "deep", "--json", *config)
+    row = json.loads(said)[0]["rows"][0]
+    assert row["type"] == "EMAIL" and row["offset"] == 32 and "new" not in row
+    assert run("scan", folder / "clean.md", *config)[0] == 0
+
+
+def test_a_picture_needs_an_approval(folder: Path, tmp_path: Path) -> None:
+    picture = folder / "p.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    config = ("--config", tmp_path / "config.toml")
+    code, said = run("mask", picture, "--out", tmp_path / "a", *config)
+    assert code == 1 and "p.png: rejected, document.no_approval" in said
+    approvals = tmp_path / "approvals.txt"
+    approvals.write_text(
+        "# sha256, who\n4c4b6a3be1314ab86138bef4314dde022e600960d8689a2c8f8631802d20dab6 Ada\n"
+    )
+    code, said = run("mask", picture, "--out", tmp_path / "b", "--approvals", approvals, *config)
+    assert code == 0 and (tmp_path / "b" / "files" / "p.png").is_file()
