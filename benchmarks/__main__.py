@@ -1,7 +1,7 @@
 """Every benchmark, or those named, one after another, each in a process of its own.
 
-    python -m benchmarks            all
-    python -m benchmarks lane solver
+python -m benchmarks            all
+python -m benchmarks lane solver
 """
 
 from __future__ import annotations

@@ -60,6 +60,9 @@ def main() -> None:
         "tab": _by_half(tab, lambda cases: _court(cases, ours, wide, peer)),
         "chinese": _by_half(chinese, lambda cases: _typed(cases, ours)),
     }
+    both = [*synth, *tab]
+    texts = [case.text for case in both]
+    figures["prose"] = {"ours": _chars(both, ours(texts)), "presidio": _chars(both, peer(texts))}
     prose = [case.text for case in [*synth, *tab]][:: said.every]
     session = list(session_strings(said.material / "sessions"))[:: said.every]
     figures["speed"] = {

@@ -68,7 +68,7 @@ def ask_for(
         questions,
         [*chosen, *books],
         [drawn_tally, tried],
-        _report(questions, frame, sample, filled, config, recipe),
+        _report(questions, frame, sample, filled, config, recipe) | {"not_asked": _why(books)},
     )
 
 
@@ -132,6 +132,11 @@ def _report(
         "response": _rounded(filled.response),
         "dampings": _rounded(compare_in_frame(build_frame(frame), config, HEADLINE_DEPTH).shares),
     }
+
+
+def _why(books: Sequence[LedgerRow]) -> dict[str, int]:
+    counted = Counter(str(row.reason) for row in books if row.reason is not None)
+    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _rounded(table: pl.DataFrame) -> list[dict[str, Any]]:

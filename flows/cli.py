@@ -34,6 +34,7 @@ app = typer.Typer(
     help="Mint agent benchmarks: raw sessions in, an audited and verified snapshot out.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 rules_app = typer.Typer(help="Hard rules of a released task.", no_args_is_help=True)

@@ -14,6 +14,7 @@ import orjson
 import polars as pl
 
 from construction.tables.categories.assign import assign, load_rules
+from construction.tables.cleaning import plain_texts
 from construction.tables.enrichment.enrich import enrich, write_pictures
 from construction.tables.filters import filter_points
 from construction.tables.hierarchy.rebuild import rebuild
@@ -30,7 +31,7 @@ from construction.tables.readers.sec.read import read_sec
 from construction.tables.store import read_statements, write_statements
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
-from data.contracts import Disclosure
+from data.contracts import Outcome
 from data.errors import InputError
 from data.ledger import completed
 from data.run_store import StageOutput
@@ -94,9 +95,10 @@ def _read(run: Run, out: Path) -> None:
     frames = {
         table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
     }
+    statements = plain_texts(Statements(**frames))
     rules = load_rules(runtime.categories) if runtime.categories else None
-    assigned = assign(_series(Statements(**frames), recipe), rules)
-    named = _dated(replace(Statements(**frames), series=assigned.series), recipe.filters.periods)
+    assigned = assign(_series(statements, recipe), rules)
+    named = _dated(replace(statements, series=assigned.series), recipe.filters.periods)
     filtered = filter_points(named, recipe.filters)
     write_statements(out / DATABASE, named)
     write_frame(out / ASKABLE, filtered.points.select("point_id"))
@@ -144,6 +146,13 @@ def _ask(run: Run, read: Path, out: Path) -> None:
     recipe, seed = run.recipe.questions, run.recipe.release.seed
     statements = read_statements(read / DATABASE)
     askable = pl.read_parquet(read / ASKABLE)["point_id"]
+    if askable.is_empty():
+        raise InputError(
+            "statements",
+            f"no data point to ask about ({_reasons(read)})",
+            "filed values with a period, a category and an English label",
+            "Give other statements, and for EDINET the code list beside them.",
+        )
     answered = ask_for(statements, askable, recipe, seed)
     (out / "public").mkdir()
     _, answers = write_questions(out / "public", out / "private", answered.questions, seed)
@@ -162,15 +171,12 @@ def _ask(run: Run, read: Path, out: Path) -> None:
 
 
 def lane_pool(run: Run, read: StageOutput, asked: StageOutput) -> LanePool:
-    """What the lane hands to the release; statements of private sources stay out of it."""
-    pool = read_pool(asked.path)
-    tables = {"questions": ReleasedTable(asked.path / "public/questions.parquet", QUESTIONS.row)}
-    if not _has_private(run):
-        database = read.path / DATABASE
-        tables |= {
-            table.name: ReleasedTable(database / f"{table.name}.parquet", table.row)
-            for table in TABLES
-        }
+    """What the lane hands to the release: candidates, questions, and the statements they are of."""
+    pool, database = read_pool(asked.path), read.path / DATABASE
+    tables = {
+        table.name: ReleasedTable(database / f"{table.name}.parquet", table.row) for table in TABLES
+    }
+    tables["questions"] = ReleasedTable(asked.path / "public/questions.parquet", QUESTIONS.row)
     return LanePool(
         candidates=pool.candidates,
         folders=[read.path, asked.path],
@@ -182,11 +188,15 @@ def lane_pool(run: Run, read: StageOutput, asked: StageOutput) -> LanePool:
     )
 
 
-def _has_private(run: Run) -> bool:
-    recipe, runtime = run.recipe.questions, run.runtime
-    used = [
-        config.disclosure
-        for paths, config in ((runtime.sec, recipe.sec), (runtime.edinet, recipe.edinet))
-        if paths
-    ]
-    return Disclosure.PRIVATE in used
+def not_read(read: Path) -> list[tuple[str, str]]:
+    """The files that could not be read, with the reason of each."""
+    ledger = pl.read_parquet(read / "ledger.parquet")
+    lost = ledger.filter((pl.col("unit") == "file") & (pl.col("outcome") != str(Outcome.KEPT)))
+    return [(item, reason or "") for item, reason in lost.select("item_id", "reason").iter_rows()]
+
+
+def _reasons(read: Path, most: int = 4) -> str:
+    """The most frequent reasons of what was turned away."""
+    ledger = pl.read_parquet(read / "ledger.parquet").filter(pl.col("reason").is_not_null())
+    counted = ledger.group_by("reason").agg(pl.col("n").sum()).sort("n", "reason", descending=True)
+    return ", ".join(f"{n:,} × {reason}" for reason, n in counted.head(most).iter_rows())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from data.contracts import Disclosure
 from data.demo import generate
 from data.demo.generate import CONFIG, STATEMENTS
 from data.errors import ConfigError
@@ -33,6 +34,20 @@ def require_apart(runtime: Runtime) -> None:
             )
 
 
+def require_public(recipe: Recipe, runtime: Runtime) -> None:
+    """Raise ConfigError for statements that are not public: questions release them with values."""
+    lane = recipe.questions
+    for name, given, disclosure in (
+        ("sec", runtime.sec, lane.sec.disclosure),
+        ("edinet", runtime.edinet, lane.edinet.disclosure),
+    ):
+        if given and disclosure is not Disclosure.PUBLIC:
+            raise ConfigError(
+                f"[questions.{name}] disclosure: found {disclosure}; expected public, since the "
+                "lane releases its statements. Anonymize other tables with `benchmint perturb`."
+            )
+
+
 def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
     """Recipe and runtime with their input, and what may be said about its privacy.
 
@@ -41,6 +56,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     """
     require_masking(runtime)
     require_apart(runtime)
+    require_public(recipe, runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.UNSCANNED
     if runtime.sec or runtime.edinet:

@@ -29,6 +29,7 @@ class FilterReason(StrEnum):
     COMPUTED = "point.computed"
     AUTO_GENERATED = "point.auto_generated"
     UNTRANSLATED = "label.untranslated"
+    PARENTHETICAL = "point.parenthetical"  # stands in brackets beside another row
     BLANK = "value.blank"
     ZERO = "value.zero"
     NO_SERIES = "point.no_series"
@@ -76,7 +77,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     Dropped, with the first reason that fits, in the order of: computed (derived by us),
     auto-generated (in no statement), of no known series, untranslated, without a category,
-    blank, zero, without a fiscal period. `statements` have names, categories and periods.
+    parenthetical, blank, zero, without a fiscal period. `statements` have names, categories and
+    periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -97,7 +99,14 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     points = statements.points.with_columns(
         undated=period_reasons(statements.points, statements.companies, config.periods)
     )
-    joined = points.join(about, on="series_id", how="left", maintain_order="left")
+    bracketed = (
+        statements.rows.filter("parenthetical")
+        .select("document", "report", "line", bracketed=True)
+        .unique()
+    )
+    joined = points.join(about, on="series_id", how="left", maintain_order="left").join(
+        bracketed, on=["document", "report", "line"], how="left", maintain_order="left"
+    )
     blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
     tests = [
         (pl.col("computed"), FilterReason.COMPUTED),
@@ -105,6 +114,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         (pl.col("statement").is_null(), FilterReason.NO_SERIES),
         (_untranslated(config), FilterReason.UNTRANSLATED),
         (pl.col("category").is_null(), CategoryReason.NONE),
+        (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
         (blank, FilterReason.BLANK),
         (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
     ]

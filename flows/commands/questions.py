@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
+import polars as pl
 import typer
 
 from data.atomic import private_dir, replacing_dir
 from data.errors import InputError
 from data.snapshot import PrivacyStamp
+from data.snapshot.neutralise import one_line
 from flows import questions
 from flows.recipe import load_settings
 from flows.run import Run, building, open_run
@@ -33,7 +36,10 @@ def command(
     key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
     out: Annotated[Path, typer.Option(help="Where to write.")] = Path("questions"),
 ) -> None:
-    """Write questions and tables to OUT/public, answers and pages to OUT/private."""
+    """Write questions and tables to OUT/public, answers and pages to OUT/private.
+
+    Exit 1 if no question could be asked.
+    """
     given: dict[str, Any] = {
         "sec": tuple(sec or ()),
         "edinet": tuple(edinet or ()),
@@ -53,10 +59,14 @@ def command(
         recipe, ready, stamp = with_source(settings.recipe, settings.runtime)
         run = open_run(recipe, ready)
         read = questions.read_sources(run)
+        for name, reason in questions.not_read(read.path):
+            print(one_line(f"not read: {name}: {reason}"), file=sys.stderr)
         asked = questions.ask(run, read)
         _hand_over(run, read.path, asked.path)
         run.store.prune({read.path, asked.path})
     _report(asked.path, out, stamp)
+    if not pl.read_parquet(out / "public/questions.parquet").height:
+        raise typer.Exit(1)
 
 
 def _hand_over(run: Run, read: Path, asked: Path) -> None:
@@ -70,6 +80,7 @@ def _hand_over(run: Run, read: Path, asked: Path) -> None:
         shutil.copyfile(asked / "private/answers.parquet", part / "answers.parquet")
         for name in ("candidates.jsonl", "ledger.parquet", questions.REPORT):
             shutil.copyfile(asked / name, part / name)
+        shutil.copyfile(read / "ledger.parquet", part / "statements-ledger.parquet")
         shutil.copytree(asked / questions.PAGES, part / questions.PAGES)
 
 
@@ -80,6 +91,8 @@ def _report(asked: Path, out: Path, stamp: PrivacyStamp) -> None:
     print(f"{told['questions']} of {told['asked_for']} questions in {out} (privacy: {stamp})")
     print(f"by region {_counts(told['by_region'])}; by category {_counts(told['by_category'])}")
     print(f"{rejected} drawn points could not be asked for, {told['replacements']} replaced")
+    for reason, n in told["not_asked"].items():
+        print(f"  {n} × {reason}")
     print(f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})")
 
 

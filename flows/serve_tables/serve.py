@@ -24,6 +24,7 @@ PATH = "/mcp"
 _MAX_BODY = 64 * 1024
 _MAX_SESSIONS = 1000
 _MAX_CONNECTIONS = 200
+_IDLE_SECONDS = 300.0  # of clients that went away without a word
 
 
 def open_database(folder: Path) -> Database:
@@ -69,6 +70,7 @@ def http_app(server: Server[Any], port: int) -> Starlette:
         json_response=True,
         max_request_body_size=_MAX_BODY,
         max_sessions=_MAX_SESSIONS,
+        session_idle_timeout=_IDLE_SECONDS,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=[f"{name}:{port}" for name in names],

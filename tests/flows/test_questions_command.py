@@ -99,3 +99,37 @@ def test_wrong_use_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("no statements")
     other = benchmint("questions", "--edinet", tmp_path / "note.txt", "--out", tmp_path / "out")
     assert (other.returncode, other.stderr.count("\n")) == (2, 1), other.stderr
+
+
+def test_private_statements_are_refused(statements: Path, tmp_path: Path) -> None:
+    config = tmp_path / "private.toml"
+    config.write_text('[questions.sec]\ndisclosure = "private"\n')
+    given = ("--sec", statements / "sec", "--config", config, "--out", tmp_path / "out")
+    told = benchmint("questions", *given)
+    assert (told.returncode, told.stderr.count("\n")) == (2, 1)
+    assert "[questions.sec] disclosure: found private; expected public" in told.stderr
+    assert not (tmp_path / "out/public").exists()
+
+
+def test_files_that_cannot_be_read_are_named(statements: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.zip"
+    broken.write_bytes((statements / "sec/demo.zip").read_bytes()[:5000])
+    sources = ("--sec", statements / "sec", "--sec", broken)
+    told = benchmint("questions", *sources, "--size", 5, "--out", tmp_path / "out")
+    assert told.returncode == 0, told.stderr
+    assert "not read: broken.zip" in told.stderr
+    ledger = pl.read_parquet(tmp_path / "out/private/questions/statements-ledger.parquet")
+    assert ledger.filter(unit="file", item_id="broken.zip")["outcome"].to_list() == ["errored"]
+    alone = benchmint("questions", "--sec", broken, "--out", tmp_path / "alone")
+    assert (alone.returncode, alone.stderr.count("\n")) == (2, 1), alone.stderr
+
+
+def test_without_english_names_there_is_no_question(statements: Path, tmp_path: Path) -> None:
+    lone = tmp_path / "edinet"
+    lone.mkdir()
+    summaries = next((statements / "edinet").glob("*.jsonl.gz"))
+    (lone / summaries.name).write_bytes(summaries.read_bytes())
+    told = benchmint("questions", "--edinet", lone, "--size", 5, "--out", tmp_path / "out")
+    assert told.returncode == 1, told.stderr
+    assert "0 of 5 questions" in told.stdout
+    assert "question.no_company_name" in told.stdout

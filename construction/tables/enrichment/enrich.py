@@ -100,6 +100,7 @@ def write_pictures(
 
     The SVGs are the same bytes on every machine and belong to the digest; the PNGs do not.
     """
+    out.mkdir(exist_ok=True)
     for point_id, number in sorted(numbers.items()):
         svg = enriched[point_id].svg
         write_bytes(out / f"{number:05}.svg", svg.encode())

@@ -7,7 +7,7 @@ import polars as pl
 from construction.tables.readers.sec.reasons import SecReason
 from construction.tables.readers.sec.units import with_units
 
-_DECIMAL = r"^-?(?:0|[1-9]\d*)(?:\.\d+)?$"
+_DECIMAL = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
 _LONGEST = 40  # characters of a value
 _MONTHS_PER_QUARTER = 3
 _MOST_QUARTERS = 400
