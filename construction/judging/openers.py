@@ -220,7 +220,7 @@ def _size(value: object) -> int:
 
 
 def open_xml(data: bytes, bounds: Bounds) -> Content:
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     root = etree.fromstring(data, parser)

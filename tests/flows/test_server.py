@@ -86,7 +86,7 @@ def test_a_build_is_recorded_by_a_configured_server(server: dict[str, str], tmp_
         flow["id"]: flow["name"]
         for flow in httpx.post(f"{url}/flows/filter", json={}, timeout=30).json()
     }
-    lanes = {"sessions-to-tasks", "signals-to-mixture", "select-subset"}
+    lanes = {"sessions-to-tasks", "signals-to-mixture", "tables-to-questions", "select-subset"}
     assert {flows[run["flow_id"]] for run in runs} == {"build-snapshot"} | lanes
     artifacts = httpx.post(f"{url}/artifacts/filter", json={}, timeout=30).json()
     assert {artifact["key"] for artifact in artifacts} >= {"funnel", "funnel-summary"}

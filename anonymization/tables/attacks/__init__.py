@@ -1,0 +1,1 @@
+"""Who could be found again in a released table, by which attack, knowing what."""

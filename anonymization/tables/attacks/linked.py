@@ -1,0 +1,142 @@
+"""Original and released table side by side: what the evaluator knows and the attacker wants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anonymization.tables.cells import Floats, NumericColumn
+from anonymization.tables.config import TableConfig
+from anonymization.tables.keystream import Ints
+from data.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """Rows sorted by entity and year; row i of `original` and `released` is the same company.
+
+    `original`, `released`: rows × columns, NaN where there is no number. `entity`, `group`,
+    `year`: numbers per row; `cell` numbers group and year together. `doubled`: rows left out
+    because their entity and year occurred before. `rows`: positions in the tables.
+    """
+
+    columns: tuple[str, ...]
+    original: Floats
+    released: Floats
+    entity: Ints
+    group: Ints
+    year: Ints
+    cell: Ints
+    years: tuple[str, ...]
+    doubled: int
+    rows: Ints
+
+    def __len__(self) -> int:
+        return len(self.entity)
+
+    def of(self, columns: Sequence[str]) -> Linked:
+        """The same rows with some of the columns, in the order named."""
+        at = [self.columns.index(name) for name in columns]
+        return replace(
+            self,
+            columns=tuple(columns),
+            original=self.original[:, at],
+            released=self.released[:, at],
+        )
+
+    def knowing(self, columns: Sequence[str]) -> Linked:
+        """Some of the columns, and the rows that have a number in any of them: the targets of an
+        attacker who knows these columns. Gaps stay in a release, so that records have them too."""
+        part = self.of(columns)
+        return part.only(np.asarray(~np.isnan(part.original).all(axis=1)))
+
+    def only(self, rows: NDArray[np.bool_]) -> Linked:
+        """Some of the rows."""
+        return replace(
+            self,
+            original=self.original[rows],
+            released=self.released[rows],
+            entity=self.entity[rows],
+            group=self.group[rows],
+            year=self.year[rows],
+            cell=self.cell[rows],
+            rows=self.rows[rows],
+        )
+
+    def fullest_year(self) -> Linked:
+        """The rows of the year with most of them, the latest of several."""
+        counts = np.bincount(self.year)
+        latest = len(counts) - 1 - int(np.argmax(counts[::-1]))
+        return self.only(np.asarray(self.year == latest))
+
+    def against(self, released: pl.DataFrame) -> Linked:
+        """The same originals beside another release of their table."""
+        columns = [numbers(released[name])[self.rows] for name in self.columns]
+        return replace(self, released=np.column_stack(columns))
+
+
+def link(original: pl.DataFrame, released: pl.DataFrame, config: TableConfig) -> Linked:
+    """Both tables in one order; rows of the two frames correspond by position.
+
+    Errors: `InputError` if the frames differ in height or a measure is missing.
+    """
+    missing = [n for n in config.measures if n not in original.columns or n not in released.columns]
+    if missing or original.height != released.height:
+        found = f"{original.height} and {released.height} rows, {len(missing)} measures missing"
+        todo = "Give the table and its own release."
+        raise InputError("attacks", found, "the rows and measures of one table", todo)
+    old = [numbers(original[name]) for name in config.measures]
+    labels = _labels(original, config, old)
+    at = labels["row"].to_numpy()
+    number = {n: labels[n].rank("dense").cast(pl.Int64).to_numpy() - 1 for n in ("entity", "group")}
+    year = labels["year"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    pair = labels.select(pl.struct("group", "year").rank("dense").cast(pl.Int64) - 1)
+    return Linked(
+        columns=config.measures,
+        original=_matrix(old, at),
+        released=_matrix([numbers(released[name]) for name in config.measures], at),
+        entity=number["entity"],
+        group=number["group"],
+        year=year,
+        cell=pair.to_series().to_numpy(),
+        years=tuple(labels["year"].unique().sort().to_list()),
+        doubled=original.height - labels.height,
+        rows=at,
+    )
+
+
+def numbers(series: pl.Series) -> Floats:
+    """A column as floats, NaN where there is no number."""
+    if series.dtype.is_integer() or series.dtype.is_float():
+        return series.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    cells = NumericColumn(series).cells(slice(0, len(series)))
+    return np.where(cells.known, cells.value / cells.scale, np.nan)
+
+
+def _matrix(columns: list[Floats], at: Ints) -> Floats:
+    return np.column_stack([column[at] for column in columns])
+
+
+def _labels(frame: pl.DataFrame, config: TableConfig, values: list[Floats]) -> pl.DataFrame:
+    """Entity, group, year and position of each row that counts, in their order."""
+
+    def text(column: str | None) -> pl.Series:
+        if column is None:
+            return pl.repeat("", frame.height, dtype=pl.String, eager=True)
+        return frame[column].cast(pl.String).fill_null("")
+
+    table = pl.DataFrame(
+        {
+            "entity": text(config.entity),
+            "year": text(config.period).str.slice(0, config.period_chars),
+            "group": text(config.group),
+            "row": pl.Series(range(frame.height), dtype=pl.Int64),
+            **{f"v{i}": column for i, column in enumerate(values)},
+        }
+    )
+    table = table.sort(pl.exclude("row"))
+    return table.unique(["entity", "year"], keep="first", maintain_order=True)
