@@ -84,6 +84,7 @@ def _listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
+        listening.listen()  # before the address is told: whoever reads it may come at once
     except OSError as error:
         listening.close()
         found = error.strerror or type(error).__name__
