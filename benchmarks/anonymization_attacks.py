@@ -18,21 +18,21 @@ import polars as pl
 
 from anonymization.tables.attacks import joint, pseudonyms, published, trajectory
 from anonymization.tables.attacks.linked import Linked, link
-from anonymization.tables.attacks.report import AttackConfig, attack
+from anonymization.tables.attacks.report import attack
 from anonymization.tables.attacks.result import Knowledge, Risk
 from anonymization.tables.config import ColumnConfig, PerturbMethod, Step, TableConfig
 from anonymization.tables.files import read_table
 from anonymization.tables.frontier import (
     CONFIGURED,
     FrontierPoint,
-    RiskLimits,
-    UtilityLimits,
     frontier,
     grid,
+    keeps,
     passes,
 )
 from anonymization.tables.perturb.run import perturb_table
 from anonymization.tables.pseudonyms.codes import permuted_codes
+from anonymization.tables.settings import AttackConfig, RiskLimits, UtilityLimits
 from benchmarks.anonymization_tables import edinet_config
 from benchmarks.report import table, write_result
 
@@ -205,7 +205,7 @@ def _page(
     limits: RiskLimits,
     worth: UtilityLimits,
 ) -> str:
-    both = [p.setting for p in points if passes(p.risks, limits) and worth.kept(p.utility)]
+    both = [p.setting for p in points if passes(p.risks, limits) and keeps(p.utility, worth)]
     answer = "; ".join(both) if both else "none of those tried"
     return (
         f"## Settings that keep the utility of the bar and every risk at most 20 %: {answer}\n\n"

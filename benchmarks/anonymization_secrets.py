@@ -28,6 +28,7 @@ from anonymization.leaks.contracts import LeakConfig, Needle
 from anonymization.leaks.needles import Needles
 from anonymization.leaks.scan import scan_release
 from anonymization.text.secrets.find import find_secrets
+from benchmarks.anonymization_text_own import own_figures
 from benchmarks.report import RESULTS, machine, table
 from data.atomic import write_bytes
 from data.canonical import pretty_json
@@ -45,6 +46,11 @@ SENTENCES = {
     "Chinese, cue": ("我的令牌是{}，请帮我登录。", "密钥：{}。"),
     "Chinese, neutral": ("请用{}登录一下测试环境", "昨天发给你的是{}，麻烦确认一下能不能用"),
 }
+# Recognizers that judge by words and chance; all others by the form that a provider documents.
+BY_WORDS = frozenset(
+    f"secret.{name}"
+    for name in ("named", "bare", "bare-password", "kubernetes", "curl-user", "url-password")
+) | {"secret.authorization"}
 NEEDLES = 10_000
 CORPUS_BYTES = 50_000_000
 
@@ -117,12 +123,21 @@ def prose(by_rule: dict[str, list[Case]], sentences: Sequence[str]) -> float:
     )
 
 
-def negatives(by_rule: dict[str, list[Case]], secrets: Sequence[str]) -> dict[str, int]:
-    """How many negatives are flagged, and how many of those hold another rule's positive."""
+def negatives(by_rule: dict[str, list[Case]], secrets: Sequence[str]) -> dict[str, float]:
+    """How many negatives are flagged; of those, how many hold another rule's positive, and how
+    many more a token of a form that its provider documents."""
     texts = [case["text"] for rows in by_rule.values() for case in rows if case["kind"] != "tp"]
     flagged = [text for text in texts if find_secrets(text)]
-    others = sum(any(secret in text for secret in secrets) for text in flagged)
-    return {"negatives": len(texts), "flagged": len(flagged), "holding another positive": others}
+    left = [text for text in flagged if not any(secret in text for secret in secrets)]
+    forms = sum(any(one.recognizer not in BY_WORDS for one in find_secrets(text)) for text in left)
+    return {
+        "negatives": len(texts),
+        "flagged": len(flagged),
+        "holding another positive": len(flagged) - len(left),
+        "else of a documented form": forms,
+        "share flagged": round(len(flagged) / len(texts), 4),
+        "share flagged besides these two": round((len(left) - forms) / len(texts), 4),
+    }
 
 
 def figures() -> dict[str, Any]:
@@ -219,7 +234,7 @@ def page(result: dict[str, Any]) -> str:
     rows = [[name, *(str(result[part][name]) for part in parts)] for name in result["all"]]
     text = "## Secrets and leak scan\n\n" + (__doc__ or "").strip() + "\n\n" + NOTE + "\n\n"
     text += table(["figure", *parts], rows)
-    for name in ("sessions", "leak scan"):
+    for name in ("own texts", "sessions", "leak scan"):
         text += f"\n### {name}\n\n" + table(
             ["figure", "value"], [[key, str(value)] for key, value in result[name].items()]
         )
@@ -238,13 +253,24 @@ of the Google rule and two of NuGet are keys and sample passwords that are said 
 their owners. No list of them is kept: it could only have been made from this very set.
 
 Some labels carry more than the secret (the closing quote, `password: `), and a mask that covered
-them would break the file: hence the second row. A UUID or a number without any word for a secret
-near it is left alone on purpose, and so is a hash: that is what `neutral` loses."""
+them would break the file: hence the second row. A UUID counts as a secret only beside a word of
+handing over (use, sent, paste, log in), never beside a word for an identifier, and a hash not where
+it is called one; short tokens of letters and a pair with an empty password are what `neutral`
+loses.
+
+The bar of .05 for negatives is not reached as they are labelled. What was tried: weak prefixes
+inside longer names, examples, words with a year behind them, names of models, halves of pairs. What
+is left are texts that hold another rule's positive, well-formed Google and Mailchimp keys, and
+values that a setting calls a key or a token; a list of these values would pass the bar and prove
+nothing. The row "besides these two" and "own texts" (benchmarks/anonymization_text_own.py) tell
+what is flagged wrongly. Neutral prose was tuned on the development half; of the other half
+totals were seen twice, before the last change and at the end."""
 
 
 def main() -> None:
     """Measure everything, merge it into the JSON file, and write the page."""
-    result = figures() | {"sessions": session_figures(), "leak scan": leak_figures()}
+    result = figures() | {"own texts": own_figures()}
+    result |= {"sessions": session_figures(), "leak scan": leak_figures()}
     path = RESULTS / "anonymization.json"
     known = json.loads(path.read_text("utf-8")) if path.exists() else {}
     write_bytes(path, pretty_json(known | {"secrets": result}))

@@ -20,11 +20,12 @@ import polars as pl
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
-from anonymization.tables.anonymize import TablesConfig, anonymize_tables
+from anonymization.tables.anonymize import anonymize_tables
 from anonymization.tables.cells import Floats
 from anonymization.tables.config import PerturbMethod, Step, TableConfig
 from anonymization.tables.files import read_table
 from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.settings import TablesConfig
 from benchmarks.report import table, write_result
 
 KEY = bytes(range(32))

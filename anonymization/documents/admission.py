@@ -68,7 +68,7 @@ def _read(reader: PdfReader) -> tuple[list[str], bool]:
     if metadata is not None:
         texts.append(metadata.stream.get_data().decode("utf-8", "replace"))
     for name, contents in reader.attachments.items():
-        texts.append(name)
+        texts += [name, *(content.decode("utf-8", "replace") for content in contents)]
         blind |= bool(contents)
     return texts, blind
 

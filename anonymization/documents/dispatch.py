@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from anonymization.documents.archive import rewrite_archive
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.mail import rewrite_mail
-from anonymization.documents.ooxml import rewrite_office
+from anonymization.documents.ooxml import is_office, rewrite_office
+from anonymization.documents.package import read_package
+from anonymization.documents.pictures import admit_picture
 from anonymization.documents.visitor import Visitor
 from anonymization.text.masking.forms import encoding_of
 from anonymization.text.vault.restore import decoded, encoded
-from data.canonical import digest
 
 _ZIP = b"PK\x03\x04"
 _CFB = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -29,7 +31,8 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
         raise Refused(Refusal.TOO_LARGE)
     ending = PurePath(name).suffix.lower()
     if data.startswith(_ZIP):
-        return rewrite_office(visitor, data, name)
+        parts = read_package(data, visitor.config)
+        return (rewrite_office if is_office(parts) else rewrite_archive)(visitor, parts)
     if data[:1024].lstrip().startswith(b"%PDF-"):
         from anonymization.documents.admission import admit_pdf  # slow to import, seldom needed
 
@@ -44,13 +47,6 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     if encoding is None or ending in _RICH or data.startswith(b"{\\rtf"):
         raise Refused(Refusal.UNKNOWN_TYPE)
     return encoded(visitor.text("", decoded(data, encoding), name), encoding)
-
-
-def admit_picture(visitor: Visitor, data: bytes) -> bytes:
-    """A picture as it is, if a person has approved this very file. Raises Refused otherwise."""
-    if digest(data) not in visitor.config.approvals:
-        raise Refused(Refusal.NOT_APPROVED)
-    return data
 
 
 def is_document(data: bytes, name: str) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from anonymization.documents.captions import caption_names
+from anonymization.documents.columns import column_people
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal, Row
 from anonymization.documents.dispatch import is_document
+from anonymization.documents.readings import text_pieces
+from anonymization.documents.texts import mask_reading
 from anonymization.documents.visitor import name_edits
 from anonymization.documents.wire import dumped, edits_to, piece_from, pieces_to
 from anonymization.text.contracts import EntityType
-from anonymization.text.masking.files import mask_text, pieces_of
 from anonymization.text.masking.forms import encoding_of
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
@@ -60,7 +63,10 @@ def mask_bytes(
     if len(data) > config.max_file_bytes:
         return _refused(path, data, Refusal.TOO_LARGE)
     if not is_document(data, path):
-        text = mask_text(data, path, masker, released)
+        encoding = encoding_of(data)
+        assert encoding is not None  # or it would be a document
+        learn([_with_names(text_pieces(decoded(data, encoding), path), config)], masker)
+        text = mask_reading(data, path, encoding, masker, released)
         rows = tuple(Row("", e.start, e.type, e.recognizer, e.score) for e in text.edits)
         sums = digest(data), digest(text.data)
         return MaskedDocument(text.data, DocumentReport(released, *sums, rows))
@@ -73,6 +79,14 @@ def mask_bytes(
     )
 
 
+def learn(files: Sequence[Sequence[Piece]], masker: Masker) -> None:
+    """Take the values of files into the vault, and then what their columns tell."""
+    masker.learn(piece for pieces in files for piece in pieces)
+    told = [piece for pieces in files for piece in column_people(pieces, masker.edits)]
+    if told:
+        masker.learn(told)
+
+
 def pieces_in(data: bytes, path: str, config: DocumentConfig | None = None) -> list[Piece]:
     """All texts of a file and its name, for a masker to learn; of a document as far as it opens."""
     config = config or DocumentConfig()
@@ -83,10 +97,11 @@ def pieces_in(data: bytes, path: str, config: DocumentConfig | None = None) -> l
         return list(named.pieces)
     if not is_document(data, path):
         encoding = encoding_of(data)
-        return [*named.pieces, *(pieces_of(decoded(data, encoding), path) if encoding else ())]
+        read = text_pieces(decoded(data, encoding), path) if encoding else []
+        return [*named.pieces, *_with_names(read, config)]
     try:
         with Child(_CHILD, _limits(config)) as child:
-            return [*named.pieces, *_opened(child, data, path, config)]
+            return [*named.pieces, *_with_names(_opened(child, data, path, config), config)]
     except ChildFailed:
         return list(named.pieces)
 
@@ -97,7 +112,7 @@ def masked_path(path: PurePath, masker: Masker) -> PurePath:
 
 
 def _opened(child: Child, data: bytes, path: str, config: DocumentConfig) -> list[Piece]:
-    child.send(dumped({"name": PurePath(path).name, "config": _plain(config)}))
+    child.send(dumped({"name": PurePath(path).name, "config": config.model_dump(mode="json")}))
     child.send(data)
     return [piece_from(told) for told in json.loads(child.receive())]
 
@@ -108,11 +123,15 @@ def _in_child(
     try:
         with Child(_CHILD, _limits(config)) as child:
             pieces = _opened(child, data, path, config)
-            masker.learn(pieces)
+            learn([_with_names(pieces, config)], masker)
             child.send(dumped(list(_told(pieces, masker))))
             return json.loads(child.receive()), child.receive()
     except (ChildFailed, ValueError):
         return {"refusal": Refusal.CRASHED.value, "part": "", "rows": []}, b""
+
+
+def _with_names(pieces: list[Piece], config: DocumentConfig) -> list[Piece]:
+    return [*pieces, *caption_names(pieces, config.caption_model)]
 
 
 def _told(pieces: Iterable[Piece], masker: Masker) -> Iterable[list[Any]]:
@@ -135,8 +154,3 @@ def _refused(
 
 def _limits(config: DocumentConfig) -> ChildLimits:
     return ChildLimits(config.seconds, config.memory_bytes)
-
-
-def _plain(config: DocumentConfig) -> dict[str, Any]:
-    told: dict[str, Any] = config.model_dump(mode="json")
-    return told | {"approvals": sorted(config.approvals)}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import email.errors
+import re
 from collections.abc import Sequence
 from email import message_from_bytes, policy
 from email.charset import QP, Charset
 from email.generator import BytesGenerator
 from email.header import Header, decode_header, make_header
 from email.message import Message
-from email.utils import formataddr, getaddresses
+from email.utils import collapse_rfc2231_value, formataddr, getaddresses
 from io import BytesIO
+from pathlib import PurePath
 
 from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.labels import show_caption
 from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import EntityType
+from anonymization.text.detect.wording import private_site
+from anonymization.text.masking.forms import encoding_of
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.vault.contracts import Edit
+from anonymization.text.vault.restore import decoded, encoded
 
 _ADDRESSES = frozenset(
     {"from", "to", "cc", "bcc", "sender", "reply-to", "resent-from", "resent-to"}
@@ -26,7 +32,10 @@ _FORMAL = frozenset(
     {"content-type", "content-disposition", "content-transfer-encoding", "mime-version"}
 )
 _DATES = frozenset({"date", "resent-date", "delivery-date"})
+_HOST = re.compile(r"\b(?:from|by|helo=?) ?([A-Za-z0-9][\w-]{0,62}(?:[.-][\w-]{1,62}){1,8})")
+_MARKS = re.compile(r"[:;,<>\"()]")
 _NAMES = (("content-type", "name"), ("content-disposition", "filename"))
+_FORMS = {"text/html": "x.html", "text/csv": "x.csv", "text/plain": "x.txt"}
 _MAX_PARTS = 1_000
 
 
@@ -74,6 +83,12 @@ def _header(visitor: Visitor, where: str, name: str, raw: str) -> str:
 def _header_edits(visitor: Visitor, name: str, plain: str) -> Sequence[Edit]:
     if name.lower() in _DATES:
         return visitor.look(Piece(plain, kind=EntityType.DATE))
+    if name.lower() == "received":
+        for match in _HOST.finditer(plain):
+            if private_site(match[1]):
+                visitor.look(Piece(match[1], kind=EntityType.ACCOUNT))
+    for caption in _MARKS.split(plain):
+        show_caption(visitor.look, caption.strip())
     return plain_edits(plain, visitor.visit(), name)
 
 
@@ -95,8 +110,7 @@ def _mask_name(visitor: Visitor, where: str, part: Message, header: str, paramet
     value = part.get_param(parameter, header=header)
     if value is None:
         return
-    name = value if isinstance(value, str) else value[2]
-    name = _decoded(name)
+    name = _decoded(collapse_rfc2231_value(value))
     edits = name_edits(name, visitor.look)
     if edits:
         masked = visitor.masked(f"{where} {parameter}", name, edits)
@@ -109,32 +123,36 @@ def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
     if not isinstance(raw, bytes) or not raw:
         return
     if part.get_content_maintype() != "text":
-        masked = visitor.inner(f"{where} {part.get_content_type()}", raw)
+        masked = visitor.inner(f"{where} {part.get_content_type()}", raw, _form(part))
         if masked != raw:
             _put(part, masked, "base64")
         return
     charset = _charset(part, raw)
-    text = raw.decode(charset, "replace")
-    form = {"html": "x.html", "csv": "x.csv"}.get(part.get_content_subtype(), "x.txt")
-    masked_text = visitor.text(where, text, form)
+    text = decoded(raw, charset)
+    masked_text = visitor.text(where, text, _form(part))
     if masked_text == text:
         return
     try:
-        masked = masked_text.encode(charset)
+        masked = encoded(masked_text, charset)
     except UnicodeEncodeError:
-        charset, masked = "utf-8", masked_text.encode("utf-8", "replace")
+        charset, masked = "utf-8", encoded(masked_text, "utf-8")
     part.set_param("charset", charset)
     _put(part, masked, "quoted-printable" if charset != "utf-8" or text.isascii() else "base64")
 
 
+def _form(part: Message) -> str:
+    """A name that tells how a part is read: by its ending or by its type."""
+    ending = PurePath(_decoded(part.get_filename() or "")).suffix
+    return f"x{ending}" if ending else _FORMS.get(part.get_content_type(), "")
+
+
 def _charset(part: Message, raw: bytes) -> str:
-    for name in (part.get_content_charset(), "utf-8"):
-        try:
-            raw.decode(str(name))
-        except (LookupError, UnicodeDecodeError):
-            continue
-        return str(name)
-    return "latin-1"
+    told = part.get_content_charset() or ""
+    try:
+        raw.decode(told)
+    except (LookupError, UnicodeDecodeError):
+        return encoding_of(raw) or "latin-1"
+    return told
 
 
 def _put(part: Message, content: bytes, encoding: str) -> None:

@@ -43,7 +43,7 @@ def serialise(root: Element) -> bytes:
 
 def local(element: Element) -> str:
     """The name of an element without its namespace; empty for comments."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 @dataclass(frozen=True, slots=True)

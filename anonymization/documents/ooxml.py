@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 
 from lxml.etree import _Element as Element
@@ -10,6 +11,12 @@ from lxml.etree import _Element as Element
 from anonymization.documents import spreadsheet
 from anonymization.documents.attributes import OWNED_ELEMENTS, mask_attributes, owned_edits
 from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.identifiers import (
+    identifier_edits,
+    mask_references,
+    read_identifiers,
+)
+from anonymization.documents.labels import show_caption, show_table
 from anonymization.documents.markup import (
     Slot,
     group_edits,
@@ -19,9 +26,11 @@ from anonymization.documents.markup import (
     serialise,
     write_edits,
 )
-from anonymization.documents.package import read_package, write_package
+from anonymization.documents.package import write_package
 from anonymization.documents.spreadsheet import Book
 from anonymization.documents.visitor import Visitor, name_edits
+from anonymization.text.masking.plain import joined
+from anonymization.text.vault.contracts import Edit
 
 _XML = (".xml", ".rels", ".vml")
 _TEXTS = (".txt", ".csv", ".html", ".htm", ".json", ".xhtml")
@@ -29,14 +38,18 @@ _OFFICE = (".docx", ".xlsx", ".pptx", ".docm", ".xlsm", ".pptm")
 _KEPT = (".odttf", ".fntdata", ".ttf")
 _DROPPED = ("docProps/thumbnail", "printerSettings", "customXml/itemProps_thumb")
 _MACROS = ("vbaProject", "vbaData", "activeX", "macrosheets")
+_CODES = frozenset({"instrText", "delInstrText"})
+_CAPTIONED = re.compile(r"charts/|docProps/|diagrams/")
 _TYPES = "[Content_Types].xml"
 
 
-def rewrite_office(visitor: Visitor, data: bytes, name: str) -> bytes:
+def is_office(parts: Mapping[str, bytes]) -> bool:
+    """Is it an office file, and no other zip archive?"""
+    return _TYPES in parts
+
+
+def rewrite_office(visitor: Visitor, parts: Mapping[str, bytes]) -> bytes:
     """A masked package of the same kind. Raises Refused, see `Refusal`."""
-    parts = read_package(data, visitor.config)
-    if _TYPES not in parts:
-        raise Refused(Refusal.UNKNOWN_TYPE)
     kept = {part: raw for part, raw in parts.items() if not _is_dropped(part)}
     for part in kept:
         if any(mark in part for mark in _MACROS):
@@ -45,6 +58,7 @@ def rewrite_office(visitor: Visitor, data: bytes, name: str) -> bytes:
             raise Refused(Refusal.PRIVATE_PART_NAME)
     roots = {part: parse(raw, part) for part, raw in kept.items() if _is_xml(part)}
     book = spreadsheet.read_book(roots, visitor)
+    book.identifiers = read_identifiers(roots.values(), visitor)
     dropped = sorted(parts.keys() - kept.keys())
     told: dict[str, bytes] = {}
     for part in sorted(kept):
@@ -83,10 +97,13 @@ def _mask_part(visitor: Visitor, part: str, root: Element, book: Book) -> None:
         spreadsheet.mask_strings(visitor, part, root, book)
     elif part.startswith("xl/worksheets/"):
         spreadsheet.mask_cells(visitor, part, root, book)
+    for table in root.iter("{*}tbl"):
+        show_table(visitor.look, [_cells(row) for row in table.iterchildren("{*}tr")])
     for slots in list(groups(root)):
         _mask_group(visitor, part, slots, book)
     for element in root.iter("*"):
         spreadsheet.mask_location(visitor, part, element, book)
+        mask_references(visitor, part, element, book.identifiers)
         mask_attributes(visitor, part, element)
 
 
@@ -107,10 +124,23 @@ def _mask_group(visitor: Visitor, part: str, slots: list[Slot], book: Book) -> N
         return
     if len(slots) == 1 and name in OWNED_ELEMENTS:
         edits = owned_edits(visitor, OWNED_ELEMENTS[name], slots[0].text)
+    elif name in _CODES:
+        codes = "".join(slot.text for slot in slots)
+        edits = joined(identifier_edits(codes, book.identifiers), group_edits(slots, visitor))
     else:
-        edits = group_edits(slots, visitor)
+        edits = _text_edits(visitor, part, slots)
     visitor.tell(part, edits)
     write_edits(slots, edits)
+
+
+def _cells(row: Element) -> list[str]:
+    return ["".join(map(str, cell.itertext())) for cell in row.iterchildren("{*}tc")]
+
+
+def _text_edits(visitor: Visitor, part: str, slots: list[Slot]) -> list[Edit]:
+    if _CAPTIONED.search(part):
+        show_caption(visitor.look, "".join(slot.text for slot in slots))
+    return group_edits(slots, visitor)
 
 
 def _is_cell_value(part: str, name: str, element: Element) -> bool:

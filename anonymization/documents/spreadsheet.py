@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 from lxml.etree import _Element as Element
 
+from anonymization.documents.headings import Read, labelled_cells, pairs
+from anonymization.documents.identifiers import identifier_edits
+from anonymization.documents.labels import names_people, show_caption
 from anonymization.documents.markup import Slot, group_edits, groups, local, write_edits
-from anonymization.documents.visitor import Visitor
+from anonymization.documents.serials import date_styles, epoch, serial_edits
+from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import EntityType
-from anonymization.text.masking.pieces import Heed, carried, labelled, shifted
+from anonymization.text.masking.pieces import Heed, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.masking.tabular import is_label
 from anonymization.text.vault.contracts import Edit
 from anonymization.text.vault.restore import applied
 
@@ -23,10 +27,13 @@ FORMULAS = frozenset(
 HEADERS = frozenset(
     {"oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter"}
 )
-_LITERAL = re.compile(r'"((?:[^"]|"")*)"')
 _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|K\d{2}[+-]\d{3}|\d{1,3}|[A-Za-z&])')
-_COLUMN = re.compile(r"[A-Z]+")
 _NUMBER = re.compile(r"\d{7,19}(?:\.0)?")
+_AMOUNT = re.compile(
+    r"(?i:amount|revenue|sales|turnover|total|sum\b|price|cost|value|profit|income|assets|equity"
+    r"|liabilit|debt|cash|capital|volume|population|budget|units|quantity|bytes|count)"
+    r"|金额|收入|合计|总|价|成本|利润|资产|负债|资本|数量|预算|人口|額|売上|利益"
+)
 _FORBIDDEN = re.compile(r"[\[\]:*?/\\']")
 _LONGEST_NAME = 31
 
@@ -38,11 +45,14 @@ class Book:
     shared: list[str] = field(default_factory=list)
     columns: dict[int, str] = field(default_factory=dict)
     renamed: dict[str, tuple[str, EntityType]] = field(default_factory=dict)
+    identifiers: dict[str, tuple[str, EntityType]] = field(default_factory=dict)
+    date_styles: frozenset[str] = frozenset()
+    epoch: date = date.min
 
 
 def read_book(roots: Mapping[str, Element], visitor: Visitor) -> Book:
     """Gather what the parts of a workbook share."""
-    book = Book()
+    book = Book(date_styles=date_styles(roots), epoch=epoch(roots))
     strings = roots.get("xl/sharedStrings.xml")
     if strings is not None:
         book.shared = ["".join(i.itertext()) for i in strings if local(i) == "si"]
@@ -56,23 +66,23 @@ def read_book(roots: Mapping[str, Element], visitor: Visitor) -> Book:
 
 
 def _learn_columns(root: Element, book: Book) -> None:
-    headers = _headers(root, book)
-    for cell in root.iter("{*}c"):
+    for cell, label in labelled_cells(root, _reader(book)):
         index = _shared_index(cell)
-        label = headers.get(_column(cell), "")
-        if index is not None and label and label != _at(book, index):
+        if index is not None and label:
             book.columns[index] = min(label, book.columns.get(index, label))
 
 
-def _headers(root: Element, book: Book) -> dict[str, str]:
-    row = root.find(".//{*}row")
-    told: dict[str, str] = {}
-    for cell in row.iter("{*}c") if row is not None else ():
+def _reader(book: Book) -> Read:
+    def read(cell: Element) -> str:
         index = _shared_index(cell)
-        text = _at(book, index) if index is not None else "".join(cell.itertext())
-        if is_label(text):
-            told[_column(cell)] = text.strip()
-    return told
+        if index is not None:
+            return _at(book, index)
+        inline, value = cell.find("{*}is"), cell.find("{*}v")
+        if inline is not None:
+            return "".join(map(str, inline.itertext()))
+        return (value.text or "") if value is not None else ""
+
+    return read
 
 
 def _at(book: Book, index: int) -> str:
@@ -83,11 +93,6 @@ def _shared_index(cell: Element) -> int | None:
     value = cell.find("{*}v")
     text = (value.text or "").strip() if value is not None else ""
     return int(text) if cell.get("t") == "s" and text.isdecimal() else None
-
-
-def _column(cell: Element) -> str:
-    match = _COLUMN.match(cell.get("r") or "")
-    return match.group() if match else ""
 
 
 def _rename(workbook: Element, book: Book, visitor: Visitor) -> None:
@@ -117,17 +122,18 @@ def mask_strings(visitor: Visitor, part: str, root: Element, book: Book) -> None
 
 def mask_cells(visitor: Visitor, part: str, root: Element, book: Book) -> None:
     """Mask texts and long numbers in the cells of a sheet; formulas are left to the others."""
-    headers = _headers(root, book)
-    for cell in root.iter("{*}c"):
-        label = headers.get(_column(cell), "")
+    for head, text in pairs(root, _reader(book)):
+        visitor.look(labelled(head, text))
+    for cell, label in labelled_cells(root, _reader(book)):
         inline, value = cell.find("{*}is"), cell.find("{*}v")
         if inline is not None:
-            is_header = "".join(inline.itertext()).strip() == label
-            mask_inline(visitor, part, inline, "" if is_header else label)
+            mask_inline(visitor, part, inline, label)
         if value is None or not value.text or cell.get("t") in {"s", "b", "e"}:
             continue
         if cell.get("t") in {"str", "d"}:
             edits = group_edits([Slot(value)], visitor, label)
+        elif cell.get("s") in book.date_styles:
+            edits = serial_edits(visitor, label, value.text, book.epoch)
         else:
             edits = _number_edits(visitor, label, value.text)
         if edits:
@@ -137,6 +143,8 @@ def mask_cells(visitor: Visitor, part: str, root: Element, book: Book) -> None:
 
 def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
     """Mask one string with its runs."""
+    if label and names_people(label):
+        show_caption(visitor.look, "".join(map(str, item.itertext())))
     for slots in groups(item):
         edits = group_edits(slots, visitor, label)
         visitor.tell(part, edits)
@@ -145,7 +153,7 @@ def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
 
 def _number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
     """A phone or card number that was typed as a number stays one."""
-    if _NUMBER.fullmatch(text) is None:
+    if _NUMBER.fullmatch(text) is None or _AMOUNT.search(label):
         return []
     edits = visitor.look(labelled(label, text))
     return [e for e in edits if e.new.isdigit() and e.new.isascii() and e.new[0] != "0"]
@@ -154,32 +162,11 @@ def _number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
 def mask_formula(visitor: Visitor, part: str, element: Element, book: Book) -> None:
     """Mask literals, names of sheets and proven values in a formula; the rest stays."""
     text = element.text or ""
-    edits = joined(_sheet_edits(text, book), _literal_edits(visitor, text))
+    edits = joined(_sheet_edits(text, book), identifier_edits(text, book.identifiers))
+    edits = joined(edits, literal_edits(visitor, text))
     edits = joined(edits, plain_edits(text, visitor.visit(), heed=Heed.PROVEN))
     if edits:
         element.text = visitor.masked(part, text, edits)
-
-
-def _literal_edits(visitor: Visitor, text: str) -> list[Edit]:
-    """Literals, read one by one and as what they are when they are put together."""
-    told: list[Edit] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    literals = list(_LITERAL.finditer(text))
-    for match in literals:
-        starts += range(match.start(1), match.end(1))
-        ends += range(match.start(1) + 1, match.end(1) + 1)
-    if len(literals) > 1:
-        whole = "".join(match[1] for match in literals)
-        told = carried(plain_edits(whole, visitor.visit()), starts, ends, _doubled)
-    for match in literals:
-        inner = plain_edits(match[1], visitor.visit())
-        told = joined(told, shifted(inner, match.start(1), _doubled))
-    return told
-
-
-def _doubled(new: str) -> str:
-    return new.replace('"', '""')
 
 
 def _sheet_edits(text: str, book: Book) -> list[Edit]:

@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused, Row
-from anonymization.text.masking.forms import edits_of, open_text
-from anonymization.text.masking.pieces import Look, Piece
+from anonymization.documents.labels import show_double_name
+from anonymization.documents.readings import text_edits
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.forms import open_text
+from anonymization.text.masking.pieces import Heed, Look, Piece, carried, shifted
+from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.masking.visit import Visit
 from anonymization.text.vault.contracts import Edit
 from anonymization.text.vault.restore import applied
@@ -16,7 +20,9 @@ from anonymization.text.vault.restore import applied
 _SEPARATORS = "_-+. "
 _AS_SPACES = {ord(char): " " for char in "_-+"}
 _UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
+_LITERAL = re.compile(r'"((?:[^"]|"")*)"')
 _ENDING = 5
+_NAMED = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION})
 
 Rewrite = Callable[["Visitor", bytes, str], bytes]
 
@@ -30,6 +36,13 @@ class Visitor:
     rewrite: Rewrite
     rows: list[Row] = field(default_factory=list)
     depth: int = 0
+    words: dict[tuple[Heed, str], list[Edit]] = field(default_factory=dict)
+
+    def word(self, text: str, heed: Heed) -> list[Edit]:
+        """Edits of a name that a program or a person chose; most of them come up often."""
+        if (heed, text) not in self.words:
+            self.words[heed, text] = plain_edits(text, self.visit(), heed=heed)
+        return self.words[heed, text]
 
     def visit(self) -> Visit:
         """The visit for forms of text."""
@@ -47,15 +60,18 @@ class Visitor:
 
     def text(self, part: str, text: str, name: str = "") -> str:
         """A text masked in the form that its name tells."""
-        return self.masked(part, text, edits_of(text, name, self.look))
+        return self.masked(part, text, text_edits(text, name, self.look))
 
-    def inner(self, part: str, data: bytes) -> bytes:
-        """A file inside the document, masked. Raises Refused if that cannot be done."""
+    def inner(self, part: str, data: bytes, name: str = "") -> bytes:
+        """A file inside the document, masked. Raises Refused if that cannot be done.
+
+        `name` tells of what form it is, where `part` (which the audit shows) does not.
+        """
         if self.depth >= self.config.max_depth:
             raise Refused(Refusal.EMBEDDED_UNKNOWN, part)
         deeper = Visitor(self.look, self.config, self.rewrite, depth=self.depth + 1)
         try:
-            masked = self.rewrite(deeper, data, part)
+            masked = self.rewrite(deeper, data, name or part)
         except Refused as refused:
             raise Refused(
                 refused.reason, f"{part}!{refused.part}" if refused.part else part
@@ -71,10 +87,37 @@ def name_edits(name: str, look: Look) -> list[Edit]:
     """Edits of a file name: separators read as spaces, and its ending stays."""
     stem, dot, ending = name.rpartition(".")
     stem = stem if dot and len(ending) <= _ENDING else name
-    spaced = stem.translate(_AS_SPACES)
+    for word in stem.translate(_AS_SPACES).split():
+        show_double_name(look, word)
+    proven = look(Piece(stem, heed=Heed.PROVEN))  # an address may hold a separator itself
     told = []
-    for edit in look(Piece(spaced)):
+    for edit in joined(look(Piece(stem.translate(_AS_SPACES))), proven, first=True):
+        value = stem[edit.start : edit.end]
+        if edit.type in _NAMED and value.isascii() and value.isalpha() and value.islower():
+            continue  # a word such as files are named with (`gateway_log`)
         between = next((char for char in stem[edit.start : edit.end] if char in _SEPARATORS), "_")
         new = _UNSAFE.sub("-", edit.new.replace(" ", between))
         told.append(Edit(edit.start, edit.end, new, edit.type, edit.recognizer, edit.score))
     return told
+
+
+def literal_edits(visitor: Visitor, text: str) -> list[Edit]:
+    """Edits of the quoted literals in a formula, read one by one and put together."""
+    told: list[Edit] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    literals = list(_LITERAL.finditer(text))
+    for match in literals:
+        starts += range(match.start(1), match.end(1))
+        ends += range(match.start(1) + 1, match.end(1) + 1)
+    if len(literals) > 1:
+        whole = "".join(match[1] for match in literals)
+        told = carried(plain_edits(whole, visitor.visit()), starts, ends, _doubled)
+    for match in literals:
+        inner = plain_edits(match[1], visitor.visit())
+        told = joined(told, shifted(inner, match.start(1), _doubled))
+    return told
+
+
+def _doubled(new: str) -> str:
+    return new.replace('"', '""')

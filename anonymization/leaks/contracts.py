@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import PlainSerializer
 
 from data.contracts import StageConfig
 
@@ -75,7 +78,7 @@ class LeakConfig(StageConfig):
     min_digits: int = 6
     min_cjk: int = 2
     whole_token_below: int = 12
-    fold_kinds: frozenset[str] = frozenset({"EMAIL", "URL"})
+    fold_kinds: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset({"EMAIL", "URL"})
     max_depth: int = 3
     max_file_bytes: int = 2 << 30
     max_inflated_bytes: int = 4 << 30

@@ -8,6 +8,7 @@ the number of patterns (after Karp and Rabin 1987).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -20,6 +21,7 @@ _BLOCK = 1 << 17  # integers at a time: what fits the cache
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _COMMON = 4  # patterns that may share a window before another place is looked for
 _PADDING = 8
+_UNUSUAL = re.compile(rb"[^a-z ]")
 MIN_PATTERN = _WINDOWS[-1]
 
 Ints = NDArray[np.int64]
@@ -87,7 +89,9 @@ class _Group:
 
     def _windows(self, block: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """Indices into the block that hold a window, and which one."""
-        likely = np.flatnonzero(self._bitmap[(block * _FACTOR) >> self._drop])
+        hashes = (block * _FACTOR) >> self._drop
+        # As signed integers, so that the lookup need not convert them; the hash keeps in bounds.
+        likely = np.flatnonzero(self._bitmap.take(hashes.view(np.int64), mode="clip"))
         keys = block[likely]
         which = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         same = self._keys[which] == keys
@@ -113,14 +117,21 @@ class _Group:
 
 
 def _rare_places(patterns: Sequence[bytes], numbers: Sequence[int], width: int) -> list[int]:
-    """Where to look in each pattern: at its start, or, where many begin alike, where few agree."""
-    starts = Counter(patterns[number][:width] for number in numbers)
-    crowded = [n for n in numbers if starts[patterns[n][:width]] > _COMMON]
+    """Where to look in each pattern: around its first byte that is no small letter, which text
+    holds less often, or, where many agree there, where few do.
+    """
+    places = {n: _unusual_place(patterns[n], width) for n in numbers}
+    windows = Counter(patterns[n][places[n] : places[n] + width] for n in numbers)
+    crowded = [n for n in numbers if windows[patterns[n][places[n] : places[n] + width]] > _COMMON]
     counts = Counter(
         patterns[n][at : at + width] for n in crowded for at in range(len(patterns[n]) - width + 1)
     )
-    places = dict.fromkeys(numbers, 0)
     for n in crowded:
-        windows = [patterns[n][at : at + width] for at in range(len(patterns[n]) - width + 1)]
-        places[n] = min((counts[window], at) for at, window in enumerate(windows))[1]
+        own = [patterns[n][at : at + width] for at in range(len(patterns[n]) - width + 1)]
+        places[n] = min((counts[window], at) for at, window in enumerate(own))[1]
     return [places[number] for number in numbers]
+
+
+def _unusual_place(pattern: bytes, width: int) -> int:
+    match = _UNUSUAL.search(pattern, 1)
+    return min(max(0, match.start() - width // 2), len(pattern) - width) if match else 0

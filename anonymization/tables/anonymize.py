@@ -7,30 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
-from pydantic import Field
 
-from anonymization.tables.config import Name, TableConfig
-from anonymization.tables.consistency import AggregateConfig, align, native_noise
+from anonymization.tables.consistency import align, native_noise
 from anonymization.tables.derived import find_undeclared
-from anonymization.tables.fidelity import Fidelity, FidelityConfig, assess
+from anonymization.tables.fidelity import Fidelity, assess
 from anonymization.tables.perturb.run import perturb_table
 from anonymization.tables.pseudonyms.mapping import Pseudonyms, make_pseudonyms, pseudonymize
-from data.contracts import StageConfig
+from anonymization.tables.settings import TablesConfig
 from data.errors import InputError
-
-
-class GivenAggregate(AggregateConfig):
-    """A given aggregate table, and the table of rows (`of`) that it sums up."""
-
-    of: Name
-
-
-class TablesConfig(StageConfig):
-    """`tables`: by file name without ending; `aggregates`: likewise, aligned with `tables`."""
-
-    tables: Mapping[Name, TableConfig]
-    aggregates: Mapping[Name, GivenAggregate] = Field(default_factory=dict)
-    fidelity: FidelityConfig = FidelityConfig()
 
 
 @dataclass(frozen=True, slots=True)

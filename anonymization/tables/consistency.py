@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,21 +9,9 @@ import polars as pl
 from scipy.stats import pearsonr, spearmanr
 
 from anonymization.tables.cells import Bools, Floats, NumericColumn
-from anonymization.tables.config import ColumnRole, Name, TableConfig
-from data.contracts import StageConfig
+from anonymization.tables.config import ColumnRole, TableConfig
+from anonymization.tables.settings import AggregateConfig
 from data.errors import InputError
-
-
-class AggregateConfig(StageConfig):
-    """A given table of aggregates: which of its columns are which columns of the row table.
-
-    `keys`: aggregate column → row column (industry, region, period); `values`: aggregate column →
-    measure, summed. `key_chars`: how many characters of the period are compared (as in
-    `TableConfig.period_chars`).
-    """
-
-    keys: Mapping[Name, Name]
-    values: Mapping[Name, Name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +116,18 @@ def _sums(
     measure: str,
 ) -> Floats:
     """Per row of the given table the sum of the measure over its rows; NaN where there are none."""
-    by = tuple(aggregate.keys.values())
+    by = tuple(aggregate.by.values())
     sums = totals(rows, config, by).select(*by, measure)
     keys = [
-        pl.col(name).cast(pl.String).fill_null("").alias(row)
-        for name, row in aggregate.keys.items()
+        pl.col(name).cast(pl.String).fill_null("").alias(row) for name, row in aggregate.by.items()
     ]
     found = given.select(keys).join(sums, on=by, how="left", maintain_order="left")
     return found[measure].fill_null(float("nan")).to_numpy()
 
 
 def _check(given: pl.DataFrame, rows: pl.DataFrame, aggregate: AggregateConfig) -> None:
-    missing = [n for n in (*aggregate.keys, *aggregate.values) if n not in given.columns]
-    missing += [n for n in (*aggregate.keys.values(), *aggregate.values.values()) if n not in rows]
+    missing = [n for n in (*aggregate.by, *aggregate.values) if n not in given.columns]
+    missing += [n for n in (*aggregate.by.values(), *aggregate.values.values()) if n not in rows]
     if missing:
         found, expected = f"no column {', '.join(sorted(missing))}", "the configured columns"
         raise InputError("aggregates", found, expected, "Correct the configuration.")

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 from scipy.special import kolmogorov
 from scipy.stats import rankdata
 
 from anonymization.tables.cells import Floats, NumericColumn
 from anonymization.tables.config import TableConfig
-from data.contracts import StageConfig, Verdict
+from anonymization.tables.settings import FidelityConfig
+from data.contracts import Verdict
 
 NAME = "fidelity"
 ALL = "(all)"
@@ -30,19 +29,6 @@ _SEED_P = 0.05
 class FidelityReason(StrEnum):
     DRIFTED = "fidelity.drifted"
     NOTHING_ASSESSABLE = "fidelity.nothing_assessable"
-
-
-class FidelityConfig(StageConfig):
-    """Limits per column and group of at least `min_rows` numbers; smaller ones are not assessable.
-
-    `max_d`: Kolmogorov-Smirnov distance; `max_wasserstein`: 1-Wasserstein distance as a share of
-    the original interquartile range; `max_beyond`: share of assessable pairs that may be beyond.
-    """
-
-    min_rows: Annotated[int, Field(ge=2)] = 30
-    max_d: Annotated[float, Field(ge=0, le=1)] = 0.05
-    max_wasserstein: Annotated[float, Field(ge=0)] = 0.05
-    max_beyond: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
 @dataclass(frozen=True, slots=True)

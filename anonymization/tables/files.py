@@ -20,13 +20,18 @@ def table_name(path: Path) -> str:
     return path.name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file's name ends as that of a table."""
+    return path.name.lower().endswith((_CSV, _ZIPPED, _PARQUET))
+
+
 def read_table(path: Path) -> pl.DataFrame:
     """A CSV (UTF-8, optionally gzipped) with every cell as text, or a Parquet file.
 
     Empty CSV cells are null. Errors: `InputError` for other files, and for what does not parse.
     """
     name = path.name.lower()
-    if not path.is_file() or not name.endswith((_CSV, _ZIPPED, _PARQUET)):
+    if not path.is_file() or not is_table(path):
         raise InputError(path.name, "no table", "a .csv, .csv.gz or .parquet file", "Check it.")
     try:
         if name.endswith(_PARQUET):

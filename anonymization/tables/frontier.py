@@ -5,31 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
 
 import polars as pl
-from pydantic import Field
 
 from anonymization.tables.attacks.linked import link
-from anonymization.tables.attacks.report import AttackConfig, AttackReport, attack
+from anonymization.tables.attacks.report import AttackReport, attack
 from anonymization.tables.attacks.result import AttackResult, Risk
 from anonymization.tables.attacks.utility import Utility, utility
-from anonymization.tables.config import PerturbMethod, Step, TableConfig
+from anonymization.tables.config import TableConfig
+from anonymization.tables.fidelity import assess
 from anonymization.tables.perturb.run import perturb_table
-from data.contracts import StageConfig, Verdict
+from anonymization.tables.settings import (
+    AttackConfig,
+    FidelityConfig,
+    FrontierConfig,
+    RiskLimits,
+    UtilityLimits,
+)
+from data.contracts import Status, Verdict
 from data.contracts.verdict import Scalar
 
 NAME = "re-identification"
 CONFIGURED = "as configured"
-Share = Annotated[float, Field(ge=0, le=1)]
 
-_STRENGTHS = (
-    (PerturbMethod.LSD, (1, 2, 3)),
-    (PerturbMethod.LOG_NOISE, (0.1, 0.3, 1.0)),
-    (PerturbMethod.RANK_SWAP, (0.05, 0.1, 0.2)),
-    (PerturbMethod.MICROAGGREGATION, (3, 10)),
-    (PerturbMethod.LEVEL_SWAP, (0.06, 0.12, 0.3)),
-)
 _LIMITED = (Risk.ONE_COMPANY, Risk.WHOLE_INDUSTRY, Risk.HISTORY, Risk.LARGEST)
 
 
@@ -38,64 +36,57 @@ class RiskReason(StrEnum):
     NOT_ATTACKED = "risk.not_attacked"
 
 
-class RiskLimits(StageConfig):
-    """Hit rates that a release may not exceed, for attackers who know up to `columns` columns.
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Everything measured about one setting."""
 
-    A limit of 1 accepts a risk: it is reported all the same. `history` binds tables with several
-    years under one pseudonym; releasing a year alone, or new pseudonyms per year, takes it away.
-    """
+    setting: str
+    utility: Utility
+    attacks: AttackReport
+    fidelity: Verdict
 
-    columns: Annotated[int, Field(ge=1)] = 3
-    one_company: Share = 0.2
-    whole_industry: Share = 0.2
-    history: Share = 0.2
-    largest: Share = 0.5
-
-    def of(self, risk: Risk) -> float:
-        """The limit of a risk; pseudonyms have none here."""
-        return {
-            Risk.ONE_COMPANY: self.one_company,
-            Risk.WHOLE_INDUSTRY: self.whole_industry,
-            Risk.HISTORY: self.history,
-            Risk.LARGEST: self.largest,
-        }.get(risk, 1.0)
-
-
-class UtilityLimits(StageConfig):
-    """What a setting must keep to be worth naming, see `Utility` for the figures."""
-
-    min_spearman: Share = 0.94
-    max_flips: Share = 0.10
-    max_sums: Annotated[float, Field(ge=0)] = 0.01
-    max_broken: Annotated[int, Field(ge=0)] = 0
-
-    def kept(self, found: Utility) -> bool:
-        """Whether a release keeps all of it."""
-        return (
-            found.spearman >= self.min_spearman
-            and found.flips <= self.max_flips
-            and found.sums <= self.max_sums
-            and found.broken <= self.max_broken
-        )
+    def point(self, columns: int) -> FrontierPoint:
+        """Its place on the frontier for attackers who know up to `columns` columns."""
+        risks = worst_risks(self.attacks, columns)
+        return FrontierPoint(self.setting, self.utility, risks, self.fidelity)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint:
-    """A setting with its utility and, per risk, the attack that finds most companies."""
+    """A setting with its utility, per risk the attack that finds most companies, and whether the
+    fidelity gate lets it pass."""
 
     setting: str
     utility: Utility
     risks: Mapping[Risk, AttackResult]
+    fidelity: Verdict
 
 
-def grid(config: TableConfig) -> dict[str, TableConfig]:
+_EVERY_METHOD, _FIDELITY = FrontierConfig(), FidelityConfig()
+
+
+def grid(config: TableConfig, settings: FrontierConfig = _EVERY_METHOD) -> dict[str, TableConfig]:
     """The setting as configured, and every plain method at a few strengths, by name."""
-    plain = {
-        f"{method} {strength:g}": config.with_steps([Step(method=method, strength=strength)])
-        for method, strengths in _STRENGTHS
-        for strength in strengths
-    }
+    plain = {name: config.with_steps([step]) for name, step in settings.steps().items()}
     return {CONFIGURED: config} | plain
+
+
+def measure(
+    setting: str,
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    config: TableConfig,
+    attacks: AttackConfig,
+    limits: FidelityConfig,
+) -> Tried:
+    """Attack a release, and measure what it keeps. Rows of the frames correspond by position."""
+    linked = link(original, released, config)
+    return Tried(
+        setting,
+        utility(linked, config.relations),
+        attack(original, released, config, attacks, linked),
+        assess(original, released, config, limits).verdict,
+    )
 
 
 def frontier(
@@ -104,6 +95,7 @@ def frontier(
     key: bytes,
     attacks: AttackConfig,
     columns: int,
+    limits: FidelityConfig = _FIDELITY,
 ) -> tuple[FrontierPoint, ...]:
     """Perturb, attack and measure under every setting, in the order given.
 
@@ -112,9 +104,7 @@ def frontier(
     points = []
     for name, config in settings.items():
         released = perturb_table(original, config, key).frame
-        report = attack(original, released, config, attacks)
-        kept = utility(link(original, released, config), config.relations)
-        points.append(FrontierPoint(name, kept, worst_risks(report, columns)))
+        points.append(measure(name, original, released, config, attacks, limits).point(columns))
     return tuple(points)
 
 
@@ -129,6 +119,30 @@ def passes(risks: Mapping[Risk, AttackResult], limits: RiskLimits) -> bool:
     return all(result.rate <= limits.of(risk) for risk, result in risks.items())
 
 
+def keeps(found: Utility, worth: UtilityLimits) -> bool:
+    """Whether a release keeps all that makes it worth naming."""
+    return (
+        found.spearman >= worth.min_spearman
+        and found.flips <= worth.max_flips
+        and found.sums <= worth.max_sums
+        and found.broken <= worth.max_broken
+    )
+
+
+def would_pass(
+    points: Sequence[FrontierPoint], limits: RiskLimits, worth: UtilityLimits
+) -> dict[str, Scalar]:
+    """Which of the settings tried would pass both gates, and which keep the utility besides."""
+    faithful = [point for point in points if point.fidelity.status is not Status.FAILED]
+    safe = [point for point in faithful if passes(point.risks, limits)]
+    useful = [point for point in safe if keeps(point.utility, worth)]
+    return {
+        "settings_tried": len(points),
+        "would_pass": _named(safe),
+        "would_pass_and_keep_utility": _named(useful),
+    }
+
+
 def judge(
     report: AttackReport,
     limits: RiskLimits,
@@ -141,11 +155,8 @@ def judge(
     and the attacks on whole industries did not run, the release is unverified.
     """
     risks = worst_risks(report, limits.columns)
-    safe = [point.setting for point in points if passes(point.risks, limits)]
-    useful = [p.setting for p in points if p.setting in safe and worth.kept(p.utility)]
     told: dict[str, Scalar] = {risk.value: found.rate for risk, found in risks.items()}
-    told |= {"settings_tried": len(points)}
-    told |= {"would_pass": _named(safe), "would_pass_and_keep_utility": _named(useful)}
+    told |= would_pass(points, limits, worth)
     worst = max(risks, key=lambda risk: (risks[risk].rate - limits.of(risk), risk.value))
     seen, limit = risks[worst].rate, limits.of(worst)
     told |= {"worst": worst.value, "attack": risks[worst].name}
@@ -157,5 +168,5 @@ def judge(
     return Verdict.passing(NAME, seen, limit, told)
 
 
-def _named(settings: Sequence[str]) -> str:
-    return "; ".join(settings) if settings else "none of those tried"
+def _named(points: Sequence[FrontierPoint]) -> str:
+    return "; ".join(point.setting for point in points) or "none of those tried"

@@ -1,17 +1,16 @@
-"""`audit/privacy.json`, its pictures and its page: who could be found again, and what it cost.
+"""The part of a table in `audit/privacy.json`, and its pictures: who could be found again, and
+what it cost.
 
 No names, codes or values of companies: rates, counts and settings only.
 """
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from anonymization.tables.attacks.plots import (
-    STYLE,
     Dot,
     RateRow,
     Scatter,
@@ -24,29 +23,13 @@ from anonymization.tables.attacks.utility import Utility
 from anonymization.tables.frontier import (
     CONFIGURED,
     FrontierPoint,
-    RiskLimits,
-    UtilityLimits,
 )
+from anonymization.tables.settings import RiskLimits, UtilityLimits
 from data.contracts import Status, Verdict
-from data.snapshot.neutralise import one_line
-from data.snapshot.pages import policy
 
 _LIMITED = (Risk.ONE_COMPANY, Risk.WHOLE_INDUSTRY, Risk.HISTORY, Risk.LARGEST)
 _PLOTTED = (Risk.WHOLE_INDUSTRY, Risk.HISTORY)
 _ACROSS = "Spearman within industries, least column"
-PAGE_STYLE = (
-    STYLE
-    + """
-body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;
-color-scheme:light dark}
-table{border-collapse:collapse;font-size:14px}
-th,td{text-align:left;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #8886}
-.num{text-align:right;font-variant-numeric:tabular-nums}
-.scroll{overflow-x:auto}
-.verdict{border-left:4px solid #8888;padding-left:.75rem}
-.failed{border-color:#b8452d}.passed{border-color:#2f8f5b}
-"""
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +46,8 @@ class TablePrivacy:
     verdict: Verdict
 
 
-def privacy_json(tables: Sequence[TablePrivacy]) -> dict[str, Any]:
-    """What `audit/privacy.json` holds, per table."""
-    return {table.name: _table_json(table) for table in tables}
-
-
-def _table_json(table: TablePrivacy) -> dict[str, Any]:
+def privacy_json(table: TablePrivacy) -> dict[str, Any]:
+    """What `audit/privacy.json` holds on the attacks on a table."""
     attacks = asdict(table.attacks)
     results = attacks.pop("results")
     return {
@@ -82,6 +61,7 @@ def _table_json(table: TablePrivacy) -> dict[str, Any]:
                 "setting": point.setting,
                 "utility": asdict(point.utility),
                 "risks": {risk.value: asdict(found) for risk, found in point.risks.items()},
+                "fidelity": {"status": point.fidelity.status, "beyond": point.fidelity.observed},
             }
             for point in table.frontier
         ],
@@ -154,96 +134,5 @@ def frontier_picture(table: TablePrivacy, *, standalone: bool = False) -> str:
     return frontier_chart(plots, _ACROSS, title, standalone=standalone)
 
 
-def privacy_section(table: TablePrivacy) -> str:
-    """A `<section>` of HTML; the page brings `PAGE_STYLE`."""
-    verdict = table.verdict
-    asked = f"{verdict.gate}: {verdict.status.value}"
-    if verdict.reason is not None:
-        asked += f" ({verdict.reason})"
-    parts = [
-        f"<section><h2>{_escape(table.name)}</h2>",
-        f'<p class="verdict {verdict.status.value}"><strong>{_escape(asked)}</strong> '
-        f"{_escape(statement(table))}</p>",
-        f"<figure>{rates_picture(table)}</figure>",
-    ]
-    if table.frontier:
-        parts += [f"<figure>{frontier_picture(table)}</figure>", _frontier_table(table)]
-    parts += [_attack_table([*table.attacks.results, *table.pseudonyms]), _k_table(table)]
-    return "".join([*parts, "</section>"])
-
-
-def privacy_page(tables: Sequence[TablePrivacy]) -> str:
-    """A page of its own, under a policy that allows its style and nothing else."""
-    body = "".join(privacy_section(table) for table in tables)
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_escape(policy(PAGE_STYLE))}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Attack report</title><style>{PAGE_STYLE}</style></head>"
-        f"<body><h1>Attack report</h1>{body}</body></html>\n"
-    )
-
-
-def _attack_table(results: Sequence[AttackResult]) -> str:
-    rows = [
-        (
-            *(r.risk.value, r.name, ", ".join(r.columns), r.scope, r.knows.value, f"{r.n:,}"),
-            *(_percent(r.rate), f"{_percent(r.ci_low)} to {_percent(r.ci_high)}"),
-            _percent(r.chance),
-        )
-        for r in results
-    ]
-    head = ("risk", "attack", "columns", "scope", "attacker knows", "n", "found", "95 %", "chance")
-    return f"<details><summary>All attacks</summary>{_html_table(head, rows, 5)}</details>"
-
-
-def _frontier_table(table: TablePrivacy) -> str:
-    rows = [
-        (
-            *(p.setting, f"{p.utility.spearman:.3f}", _percent(p.utility.flips)),
-            *(_percent(p.utility.sums), str(p.utility.broken), f"{p.utility.d:.3f}"),
-            *(_percent(p.risks[risk].rate) if risk in p.risks else "not run" for risk in _LIMITED),
-        )
-        for p in table.frontier
-    ]
-    head = (
-        *("setting", "Spearman", "signs turned", "sums moved", "relations broken", "D"),
-        *(risk.value for risk in _LIMITED),
-    )
-    return f"<details><summary>All settings</summary>{_html_table(head, rows, 1)}</details>"
-
-
-def _k_table(table: TablePrivacy) -> str:
-    rows = [
-        (
-            ", ".join([*k.columns, *(f"{name} in classes" for name in k.binned)]),
-            *(f"{k.rows:,}", str(k.k_min), _percent(k.at_most[1]), _percent(k.at_most[5])),
-            _percent(k.unmatched),
-        )
-        for k in table.attacks.k_maps
-    ]
-    head = ("kept columns", "rows", "least k", "alone", "at most 5", "no such original")
-    return f"<h3>Rows that share what is kept</h3>{_html_table(head, rows, 1)}"
-
-
-def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> str:
-    """`words` leading columns are text, the others figures."""
-    kinds: Mapping[bool, str] = {True: "", False: ' class="num"'}
-    top = "".join(f"<th{kinds[at < words]}>{_escape(text)}</th>" for at, text in enumerate(head))
-    lines = "".join(
-        "<tr>"
-        + "".join(f"<td{kinds[at < words]}>{_escape(text)}</td>" for at, text in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    table = f"<table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
-    return f'<div class="scroll">{table}</div>'
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _escape(text: str) -> str:
-    """Names come from files that anyone may edit: no markup, no control characters."""
-    return html.escape(one_line(text))

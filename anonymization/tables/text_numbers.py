@@ -33,23 +33,17 @@ class TextNumbers:
         narrow = series
         if wide.any():
             narrow = series.str.replace_many(list(_WIDE), list(_NARROW))
-        parts = narrow.str.extract_groups(_NUMBER).struct.unnest()
-        self.known = parts["whole"].is_not_null().to_numpy()
-        unread = int((narrow.str.contains("[0-9]").fill_null(False).to_numpy() & ~self.known).sum())
+        parts = _parsed(narrow)
+        self.known = parts["known"].to_numpy()
+        unread = int((parts["has_digits"] & ~parts["known"]).sum())
         if unread:
             expected = "one number a cell, such as 1,234.50 or △12"
             todo = "Clean the column, or declare it as free text."
             raise InputError(series.name, f"{unread} cells with other digits", expected, todo)
-        self._parts = parts.with_columns(
-            wide=wide, grouped=pl.col("whole").str.contains(",", literal=True)
-        )
-        self.decimals = parts["decimals"].str.len_chars().fill_null(0).to_numpy().astype(np.int64)
-        digits = (parts["whole"].str.replace_all(",", "") + parts["decimals"].fill_null("")).cast(
-            pl.Float64
-        )
-        sign = parts["before"].str.contains(_NEGATIVE).fill_null(False).to_numpy()
-        value = digits.fill_null(0.0).to_numpy()
-        self.value: Floats = np.where(sign, -value, value)
+        self._parts = parts.with_columns(wide=wide)
+        self.decimals = parts["places"].to_numpy().astype(np.int64)
+        value = parts["value"].to_numpy()
+        self.value: Floats = np.where(parts["negative"].to_numpy(), -value, value)
 
     def written(self, value: Floats) -> pl.Series:
         """The column with the magnitudes of `value` in each cell's own format."""
@@ -74,6 +68,29 @@ class TextNumbers:
             body = pl.when("wide").then(widened).otherwise(body)
         text = made.select(pl.concat_str("before", body, "after").alias("text"))["text"]
         return self.series.zip_with(pl.Series(~self.known), text).alias(self.series.name)
+
+
+def _parsed(cells: pl.Series) -> pl.DataFrame:
+    """All parts of all cells in one query: tables have many columns, and queries a price."""
+    cell, whole, decimals = pl.col("cell"), pl.col("whole"), pl.col("decimals")
+    return (
+        pl.LazyFrame({"cell": cells})
+        .select(
+            cell.str.extract_groups(_NUMBER).alias("parts"),
+            cell.str.contains("[0-9]").fill_null(False).alias("has_digits"),
+        )
+        .unnest("parts")
+        .with_columns(
+            known=whole.is_not_null(),
+            grouped=whole.str.contains(",", literal=True),
+            places=decimals.str.len_chars().fill_null(0),
+            value=(whole.str.replace_all(",", "") + decimals.fill_null(""))
+            .cast(pl.Float64)
+            .fill_null(0.0),
+            negative=pl.col("before").str.contains(_NEGATIVE).fill_null(False),
+        )
+        .collect()
+    )
 
 
 def _grouped(made: pl.DataFrame) -> pl.Series:

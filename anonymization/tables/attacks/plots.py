@@ -16,7 +16,7 @@ STYLE = """
 .privacy text{font:13px system-ui,sans-serif;fill:#1d2430}
 .privacy .big{font-size:15px;font-weight:650}
 .privacy .soft{fill:#5b6675}
-.privacy .bar{fill:#2f6f8f}
+.privacy .rate{fill:#2f6f8f}
 .privacy .above{fill:#b8452d}
 .privacy .whisker,.privacy .axis{stroke:#1d2430;stroke-width:1;fill:none}
 .privacy .chance{stroke:#5b6675;stroke-width:2;stroke-dasharray:2 2}
@@ -27,7 +27,7 @@ STYLE = """
 @media (prefers-color-scheme:dark){
 .privacy text{fill:#e6eaf0}
 .privacy .soft{fill:#9aa7b6}
-.privacy .bar,.privacy .dot{fill:#5fa8cb}
+.privacy .rate,.privacy .dot{fill:#5fa8cb}
 .privacy .above,.privacy .own{fill:#ef7d63}
 .privacy .whisker,.privacy .axis{stroke:#e6eaf0}
 .privacy .chance{stroke:#9aa7b6}
@@ -86,7 +86,7 @@ def rates_chart(rows: Sequence[RateRow], title: str, *, standalone: bool = False
 
 
 def _rate(row: RateRow, y: int) -> str:
-    kind = "above" if row.limit is not None and row.rate > row.limit else "bar"
+    kind = "above" if row.limit is not None and row.rate > row.limit else "rate"
     low, high, chance = (_LABEL + _BAR * v for v in (row.low, row.high, row.chance))
     parts = [
         _text(_LABEL - 8, y + 15, row.label, "name", "end"),

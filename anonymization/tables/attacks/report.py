@@ -4,40 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 
 from anonymization.tables.attacks import joint, published, single, trajectory
 from anonymization.tables.attacks.features import Metric
 from anonymization.tables.attacks.linked import Linked, link
 from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk
 from anonymization.tables.attacks.uniqueness import KMap, k_maps
-from anonymization.tables.config import Name, TableConfig
-from data.contracts import StageConfig
+from anonymization.tables.config import TableConfig
+from anonymization.tables.settings import AttackConfig
 
 _DIGITS = (1, 2, 3)
 _RATIO_COLUMNS = (3, 4)
 _LARGEST_BY = 3  # columns
-
-
-class AttackConfig(StageConfig):
-    """`known`: columns in the order in which an attacker learns them; empty: the fullest ones.
-
-    `assignment` switches the slow attacks on (and a rerun with a key that has nothing to do with
-    the release, to compare the published seed with); assignments run on the year with most rows,
-    exact up to `exact_rows` per industry and in blocks beyond. `simulations`: how often the
-    method-aware attacker tries the method. `seed` is the public seed, which every attacker has.
-    """
-
-    known: tuple[Name, ...] = ()
-    assignment: bool = True
-    exact_rows: Annotated[int, Field(ge=2, le=10_000)] = 2_000
-    simulations: Annotated[int, Field(ge=1, le=20)] = 1
-    bins: Annotated[int, Field(ge=2, le=100)] = 10
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +44,20 @@ class AttackReport:
 
 
 def attack(
-    original: pl.DataFrame, released: pl.DataFrame, config: TableConfig, settings: AttackConfig
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    config: TableConfig,
+    settings: AttackConfig,
+    linked: Linked | None = None,
 ) -> AttackReport:
     """Attack `released`, whose rows correspond to those of `original` by position.
 
     Identifiers are not used: the attacker has the original values of the known columns, industry
-    and year, and wants the released record. Errors: `InputError` as `link`.
+    and year, and wants the released record. `linked`: both tables, if they are linked already.
+    Errors: `InputError` as `link`.
     """
-    linked = link(original, released, config)
+    if linked is None:
+        linked = link(original, released, config)
     known = known_columns(linked, settings)
     simulated = _simulated(linked, original, config, settings)
     results = list(_quick(linked, known))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -27,7 +27,8 @@ _THREADS = 2
 
 @dataclass(frozen=True, slots=True)
 class PerturbReport:
-    """Counts per column: numbers, zeros, and numbers that did not move; what was restored.
+    """Counts per column: numbers, zeros, and numbers that did not move; what was restored. Joint
+    steps count a repeated row once, but for `rows`.
 
     `kept_levels`: entities that a level swap left at their level, since they dominate their group.
     """
@@ -86,9 +87,31 @@ def perturb_table(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Pertu
     Noise belongs to (step, entity, period, column), so that the order of rows changes nothing.
     Signs, zeros, missing cells, integers, number formats and the last reported digit stay; then
     sums and bounds are restored and derived columns recomputed. Other columns are not touched.
+    Joint steps see a row that repeats another in all columns once, and it repeats it afterwards.
     Errors: `InputError` for undeclared or missing columns, and for measures that are no numbers.
     """
     check_table(frame, config)
+    first = None if _is_cellwise(config) else _first_alike(frame)
+    if first is None:
+        return _perturbed(frame, config, key)
+    kept, back = np.unique(first, return_inverse=True)
+    made = _perturbed(frame[kept], config, key)
+    return Perturbed(made.frame[back], replace(made.report, rows=frame.height))
+
+
+def _is_cellwise(config: TableConfig) -> bool:
+    return all(step.method in _CELLWISE for n in config.measures for step in config.steps_of(n))
+
+
+def _first_alike(frame: pl.DataFrame) -> Ints | None:
+    """Per row the first row that is the same in all columns; None if no two rows are."""
+    plain = pl.DataFrame([frame[name].alias(str(at)) for at, name in enumerate(frame.columns)])
+    row = pl.col("row").min().over(plain.columns)
+    first: Ints = plain.with_row_index("row").select(row.cast(pl.Int64))["row"].to_numpy()
+    return None if (first == np.arange(len(first))).all() else first
+
+
+def _perturbed(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Perturbed:
     state = _State(frame, config, key)
     depth = max((len(config.steps_of(name)) for name in config.measures), default=0)
     for position in range(depth):

@@ -23,6 +23,7 @@ _TYPE = "|".join(map(re.escape, sorted(words("streets.toml", "types"), key=len, 
 _ENDING = "|".join(sorted(words("streets.toml", "endings"), key=len, reverse=True))
 _PARTICLE = "|".join(words("streets.toml", "particles"))
 _LOWER = "|".join(words("streets.toml", "lower"))
+_KINDS = "|".join(sorted(words("streets.toml", "kinds"), key=len, reverse=True))
 _STREET_WORDS = (
     frozenset(word for key in ("suffixes", "types", "units") for word in words("streets.toml", key))
     | {word for name in words("places.toml", "countries") for word in name.split()}
@@ -30,26 +31,33 @@ _STREET_WORDS = (
 )
 
 _W = f"[{LETTERS}0-9]"
-_NUMBER = rf"\d{{1,6}}[A-Za-z]?{AFTER}"
+_NUMBER = rf"\d{{1,6}}(?:-\d{{3,4}})?[A-Za-z]?{AFTER}"
+_POSTCODE = rf"[A-Z]{{1,2}}\d[A-Z\d]? \d[A-Z]{{2}}{AFTER}"  # of the Royal Mail
 _WORD = rf"(?:[dl]')?[{CAPITALS}](?:{_W}|['∆/](?={_W})|-(?={_W})|\.(?={_W})){{0,24}}\.?"
 _RUN_WORD = rf"{_WORD}|(?:{_LOWER})\b\.?|C/|#|\([{CAPITALS}]{_W}{{1,20}}\)"
-_TOKEN = rf"(?:{_NUMBER}\.?|(?:(?:{_PARTICLE}) ){{0,2}}(?:{_RUN_WORD}))"
+_TOKEN = rf"(?:{_POSTCODE}|{_NUMBER}\.?|(?:(?:{_PARTICLE}) ){{0,2}}(?:{_RUN_WORD}))"
 _BULLET = r"[?>*#|-]{1,3} ?"
 _GAP = rf"(?:[ ,]{{0,3}}\n{{1,2}}(?:{_BULLET})?[ ,]{{0,4}}|[ ,]{{1,3}})"
 _RUN = re.compile(rf"(?<![.,:/-]){BEFORE}{_TOKEN}(?:{_GAP}{_TOKEN}){{0,24}}")
+_HUNGARIAN = r"(?:utca|útja|út|u\.|tér|tere|kapu|köz|rkp\.|körút)"
 _NUMBERS = rf"(?:{_NUMBER} ){{0,2}}"
 _SPACED = rf"(?:(?:(?:{_PARTICLE}) ){{0,2}}{_WORD} )"
 _EVIDENCE = tuple(
     re.compile(rf"{BEFORE}{pattern}")
     for pattern in (
         rf"(?:{_NUMBER} ){{1,2}}{_SPACED}{{1,5}}?(?:{_SUFFIX}){AFTER}",
-        rf"(?:{_NUMBER} ){{1,2}}{_SPACED}{{1,5}}(?:u\. ?|útja )?{_NUMBER}",
+        rf"(?:{_NUMBER} ){{1,2}}{_SPACED}{{1,5}}(?:{_HUNGARIAN} ?)?{_NUMBER}",
         rf"{_NUMBERS}(?:{_TYPE}) (?:{_SPACED}{{1,5}}{_NUMBER}|{_NUMBER})",
         rf"{_NUMBERS}(?:{_TYPE}) {_SPACED}{{0,3}}(?:(?:{_PARTICLE}) ){{0,2}}{_WORD}",
         rf"{_NUMBERS}{_SPACED}{{0,3}}(?:{_W}{{1,20}}|(?=u))(?:{_ENDING})\.? {_NUMBER}",
+        rf"{_NUMBER} {_SPACED}{{1,3}}(?:{_KINDS}){AFTER}",
         rf"{_NUMBERS}{_SPACED}{{1,4}}{_NUMBER}[ ,\n]{{1,4}}(?:Suite|Apt|Flat|Unit|Floor)\b",
         rf"{_NUMBERS}{_SPACED}{{1,4}}(?:{_SUFFIX})[ ,\n]{{1,4}}(?:Suite|Apt|Flat|Unit|Floor)\b",
     )
+)
+_CERTAIN = re.compile(
+    rf"{BEFORE}{_NUMBER} {_SPACED}{{1,3}}?"
+    rf"(?:Street|Road|Avenue|Lane|Boulevard|Crescent|Terrace|Square){AFTER}"
 )
 _BARE_TYPE = 3  # the place of the pattern that may hold no number
 _DIGIT = re.compile(r"\d")
@@ -70,6 +78,20 @@ _MORE = re.compile(
     rf"\n(?: {{1,4}}|, |\n (?=\S)|{_BULLET}|(?=(?:{_WORD} ?){{1,4}}\n,)"
     rf"|(?=(?:{_WORD} ?){{1,4}}(?:, {_STATE}| \d{{4,6}}\b)))"
 )
+# `St.` behind a street that has its own kind or its number is no part of its name.
+_TWICE = re.compile(
+    rf"(?:(?: (?:{_SUFFIX})\.?)|\d\.?|(?:{BEFORE}(?:{_TYPE}) [^\n,]{{2,40}}))"
+    r"( (?:St\.?|str|street))$"
+)
+# In Hungarian a full stop belongs to the house number.
+_POINTED = re.compile(rf"{_HUNGARIAN} \d{{1,4}}$")
+# A town, a state and a post code on the line below the street, without commas.
+_CITY_LINE = re.compile(
+    rf"\n(?P<town>(?:{_WORD} ){{0,3}}{_WORD}) (?P<state>[A-Z]{{2,3}}|nan) "
+    r"(?P<code>\d{3} ?\d{1,3})$"
+)
+_UNIT = re.compile(r"(?:Apt|Suite|Flat|Unit|Floor)\.? (?:\d{1,5}[A-Z]?,? )?$")
+_UNIT_FIRST = re.compile(rf"((?:Apt|Suite|Flat|Unit|Floor)\.? \d{{1,5}}[A-Z]?),? (?={_NUMBER} )")
 _TAIL = re.compile(r"(?:(?<=\d)\.? St\.?)?[ ,\n]*(?:(?<=\d{4}|\w{4})\.)?[ ,\n]*$")
 _SET_APART = re.compile(r"\n\s*\n|\n[ ]{2,}")
 _BULLETED = re.compile(rf"\n{_BULLET}$")
@@ -80,8 +102,9 @@ _HOUSE = re.compile(
 )
 _TOWN = re.compile(
     rf"(?:(?P<house>\d{{1,6}}) )?"
-    rf"(?P<street>(?:{_NUMBER} )?{_SPACED}{{0,4}}(?:{_SMALL}\S{{1,30}} {_NUMBER}|(?:{_SUFFIX})\.?))"
-    rf", (?P<town>{_SPACED}{{0,3}}{_WORD})"
+    rf"(?P<street>(?:{_NUMBER} )?{_SPACED}{{0,4}}(?:{_SMALL}\S{{1,30}} {_NUMBER}|(?:{_SUFFIX})\.?"
+    rf"|(?:{_TYPE}) {_SPACED}{{0,4}}{_SMALL}{_WORD}))"
+    rf", (?P<town>{_SPACED}{{0,3}}{_SMALL}{_WORD})"
 )
 _COUNTRY_ZIP = re.compile(rf"\W{{0,6}}((?:{_WORD} ?){{1,4}}(?:\({_WORD}\))?)(?<! ) (\d{{4,6}})")
 _PARTS = re.compile(r"[^\n]+")
@@ -104,10 +127,14 @@ def find_addresses(folded: str, lines: MachineLines) -> Iterator[Finding]:
 
 
 def _pieces(run: str) -> Iterator[tuple[int, int]]:
-    """The run cut at everyday words: months, section words, product names."""
+    """The run cut at everyday words: months, section words, product names; not inside `28 Queen's
+    Road`."""
     start = 0
+    certain = [street.span() for street in _CERTAIN.finditer(run)]
     for word in re.finditer(r"[^\W\d_]+", run):
         common = word.group() in COMMON and word.group() not in _STREET_WORDS
+        if any(first < word.start() < last for first, last in certain):
+            continue
         if common and not (word.group().isupper() and len(word.group()) == 2):
             yield start, word.start()
             start = word.end()
@@ -127,9 +154,10 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     if not begins:
         return None
     begin = start + min(begins)
-    before = _AND.search(text, max(0, begin - 40), begin)
-    if before:
-        begin = before.start()
+    for pattern in (_AND, _UNIT):
+        before = pattern.search(text, max(0, begin - 40), begin)
+        if before:
+            begin = before.start()
     end = _end(text, begin, end)
     return (begin, end) if end - begin >= 6 else None
 
@@ -144,7 +172,13 @@ def _end(text: str, start: int, end: int) -> int:
             break
         newline = text.find("\n", newline + 1, end)
     tail = _TAIL.search(text, start, end)
-    return tail.start() if tail else end
+    end = tail.start() if tail else end
+    twice = _TWICE.search(text, start, end)
+    if twice:
+        end = twice.start(1)
+    if text[end : end + 1] == "." and _POINTED.search(text, start, end):
+        end += 1
+    return end
 
 
 def _blocks(text: str, start: int, end: int) -> Iterator[Finding]:
@@ -160,6 +194,17 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Finding]:
         or _SET_APART.search(value)
         or _BULLETED.search(text, 0, start)
     )
+    unit = _UNIT_FIRST.match(value)
+    if unit:
+        yield _finding(start, start + unit.end(1))
+        yield from _blocks(text, start + unit.end(), end)
+        return
+    city = _CITY_LINE.search(value)
+    if city and "\n" not in value[: city.start()]:
+        yield from _blocks(text, start, start + city.start())
+        for name in ("town", "state", "code"):
+            yield _finding(start + city.start(name), start + city.end(name))
+        return
     if not block:
         house = _HOUSE.fullmatch(value)
         town = _TOWN.fullmatch(value)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import Finding
+from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.blocks import find_blocks
+from anonymization.text.detect.casing import with_capitals
 from anonymization.text.detect.fold import fold
+from anonymization.text.detect.keep import keeper
 from anonymization.text.detect.machine import MachineLines
 from anonymization.text.detect.memo import Memo
 from anonymization.text.detect.resolve import resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
-from anonymization.text.detect.runs import find_runs
+from anonymization.text.detect.runs import find_runs, whole_firm
+from anonymization.text.detect.spread import spread
 from anonymization.text.detect.units import Unit, chinese_units, english_units
 from anonymization.text.detect.unknown import find_unknown
 from anonymization.text.secrets.find import find_secrets
@@ -34,6 +37,7 @@ class TextDetector:
             for rule in load_rules() + own_rules(self._config.person_number_patterns)
             if rule.type in self._entities
         )
+        self._masked = keeper(self._config)
         self._texts = Memo(self._config.memo_chars)
         self._english = Memo(self._config.memo_chars)
         self._chinese = Memo(self._config.memo_chars)
@@ -54,7 +58,7 @@ class TextDetector:
         return [list(known[text]) for text in texts]
 
     def _analyse(self, texts: Sequence[str]) -> list[tuple[Finding, ...]]:
-        folded = [fold(text) for text in texts]
+        folded = [with_capitals(fold(text), self._known()) for text in texts]
         ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
         settled = [resolve(plain, found) for plain, found in zip(folded, ruled, strict=True)]
         both = list(zip(folded, settled, strict=True))
@@ -73,13 +77,16 @@ class TextDetector:
         lines = MachineLines(folded)
         found = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         found += find_runs(folded, lines)
-        if self._config.english_model:
-            known = english.dictionary(self._config.english_model)
-            found += find_unknown(folded, lines, known)
+        found += find_unknown(folded, lines, self._known())
         found += find_blocks(folded, found)
         if self._config.secrets:
             found += find_secrets(text)
-        return [finding for finding in found if self._wanted(finding)]
+        return [finding for finding in _without_doubles(found) if self._wanted(finding)]
+
+    def _known(self) -> frozenset[str]:
+        """English words, none without a model."""
+        model = self._config.english_model
+        return english.dictionary(model) if model else frozenset()
 
     def _ask_english(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
         model = self._config.english_model
@@ -104,10 +111,31 @@ class TextDetector:
         return known
 
     def _settle(self, text: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
-        return tuple(resolve(text, (finding for finding in found if self._wanted(finding))))
+        wanted = (whole_firm(text, finding) for finding in found if self._wanted(finding))
+        settled = resolve(text, wanted)
+        more = spread(text, settled, MachineLines(text), self._known())
+        if more:
+            settled = resolve(text, [*settled, *(one for one in more if self._wanted(one))])
+        return tuple(finding for finding in settled if self._masked(text, finding))
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score
+
+
+def _without_doubles(found: Sequence[Finding]) -> list[Finding]:
+    """Without telephone numbers that only words near them announce, where a house and its street
+    stand."""
+    streets = {
+        place
+        for one in found
+        if one.type is EntityType.ADDRESS
+        for place in range(one.start, one.end)
+    }
+    return [
+        one
+        for one in found
+        if one.recognizer != "phone_said" or one.start not in streets or one.end not in streets
+    ]
 
 
 def _recall(memo: Memo, units: Iterable[Unit]) -> tuple[dict[str, tuple[Finding, ...]], list[str]]:

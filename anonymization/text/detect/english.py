@@ -30,7 +30,7 @@ _LABELS = {
     "ORG": EntityType.ORGANIZATION,
     "NORP": EntityType.NATIONALITY,
 }
-_CUT = re.compile(r"\n|[:;] |[\"“”]| as | (?:of|for|in|at|and|the)$")
+_CUT = re.compile(r"\n|[:;] |[\"“”]| as | (?:of|for|in|at|and|the)$| (?:Apt|Suite|Unit|Flat)\b")
 _LEAD = re.compile(
     r"(?:(?:ex-\w+|the|a|an|this|that|his|her|their|our|and|of|in|to|mr|mrs|ms|miss|dr|prof)\b\.? ?"
     r"|\W|\d{1,6}[.)]? )+",
@@ -63,6 +63,7 @@ _ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed
             ("er", ""), ("ly", ""), ("ness", ""))  # fmt: skip
 _LOWER_TAIL = re.compile(r"(?: (?:[a-z]\w*|\W|[^\W\dA-Za-zÀ-ɏͰ-ӿ]))+$")
 _GENERAL = _INSTITUTION | _SMALL | COMMON
+_QUARTER = re.compile(r"Q[1-4]|H[12]|FY\d{2,4}")
 _CODE = re.compile(
     r"[_=<>{}\[\]#|\\`$@*]|://|\w\.\w{2,4}$|[a-z][A-Z][a-z]|\d[A-Za-z]|[A-Za-z]{2,}\d"
 )
@@ -146,6 +147,7 @@ def find_names(units: Sequence[str], model: str, batch: int) -> list[list[Findin
 def _everyday(text: str, finding: Finding, listed: frozenset[str], doing: frozenset[str]) -> bool:
     """A verb or adjective with a capital, or a heading of dictionary words."""
     words = [word.strip(".,'()") for word in text[finding.start : finding.end].split()]
+    words = [word for word in words if not _QUARTER.fullmatch(word)]
     if not listed or finding.type is EntityType.NATIONALITY:
         return False
     if any(word in _NAMED or word in _COUNTRIES for word in words):

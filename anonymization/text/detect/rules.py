@@ -129,7 +129,7 @@ def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
-    for name in ("v", "v2"):
+    for name in ("v", "v2", "v3"):
         if name in match.re.groupindex and match.start(name) >= 0:
             return match.span(name)
     return match.span()

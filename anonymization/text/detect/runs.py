@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
@@ -21,6 +22,8 @@ _PLACES = {
     )
     for name in words("places.toml", key)
 }
+_COUNTRIES = words("places.toml", "countries")
+_QUALIFIER = re.compile(rf" \([{CAPITALS}][{LETTERS}]{{2,20}}\)")
 _LONGEST = 4  # words in "United States of America"
 _HEADS = words("words.toml", "organisation_heads")
 _INSTITUTIONS = words("words.toml", "institutions") | frozenset({"University", "College", "Bank"})
@@ -30,6 +33,7 @@ _RUN = re.compile(
     rf"(?<![@/.-]){BEFORE}{_WORD}"
     rf"(?:(?:(?<=[ ][A-Z])\.)? (?:(?:of|and|the|van|von|de|da|del) )?{_WORD}){{0,6}}"
 )
+_STOPS = frozenset({"of", "and", "the", "Apt", "Suite", "Unit", "Flat"})
 _TOKEN = re.compile(r"[^\s]+")
 _FIRM = re.compile(
     rf"(?<!\.){BEFORE}(?<![:,] ){_WORD}, {_WORD} (?:and|&) {_WORD}{AFTER}"
@@ -39,6 +43,10 @@ _FIRM = re.compile(
 _JOB_LINE = re.compile(
     r"(?m)(?:^|(?<=, the ))[A-Za-z][A-Za-z,'/ -]{2,60}$|(?<=, the )[A-Za-z][A-Za-z' -]{2,60}(?=, )"
 )
+_LEGAL = re.compile(
+    r"(?<= )(?:(?P<short>Inc|Corp|Ltd|Co)\.?|LLC|GmbH|Incorporated|Limited|PLC|plc)$"
+)
+_NUMBERED = re.compile(r"(?<![\w.,:/-])\d{1,3} $")
 _POSSESSIVE = re.compile(r"'s?$")
 _NOT_LOWER = frozenset({"Polish", "Slovene"})
 _SMALL_PEOPLE = sorted(
@@ -51,14 +59,17 @@ _LOWER_PEOPLE = re.compile(f"(?<!-){BEFORE}(?:{'|'.join(reversed(_SMALL_PEOPLE))
 
 def find_runs(folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of the word lists in prose."""
+    firms = [
+        Finding(*match.span(), EntityType.ORGANIZATION, "firm", 0.6)
+        for match in (_FIRM.finditer(folded) if " and " in folded or " & " in folded else ())
+        if not _everyday(match.group()) and not lines.machine_at(match.start())
+    ]
+    yield from firms
+    within = {place for firm in firms for place in range(firm.start + 1, firm.end)}
     for match in _RUN.finditer(folded):
         for finding in _in_run(match):
-            if not lines.machine_at(finding.start):
+            if finding.start not in within and not lines.machine_at(finding.start):
                 yield finding
-    if " and " in folded or " & " in folded:
-        for match in _FIRM.finditer(folded):
-            if not _everyday(match.group()) and not lines.machine_at(match.start()):
-                yield Finding(*match.span(), EntityType.ORGANIZATION, "firm", 0.6)
     for match in _LOWER_PEOPLE.finditer(folded):
         if not lines.machine_at(match.start()):
             yield Finding(*match.span(), EntityType.NATIONALITY, "nationality_list", 0.6)
@@ -66,6 +77,21 @@ def find_runs(folded: str, lines: MachineLines) -> Iterator[Finding]:
         last = match.group().rsplit(" ", 1)[-1].lower()
         if last in _JOBS and _stands(folded, match):
             yield Finding(*match.span(), EntityType.TITLE, "job_title", 0.6)
+
+
+def whole_firm(text: str, finding: Finding) -> Finding:
+    """With the full stop of `Inc.` and the number of `48 Factoring Inc`."""
+    if finding.type is not EntityType.ORGANIZATION:
+        return finding
+    start, end = finding.start, finding.end
+    legal = _LEGAL.search(text, start, end)
+    if legal is None:
+        return finding
+    number = _NUMBERED.search(text, max(0, start - 4), start)
+    start = number.start() if number else start
+    if text[end : end + 1] == "." and legal["short"]:
+        end += 1
+    return replace(finding, start=start, end=end)
 
 
 def _stands(text: str, line: re.Match[str]) -> bool:
@@ -91,7 +117,7 @@ def _in_run(run: re.Match[str]) -> Iterator[Finding]:
     while place < len(tokens):
         taken = 1
         for finding, used in (
-            _place(tokens, place),
+            _place(run.string, tokens, place),
             _organisation(tokens, place),
             _person(tokens, place),
         ):
@@ -106,15 +132,22 @@ _Tokens = list[tuple[int, str]]
 _Found = tuple[Finding | None, int]
 
 
-def _place(tokens: _Tokens, place: int) -> _Found:
+def _place(text: str, tokens: _Tokens, place: int) -> _Found:
     start = tokens[place][0]
     for size in range(min(_LONGEST, len(tokens) - place), 0, -1):
         name = " ".join(word for _, word in tokens[place : place + size]).rstrip(".")
         kind = _PLACES.get(name)
         if kind is not None:
+            name = _qualified(text, start, name) if name in _COUNTRIES else name
             recognizer = "place_list" if kind is EntityType.LOCATION else "nationality_list"
             return Finding(start, start + len(name), kind, recognizer, 0.6), size
     return None, 0
+
+
+def _qualified(text: str, start: int, name: str) -> str:
+    """With what tells two countries of one name apart: `Congo (Brazzaville)`."""
+    more = _QUALIFIER.match(text, start + len(name))
+    return name + more.group() if more else name
 
 
 def _organisation(tokens: _Tokens, place: int) -> _Found:
@@ -141,7 +174,7 @@ def _person(tokens: _Tokens, place: int) -> _Found:
         return None, 0
     size, end = 1, start + len(word)
     for offset, after in tokens[place + 1 : place + 4]:
-        if after in COMMON or after in {"of", "and", "the"} or offset > end + 2:
+        if after in COMMON or after in _STOPS or offset > end + 2:
             break
         size, end = size + 1, offset + len(after)
-    return Finding(start, end, EntityType.PERSON, "given_name", 0.6 if size > 1 else 0.5), size
+    return Finding(start, end, EntityType.PERSON, "given_name", 0.6 if size > 1 else 0.55), size

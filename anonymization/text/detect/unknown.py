@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
+from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.machine import MachineLines
 from anonymization.text.detect.wording import COMMON
 
 NAME = "unknown_word"
-_SCORE = 0.55
+_SCORE, _ONE_SCORE = 0.55, 0.5
+_FUNCTION = words("words.toml", "function_words")
+_CONTRACTED = re.compile(r"'(?:m|d|ll|re|ve|t)$")
 _ENDS = rf"(?![{LETTERS}0-9_@/]|\.[{LETTERS}0-9])"
 _WORD = rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s?(?![a-z]))){{2,30}}{_ENDS}"
 _NAMES = rf"(?P<v>{_WORD}(?: (?:(?:de|da|do|del|van|von|der|den|la|le|of|y|e|a) )?{_WORD}){{0,3}})"
@@ -44,6 +47,10 @@ _LOWER = re.compile(
     r"(?P<v>[a-zß-öø-ɏ]{3,20}(?: [a-zß-öø-ɏ]\.?)?(?: [a-zß-öø-ɏ]{3,20})?)"
     r"(?=[.,;:!?'\n]|$| (?:but|and|in|on|to|flew)\b)"
 )
+# Two or three such words in a row need no other sign.
+_PAIR = re.compile(rf"(?<![@/.-]){BEFORE}(?P<v>{_WORD}(?: [{CAPITALS}]\.?)?(?: {_WORD}){{1,2}})")
+# One alone, inside a sentence: a house or a person, or a product that the lists do not know.
+_ONE = re.compile(rf"(?<=[a-z,] )(?P<v>{_WORD})")
 _KINDS = (
     (_FIRM, EntityType.ORGANIZATION),
     (_PLACE, EntityType.LOCATION),
@@ -52,31 +59,56 @@ _KINDS = (
 
 
 def find_unknown(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> Iterator[Finding]:
-    """Findings in prose; none without a dictionary."""
+    """Findings in prose, in no order; none without a dictionary."""
     if not dictionary:
         return
+    expected = [*_expected(folded, dictionary), *_pairs(folded, dictionary)]
+    placed = {place for one in expected for place in range(one.start, one.end)}
+    for match in _ONE.finditer(folded):
+        if match.start() not in placed and _unknown(match["v"], dictionary):
+            expected.append(
+                Finding(*match.span("v"), EntityType.ORGANIZATION, "lone_word", _ONE_SCORE)
+            )
+    for finding in expected:
+        if not lines.machine_at(finding.start):
+            yield finding
+
+
+def _expected(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+    """Where the words around ask for a person, a house or a place."""
     for match in _LOWER.finditer(folded):
-        unknown = [word for word in match["v"].split() if not in_dictionary(word, dictionary)]
-        if unknown and match["v"].endswith(unknown[-1]) and not lines.machine_at(match.start()):
+        said = match["v"].split()
+        unknown = [word for word in said if not _is_listed(word, dictionary)]
+        if unknown and match["v"].endswith(unknown[-1]):
             yield Finding(*match.span("v"), EntityType.PERSON, NAME, _SCORE)
     for pattern, kind in _KINDS:
         for match in pattern.finditer(folded):
             group = "v" if match["v"] is not None else "v2"
-            start, end = match.span(group)
-            if _unknown(match[group], dictionary) and not lines.machine_at(start):
-                yield Finding(start, end, kind, NAME, _SCORE)
+            if _unknown(match[group], dictionary):
+                yield Finding(*match.span(group), kind, NAME, _SCORE)
+
+
+def _pairs(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+    for match in _PAIR.finditer(folded):
+        every = [word for word in match["v"].split() if len(word.rstrip(".")) > 1]
+        if all(_is_name(word, dictionary) and not _is_listed(word, dictionary) for word in every):
+            yield Finding(*match.span("v"), EntityType.PERSON, NAME, _SCORE)
+
+
+def _is_listed(word: str, dictionary: frozenset[str]) -> bool:
+    return word.lower() in _FUNCTION or in_dictionary(word, dictionary)
 
 
 def _unknown(value: str, dictionary: frozenset[str]) -> bool:
-    words = [word for word in value.split() if word[0].isupper()]
-    return all(_is_name(word, dictionary) for word in words) and not all(
-        in_dictionary(word, dictionary) for word in words
+    names = [word for word in value.split() if word[0].isupper()]
+    return all(_is_name(word, dictionary) for word in names) and not all(
+        _is_listed(word, dictionary) for word in names
     )
 
 
 def _is_name(word: str, dictionary: frozenset[str]) -> bool:
     """Not an everyday word; in capitals only if too long, or too foreign, for an initialism."""
-    if word in COMMON or word.title() in COMMON:
+    if word in COMMON or word.title() in COMMON or _CONTRACTED.search(word):
         return False
     if word.isupper() and "-" not in word:
         return len(word) >= 5 or not word.isascii()

@@ -11,7 +11,9 @@ _SINGLE = characters("names.toml", "chinese") - {"\n"}
 _NOT_NAMES = words("names.toml", "chinese_not_names")
 _JOBS = words("words.toml", "job_heads")
 _PUBLIC = words("words.toml", "public_hosts")
-COMMON = words("words.toml", "common") | words("words.toml", "products")
+COMMON = (
+    words("words.toml", "common") | words("words.toml", "products") | words("words.toml", "trade")
+)
 
 
 def chinese_name(value: str) -> bool:
@@ -25,7 +27,11 @@ def chinese_name(value: str) -> bool:
 
 def not_common(value: str) -> bool:
     """No word of it is an everyday word, a product or a month."""
-    return not any(word.strip(".,").title() in COMMON or word in COMMON for word in value.split())
+    return not any(
+        word.strip(".,").title() in COMMON or word in COMMON
+        for word in value.split()
+        if len(word.strip(".,")) > 1  # an initial is no article
+    )
 
 
 def not_shouted(value: str) -> bool:

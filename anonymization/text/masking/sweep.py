@@ -73,10 +73,13 @@ class Sweep:
 
 
 class _Index:
+    """Values by their stem and length: however many share a stem, a place costs few look-ups."""
+
     def __init__(self, values: list[tuple[str, EntityType]]) -> None:
-        self._by_stem: dict[str, list[tuple[str, EntityType]]] = {}
+        self._by_stem: dict[str, dict[int, dict[str, EntityType]]] = {}
         for value, kind in values:
-            self._by_stem.setdefault(value[:_STEM], []).append((value, kind))
+            lengths = self._by_stem.setdefault(value[:_STEM], {})
+            lengths.setdefault(len(value), {}).setdefault(value, kind)
         stems = trie_pattern(sorted(self._by_stem))
         self._stems = re.compile(f"(?={stems})") if stems else None
         self._sizes = sorted({len(stem) for stem in self._by_stem}, reverse=True)
@@ -90,14 +93,18 @@ class _Index:
             if start < end:
                 continue
             for value, kind in self._candidates(text, start):
-                if text.startswith(value, start) and _is_whole(text, start, value):
+                if _is_whole(text, start, value):
                     end = start + len(value)
                     yield Swept(start, end, kind, value)
                     break
 
     def _candidates(self, text: str, start: int) -> Iterator[tuple[str, EntityType]]:
+        """The values that stand at `start`, the longest first of each stem."""
         for size in self._sizes:
-            yield from self._by_stem.get(text[start : start + size], ())
+            for length, values in self._by_stem.get(text[start : start + size], {}).items():
+                value = text[start : start + length]
+                if value in values:
+                    yield value, values[value]
 
 
 def _is_whole(text: str, start: int, value: str) -> bool:

@@ -17,6 +17,10 @@ NAMES = re.compile(trie_pattern((*PASSWORDS, *_WORDS["names"], *_WORDS["names_zh
 PROVIDERS = re.compile(r"(?<![a-z])" + trie_pattern(_WORDS["providers"]))
 _PUBLIC = re.compile(trie_pattern(_WORDS["public_names"]))
 _HASHES = re.compile(trie_pattern(_WORDS["hash_cues"]) + r"|(?<![a-z])ids?(?![a-z])|_id\b")
+_HANDED = re.compile(
+    rf"(?<![a-z_])(?:{'|'.join(_WORDS['handed'])})(?![a-z_])|{trie_pattern(_WORDS['handed_zh'])}"
+)
+_EXAMPLE = re.compile(r"(?:e\.g\.|example|such as|例如|比如|示例)[\s,:：(\"'`]{0,4}$")
 
 
 def is_public_name(name: str) -> bool:
@@ -57,6 +61,17 @@ def names_a_hash(folded: str, start: int, end: int) -> bool:
     """Does the line around speak of hashes, commits or identifiers?"""
     near = line_before(folded, start) + " " + line_after(folded, end)
     return _HASHES.search(near) is not None
+
+
+def hands_over(folded: str, start: int, end: int) -> bool:
+    """Does the line around speak of giving, getting, using, as of a key?"""
+    near = line_before(folded, start) + " " + line_after(folded, end)
+    return _HANDED.search(near) is not None
+
+
+def is_example(folded: str, start: int) -> bool:
+    """Do the words just before say that what follows is an example?"""
+    return _EXAMPLE.search(folded, max(0, start - 20), start) is not None
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:

@@ -16,6 +16,7 @@ from anonymization.text.secrets.values import (
     is_placeholder,
     is_random,
     is_uuid,
+    is_wild,
 )
 
 _SCORE = 0.85
@@ -45,6 +46,7 @@ _UNQUOTED = re.compile(r"[^\s\"'`\\<>,;(){}\[\]|&，。；、！？（）【】�
 # After a space `&` joins no parameters.
 _SPOKEN = re.compile(_UNQUOTED.pattern.replace("|&", "|"))
 _TRAILING = ".:!?*…"
+_ENDED = re.compile(r"[，。；、,;]")  # a mark ends the clause, so that `!` before it is the value's
 _CODE_AFTER = re.compile(r"[(\[{]|\s{0,3}(?:\(|=>|\?\s)")
 _PATH = re.compile(r"(?:[a-z]{1,10}:/)?/|\.{1,2}/|~/|[a-z]:\\")
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
@@ -53,6 +55,7 @@ _DATE = re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|[0-9]{1,3}(?:\.[0-9]{1,4})
 _IDENTIFIER = re.compile(
     r"(?:[A-Za-z]+[0-9]{0,4}|[0-9]{1,4})(?:[-_./:](?:[A-Za-z]+[0-9]{0,4}|[0-9]{1,4}))*"
 )
+_MORE_WORDS = re.compile(r" [A-Za-z]|\(")  # what a type or a sentence goes on with
 _SYMBOLS = frozenset("!@#$%^&*~?+")
 _LONG_NUMBER = 14
 _SHORT_TOKEN, _SHORT_PASSWORD, _SHORT_KEY = 8, 6, 16
@@ -84,11 +87,13 @@ def _value(text: str, folded: str, hit: re.Match[str]) -> tuple[int, int] | None
     found = (_QUOTED if link["open"] else spoken).match(text, start)
     if found is None:
         return None
-    value = found.group() if link["open"] else found.group().rstrip(_TRAILING)
+    value = found.group()
+    if not link["open"] and not _ENDED.match(text, found.end()):
+        value = value.rstrip(_TRAILING)
     stop = start + len(value)
     if not link["open"] and _CODE_AFTER.match(text, stop):
         return None
-    return (start, stop) if _is_secret(name, value, bool(link["open"])) else None
+    return (start, stop) if _is_secret(name, value, text[stop : stop + 3]) else None
 
 
 def _whole_name(folded: str, hit: re.Match[str]) -> tuple[str, int]:
@@ -105,11 +110,12 @@ def _takes_a_space(name: str) -> bool:
     return name.startswith(("-", "_auth")) or name in ("bearer", "password", "token")
 
 
-def _is_secret(name: str, value: str, quoted: bool) -> bool:
+def _is_secret(name: str, value: str, rest: str) -> bool:
     if is_placeholder(value) or _PATH.match(value.lower()) or _DATE.match(value):
         return False
     if any(word in name for word in PASSWORDS):
-        return _is_password(value) or "cleartext" in name
+        in_han = not name.isascii() and not _MORE_WORDS.match(rest)
+        return _is_password(value, in_han) or "cleartext" in name
     if claims_a_family(value):
         return False
     if len(value) < _SHORT_TOKEN or _FILE.search(value):
@@ -133,10 +139,13 @@ def _is_weak(name: str) -> bool:
     return bool(_WEAK.fullmatch(name)) and not (_STRONG_KEY.search(name) or PROVIDERS.search(name))
 
 
-def _is_password(value: str) -> bool:
+def _is_password(value: str, in_han: bool) -> bool:
+    """Also a word of Western letters that nothing but a Chinese name (密码) introduces."""
     if len(value) < _SHORT_PASSWORD:
         return False
-    if value.isdigit() or is_mixed(value):
+    if value.isdigit() or is_mixed(value) or is_wild(value):
+        return True
+    if in_han and value.isascii() and value.isalpha():
         return True
     letters = any(map(str.isalpha, value))
     return letters and value.isascii() and any(char in _SYMBOLS for char in value[1:])

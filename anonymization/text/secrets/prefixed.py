@@ -22,6 +22,7 @@ from anonymization.text.secrets.values import entropy, is_placeholder, is_random
 _PROVEN, _BY_FORM = 1.0, 0.95
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CHECK_DIGITS = 6
+_GOES_ON = re.compile(r"/\Z|[a-z0-9]_\Z")  # a weak prefix in a path or a longer name
 _CUT = ("*", "#", "…")  # what a token continues with when its rest was blotted out
 
 
@@ -73,7 +74,7 @@ def _match(text: str, folded: str, start: int, prefix: str, family: Family) -> i
 def _accepts(family: Family, body: str, folded: str, start: int) -> bool:
     if family.named and not has_name_before(folded, start):
         return False
-    if family.random and folded[start - 1 : start] == "/":  # a weak prefix in a path
+    if family.random and _GOES_ON.search(folded, max(0, start - 2), start):
         return False
     if family.entropy == 0:
         return True

@@ -24,11 +24,15 @@ _REFERENCE = re.compile(
 _ENDS = re.compile(r"(?:example|sample)(?:key|token)?[\"']?$")
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_DIGITS = re.compile(r"[0-9]+")
+_SEPARATED = re.compile(r"[-_.~/+]")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NO_VOWELS = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}", re.IGNORECASE)
 _MEAN_CHUNK = 3.0  # characters; random base 62 has 1.7, base 36 has 2.6, words and camels have 5
 _LOOK = 80  # characters, enough to tell
 _MEAN_LETTERS = 2.4  # letters alone: only a wild change of case tells chance from words
+_MEAN_SCATTERED, _MIN_SCATTERED = 2.1, 14
+_MEAN_WILD = 3.4  # of a short password of letters alone, in both cases
 
 
 def entropy(value: str) -> float:
@@ -73,6 +77,30 @@ def is_random(value: str) -> bool:
         return len(value) >= 16 and (mean <= _MEAN_LETTERS or is_gibberish(value))
     few_numbers = len(chunks) - letters < 2  # one number is how identifiers end
     return letters > 1 and mean <= (_MEAN_LETTERS if few_numbers else _MEAN_CHUNK)
+
+
+def is_scattered(value: str) -> bool:
+    """So random that separators in it tell nothing: `aB-3x_Q9…`, base64 with slashes."""
+    chunks = _CHUNK.findall(value, 0, _LOOK)
+    if sum(map(len, chunks)) < _MIN_SCATTERED:
+        return False
+    if not is_mixed(value) and (value.islower() or value.isupper() or _SEPARATED.search(value)):
+        return False
+    letters = sum(chunk[0].isalpha() for chunk in chunks)
+    return letters > 1 and sum(map(len, chunks)) / len(chunks) <= _MEAN_SCATTERED
+
+
+def is_wild(value: str) -> bool:
+    """Letters alone whose case changes as no words in a row do: `VgWPwjRw`."""
+    if not value.isascii() or not value.isalpha() or value.islower() or value.isupper():
+        return False
+    chunks = _CHUNK.findall(value)
+    return len(chunks) > 2 and len(value) / len(chunks) <= _MEAN_WILD
+
+
+def has_inner_numbers(value: str) -> bool:
+    """Digits in two places or more, or not at the end, where a year stands behind a word."""
+    return len(_DIGITS.findall(value)) > 1 or not value[-1:].isdigit()
 
 
 def is_gibberish(value: str) -> bool:

@@ -130,13 +130,30 @@ def letter_with(part: str, content: bytes) -> bytes:
     return plants.with_part(plants.letter(), part, content)
 
 
+def zipped(members: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def nested(depth: int) -> bytes:
+    data = b"x"
+    for _ in range(depth):
+        data = zipped({"a.zip": data})
+    return data
+
+
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 _ENTITIES = b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
 REFUSED: dict[str, tuple[Callable[[], bytes], Refusal]] = {
     "a.bin": (lambda: b"\0\1\2" + os.urandom(9), Refusal.UNKNOWN_TYPE),
     "a.doc": (lambda: _COMPOUND, Refusal.UNKNOWN_TYPE),
     "b.docx": (lambda: _COMPOUND, Refusal.ENCRYPTED),
-    "a.zip": (lambda: plants.with_part(b"PK\5\6" + bytes(18), "a", b"x"), Refusal.UNKNOWN_TYPE),
+    "a.zip": (lambda: zipped({"a.bin": b"\0\1\2"}), Refusal.UNKNOWN_TYPE),
+    "b.zip": (lambda: zipped({"../a.txt": b"x"}), Refusal.BROKEN),
+    "c.zip": (lambda: nested(5), Refusal.EMBEDDED_UNKNOWN),
     "a.docx": (lambda: plants.letter()[:-300], Refusal.BROKEN),
     "c.docx": (lambda: letter_with("word/vbaProject.bin", b"x"), Refusal.MACROS),
     "d.docx": (lambda: letter_with("word/embeddings/o.bin", b"x"), Refusal.EMBEDDED_UNKNOWN),
@@ -156,6 +173,24 @@ def test_what_cannot_be_masked_is_rejected(name: str) -> None:
     with pytest.raises(Refused) as refused:
         rewrite_any(Visitor(masker().edits, config, rewrite_any), build(), name)
     assert refused.value.reason is reason
+
+
+def test_an_archive_is_masked_inside() -> None:
+    members = {
+        "Ulrich Vandermeer/a.csv": f"Name\n{plants.OTHER}\n".encode(),
+        "b.docx": plants.letter(),
+        "c.zip": zipped({"d.txt": plants.MAIL.encode()}),
+    }
+    masked = mask_bytes(zipped(members), "a.zip", masker())
+    with zipfile.ZipFile(io.BytesIO(masked.data)) as archive:
+        assert [name.rpartition("/")[2] for name in archive.namelist()] == [
+            "a.csv",
+            "b.docx",
+            "c.zip",
+        ]
+        assert archive.read(archive.namelist()[0]).startswith(b"Name\n")
+    assert [rest for text in contents(masked.data) for rest in plants.REMAINS if rest in text] == []
+    assert plants.OTHER not in str(masked.report)
 
 
 def test_a_rejected_file_is_not_written(tmp_path: Path) -> None:

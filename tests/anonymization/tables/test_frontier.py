@@ -11,35 +11,35 @@ import pytest
 
 from anonymization.tables.attacks.linked import link
 from anonymization.tables.attacks.pseudonyms import order_attack
-from anonymization.tables.attacks.report import AttackConfig, attack
+from anonymization.tables.attacks.report import attack
 from anonymization.tables.attacks.result import Risk
 from anonymization.tables.attacks.utility import utility
 from anonymization.tables.config import PerturbMethod
 from anonymization.tables.frontier import (
     CONFIGURED,
     FrontierPoint,
-    RiskLimits,
     RiskReason,
-    UtilityLimits,
     frontier,
     grid,
     judge,
     passes,
+    would_pass,
 )
 from anonymization.tables.privacy_report import (
     TablePrivacy,
     frontier_picture,
     privacy_json,
-    privacy_page,
     rates_picture,
     statement,
 )
+from anonymization.tables.settings import AttackConfig, FidelityConfig, RiskLimits, UtilityLimits
 from data.canonical import pretty_json
 from data.contracts import Status
 from tests.anonymization.tables.attacks.world import NOISE, world
 from tests.anonymization.tables.build import KEY, company_config, step
 
 ATTACKS = AttackConfig(known=("people", "assets", "cash"))
+LOOSE = FidelityConfig(max_beyond=1)
 OPEN = RiskLimits(one_company=1, whole_industry=1, history=1, largest=1)
 
 
@@ -48,7 +48,7 @@ def points() -> tuple[FrontierPoint, ...]:
     frame, _, config = world(NOISE)
     tried = grid(config)
     names = (CONFIGURED, "least_significant_digit 2", "rank_swap 0.2", "log_noise 1")
-    return frontier(frame, {n: tried[n] for n in names}, KEY, ATTACKS, columns=3)
+    return frontier(frame, {n: tried[n] for n in names}, KEY, ATTACKS, 3, LOOSE)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,14 @@ def test_the_gate_refuses_and_says_what_would_pass(points: tuple[FrontierPoint, 
     assert verdict.measures["would_pass_and_keep_utility"] == "none of those tried"
 
 
+def test_a_setting_that_fails_fidelity_would_not_pass(points: tuple[FrontierPoint, ...]) -> None:
+    frame, _, config = world(NOISE)
+    strict = frontier(frame, {"log_noise 1": grid(config)["log_noise 1"]}, KEY, ATTACKS, 3)
+    assert strict[0].fidelity.status is Status.FAILED
+    assert would_pass(points[3:], OPEN, UtilityLimits())["would_pass"] == "log_noise 1"
+    assert would_pass(strict, OPEN, UtilityLimits())["would_pass"] == "none of those tried"
+
+
 def test_declared_risks_pass(points: tuple[FrontierPoint, ...]) -> None:
     frame, released, config = world(NOISE)
     report = attack(frame, released, config, ATTACKS)
@@ -154,19 +162,19 @@ def test_limits_hold_for_the_columns_declared(points: tuple[FrontierPoint, ...])
 
 
 def test_the_file_is_the_same_every_time_and_holds_no_company(told: TablePrivacy) -> None:
-    written = pretty_json(privacy_json([told]))
+    written = pretty_json(privacy_json(told))
     frame, released, config = world(NOISE)
     again = replace(told, attacks=attack(frame.reverse(), released.reverse(), config, ATTACKS))
-    assert pretty_json(privacy_json([again])) == written
+    assert pretty_json(privacy_json(again)) == written
     assert not any(code.encode() in written for code in frame["id"].unique())
-    table = json.loads(written)[told.name]
+    table = json.loads(written)
     assert table["verdict"]["reason"] == "risk.above_limit"
     assert len(table["frontier"]) == 4
     assert {a["risk"] for a in table["attacks"]} == {risk.value for risk in Risk}
 
 
 def test_nothing_claims_more_than_was_measured(told: TablePrivacy) -> None:
-    text = privacy_page([told]) + json.dumps(privacy_json([told]))
+    text = json.dumps(privacy_json(told)) + rates_picture(told) + frontier_picture(told)
     for word in ("irreversible", "anonymous", "cannot be re-identified", "guarantee"):
         assert word not in text
     worst = told.attacks.worst(Risk.WHOLE_INDUSTRY, 3)
@@ -181,6 +189,6 @@ def test_pictures_are_whole_and_names_are_no_markup(told: TablePrivacy) -> None:
         assert ElementTree.fromstring(inline).tag == "{http://www.w3.org/2000/svg}svg"
         assert "<style>" in alone
         assert "<style>" not in inline
-    page = privacy_page([told])
-    assert "<script" not in page
-    assert "\x1b" not in page
+        for text in (inline, alone):
+            assert "<script" not in text
+            assert "\x1b" not in text

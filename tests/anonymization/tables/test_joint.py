@@ -85,3 +85,14 @@ def test_sums_of_industries_are_restored() -> None:
     ]
     old, new = (s.sort("industry", "year").select("people", "liabilities").to_numpy() for s in sums)
     assert np.abs(new / old - 1).max() < 0.01
+
+
+@pytest.mark.parametrize("method", [PerturbMethod.RANK_SWAP, PerturbMethod.MICROAGGREGATION])
+def test_repeated_rows_stay_repeated(method: PerturbMethod) -> None:
+    frame = company_table(30, 2)
+    doubled = pl.concat([frame, frame.head(7), frame.head(2)])
+    config = company_config(step(method, 3 if method is PerturbMethod.MICROAGGREGATION else 0.4))
+    made = perturb_table(doubled, config, KEY)
+    assert made.frame.tail(9).equals(pl.concat([made.frame.head(7), made.frame.head(2)]))
+    assert made.frame.head(60).equals(perturb_table(frame, config, KEY).frame)
+    assert (made.report.rows, made.report.numbers["people"]) == (69, 60)

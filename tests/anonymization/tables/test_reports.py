@@ -10,11 +10,12 @@ import pytest
 from scipy.stats import ks_2samp, wasserstein_distance
 
 from anonymization.tables.config import ColumnRole, DerivedKind, IdentifierKind, PerturbMethod
-from anonymization.tables.consistency import AggregateConfig, align, native_noise, totals
-from anonymization.tables.fidelity import ALL, FidelityConfig, FidelityReason, assess, measured
+from anonymization.tables.consistency import align, native_noise, totals
+from anonymization.tables.fidelity import ALL, FidelityReason, assess, measured
 from anonymization.tables.perturb.run import perturb_table
 from anonymization.tables.profile import propose_roles
 from anonymization.tables.seal import destroy, seal
+from anonymization.tables.settings import AggregateConfig, FidelityConfig
 from data.contracts import Status
 from data.errors import InputError
 from tests.anonymization.tables.build import KEY, company_config, company_table, step
@@ -62,9 +63,7 @@ def test_aggregates_move_with_the_rows_and_keep_their_coverage() -> None:
     given = pl.concat(
         [given, pl.DataFrame({"industry": ["none"], "year": ["2020"], "people": [7]})]
     )
-    spec = AggregateConfig(
-        keys={"industry": "industry", "year": "year"}, values={"people": "people"}
-    )
+    spec = AggregateConfig(by={"industry": "industry", "year": "year"}, values={"people": "people"})
     aligned, (told,) = align(given, frame, made, config, spec)
     new = totals(made, config, ("industry", "year"))
     ratio = aligned["people"][:-1] / new["people"]

@@ -100,6 +100,7 @@ SAMPLES = (
     Sample("employer", T.ORGANIZATION, "Brightwater", "I work for ", ", "),
     Sample("job_at", T.TITLE, "Midwife", "I work for Brightwater as ", ", "),
     Sample("job_held", T.TITLE, "district nurse", "she worked as a "),
+    Sample("english_people", T.NATIONALITY, "English", "", " teachers"),
     Sample("money", T.QUANTITY, "EUR 4,684.40"),
     Sample("money_chinese", T.QUANTITY, "3,200万元"),
     Sample("share", T.QUANTITY, "12.4%"),

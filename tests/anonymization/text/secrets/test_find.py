@@ -174,6 +174,53 @@ def test_bare_tokens_in_prose_are_found_unless_called_a_hash() -> None:
     assert find_secrets(f"Could you revert commit {token} before you log in?") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please use {5eb4223e-5008-46e5-be67-c7b8f2732305} when you log in tomorrow.",
+        "hey, {d2LkV78zLx!t} is what I set up last week",
+        "the pair svc:{d2LkV78zLx!t} works for me",
+        "他昨天让我用{k9Qw-3_xZ7-pT2_mB4-yR8}，现在还能用",
+        "what they mailed me reads {aB3dE5gH7jK9mN1/Q3rS5t+V7wX9z} today",
+        "密码：{VgWPwjRwhUaX}，服务器",
+        "密码：{sonnenblume}，服务器",
+        "密码：{RFWuJemBv4g!}，服务器",
+    ],
+)
+def test_spoken_secrets_are_covered(text: str) -> None:
+    secret = text[text.index("{") + 1 : text.index("}")]
+    assert _covered(text.replace("{", "").replace("}", ""), secret)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Row 5eb4223e-5008-46e5-be67-c7b8f2732305 was updated by the job",
+        "the key has the form 8-4-4-4-12, e.g., 3fa85f64-5717-4562-b3fc-2c963f66afa6",
+        "Please read the Weihnachtsmarktplanung2025 before our meeting tomorrow",
+        "Die Grundstücksverkehrsgenehmigungszuständigkeit2024 steht im Anhang dazu",
+        "We compared codellama-34b-instruct with the older model last week",
+        "pod web-7d9f8b6c5d-x2k9p restarted twice today",
+        'other := "task_live_" + suffix and no more',
+        "密码：string", "密码: required (see the docs)", "the password is incorrect today",
+    ],
+)  # fmt: skip
+def test_words_and_identifiers_are_no_secrets(text: str) -> None:
+    assert [text[f.start : f.end] for f in find_secrets(text)] == []
+
+
+def test_a_weak_prefix_inside_a_longer_name_begins_no_token() -> None:
+    token = "test_" + _drawn(30)
+    assert [f.recognizer for f in find_secrets(f"a {token} b")] == ["secret.mollie-key"]
+    assert find_secrets(f"a task_{token} b") == []
+
+
+def test_a_user_and_a_password_become_one_finding() -> None:
+    pair = "c28wlsosanujy2z:qgsnai0xokrw4j1"
+    found = find_secrets(f"Please use {pair} when you log in tomorrow.")
+    assert [(f.start, f.end) for f in found] == [(11, 11 + len(pair))]
+
+
 @given(st.text(max_size=60), st.sampled_from(sorted(TOKENS.values())), st.text(max_size=60))
 def test_findings_are_sorted_apart_and_inside_the_text(head: str, token: str, tail: str) -> None:
     text = f"{head} {token} {tail}"
@@ -203,6 +250,8 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "kubernetes": lambda n: "kind: Secret\ndata:\n a: " * (n // 23),
     "spaces": lambda n: "password" + " " * n,
     "quotes": lambda n: '"' * n,
+    "pairs": lambda n: "a=" * (n // 2),
+    "marks": lambda n: "aB3!" * (n // 4),
     "slashes": lambda n: "a/" * (n // 2),
 }
 

@@ -1,0 +1,40 @@
+"""Names in captions: runs of capitalised words whose last word is in no dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from anonymization.documents.labels import CAPTION, NAME_RUN
+from anonymization.text.contracts import EntityType
+from anonymization.text.detect.english import dictionary, in_dictionary
+from anonymization.text.detect.wording import COMMON
+from anonymization.text.masking.pieces import Piece
+
+_LEAD = len(CAPTION) + 2
+
+
+def caption_names(pieces: Iterable[Piece], model: str) -> list[Piece]:
+    """The names in captions among `pieces`, as pieces of their own; sorted.
+
+    `model` is the English model that brings the dictionary; without one nothing is found.
+    """
+    captions = [p.value for p in pieces if p.lead == _LEAD and p.text.startswith(CAPTION)]
+    runs = sorted({run for caption in captions for run in _runs(caption)})
+    listed = dictionary(model) if model and runs else frozenset()
+    names = sorted({name for run in runs if listed for name in _named(run, listed)})
+    return [Piece(name, kind=EntityType.PERSON) for name in names]
+
+
+def _runs(caption: str) -> Iterator[str]:
+    return (match.group() for match in NAME_RUN.finditer(caption))
+
+
+def _named(run: str, listed: frozenset[str]) -> Iterator[str]:
+    """The run without words of every day at its beginning, if its last word is no such word."""
+    words = run.split(" ")
+    while len(words) > 2 and in_dictionary(words[0], listed):
+        words.pop(0)
+    if any(word in COMMON or word.title() in COMMON or word.isupper() for word in words):
+        return
+    if not in_dictionary(words[-1], listed):
+        yield " ".join(words)

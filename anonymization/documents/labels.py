@@ -1,0 +1,78 @@
+"""Labels and captions: what a place says about its text, where no sentence does.
+
+A caption (a title, an alternative text, the name of a slide, a cell under "Customer") is too short
+for the name model. What is shown here is learned, and masked wherever it stands; `captions` finds
+the names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from anonymization.text.contracts import EntityType
+from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.wording import chinese_name
+from anonymization.text.masking.pieces import Look, Piece, labelled
+from anonymization.text.masking.tabular import is_label
+
+CAPTION = "Caption"
+_DOUBLE = words("names.toml", "chinese_double")
+_PAIR = 2
+_LONGEST_CAPTION = 120  # characters; longer ones are prose
+_WORD = r"[^\W\d_a-z](?:[^\W\d_]|['’-](?=[^\W\d_])){1,30}"
+NAME_RUN = re.compile(
+    rf"(?<![\w.@/-])(?:{_WORD}(?: (?:de|da|del|der|den|di|la|le|van|von))? ){{1,3}}{_WORD}"
+    r"(?![\w@/-]|\.\w)"
+)
+_PEOPLE = re.compile(
+    r"(?i:\b(?:customer|client|contact|patient|employee|author|owner|manager|assignee|reviewer"
+    r"|approver|applicant|candidate|tenant|attendee|participant|visitor|guest|recipient|sender"
+    r"|member|user|agent|representative|responsible|signatory|beneficiary|instructor|student"
+    r"|teacher|doctor|nurse|driver|(?:sur|full |first |last |family |given |contact )?names?"
+    r"|(?:approved|created|modified|prepared|reviewed|assigned|requested|reported|signed) (?:by|to)"
+    r")s?\b)|姓名|名字|联系人|负责人|经办人|申请人|审批人|作者|员工|收件人|寄件人|患者|学生|老师|经理"
+    r"|客户|氏名|担当"
+)
+
+
+def names_people(label: str) -> bool:
+    """Does a column or key say that its values may be people?"""
+    return _PEOPLE.search(label.replace("_", " ")) is not None
+
+
+def can_be_name(text: str) -> bool:
+    """Is a text formed as the name of a person?"""
+    plain = text.strip()
+    return NAME_RUN.fullmatch(plain) is not None or chinese_name(plain)
+
+
+def show_caption(look: Look, text: str) -> None:
+    """Have a caption read for names; they are masked wherever they stand."""
+    if text.strip() and len(text) <= _LONGEST_CAPTION:
+        look(labelled(CAPTION, text))
+
+
+def show_person(look: Look, text: str) -> None:
+    """Have a name learned whose place says that it is one, if it can be one."""
+    if can_be_name(text):
+        look(Piece(text.strip(), kind=EntityType.PERSON))
+
+
+def show_double_name(look: Look, text: str) -> None:
+    """Have a Chinese name learned that nothing but its double family name proves."""
+    if text[:2] in _DOUBLE and chinese_name(text):
+        look(Piece(text, kind=EntityType.PERSON))
+
+
+def show_table(look: Look, rows: Sequence[Sequence[str]]) -> None:
+    """Have the cells of a table read with what stands above them, or beside them in pairs."""
+    heads = rows[0] if rows and all(map(is_label, rows[0])) else ()
+    for row in rows[1 if len(heads) > _PAIR else 0 :]:
+        if len(row) == _PAIR and is_label(row[0]) and row[1].strip():
+            look(labelled(row[0].strip().rstrip(":："), row[1].strip()))
+        for head, cell in zip(heads, row, strict=False):
+            if cell.strip() and cell != head:
+                look(labelled(head.strip(), cell.strip()))
+                if names_people(head):
+                    show_caption(look, cell)

@@ -1,0 +1,149 @@
+"""The gates on a release of tables: fidelity, then re-identification, table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymization.tables import fidelity, frontier
+from anonymization.tables.attacks import pseudonyms as attacks
+from anonymization.tables.attacks.published import seed_key
+from anonymization.tables.attacks.result import AttackResult, Knowledge
+from anonymization.tables.config import ColumnRole, IdentifierKind, TableConfig
+from anonymization.tables.frontier import Tried
+from anonymization.tables.privacy_report import TablePrivacy
+from anonymization.tables.pseudonyms.mapping import Pseudonyms
+from anonymization.tables.settings import RiskLimits, UtilityLimits
+from data.contracts import Status, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTable:
+    """All that the gates and the report need to know about a released table.
+
+    `tried`: the setting as configured first, then the others; empty without measures.
+    """
+
+    name: str
+    tried: tuple[Tried, ...]
+    pseudonyms: tuple[AttackResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """A table after its gates; `privacy` is None without measures."""
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    privacy: TablePrivacy | None
+
+    @property
+    def refused(self) -> tuple[Verdict, ...]:
+        """The verdicts that stop the release.
+
+        Re-identification that could not be measured stops it as well; fidelity that cannot be
+        assessed, for want of rows, does not.
+        """
+        return tuple(
+            verdict
+            for verdict in self.verdicts
+            if verdict.status is Status.FAILED
+            or (verdict.status is Status.UNVERIFIED and verdict.gate == frontier.NAME)
+        )
+
+
+def judge_table(measured: MeasuredTable, limits: RiskLimits, worth: UtilityLimits) -> JudgedTable:
+    """Both gates on one table; those without measures pass by none."""
+    if not measured.tried:
+        return JudgedTable(measured.name, (), None)
+    own = measured.tried[0]
+    points = [tried.point(limits.columns) for tried in measured.tried]
+    risk = frontier.judge(own.attacks, limits, worth, points)
+    privacy = TablePrivacy(
+        measured.name,
+        own.attacks,
+        measured.pseudonyms,
+        own.utility,
+        points,
+        limits,
+        worth,
+        risk,
+    )
+    return JudgedTable(measured.name, (own.fidelity, risk), privacy)
+
+
+def refusal(table: JudgedTable) -> str:
+    """Why a table is refused, in one line, and which of the settings tried would pass."""
+    assert table.privacy is not None
+    causes = " and ".join(_cause(verdict) for verdict in table.refused)
+    points, limits, worth = table.privacy.frontier, table.privacy.limits, table.privacy.worth
+    found = frontier.would_pass(points, limits, worth)
+    return (
+        f"{table.name}: {causes}; would pass (of {found['settings_tried']} tried): "
+        f"{found['would_pass']}; would also keep the declared utility: "
+        f"{found['would_pass_and_keep_utility']}"
+    )
+
+
+def _cause(verdict: Verdict) -> str:
+    seen, limit = verdict.observed, verdict.limit
+    if verdict.status is Status.UNVERIFIED:
+        return (
+            "whole industries were not attacked: switch [tables.attacks] assignment on, or accept "
+            "the risk with [tables.risk] whole_industry = 1"
+        )
+    if verdict.gate == fidelity.NAME:
+        return f"{verdict.gate}: {seen:.3f} of columns and industries drifted, limit {limit}"
+    worst, by = verdict.measures["worst"], verdict.measures["attack"]
+    return f"{verdict.gate}: {seen:.3f} found, limit {limit} ({worst}, by {by})"
+
+
+def pseudonym_attacks(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    config: TableConfig,
+    made: Pseudonyms,
+    key: bytes,
+    seed: int,
+) -> Iterator[AttackResult]:
+    """Attacks on the codes of one table. `original` as it came, `released` as it leaves."""
+    for name in config.of_role(ColumnRole.IDENTIFIER):
+        column = config.columns[name]
+        if column.kind is not IdentifierKind.CODE:
+            continue
+        codes, published = (_codes(frame[name]) for frame in (original, released))
+        space = column.space or name
+        mapping = {code: made.codes[space][code] for code in codes}
+        if not mapping:
+            continue
+        everyone = sorted(mapping)
+        keys = {Knowledge.KEY: key, Knowledge.PUBLISHED: seed_key(seed)}
+        for knows, tried in keys.items():
+            yield attacks.dictionary_attack(mapping, everyone, tried, space, column.prefix, knows)
+        yield attacks.order_attack(mapping, space)
+        yield attacks.likeness_attack(mapping, space)
+        if name == config.entity:
+            yield attacks.row_order_attack(codes, published, mapping)
+
+
+def _codes(column: pl.Series) -> list[str]:
+    return [code for code in column.cast(pl.String).drop_nulls() if code.strip()]
+
+
+def original_identifiers(
+    frames: Mapping[str, pl.DataFrame], configs: Mapping[str, TableConfig], made: Pseudonyms
+) -> list[str]:
+    """Every code and name that the pseudonyms stand for, as needles of a leak scan.
+
+    A code that is also someone's pseudonym, for want of room, is left out.
+    """
+    found = {
+        value
+        for name, config in configs.items()
+        for column in config.of_role(ColumnRole.IDENTIFIER)
+        for value in _codes(frames[name][column].unique())
+    }
+    images = {image for codes in made.codes.values() for image in codes.values()}
+    return sorted(found - images)

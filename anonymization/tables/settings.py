@@ -1,0 +1,130 @@
+"""Settings of table anonymization beside those of a table: what is attacked, tried, allowed.
+
+They stand apart from the code that they set, since every command reads the recipe, and few need
+the libraries of that code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from anonymization.tables.config import Name, PerturbMethod, Step, TableConfig
+from data.contracts import StageConfig
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+_STRENGTHS: Mapping[PerturbMethod, tuple[float, ...]] = {
+    PerturbMethod.LSD: (1, 2, 3),
+    PerturbMethod.LOG_NOISE: (0.1, 0.3, 1.0),
+    PerturbMethod.RANK_SWAP: (0.05, 0.1, 0.2),
+    PerturbMethod.MICROAGGREGATION: (3, 10),
+    PerturbMethod.LEVEL_SWAP: (0.06, 0.12, 0.3),
+}
+
+
+class FidelityConfig(StageConfig):
+    """Limits per column and group of at least `min_rows` numbers; smaller ones are not assessable.
+
+    `max_d`: Kolmogorov-Smirnov distance; `max_wasserstein`: 1-Wasserstein distance as a share of
+    the original interquartile range; `max_beyond`: share of assessable pairs that may be beyond.
+    """
+
+    min_rows: Annotated[int, Field(ge=2)] = 30
+    max_d: Annotated[float, Field(ge=0, le=1)] = 0.05
+    max_wasserstein: Annotated[float, Field(ge=0)] = 0.05
+    max_beyond: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class AggregateConfig(StageConfig):
+    """A given table of aggregates: which of its columns are which columns of the row table.
+
+    `by`: aggregate column → row column (industry, region, period); `values`: aggregate column →
+    measure, summed. Of a period, the first `TableConfig.period_chars` characters are compared.
+    """
+
+    by: Mapping[Name, Name]
+    values: Mapping[Name, Name]
+
+
+class GivenAggregate(AggregateConfig):
+    """A given aggregate table, and the table of rows (`of`) that it sums up."""
+
+    of: Name
+
+
+class TablesConfig(StageConfig):
+    """`tables`: by file name without ending; `aggregates`: likewise, aligned with `tables`."""
+
+    tables: Mapping[Name, TableConfig]
+    aggregates: Mapping[Name, GivenAggregate] = Field(default_factory=dict)
+    fidelity: FidelityConfig = FidelityConfig()
+
+
+class AttackConfig(StageConfig):
+    """`known`: columns in the order in which an attacker learns them; empty: the fullest ones.
+
+    `assignment` switches the slow attacks on (and a rerun with a key that has nothing to do with
+    the release, to compare the published seed with); assignments run on the year with most rows,
+    exact up to `exact_rows` per industry and in blocks beyond. `simulations`: how often the
+    method-aware attacker tries the method. `seed` is the public seed, which every attacker has.
+    """
+
+    known: tuple[Name, ...] = ()
+    assignment: bool = True
+    exact_rows: Annotated[int, Field(ge=2, le=10_000)] = 2_000
+    simulations: Annotated[int, Field(ge=1, le=20)] = 1
+    bins: Annotated[int, Field(ge=2, le=100)] = 10
+    seed: int = 0
+
+
+class FrontierConfig(StageConfig):
+    """The plain methods and strengths tried beside the setting as configured."""
+
+    strengths: Mapping[PerturbMethod, tuple[float, ...]] = Field(
+        default_factory=lambda: dict(_STRENGTHS)
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        self.steps()
+        return self
+
+    def steps(self) -> dict[str, Step]:
+        """A step per method and strength, by name."""
+        return {
+            f"{method} {strength:g}": Step(method=method, strength=strength)
+            for method in PerturbMethod
+            for strength in self.strengths.get(method, ())
+        }
+
+
+class RiskLimits(StageConfig):
+    """Hit rates that a release may not exceed, for attackers who know up to `columns` columns.
+
+    A limit of 1 accepts a risk: it is reported all the same. `history` binds tables with several
+    years under one pseudonym; releasing a year alone, or new pseudonyms per year, takes it away.
+    """
+
+    columns: Annotated[int, Field(ge=1)] = 3
+    one_company: Share = 0.2
+    whole_industry: Share = 0.2
+    history: Share = 0.2
+    largest: Share = 0.5
+
+    def of(self, risk: StrEnum) -> float:
+        """The limit of a `Risk`; pseudonyms have none here."""
+        limits: dict[str, float] = self.model_dump()
+        return limits.get(risk.name.lower(), 1.0)
+
+
+class UtilityLimits(StageConfig):
+    """What a setting must keep to be worth naming, see `Utility` for the figures."""
+
+    min_spearman: Share = 0.94
+    max_flips: Share = 0.10
+    max_sums: Annotated[float, Field(ge=0)] = 0.01
+    max_broken: Annotated[int, Field(ge=0)] = 0

@@ -1,0 +1,206 @@
+"""What the place of a text says: headings, columns, captions, names that others refer to, dates."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from datetime import date, datetime
+
+import openpyxl
+import pytest
+from docx import Document
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from lxml import etree
+from openpyxl.workbook.defined_name import DefinedName
+
+from anonymization.documents.captions import caption_names
+from anonymization.documents.columns import column_people
+from anonymization.documents.contracts import DocumentConfig
+from anonymization.documents.document import mask_bytes
+from anonymization.documents.headings import labelled_cells, pairs
+from anonymization.documents.labels import show_caption
+from anonymization.documents.pages import page_edits
+from anonymization.documents.readings import text_edits
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.forms import open_text
+from anonymization.text.masking.pieces import Collector, Piece, labelled
+from anonymization.text.masking.visit import Visit
+from anonymization.text.vault.contracts import Edit
+from tests.anonymization.text.masking.fakes import masker
+
+MODEL = DocumentConfig().caption_model
+PLAIN = DocumentConfig(caption_model="")
+
+
+def workbook(rows: Sequence[Sequence[object]]) -> openpyxl.Workbook:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.worksheets[0].append(list(row))
+    return book
+
+
+def masked(book: openpyxl.Workbook) -> openpyxl.Workbook:
+    out = io.BytesIO()
+    book.save(out)
+    told = mask_bytes(out.getvalue(), "a.xlsx", masker(), PLAIN)
+    assert told.report.refusal is None
+    return openpyxl.load_workbook(io.BytesIO(told.data))
+
+
+def test_a_defined_name_and_its_users_change_together() -> None:
+    book = workbook([[1, "=Tel_13812345678*2", "=Tel_138*2"]])
+    for name in ("Tel_13812345678", "Tel_138"):
+        book.defined_names[name] = DefinedName(name, attr_text="Sheet!$A$1")
+    new = masked(book)
+    (name,) = set(new.defined_names) - {"Tel_138"}
+    assert name.startswith("Tel_") and name != "Tel_13812345678"
+    assert new.worksheets[0]["B1"].value == f"={name}*2"
+    assert new.worksheets[0]["C1"].value == "=Tel_138*2"
+
+
+def test_a_bookmark_and_its_link_change_together() -> None:
+    document = Document()
+    paragraph = document.add_paragraph("x")._p
+    for tag, key in (("w:bookmarkStart", "w:name"), ("w:hyperlink", "w:anchor")):
+        element = OxmlElement(tag)
+        element.set(qn(key), "Ulrich_Vandermeer")
+        paragraph.append(element)
+    field = OxmlElement("w:instrText")
+    field.text = " REF Ulrich_Vandermeer \\h "
+    document.add_paragraph().add_run()._r.append(field)
+    out = io.BytesIO()
+    document.save(out)
+    told = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
+    root = etree.fromstring(zipfile.ZipFile(io.BytesIO(told)).read("word/document.xml"))
+    names = {
+        str(value)
+        for element in root.iter("{*}bookmarkStart", "{*}hyperlink")
+        for value in element.attrib.values()
+    }
+    codes = [element.text for element in root.iter("{*}instrText")]
+    assert len(names) == 1 and codes == [f" REF {names.pop()} \\h "]
+    assert b"Vandermeer" not in told
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        ([["Name", "Age"], ["x", "1"]], ["", "", "Name", "Age"]),
+        ([["Staff of the north"], ["Name", "Age"], ["x", "1"]], ["", "", "", "Name", "Age"]),
+        (
+            [["Name", "1"], [], ["Passport", "Plate"], ["E1", "2"]],
+            ["", ""] * 2 + ["Passport", "Plate"],
+        ),
+    ],
+    ids=["first row", "under a title", "after a gap"],
+)
+def test_headings_above(rows: list[list[str]], labels: list[str]) -> None:
+    told = labelled_cells(sheet_of(rows), lambda cell: cell.text or "")
+    assert [label for _, label in told] == labels
+
+
+def test_rows_of_two_cells_are_pairs() -> None:
+    root = sheet_of([["Passport", "E1"], ["Plate", "2", "x"], ["17", "y"]])
+    assert list(pairs(root, lambda cell: cell.text or "")) == [("Passport", "E1")]
+
+
+def sheet_of(rows: list[list[str]]) -> etree._Element:
+    root = etree.Element("sheet")
+    for number, row in enumerate(rows, start=1):
+        element = etree.SubElement(root, "row", r=str(number))
+        for column, text in zip("ABCD", row, strict=False):
+            etree.SubElement(element, "c", r=f"{column}{number}").text = text
+    return root
+
+
+def test_amounts_and_formulas_stay_and_numbers_of_people_go() -> None:
+    rows: list[list[object]] = [["Revenue", "Phone", "Note"], [13812345678, 13912345678, "=A2*2"]]
+    sheet = masked(workbook(rows)).worksheets[0]
+    assert sheet["A2"].value == 13812345678 and sheet["C2"].value == "=A2*2"
+    assert sheet["B2"].value != 13912345678 and len(str(sheet["B2"].value)) == 11
+
+
+def test_dates_of_cells_move_as_dates_of_texts_do() -> None:
+    rows: list[list[object]] = [
+        ["Due", "Note"],
+        [datetime(2024, 3, 5, 12, 30), "due 2024-03-05"],
+        [45356, "x"],
+    ]
+    sheet = masked(workbook(rows)).worksheets[0]
+    moved = sheet["A2"].value
+    assert isinstance(moved, datetime) and (moved.hour, moved.minute) == (12, 30)
+    assert sheet["B2"].value == f"due {moved.date().isoformat()}"
+    assert moved.date() != date(2024, 3, 5)
+    assert sheet["A3"].value == 45356
+
+
+def test_a_column_of_mostly_names_is_one_of_names() -> None:
+    cells = ["Ines Ironside", "Ada Lovelace", "Alan Turing", "not yet known", "42"]
+    pieces = [labelled("Interviewer", cell) for cell in cells]
+
+    def edits(piece: Piece) -> list[Edit]:
+        known = piece.value in {"Ada Lovelace", "Alan Turing"}
+        size = len(piece.value)
+        return [Edit(0, size, "x", EntityType.PERSON, "fake", 1.0)] if known else []
+
+    assert column_people(pieces, edits) == []
+    assert column_people(pieces[:3], edits) == [Piece("Ines Ironside", kind=EntityType.PERSON)]
+
+
+@pytest.mark.parametrize(
+    ("caption", "names"),
+    [
+        ("Sales of Imogen Vasey", ["Imogen Vasey"]),
+        ("Call Hyacinth Poole now", ["Hyacinth Poole"]),
+        ("Portrait of Siobhan O'Leary-Smith", ["Siobhan O'Leary-Smith"]),
+        ("Quarterly Business Review", []),
+        ("Gantt Chart of the Supply Chain", []),
+        ("Content Placeholder 2", []),
+    ],
+)
+def test_names_in_captions(caption: str, names: list[str]) -> None:
+    seen = Collector()
+    show_caption(seen, caption)
+    assert [piece.text for piece in caption_names(seen.pieces, MODEL)] == names
+    assert caption_names(seen.pieces, "") == []
+
+
+ADA = Piece("Ada Lovelace", kind=EntityType.PERSON)
+LINKED = '<script type="application/ld+json">{"@type": "Person", "name": "Ada Lovelace"}</script>'
+PAIR = "<table><tr><td>Passport no.</td><td>E48213907</td></tr></table>"
+SCRIPT = '<script>var a = {"user": "\\u9648\\u601d\\u8fdc"};</script>'
+PLACES = [
+    ("a.html", '<meta name="author" content="Ada Lovelace">', ADA),
+    ("a.html", LINKED, ADA),
+    ("a.html", PAIR, labelled("Passport no.", "E48213907")),
+    ("a.html", '<img alt="by Ada Lovelace">', labelled("Caption", "by Ada Lovelace")),
+    ("a.html", SCRIPT, Piece("陈思远")),
+    ("a.csv", "Phone\n-13812345678\n", labelled("Phone", "13812345678")),
+    ("a.csv", 'a\n"=HYPERLINK(""tel:+1"")"\n', Piece("tel:+1")),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "shown"), PLACES)
+def test_what_a_place_shows(name: str, text: str, shown: Piece) -> None:
+    seen = Collector()
+    text_edits(text, name, seen)
+    assert shown in seen.pieces
+
+
+@pytest.mark.parametrize(
+    "piece", ["<tr>", "<table><tr><td>", "<script>", '<a b="', "<meta ", "<td"]
+)
+def test_hostile_pages_are_read_to_the_end(piece: str) -> None:
+    """In time that is linear: a square of this length would not end within the suite."""
+    assert page_edits(piece * 60_000, Visit(Collector(), open_text)) == []
+
+
+def test_escaped_strings_of_scripts_are_masked_as_they_are_written() -> None:
+    told = mask_bytes(SCRIPT.encode(), "a.html", masker(), PLAIN).data
+    assert (
+        told != SCRIPT.encode()
+        and told.isascii()
+        and told.startswith(b'<script>var a = {"user": "\\u')
+    )
