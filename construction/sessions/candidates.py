@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from construction.judging import preflight
+from construction.judging.contracts import Case
 from construction.judging.preflight import PreflightConfig
-from construction.sessions.gates.network import NetworkConfig, ProbeResult
+from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.package import Identity, Packaged, package
-from construction.sessions.reach import frozen_pages
 from construction.sessions.survivors import Survivor
-from data.contracts import Candidate, LedgerRow, LineageRow, Verdict
+from data.contracts import LedgerRow, LineageRow, TaskInstance, Verdict
 from data.ledger import deciding, gated_row
 
 STAGE = "package"
@@ -19,9 +19,9 @@ STAGE = "package"
 
 @dataclass(frozen=True, slots=True)
 class PackagedPool:
-    """Candidates sorted by task id, with verdicts, ledger rows and lineage of the stage."""
+    """Cases sorted by task id, with verdicts, ledger rows and lineage of the stage."""
 
-    candidates: list[Candidate]
+    cases: list[Case]
     verdicts: list[tuple[str, Verdict]]
     rows: list[LedgerRow]
     lineage: list[LineageRow]
@@ -29,7 +29,6 @@ class PackagedPool:
 
 def package_survivors(
     survivors: Sequence[Survivor],
-    results: Mapping[str, ProbeResult],
     identify: Callable[[str], Identity],
     network: NetworkConfig,
     config: PreflightConfig,
@@ -38,7 +37,12 @@ def package_survivors(
     pool = PackagedPool([], [], [], [])
     for survivor in survivors:
         instance = survivor.instance
-        packaged = _package(survivor, results, identify(instance.instance_id), network)
+        packaged = package(
+            instance,
+            survivor.fixtures,
+            identify(instance.instance_id),
+            network=network.mode != "freeze",
+        )
         verdict = preflight.judge(preflight.measure(packaged, instance), config)
         decided = deciding([verdict])
         pool.verdicts.append((instance.instance_id, verdict))
@@ -46,7 +50,7 @@ def package_survivors(
             gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
         )
         if decided is None:
-            pool.candidates.append(packaged.candidate)
+            pool.cases.append(_case(packaged, instance))
             pool.lineage.append(
                 LineageRow(
                     STAGE,
@@ -57,21 +61,15 @@ def package_survivors(
                     "packaged",
                 )
             )
-    pool.candidates.sort(key=lambda candidate: candidate.task_id)
+    pool.cases.sort(key=lambda case: case.candidate.task_id)
     return pool
 
 
-def _package(
-    survivor: Survivor,
-    results: Mapping[str, ProbeResult],
-    identity: Identity,
-    network: NetworkConfig,
-) -> Packaged:
-    pages, stands_for = frozen_pages(survivor, results)
-    return package(
-        survivor.instance,
-        (*survivor.fixtures, *pages),
-        identity,
-        replacements=stands_for,
-        network=network.mode != "freeze",
+def _case(packaged: Packaged, instance: TaskInstance) -> Case:
+    return Case(
+        candidate=packaged.candidate,
+        request=packaged.request,
+        background=packaged.background,
+        reply=instance.reply,
+        asked_back=instance.asked,
     )

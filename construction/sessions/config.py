@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from construction.judging.preflight import NAME as PREFLIGHT
 from construction.judging.preflight import PreflightConfig
+from construction.judging.prompted.containment import STAGE as CONTAINMENT
 from construction.sessions.gates.fixture import NAME as FIXTURE
 from construction.sessions.gates.length import NAME as LENGTH
 from construction.sessions.gates.network import NAME as NETWORK
@@ -11,8 +12,10 @@ from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.gates.restoration import NAME as RESTORATION
 from construction.sessions.mechanical import MechanicalConfig
 
+# Judged in the flows, which alone may mask.
+MASKING, LEAKS = "masking", "leaks"
 # The gates in declared order: the first that fails decides.
-GATES = (LENGTH, FIXTURE, RESTORATION, NETWORK, PREFLIGHT)
+GATES = (LENGTH, FIXTURE, RESTORATION, NETWORK, MASKING, PREFLIGHT, CONTAINMENT, LEAKS)
 
 
 class SessionsConfig(MechanicalConfig):

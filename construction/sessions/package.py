@@ -64,24 +64,19 @@ def package(
     fixtures: Sequence[Fixture],
     identity: Identity,
     *,
-    replacements: Mapping[str, str] | None = None,
     network: bool = True,
 ) -> Packaged:
     """Make the candidate of an instance whose redactions are restored and whose files are copied.
 
-    `replacements` maps frozen URLs to their fixtures' paths; without `network` the task reaches
-    nothing, whatever URLs its prompt holds.
+    Without `network` the task reaches nothing, whatever URLs its prompt holds.
     """
-    pages = replacements or {}
     merged = merge_turns(instance.user_turns)
     outputs = [mention.path for mention in output_files(instance)]
     deliverables = expected_deliverables(merged.text, outputs, instance.acts)
     only_answer = all(item.name_hints == (ANSWER,) for item in deliverables)
     messages = as_thread(merged) if only_answer else None
     merged = messages or merged
-    parts = [
-        replace(part, said=with_released_paths(part.said, fixtures, pages)) for part in merged.parts
-    ]
+    parts = [replace(part, said=with_released_paths(part.said, fixtures)) for part in merged.parts]
     request = "\n\n".join(part.said for part in parts)
     earlier = background(instance, merged.text)
     policy = _policy(request) if network else NetworkPolicy()

@@ -17,17 +17,18 @@ INPUTS = "inputs/"
 _ROOT_AFTER_HAN = re.compile(r"(?<=[\u3400-\u9fff])(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
 
 
-def with_released_paths(text: str, fixtures: Sequence[Fixture], pages: Mapping[str, str]) -> str:
-    """The text with every file, and every frozen page, under the path it is released by.
-
-    `pages` maps URLs to fixture paths.
-    """
+def with_page_paths(text: str, pages: Mapping[str, str]) -> str:
+    """The text with frozen pages, fixture paths by URL, under the paths they are released by."""
     pieces, position = [], 0
-    for mention in find_urls(text) if pages else ():
+    for mention in find_urls(text):
         if mention.url in pages:
             pieces += [text[position : mention.start], f"{INPUTS}{pages[mention.url]}"]
             position = mention.end
-    text = "".join(pieces) + text[position:]
+    return "".join(pieces) + text[position:]
+
+
+def with_released_paths(text: str, fixtures: Sequence[Fixture]) -> str:
+    """The text with every file under the path it is released by."""
     pieces, position = [], 0
     for span in find_file_spans(text) if fixtures else ():
         found = _fixture_at(text, span, fixtures)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from construction.sessions.gates import network
 from construction.sessions.gates.network import NetworkConfig, ProbeResult
 from construction.sessions.probe.freeze import frozen_fixture
+from construction.sessions.prompt import with_page_paths
 from construction.sessions.survivors import Survivor
 from data.contracts import Fixture, LedgerRow, Verdict
 from data.ledger import deciding, gated_row
@@ -48,10 +49,8 @@ def judge_reach(
     return judged
 
 
-def frozen_pages(
-    survivor: Survivor, results: Mapping[str, ProbeResult]
-) -> tuple[tuple[Fixture, ...], dict[str, str]]:
-    """The pages frozen for an instance as fixtures, and which URL each stands for."""
+def with_frozen_pages(survivor: Survivor, results: Mapping[str, ProbeResult]) -> Survivor:
+    """The survivor with its frozen pages as fixtures, their paths in the place of their URLs."""
     pages: list[Fixture] = []
     stands_for: dict[str, str] = {}
     for url in network.instance_urls(survivor.instance):
@@ -60,4 +59,11 @@ def frozen_pages(
             page = frozen_fixture(result, len(pages) + 1)
             pages.append(page)
             stands_for[url] = page.path
-    return tuple(pages), stands_for
+    if not pages:
+        return survivor
+    turns = tuple(
+        replace(turn, said=with_page_paths(turn.said, stands_for))
+        for turn in survivor.instance.user_turns
+    )
+    instance = replace(survivor.instance, user_turns=turns)
+    return replace(survivor, instance=instance, fixtures=(*survivor.fixtures, *pages))

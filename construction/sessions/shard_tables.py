@@ -209,15 +209,7 @@ class ShardTables:
         self._restorations.append(tuple(row[name] for name in RESTORATIONS.columns))
 
     def survivor(self, instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> None:
-        self._survivors.append(
-            (
-                instance.instance_id,
-                instance.fingerprint,
-                instance.source_path,
-                dump_instance(instance),
-                canonical_json(fixtures).decode(),
-            )
-        )
+        self._survivors.append(survivor_values(instance, fixtures))
 
     def write(self, out: Path) -> None:
         """Close the ledger of the shard and write all tables."""
@@ -239,3 +231,14 @@ class ShardTables:
     def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
         told = self._outcomes[unit]
         return tally_records(tally_outcomes(stage, kind, unit, self._entered[unit], told))
+
+
+def survivor_values(instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> Row:
+    """A row of SURVIVORS."""
+    return (
+        instance.instance_id,
+        instance.fingerprint,
+        instance.source_path,
+        dump_instance(instance),
+        canonical_json(fixtures).decode(),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,10 @@ from pydantic import TypeAdapter
 
 from construction.sessions.fixtures.store import unpack
 from construction.sessions.shard import FIXTURES
+from construction.sessions.shard_tables import SURVIVORS, survivor_values
 from data.contracts import Fixture, LedgerRow, Outcome, Scalar, TaskInstance
 from data.payload import load_instance
+from data.tables import write_rows
 
 _FIXTURES = TypeAdapter(tuple[Fixture, ...])
 
@@ -33,16 +35,23 @@ class Survivor:
 
 def read_survivors(shards: Sequence[Path]) -> list[Survivor]:
     """The survivors of all shards, sorted by instance id."""
-    found = [
-        Survivor(
-            load_instance(row["payload"]),
-            _FIXTURES.validate_json(row["fixtures"]),
-            shard / FIXTURES,
-        )
-        for shard in shards
-        for row in pl.read_parquet(shard / "survivors.parquet").iter_rows(named=True)
-    ]
+    found = [survivor for shard in shards for survivor in _read(shard)]
     return sorted(found, key=lambda survivor: survivor.instance.instance_id)
+
+
+def write_survivors(out: Path, survivors: Sequence[Survivor]) -> None:
+    """Write what `read_survivors` reads of a shard whose fixtures lie in `out / FIXTURES`."""
+    rows = [
+        survivor_values(survivor.instance, survivor.fixtures)
+        for survivor in sorted(survivors, key=lambda survivor: survivor.instance.instance_id)
+    ]
+    write_rows(out / "survivors.parquet", rows, SURVIVORS)
+
+
+def _read(shard: Path) -> Iterator[Survivor]:
+    for row in pl.read_parquet(shard / "survivors.parquet").iter_rows(named=True):
+        fixtures = _FIXTURES.validate_json(row["fixtures"])
+        yield Survivor(load_instance(row["payload"]), fixtures, shard / FIXTURES)
 
 
 def unpack_fixtures(survivors: Sequence[Survivor], wanted: set[str], target: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.sessions.package import Identity, Packaged, package
-from construction.sessions.prompt import with_released_paths
+from construction.sessions.prompt import with_page_paths, with_released_paths
 from data.contracts import (
     CutReason,
     Disclosure,
@@ -162,16 +162,14 @@ def test_where_the_work_is_done(text: str, paths: tuple[str, ...], surface: str)
     assert packed(said(text), *paths).candidate.execution_surface == surface
 
 
-def test_without_network_nothing_is_reached_and_pages_are_files() -> None:
+def test_pages_stand_under_the_paths_they_are_released_by() -> None:
     text = "Compare https://example.com/a with https://example.com/ab, please."
-    packaged = package(
-        said(text),
-        [fixture("pages/01.html")],
-        IDENTITY,
-        replacements={"https://example.com/a": "pages/01.html"},
-        network=False,
-    )
-    assert packaged.request == "Compare inputs/pages/01.html with https://example.com/ab, please."
+    told = with_page_paths(text, {"https://example.com/a": "pages/01.html"})
+    assert told == "Compare inputs/pages/01.html with https://example.com/ab, please."
+
+
+def test_without_network_nothing_is_reached() -> None:
+    packaged = package(said("Read https://example.com/ab"), (), IDENTITY, network=False)
     assert packaged.candidate.network == NetworkPolicy()
 
 
@@ -200,7 +198,7 @@ def test_the_agents_own_names_are_not_told_but_those_of_edited_files_are() -> No
     ],
 )
 def test_files_go_by_their_released_paths(text: str, paths: tuple[str, ...], expected: str) -> None:
-    assert with_released_paths(text, [fixture(path) for path in paths], {}) == expected
+    assert with_released_paths(text, [fixture(path) for path in paths]) == expected
 
 
 @given(

@@ -1,0 +1,1 @@
+"""What the one client (`construction.judging.llm`) is made of."""

@@ -1,0 +1,157 @@
+"""One call and its attempts: what an endpoint may do wrong, and what then."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import httpx2
+import orjson
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError
+
+from construction.judging.calls.budget import Budget
+from construction.judging.calls.config import LlmConfig, LlmRuntime
+from construction.judging.calls.contracts import CallReason, Usage
+from construction.judging.calls.pace import Pace, wait_after
+from construction.judging.calls.replies import Reply, judge, parse, read_reply, safe_code
+from construction.judging.calls.requests import Turn, body, form, worst_case
+from construction.judging.calls.shapes import Dialect, Shape
+from data.errors import ConfigError
+
+TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+_OPTIONS: Any = {"headers": {"Content-Type": "application/json"}, "security": {"bearer_auth": True}}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a call brought no reply; `detail` as in `Unanswered`."""
+
+    reason: CallReason
+    detail: str
+
+
+class _Next(Enum):
+    AGAIN = "again"  # after a pause
+    ANEW = "anew"  # at once, in another form
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """One attempt that brought no reply; `paid`: the endpoint may have worked for it."""
+
+    then: _Next
+    detail: str
+    paid: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
+    reason: CallReason = CallReason.FAILED
+
+
+class Endpoint:
+    """Makes calls to one endpoint and model, within budget and pace. Used from one event loop."""
+
+    def __init__(
+        self,
+        config: LlmConfig,
+        runtime: LlmRuntime,
+        client: AsyncOpenAI,
+        dialect: Dialect,
+        budget: Budget,
+    ) -> None:
+        self._config, self._runtime = config, runtime
+        self._client, self._dialect, self._budget = client, dialect, budget
+        self._pace = Pace(runtime.calls_per_minute)
+
+    async def call(self, key: str, turn: Turn) -> Reply | Failure:
+        """Make one call, with as many attempts as the runtime allows.
+
+        Raises ConfigError where the endpoint refuses the key, or knows no such path or model.
+        """
+        worst, attempt = worst_case(turn, self._config), 0
+        while True:
+            shape = self._dialect.shape(form(turn.question.answer).digest)
+            if shape is None:
+                return Failure(CallReason.REJECTED, "no form of structured output is taken")
+            if not await self._budget.reserve(worst):
+                return Failure(CallReason.BUDGET, "the run's budget is used up")
+            found = await self._attempt(turn, shape, worst)
+            if isinstance(found, Reply):
+                self._dialect.learn(shape, judge(found, turn.question.answer))
+                return found
+            if found.then is _Next.ANEW:
+                continue
+            attempt += 1
+            if found.then is _Next.NEVER or attempt >= self._runtime.attempts:
+                return Failure(found.reason, f"{found.detail}, attempt {attempt}")
+            await self._pause(key, attempt, found)
+
+    async def _attempt(self, turn: Turn, shape: Shape, worst: Usage) -> Reply | _Trouble:
+        """One request; what was reserved for it is settled, however it ends."""
+        paid: Usage | None = worst
+        try:
+            await self._pace.turn()
+            found = await self._request(turn, shape, worst)
+            if isinstance(found, Reply):
+                paid = found.usage
+            elif not found.paid:
+                paid = None
+            return found
+        finally:
+            self._budget.settle(worst, paid)
+
+    async def _request(self, turn: Turn, shape: Shape, worst: Usage) -> Reply | _Trouble:
+        runtime, dialect = self._runtime, self._dialect
+        limit_field = dialect.limit_field
+        content = orjson.dumps(body(turn, self._config, shape, limit_field))
+        try:
+            async with asyncio.timeout(runtime.timeout + runtime.connect_timeout):
+                response = await self._client.post(
+                    "/chat/completions", cast_to=httpx2.Response, content=content, options=_OPTIONS
+                )
+        except APIStatusError as error:
+            schema = form(turn.question.answer).digest
+            if dialect.adapt(error.status_code, error.message, shape, schema, limit_field):
+                return _Trouble(_Next.ANEW, "")
+            return self._refused(error)
+        except APIConnectionError as error:
+            cause = error.__cause__ or error
+            sent = not isinstance(cause, _NEVER_SENT)
+            return _Trouble(_Next.AGAIN, _snake(type(cause).__name__), paid=sent)
+        except TimeoutError:
+            return _Trouble(_Next.AGAIN, "timeout", paid=True)
+        except OpenAIError as error:
+            return _Trouble(_Next.NEVER, _snake(type(error).__name__), paid=True)
+        reply = read_reply(parse(response.content), worst)
+        return reply or _Trouble(_Next.AGAIN, "broken_reply", paid=True)
+
+    def _refused(self, error: APIStatusError) -> _Trouble:
+        """What a status other than success means."""
+        status, code = error.status_code, safe_code(error.code or error.type)
+        if status == 401:
+            named = self._runtime.key_variable
+            raise ConfigError(f"the model's endpoint refuses the key in {named} (401)")
+        if status == 404:
+            raise ConfigError("the model's endpoint knows no such path or model (404)")
+        detail = f"http {status} {code}".rstrip()
+        if code in _NO_CREDIT:
+            return _Trouble(_Next.NEVER, detail)
+        if status in TRANSIENT:
+            return _Trouble(_Next.AGAIN, detail, headers=error.response.headers)
+        return _Trouble(_Next.NEVER, detail, reason=CallReason.REJECTED)
+
+    async def _pause(self, key: str, attempt: int, trouble: _Trouble) -> None:
+        runtime = self._runtime
+        seconds = wait_after(trouble.headers, key, attempt, runtime.backoff, runtime.max_wait)
+        if "retry-after" in trouble.headers:
+            self._pace.hold(seconds)  # the endpoint is busy for all calls alike
+        await asyncio.sleep(seconds)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -1,0 +1,163 @@
+"""What an endpoint replied, and what that means for the question.
+
+A question is settled by at most two replies: the first, and one repair. What they mean follows
+from their texts alone, so a replay comes to the same outcome as the run that paid for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from construction.judging.calls.contracts import (
+    Answered,
+    CallReason,
+    Outcome,
+    Question,
+    Unanswered,
+    Usage,
+)
+
+TRIES = 2
+_FENCE = re.compile(r"\A\s*```[a-zA-Z]{0,10}\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_MALFORMED = frozenset({"json_invalid", "missing", "model_type"})
+_HINTS = 8  # errors that a repair names
+_CODE = re.compile(r"[a-z0-9_]{1,40}")
+_THOUGHT = "</think>"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One paid reply. `finish` is the endpoint's finish reason, or "" if it gave none."""
+
+    text: str = field(repr=False)
+    finish: str
+    refused: bool
+    model: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """Why a reply would not do.
+
+    `malformed`: not even an object with the fields asked for. `hint` tells the model what to
+    mend, and nobody else: it may quote the reply.
+    """
+
+    reason: CallReason
+    detail: str
+    malformed: bool = False
+    hint: str = field(default="", repr=False)
+
+    @property
+    def is_well_formed(self) -> bool:
+        """An object with the fields asked for, if not with the values."""
+        return self.reason is CallReason.INVALID and not self.malformed
+
+
+def parse(body: bytes) -> Any:
+    """The JSON in a body; None if it is none."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def read_reply(document: Any, worst: Usage) -> Reply | None:
+    """The reply in a chat completion; None if the document is none.
+
+    An endpoint that does not tell its usage is taken to have used what was reserved, `worst`.
+    """
+    choices = _get(document, "choices", list)
+    if not choices:
+        return None
+    message = _get(choices[0], "message", dict) or {}
+    finish = _get(choices[0], "finish_reason", str) or ""
+    refused = bool(_get(message, "refusal", str)) or finish == "content_filter"
+    text = _get(message, "content", str) or _tool_arguments(message)
+    return Reply(
+        text="" if refused else text.encode("utf-8", "replace").decode(),
+        finish=finish[:40],
+        refused=refused,
+        model=(_get(document, "model", str) or "")[:200],
+        usage=_usage(_get(document, "usage", dict), worst),
+    )
+
+
+def _get(document: Any, key: str, kind: type) -> Any:
+    value = document.get(key) if isinstance(document, dict) else None
+    return value if isinstance(value, kind) and not isinstance(value, bool) else None
+
+
+def _tool_arguments(message: Any) -> str:
+    calls = _get(message, "tool_calls", list)
+    function = _get(calls[0], "function", dict) if calls else None
+    return _get(function, "arguments", str) or ""
+
+
+def _usage(told: Any, worst: Usage) -> Usage:
+    prompt, completion = _get(told, "prompt_tokens", int), _get(told, "completion_tokens", int)
+    if prompt is None or completion is None or min(prompt, completion) < 0:
+        return worst
+    # A count beyond any context window would not fit the store.
+    return Usage(min(prompt, 10**12), min(completion, 10**12))
+
+
+def json_text(text: str) -> str:
+    """The JSON in a reply: without a thought before it and without a Markdown fence around it."""
+    _, _, said = text.rpartition(_THOUGHT)
+    fenced = _FENCE.match(said)
+    return (fenced.group(1) if fenced else said).strip()
+
+
+def judge(reply: Reply, answer: type[BaseModel]) -> BaseModel | Unfit:
+    """The validated answer in a reply, or why there is none."""
+    if reply.refused:
+        return Unfit(CallReason.REFUSED, f"refused, finish {safe_code(reply.finish) or 'unknown'}")
+    text = json_text(reply.text)
+    try:
+        # A complete answer stands, even if blanks after it ran into the limit.
+        return answer.model_validate_json(text)
+    except ValidationError as error:
+        if reply.finish == "length":
+            return Unfit(CallReason.TRUNCATED, f"{len(text)} characters, cut at max_tokens")
+        return _invalid(text, error)
+
+
+def _invalid(text: str, error: ValidationError) -> Unfit:
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    kinds = Counter(one["type"] for one in found)
+    told = ", ".join(f"{kind}×{count}" for kind, count in sorted(kinds.items()))
+    hints = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}"[:200] for one in found[:_HINTS]]
+    return Unfit(
+        CallReason.INVALID,
+        f"{len(text)} characters: {told}",
+        malformed=not _MALFORMED.isdisjoint(kinds),
+        hint="; ".join(hints),
+    )
+
+
+def settle(question: Question, replies: Sequence[Reply], *, replayed: bool) -> Outcome | None:
+    """The outcome that the replies so far amount to; None: the question is open."""
+    if not replies:
+        return None
+    judged = judge(replies[-1], question.answer)
+    usage = sum((reply.usage for reply in replies), Usage())
+    if not isinstance(judged, Unfit):
+        repaired, model = len(replies) > 1, replies[-1].model
+        return Answered(question.item_id, judged, model, usage, replayed, repaired)
+    if len(replies) < TRIES:
+        return None
+    return Unanswered(question.item_id, judged.reason, judged.detail, usage, replayed)
+
+
+def safe_code(word: object) -> str:
+    """An endpoint's code for something, if it looks like one: nothing that could hold text."""
+    return word if isinstance(word, str) and _CODE.fullmatch(word) else ""

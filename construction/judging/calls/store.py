@@ -1,0 +1,193 @@
+"""The store of replies: a reply that is in it is never paid for again.
+
+SQLite with a write-ahead log: chosen over a file per reply (two syncs each) and over JSON lines
+(an index read at every start) because many replies share one sync and 100,000 are found at once;
+see benchmarks/results/llm_client.md. The folder is private: replies are made from session text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from construction.judging.calls.claims import Claims
+from construction.judging.calls.contracts import Usage
+from construction.judging.calls.replies import TRIES, Reply
+from data.atomic import PRIVATE_FILE, private_dir
+from data.errors import BenchmintError
+
+_FILE, _LOCKS, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
+_TABLES = """
+CREATE TABLE IF NOT EXISTS replies (
+  key TEXT NOT NULL, turn INTEGER NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
+  refused INTEGER NOT NULL, model TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (key, turn)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batches (
+  name TEXT PRIMARY KEY, batch TEXT NOT NULL, worst_prompt INTEGER NOT NULL,
+  worst_completion INTEGER NOT NULL, at REAL NOT NULL
+) WITHOUT ROWID;
+"""
+_FIND = (
+    "SELECT turn, text, finish, refused, model, prompt_tokens, completion_tokens"
+    " FROM replies WHERE key = ? ORDER BY turn"
+)
+_KEEP = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class StoreError(BenchmintError):
+    """The store of replies cannot be read or written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One reply, the key of its question, and its turn: 0 the first, 1 the repair."""
+
+    key: str
+    turn: int
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class NotedBatch:
+    """A batch that has to be collected: our name for it, the endpoint's id, its worst case.
+
+    An empty `batch`: it was to be submitted, and nobody knows whether it was.
+    """
+
+    name: str
+    batch: str
+    worst: Usage
+
+
+class Store:
+    """Replies by key. Several processes may use one folder at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = private_dir(folder)
+        self._path = folder / _FILE
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
+        self._reading, self._writing = threading.Lock(), threading.Lock()
+        self._pending: list[tuple[Stored, asyncio.Future[None]]] = []
+        self._drain: asyncio.Task[None] | None = None
+        self.claims = Claims(folder / _LOCKS)
+        # SQLite's own patience does not cover the step into the write-ahead log.
+        with self._guarded(), self.claims.alone():
+            self._reader, self._writer = self._connect(), self._connect()
+            self._writer.executescript(_TABLES)
+
+    def replies(self, key: str) -> list[Reply]:
+        """The replies kept under a key: none, the first, or the first and its repair."""
+        with self._guarded(), self._reading:
+            rows = self._reader.execute(_FIND, (key,)).fetchall()
+        found = [
+            Reply(text, finish, bool(refused), model, Usage(prompt, completion))
+            for turn, text, finish, refused, model, prompt, completion in rows
+            if turn < TRIES
+        ]
+        return found if [row[0] for row in rows] == list(range(len(rows))) else []
+
+    async def keep(self, stored: Stored) -> None:
+        """Return once the reply is on the disk. Replies that come together share one sync."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pending.append((stored, done))
+        if self._drain is None:
+            self._drain = asyncio.create_task(self._write_pending())
+        await done
+
+    def keep_all(self, rows: Sequence[Stored]) -> None:
+        """As `keep`, for many and from any thread."""
+        values = [
+            (
+                row.key,
+                row.turn,
+                row.reply.text,
+                row.reply.finish,
+                row.reply.refused,
+                row.reply.model,
+                row.reply.usage.prompt_tokens,
+                row.reply.usage.completion_tokens,
+                time.time(),
+            )
+            for row in rows
+        ]
+        with self._transaction() as writer:
+            writer.executemany(_KEEP, values)
+
+    def batches(self) -> list[NotedBatch]:
+        """Batches not yet collected, the oldest first."""
+        with self._guarded(), self._reading:
+            rows = self._reader.execute("SELECT * FROM batches ORDER BY at, name").fetchall()
+        return [NotedBatch(row[0], row[1], Usage(row[2], row[3])) for row in rows]
+
+    def note_batch(self, noted: NotedBatch) -> None:
+        """Note that a batch is about to be submitted, or that it was."""
+        worst = noted.worst
+        tokens = (worst.prompt_tokens, worst.completion_tokens)
+        row = (noted.name, noted.batch, *tokens, time.time())
+        with self._transaction() as writer:
+            writer.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)", row)
+
+    def drop_batch(self, name: str) -> None:
+        """Forget a batch whose replies are kept."""
+        with self._transaction() as writer:
+            writer.execute("DELETE FROM batches WHERE name = ?", (name,))
+
+    def close(self) -> None:
+        """Close files and give claims back."""
+        self.claims.close()
+        with self._reading, self._writing:
+            self._reader.close()
+            self._writer.close()
+
+    async def _write_pending(self) -> None:
+        try:
+            while self._pending:
+                batch, self._pending = self._pending, []
+                try:
+                    await asyncio.to_thread(self.keep_all, [stored for stored, _ in batch])
+                except Exception as error:  # whatever it is, those who wait must hear of it
+                    for _, done in batch:
+                        if not done.done():
+                            done.set_exception(error)
+                    continue
+                for _, done in batch:
+                    if not done.done():
+                        done.set_result(None)
+        finally:
+            self._drain = None
+
+    def _connect(self) -> sqlite3.Connection:
+        link = sqlite3.connect(
+            self._path, timeout=60, isolation_level=None, check_same_thread=False
+        )
+        link.execute("PRAGMA journal_mode = WAL")
+        link.execute("PRAGMA synchronous = FULL")
+        link.execute("PRAGMA trusted_schema = OFF")
+        return link
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._guarded(), self._writing:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            finally:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            told = type(error).__name__
+            raise StoreError(f"{self._path}: {told}; expected a store of replies.") from None

@@ -1,0 +1,195 @@
+"""Consensus routing: unanimous answers are admitted, the others go round (DataClawBench, stage 3).
+
+Several annotators, models or people, answer each item. Where all of a round agree, the item is
+admitted with their answer; else it waits in the review queue for the next round, in which others,
+or the same after a talk, answer anew. A decision of the review endorses at any time. Pure: rounds
+are values, and whatever their order, the outcome is the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from data.contracts import LedgerRow, Outcome, StageConfig, StageKind, StageTally
+from data.errors import InputError
+from data.ledger import tally
+
+STAGE = "consensus"
+
+
+class ConsensusReason(StrEnum):
+    """Why an item is not admitted; those of the queue may be in a later round."""
+
+    DISPUTED = "consensus.disputed"  # queued: the last round was not unanimous
+    TOO_FEW = "consensus.too_few"  # queued: not enough annotators in the last round
+    GIVEN_UP = "consensus.given_up"  # out: as many rounds as are allowed, and no agreement
+    REVIEWED_OUT = "consensus.reviewed_out"  # out: the review said so
+    REPEATED = "consensus.repeated"  # errored: one annotator gave two answers in a round
+
+
+class ConsensusConfig(StageConfig):
+    """How many annotators a round needs, and how many rounds there may be."""
+
+    min_annotators: Annotated[int, Field(ge=2)] = 2
+    max_rounds: Annotated[int, Field(ge=1)] = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one annotator answered about one item in one round (from 1)."""
+
+    item_id: str
+    annotator: str
+    answer: str
+    round: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCount:
+    """The funnel of one round: items that were answered in it, admitted by it, and still open."""
+
+    round: int
+    answered: int
+    admitted: int
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Endorsed:
+    """An admitted item: the answer, in which round it was agreed on (0: by review), by whom."""
+
+    item_id: str
+    answer: str
+    round: int
+    annotators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """An item that waits, with the answers of its last round by annotator."""
+
+    item_id: str
+    round: int
+    answers: tuple[tuple[str, str], ...]
+    reason: ConsensusReason
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """What became of all items, sorted by id; the funnel by round, and the stage's books."""
+
+    admitted: tuple[Endorsed, ...]
+    queue: tuple[Queued, ...]
+    funnel: tuple[RoundCount, ...]
+    ledger: tuple[LedgerRow, ...]
+    tally: StageTally
+
+
+def plain_answer(answer: str) -> str:
+    """The form in which answers are compared: case and blanks do not count."""
+    return " ".join(answer.casefold().split())
+
+
+def route(
+    items: Sequence[str],
+    opinions: Iterable[Opinion],
+    config: ConsensusConfig,
+    *,
+    decided: Mapping[str, str | None] | None = None,
+    same: Callable[[str], str] = plain_answer,
+) -> Routed:
+    """Route every item. `decided` are answers of the review, None where it turned the item away.
+
+    Answers agree if `same` makes them equal; the first annotator's wording is admitted. Raises
+    InputError for an item that comes twice, an opinion about no item, or a round below 1.
+    """
+    rounds = _by_item(items, opinions)
+    decisions = decided or {}
+    admitted: list[Endorsed] = []
+    queue: list[Queued] = []
+    ledger: list[LedgerRow] = []
+    for item_id in sorted(items):
+        told = _outcome(item_id, rounds[item_id], config, same)
+        if item_id in decisions:
+            told = _reviewed(item_id, decisions[item_id])
+        ledger.append(_row(item_id, told))
+        if isinstance(told, Endorsed):
+            admitted.append(told)
+        elif isinstance(told, Queued):
+            queue.append(told)
+    closed = tally(STAGE, StageKind.FILTER, "item", items, ledger)
+    return Routed(
+        tuple(admitted), tuple(queue), _funnel(rounds, admitted, decisions), tuple(ledger), closed
+    )
+
+
+Rounds = dict[int, list[Opinion]]
+_Told = Endorsed | Queued | ConsensusReason
+
+
+def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, Rounds]:
+    if len(set(items)) != len(items):
+        raise InputError("items", "an id that comes twice", "one entry per item", "Merge them.")
+    rounds: dict[str, Rounds] = {item_id: defaultdict(list) for item_id in items}
+    for one in opinions:
+        if one.item_id not in rounds or one.round < 1:
+            found = "an opinion about no item" if one.round >= 1 else "a round below 1"
+            raise InputError("opinions", found, "opinions about the items", "Check the ids.")
+        rounds[one.item_id][one.round].append(one)
+    return rounds
+
+
+def _outcome(
+    item_id: str, rounds: Rounds, config: ConsensusConfig, same: Callable[[str], str]
+) -> _Told:
+    """The first unanimous round admits; of the others the last says where the item stands."""
+    held = sorted(rounds)
+    for number in held:
+        voices = sorted(rounds[number], key=lambda one: (one.annotator, one.answer))
+        names = tuple(one.annotator for one in voices)
+        if len(set(names)) != len(names):
+            return ConsensusReason.REPEATED
+        if len(names) >= config.min_annotators and len({same(one.answer) for one in voices}) == 1:
+            return Endorsed(item_id, voices[0].answer, number, names)
+    last = sorted(rounds[held[-1]], key=lambda one: one.annotator) if held else []
+    answers = tuple((one.annotator, one.answer) for one in last)
+    if len(answers) < config.min_annotators:
+        return Queued(item_id, held[-1] if held else 0, answers, ConsensusReason.TOO_FEW)
+    if held[-1] >= config.max_rounds:
+        return ConsensusReason.GIVEN_UP
+    return Queued(item_id, held[-1], answers, ConsensusReason.DISPUTED)
+
+
+def _reviewed(item_id: str, answer: str | None) -> _Told:
+    if answer is None:
+        return ConsensusReason.REVIEWED_OUT
+    return Endorsed(item_id, answer, 0, ("review",))
+
+
+def _row(item_id: str, told: _Told) -> LedgerRow:
+    if isinstance(told, Endorsed):
+        return LedgerRow(STAGE, "item", item_id, Outcome.KEPT, stratum=f"round {told.round}")
+    reason = told.reason if isinstance(told, Queued) else told
+    errored = reason is ConsensusReason.REPEATED
+    outcome = Outcome.ERRORED if errored else Outcome.REJECTED
+    return LedgerRow(STAGE, "item", item_id, outcome, reason=reason)
+
+
+def _funnel(
+    rounds: Mapping[str, Rounds], admitted: Sequence[Endorsed], decided: Mapping[str, str | None]
+) -> tuple[RoundCount, ...]:
+    """One count per round in which anything was said; round 0 is the review."""
+    by_round = Counter(one.round for one in admitted)
+    answered = Counter(number for held in rounds.values() for number in held)
+    answered[0] = sum(item_id in rounds for item_id in decided)
+    left, counts = len(rounds), []
+    for number in sorted(number for number in answered if answered[number]):
+        left -= by_round[number]
+        counts.append(RoundCount(number, answered[number], by_round[number], left))
+    return tuple(counts)

@@ -1,0 +1,176 @@
+"""The one client for language models: typed questions in, validated answers out.
+
+    with Client(config, runtime, store) as client:
+        outcomes = client.ask(questions)
+
+Whatever the mode, a stored reply is used and never paid for again: `live` and `record` ask the
+endpoint for the rest and store each reply before it counts, so a run killed at any moment goes on
+where it was. `record` insists on a store, which is then an input of the release; `replay` uses
+nothing else; `batch` asks through the Batch API.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+
+from openai import AsyncOpenAI
+
+from construction.judging.calls.batch import Batches
+from construction.judging.calls.budget import Budget, Spent
+from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
+from construction.judging.calls.contracts import (
+    Answered,
+    CallReason,
+    Outcome,
+    Question,
+    Unanswered,
+)
+from construction.judging.calls.endpoint import Endpoint
+from construction.judging.calls.live import Live
+from construction.judging.calls.loop import Loop
+from construction.judging.calls.replies import settle
+from construction.judging.calls.requests import key
+from construction.judging.calls.shapes import Dialect
+from construction.judging.calls.store import SHAPES, Store
+from construction.judging.calls.transport import connect
+from data.canonical import digest
+from data.errors import ConfigError
+
+_BATCH_REPLY_BYTES = 4_000_000_000
+
+
+class Client:
+    """Asks one model. Close it, or use it in a `with`; several threads may ask at once.
+
+    `store` is a private folder; None keeps nothing (mode `live` only). `masked` states that every
+    text asked about was masked: without it only a loopback endpoint is called (law 9). `budget`
+    is shared where a run has several clients of one model; None: one of its own.
+    """
+
+    def __init__(
+        self,
+        config: LlmConfig,
+        runtime: LlmRuntime,
+        store: Path | None,
+        *,
+        masked: bool = False,
+        budget: Budget | None = None,
+    ) -> None:
+        _check(config, runtime, store, masked)
+        self._config, self._runtime = config, runtime
+        self._budget = budget or Budget(config)
+        self._store = Store(store) if store is not None else None
+        path = store / SHAPES if store is not None else None
+        self._dialect = Dialect(path, runtime.base_url, config.model)
+        self._asked: set[str] = set()
+        self._connecting = threading.Lock()
+        self._loop: Loop | None = None
+        self._http: AsyncOpenAI | None = None
+        self._live: Live | None = None
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def spent(self) -> Spent:
+        """What this run has paid so far."""
+        return self._budget.spent
+
+    def replies_digest(self) -> str:
+        """Digest of all replies that outcomes were read from: the same live and replayed.
+
+        Empty without a store. Times are no part of it.
+        """
+        if self._store is None:
+            return ""
+        kept = [[name, *map(asdict, self._store.replies(name))] for name in sorted(self._asked)]
+        return digest(kept)
+
+    def ask(self, questions: Sequence[Question]) -> list[Answered | Unanswered]:
+        """The outcome of each question, in the order asked. Equal questions are one call.
+
+        Raises ConfigError where the endpoint refuses the key or the model, StoreError where the
+        store fails; what came in until then is stored. All else is an outcome.
+        """
+        keys = [key(question, self._config) for question in questions]
+        self._asked.update(keys)
+        found: dict[str, Outcome] = {}
+        waiting: dict[str, Question] = {}
+        for name, question in zip(keys, questions, strict=True):
+            if name in found or name in waiting:
+                continue
+            replies = self._store.replies(name) if self._store else []
+            outcome = settle(question, replies, replayed=True)
+            if outcome is None:
+                waiting[name] = question
+            else:
+                found[name] = outcome
+        found.update(self._ask(waiting))
+        paired = zip(keys, questions, strict=True)
+        return [replace(found[name], item_id=question.item_id) for name, question in paired]
+
+    def close(self) -> None:
+        """Close connections and files."""
+        if self._loop is not None:
+            if self._http is not None:
+                self._loop.run(self._http.close())
+            self._loop.close()
+            self._loop = None
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _ask(self, waiting: Mapping[str, Question]) -> Mapping[str, Outcome]:
+        """What the store does not have."""
+        if not waiting:
+            return {}
+        if self._config.mode is Mode.REPLAY:
+            missing = "no recorded reply"
+            return {
+                name: Unanswered(question.item_id, CallReason.MISSING, missing)
+                for name, question in waiting.items()
+            }
+        loop, http = self._connect()
+        if self._config.mode is Mode.BATCH and self._store is not None:
+            parts = (self._config, self._runtime, http, self._store, self._dialect, self._budget)
+            return loop.run(Batches(*parts).ask(waiting))
+        if self._live is None:
+            endpoint = Endpoint(self._config, self._runtime, http, self._dialect, self._budget)
+            self._live = Live(endpoint, self._store, self._dialect, self._runtime)
+        return loop.run(self._live.ask(waiting))
+
+    def _connect(self) -> tuple[Loop, AsyncOpenAI]:
+        """The loop and the connections, made when first needed: a replay has neither."""
+        with self._connecting:
+            if self._http is None:
+                batch = self._config.mode is Mode.BATCH
+                largest = _BATCH_REPLY_BYTES if batch else self._runtime.max_reply_bytes
+                self._http = connect(self._runtime, largest)
+            if self._loop is None:
+                self._loop = Loop()
+            return self._loop, self._http
+
+
+def _check(config: LlmConfig, runtime: LlmRuntime, store: Path | None, masked: bool) -> None:
+    """Raises ConfigError for settings that no client can work with."""
+    mode = config.mode
+    if mode is Mode.RULES:
+        raise ConfigError("mode rules asks no model: there is no client to make")
+    if not config.model:
+        raise ConfigError(f"mode {mode} needs the name of a model")
+    if store is None and mode is not Mode.LIVE:
+        raise ConfigError(f"mode {mode} needs a store of replies")
+    if mode is not Mode.REPLAY and not runtime.is_loopback and not masked:
+        raise ConfigError("a model at a non-loopback address sees masked text only: mask first")

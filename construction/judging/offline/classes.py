@@ -1,0 +1,185 @@
+"""Task classes induced from a pool: the unit of skill transfer (EnterpriseClawBench, app. B).
+
+The big class is the role. Within a role, requests are clustered by what they say (sentence
+vectors) and by their skill; a cluster is a subclass, named after its commonest skill and the
+words that set it apart. A joint stage: the classes depend on the pool, never on its order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from construction.judging.offline.taxonomy import skill_definition, skill_name
+from construction.signals.embedding import Encode, Vectors, cosine, encode_multilingual
+from data.contracts import StageConfig, TaskClass
+from data.randomness import Key, keyed_order
+
+IN_DOMAIN, HELD_OUT = "in_domain", "held_out"
+_STAGE = "task_classes"
+_WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2,}")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_TERMS = 3
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class ClassesConfig(StageConfig):
+    """Requests within `radius` of each other (average linkage, cosine distance) share a class.
+
+    `skill_share` of the distance is whether two requests have the same skill; `chars` of a request
+    are read. `held_out_share` of the subclasses of a big class are kept for held-out tests.
+    """
+
+    radius: Share = 0.6
+    skill_share: Share = 0.3
+    chars: Annotated[int, Field(gt=0)] = 600
+    held_out_share: Share = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A task of the pool: its id, its role, its skill subclass, its business task and request."""
+
+    task_id: str
+    role: str
+    skill: str
+    business_task: str
+    request: str
+
+
+def induce_classes(
+    pool: Sequence[Member], config: ClassesConfig, encode: Encode = encode_multilingual
+) -> dict[str, TaskClass]:
+    """The task class of every member by task id; the order of the pool makes no difference."""
+    by_role: dict[str, list[Member]] = defaultdict(list)
+    for member in sorted(pool, key=lambda member: (_digest(member), member.task_id)):
+        by_role[member.role].append(member)
+    classes: dict[str, TaskClass] = {}
+    for role in sorted(by_role):
+        members = by_role[role]
+        groups = _clusters(members, config, encode)
+        names = _names(groups)
+        for (subclass_id, name), group in zip(names, groups, strict=True):
+            definition = _definition(group, members)
+            for member, closeness in group:
+                classes[member.task_id] = TaskClass(
+                    big_class=role,
+                    subclass_id=subclass_id,
+                    name=name,
+                    definition=definition,
+                    confidence=closeness,
+                    reason=f"one of {len(group)} of {len(members)} requests of the role",
+                )
+    return classes
+
+
+def split_classes(classes: Iterable[TaskClass], config: ClassesConfig, seed: Key) -> dict[str, str]:
+    """`in_domain` or `held_out` for every subclass id, by seed; each big class keeps one inside."""
+    by_big: dict[str, set[str]] = defaultdict(set)
+    for task_class in classes:
+        by_big[task_class.big_class].add(task_class.subclass_id)
+    split: dict[str, str] = {}
+    for big in sorted(by_big):
+        names = sorted(by_big[big])
+        order = keyed_order(seed, _STAGE, names)
+        held = min(round(config.held_out_share * len(names)), len(names) - 1)
+        for place, index in enumerate(order):
+            split[names[index]] = HELD_OUT if place < held else IN_DOMAIN
+    return dict(sorted(split.items()))
+
+
+Group = list[tuple[Member, float]]
+
+
+def _clusters(members: list[Member], config: ClassesConfig, encode: Encode) -> list[Group]:
+    """Groups of members with their closeness to the group's middle; the largest first."""
+    texts = [f"{one.business_task}. {one.request[: config.chars]}" for one in members]
+    vectors = encode(texts)
+    labels = _linked(members, vectors, config)
+    found: dict[int, list[int]] = defaultdict(list)
+    for row, label in enumerate(labels):
+        found[label].append(row)
+    groups = [_with_closeness(members, vectors, rows) for rows in found.values()]
+    return sorted(groups, key=lambda group: (-len(group), min(_digest(one) for one, _ in group)))
+
+
+def _linked(members: list[Member], vectors: Vectors, config: ClassesConfig) -> list[int]:
+    if len(members) == 1:
+        return [1]
+    skills = np.array([member.skill for member in members])
+    other = (skills[:, None] != skills[None, :]).astype(np.float64)
+    unlike = np.clip(1.0 - cosine(vectors, vectors), 0.0, 2.0)
+    distance = np.round((1.0 - config.skill_share) * unlike + config.skill_share * other, 9)
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), method="average")
+    labels: list[int] = fcluster(tree, t=config.radius, criterion="distance").tolist()
+    return labels
+
+
+def _with_closeness(members: list[Member], vectors: Vectors, rows: list[int]) -> Group:
+    middle = vectors[rows].mean(axis=0)
+    norm = float(np.linalg.norm(middle)) or 1.0
+    return [
+        (members[row], round(min(1.0, max(0.0, float(vectors[row] @ middle) / norm)), 6))
+        for row in rows
+    ]
+
+
+def _digest(member: Member) -> str:
+    return hashlib.sha256(f"{member.request}\x00{member.skill}".encode()).hexdigest()
+
+
+def _names(groups: list[Group]) -> list[tuple[str, str]]:
+    """An id and a name per group: its commonest skill, numbered where several groups share it."""
+    seen: Counter[str] = Counter()
+    named = []
+    for group in groups:
+        skill = _commonest(group)
+        seen[skill] += 1
+        number = "" if seen[skill] == 1 else f"-{seen[skill]}"
+        title = skill_name(skill) + ("" if not number else f" ({', '.join(_terms(group)[:2])})")
+        named.append((f"{skill}{number}", title))
+    return named
+
+
+def _commonest(group: Group) -> str:
+    counts = Counter(member.skill for member, _ in group)
+    return min(counts, key=lambda skill: (-counts[skill], skill))
+
+
+def _terms(group: Group) -> list[str]:
+    counts = Counter(word for member, _ in group for word in set(_words(member)))
+    return sorted(counts, key=lambda word: (-counts[word], word))[:_TERMS]
+
+
+def _definition(group: Group, members: list[Member]) -> str:
+    """The skill's definition, and the words that the group has more often than its role."""
+    everywhere = Counter(word for member in members for word in set(_words(member)))
+    here = Counter(word for member, _ in group for word in set(_words(member)))
+    weight = {
+        word: round(count * math.log((1 + len(members)) / everywhere[word]), 9)
+        for word, count in here.items()
+        if count * 2 >= len(group)
+    }
+    apart = sorted(weight, key=lambda word: (-weight[word], word))[:_TERMS]
+    told = f"; here often: {', '.join(apart)}" if apart else ""
+    return skill_definition(_commonest(group)) + told
+
+
+def _words(member: Member) -> list[str]:
+    """Words of four letters and more, and pairs of Han characters, of the business task."""
+    words: list[str] = []
+    for run in _WORD.findall(member.business_task.lower()):
+        is_han = _HAN.match(run) is not None
+        words += [run[at : at + 2] for at in range(len(run) - 1)] if is_han else [run]
+    return words

@@ -1,0 +1,31 @@
+"""The editable tables of the offline judge as patterns and sets."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from construction.judging.phrases import any_of
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """A table of `construction/judging/tables` by its file name without `.toml`."""
+    text = files("construction.judging").joinpath("tables", f"{name}.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def phrases(name: str, key: str) -> re.Pattern[str]:
+    """The phrases of one list, wherever they stand in the plain form of a sentence."""
+    return any_of(table(name)[key])
+
+
+@cache
+def starts(name: str, key: str) -> re.Pattern[str]:
+    """The phrases of one list at the start of a plain sentence."""
+    return any_of(f" | {phrase}" for phrase in table(name)[key])

