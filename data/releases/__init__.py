@@ -1,0 +1,25 @@
+"""The train of releases: what changed from one to the next, which there are, what may go."""
+
+from data.releases.changes import changes_between, previous_release
+from data.releases.diff import Diff, diff
+from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapshot
+from data.releases.listing import ReleaseInfo, State, releases
+from data.releases.retention import Doomed, Kind, Plan, carry_out, plan_purge
+
+__all__ = [
+    "Diff",
+    "Doomed",
+    "Kind",
+    "Plan",
+    "ReleaseFacts",
+    "ReleaseInfo",
+    "State",
+    "carry_out",
+    "changes_between",
+    "diff",
+    "facts_of_release",
+    "facts_of_snapshot",
+    "plan_purge",
+    "previous_release",
+    "releases",
+]

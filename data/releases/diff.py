@@ -1,0 +1,170 @@
+"""What changed from one release to another: tasks, weights, funnel, privacy, recipe."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from data.releases.facts import ReleaseFacts
+
+# Where one of these differs, an agent is given another task: scores do not compare.
+CONTENT = ("prompt", "fixtures")
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A named value before and after; None where it did not exist."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Churn:
+    """How much of the release is other: shares of 0 to 1.
+
+    `new`: tasks of the new release that the old did not hold (what `max_changed` bounds); `gone`:
+    tasks of the old that the new does not hold; `turnover`: tasks in one of both, of all in either.
+    """
+
+    new: float
+    gone: float
+    turnover: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Two releases beside each other. Rows that do not differ are left out.
+
+    `changed`: id -> fields that differ, those of graders as `private.<field>` (only if both
+    private halves were there: `graded`). `reused`: ids with another prompt or other input files.
+    `renamed`: (old id, new id) with the same prompt and input files, counted as added and removed.
+    `distance`: total variation between the mixtures, None unless both have one.
+    """
+
+    old: str
+    new: str
+    counts: tuple[int, int]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: Mapping[str, tuple[str, ...]]
+    reused: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...]
+    churn: Churn
+    graded: bool
+    families: tuple[Changed, ...]
+    weights: tuple[Changed, ...]
+    distance: float | None
+    funnel: tuple[Changed, ...]
+    rejections: tuple[Changed, ...]
+    privacy: tuple[Changed, ...]
+    recipe: tuple[Changed, ...]
+    made_with: tuple[Changed, ...]
+    inputs: Mapping[str, int]
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """How many tasks changed in which field, most first."""
+        counted = Counter(name for names in self.changed.values() for name in names)
+        return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def diff(old: ReleaseFacts, new: ReleaseFacts) -> Diff:
+    """Compare two releases."""
+    before, after = old.tasks.keys(), new.tasks.keys()
+    added, removed = sorted(after - before), sorted(before - after)
+    changed = {task: names for task in sorted(before & after) if (names := _differ(old, new, task))}
+    return Diff(
+        old=old.snapshot,
+        new=new.snapshot,
+        counts=(len(before), len(after)),
+        added=tuple(added),
+        removed=tuple(removed),
+        changed=changed,
+        reused=tuple(task for task, names in changed.items() if set(names) & set(CONTENT)),
+        renamed=tuple(_renamed(old, new, removed, added)),
+        churn=_churn(len(before), len(after), len(added), len(removed)),
+        graded=old.grading is not None and new.grading is not None,
+        families=_changes(old.families, new.families),
+        weights=_changes(old.weights, new.weights) if old.weights and new.weights else (),
+        distance=_distance(old.weights, new.weights),
+        funnel=_changes(_named(old.funnel), _named(new.funnel)),
+        rejections=_changes(_named(old.rejections), _named(new.rejections)),
+        privacy=_changes(old.privacy, new.privacy),
+        recipe=_changes(old.recipe, new.recipe),
+        made_with=_changes(old.made_with, new.made_with),
+        inputs=_inputs(old.inputs.values(), new.inputs.values()),
+    )
+
+
+def _differ(old: ReleaseFacts, new: ReleaseFacts, task: str) -> tuple[str, ...]:
+    """The fields of a task that differ, those that make it another task first."""
+    names = [row.name for row in _changes(old.tasks[task], new.tasks[task])]
+    if old.grading is not None and new.grading is not None:
+        graded = _changes(old.grading.get(task, {}), new.grading.get(task, {}))
+        names += [f"private.{row.name}" for row in graded]
+    return tuple(sorted(names, key=lambda name: (name not in CONTENT, name)))
+
+
+def _renamed(
+    old: ReleaseFacts, new: ReleaseFacts, removed: Sequence[str], added: Sequence[str]
+) -> Iterable[tuple[str, str]]:
+    """Pairs with the same content; what stands twice in one release is nobody's pair."""
+    gone, come = _by_content(old, removed), _by_content(new, added)
+    for content, tasks in sorted(gone.items(), key=lambda item: item[1]):
+        if len(tasks) == 1 and len(come.get(content, ())) == 1:
+            yield tasks[0], come[content][0]
+
+
+def _by_content(facts: ReleaseFacts, tasks: Sequence[str]) -> dict[tuple[Any, ...], list[str]]:
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for task in tasks:
+        content = tuple(facts.tasks[task].get(name) for name in CONTENT)
+        found.setdefault(content, []).append(task)
+    return found
+
+
+def _churn(before: int, after: int, added: int, removed: int) -> Churn:
+    either = before + added
+    return Churn(
+        new=_share(added, after),
+        gone=_share(removed, before),
+        turnover=_share(added + removed, either),
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 9) if whole else 0.0
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Changed, ...]:
+    """What differs, in the order of the new, then what is gone."""
+    names = dict.fromkeys([*new, *old])
+    rows = (Changed(name, old.get(name), new.get(name)) for name in names)
+    return tuple(row for row in rows if row.before != row.after)
+
+
+def _named(rows: Mapping[Any, Any]) -> dict[str, Any]:
+    """Rows by the parts of their keys, joined; a rejection outside the gates has no gate."""
+    return {" / ".join(part for part in key if part != "null"): rows[key] for key in rows}
+
+
+def _distance(old: Mapping[str, float], new: Mapping[str, float]) -> float | None:
+    """Total variation distance: half the sum of absolute differences of the shares."""
+    if not old or not new:
+        return None
+    names = sorted(old.keys() | new.keys())
+    return round(sum(abs(new.get(n, 0.0) - old.get(n, 0.0)) for n in names) / 2, 9)
+
+
+def _inputs(old: Iterable[str], new: Iterable[str]) -> dict[str, int]:
+    """How many inputs were added, removed and kept, by their digests."""
+    before, after = Counter(old), Counter(new)
+    return {
+        "added": (after - before).total(),
+        "removed": (before - after).total(),
+        "kept": (before & after).total(),
+    }

@@ -1,0 +1,236 @@
+"""What two releases are compared by: read from a published one, or from one about to be written.
+
+A published one is read as if a stranger wrote it: no links are followed, sizes are limited, and
+of its texts only digests and neutralised names remain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from data.canonical import canonical_json, digest
+from data.contracts import PRIVATE_FIELDS
+from data.errors import InputError
+from data.snapshot import aggregates, layout, tasks
+from data.snapshot.books import frames
+from data.snapshot.neutralise import one_line, storable_tree
+from data.snapshot.release import Release
+
+_LARGEST = 512 << 20  # bytes of a file that is read as a whole
+_LONGEST = 200  # characters of a value that is shown
+_PASSED = ("kept", "consumed", "chosen")
+_NOT_COMPARED = frozenset({"task_id", "canary"})
+_MADE_WITH = ("code_version", "lock_digest", "architecture", "seed", "release_key_digest")
+_SELECTION, _PRIVACY = f"{layout.AUDIT}/selection.json", f"{layout.AUDIT}/privacy.json"
+
+REPORT = "report"  # what `audit/privacy.json` tells, among the facts about privacy
+
+Stage = tuple[str, str]
+Reason = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """A release by what can change. Texts of tasks are digests, other values short texts.
+
+    `tasks`: id -> field -> digest; `grading` the same for what graders alone see, None where the
+    private half was not looked at. `funnel`: (stage, unit) -> (in, passed), in pipeline order.
+    `rejections`: (stage, unit, gate, reason) -> units. `weights`: task family -> share of the
+    mixture, empty without one.
+    """
+
+    snapshot: str
+    released: str
+    tasks: Mapping[str, Mapping[str, str]]
+    grading: Mapping[str, Mapping[str, str]] | None
+    families: Mapping[str, int]
+    weights: Mapping[str, float]
+    funnel: Mapping[Stage, tuple[int, int]]
+    rejections: Mapping[Reason, int]
+    privacy: Mapping[str, str]
+    recipe: Mapping[str, str]
+    made_with: Mapping[str, str]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
+    """The facts of a snapshot directory or a public half; graders' parts only if `private`.
+
+    Raises InputError naming the file that is missing or is not what a snapshot holds there.
+    """
+    public, private_half = layout.halves(snapshot)
+    for half in (public, private_half):
+        if half is not None and half != snapshot and half.is_symlink():
+            raise _not_there(half, "a symbolic link")
+    manifest = _object(public, layout.MANIFEST)
+    rows = [_json(line, public / layout.TASK_LIST) for line in _lines(public / layout.TASK_LIST)]
+    try:
+        return _facts(
+            manifest,
+            rows,
+            _grading(private_half, rows) if private and private_half else None,
+            _object(public, layout.FUNNEL)["stages"],
+            _object(public, layout.LEDGER)["rejections"],
+            _optional(public, _SELECTION),
+            _optional(public, _PRIVACY),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise InputError(
+            str(snapshot),
+            f"a snapshot that does not fit ({type(error).__name__})",
+            "one that this project wrote",
+            "Run `benchmint verify` on it.",
+        ) from None
+
+
+def facts_of_release(release: Release) -> ReleaseFacts:
+    """The facts of a release that is not written yet; the same as of its snapshot afterwards."""
+    books = frames(release.books)
+    rows = [tasks.public_row(task, release.opaque, "") for task in release.candidates]
+    build, allowed = release.build, release.authorization
+    manifest = {
+        "snapshot": layout.snapshot_id(release.name, release.released),
+        "released": release.released.isoformat(),
+        "privacy": str(release.privacy),
+        "licence": release.card.licence,
+        "authorization": {name: getattr(allowed, name) for name in allowed.__slots__},
+        "recipe": storable_tree(dict(build.recipe)),
+        "inputs": dict(build.inputs),
+        **{name: getattr(build, name) for name in _MADE_WITH},
+    }
+    return _facts(
+        manifest,
+        rows,
+        {task.task_id: _private_parts(task.model_dump(mode="json")) for task in release.candidates},
+        aggregates.funnel(release.books.tallies, books),
+        aggregates.rejections(books.ledger),
+        release.selection or {},
+        release.privacy_report or {},
+    )
+
+
+def _facts(
+    manifest: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    grading: Mapping[str, Mapping[str, str]] | None,
+    stages: Sequence[Mapping[str, Any]],
+    rejections: Sequence[Mapping[str, Any]],
+    selection: Mapping[str, Any],
+    privacy: Mapping[str, Any],
+) -> ReleaseFacts:
+    families = Counter((row.get("task_family") or {}).get("value") or "(none)" for row in rows)
+    mixture = selection.get("mixture") or {}
+    stamp = {name: manifest[name] for name in ("privacy", "licence", "authorization")}
+    return ReleaseFacts(
+        snapshot=_shown(manifest["snapshot"]),
+        released=_shown(manifest["released"]),
+        tasks={_shown(row["task_id"]): _fields(row) for row in rows},
+        grading=grading,
+        families={_shown(name): families[name] for name in sorted(families)},
+        weights={_shown(n): float(w) for n, w in (mixture.get("task_weights") or {}).items()},
+        funnel={(_shown(s["stage"]), _shown(s["unit"])): _passage(s) for s in stages},
+        rejections={_reason(row): int(row["n"]) for row in rejections},
+        privacy=_leaves(stamp) | _leaves(_without_canary(privacy), REPORT),
+        recipe=_leaves(manifest["recipe"]),
+        made_with={name: _shown(manifest[name]) for name in _MADE_WITH},
+        inputs={_shown(name): _shown(value) for name, value in manifest["inputs"].items()},
+    )
+
+
+def _fields(row: Mapping[str, Any]) -> dict[str, str]:
+    """Field -> digest of a public row; ids of private items are keyed, and not compared."""
+    told = {name: value for name, value in row.items() if name not in _NOT_COMPARED}
+    if isinstance(told.get("provenance"), dict):
+        told["provenance"] = {k: v for k, v in told["provenance"].items() if k != "item_id"}
+    return {_shown(name): digest(value) for name, value in told.items()}
+
+
+def _private_parts(parts: Mapping[str, Any]) -> dict[str, str]:
+    kept = {name: parts[name] for name in sorted(PRIVATE_FIELDS) if parts.get(name)}
+    return {name: digest(storable_tree(value)) for name, value in kept.items()}
+
+
+def _grading(private: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """What graders see of each task, by field, without the canary that each snapshot has anew."""
+    found = {}
+    for row in rows:
+        task = str(row["task_id"])
+        parts = {}
+        for name in sorted(PRIVATE_FIELDS):
+            if layout.is_id(task) and (private / task / f"{name}.json").is_file():
+                parts[name] = _object(private / task, f"{name}.json")[name]
+        found[_shown(task)] = _private_parts(parts)
+    return found
+
+
+def _passage(stage: Mapping[str, Any]) -> tuple[int, int]:
+    outcomes = stage["outcomes"]
+    return int(stage["n_in"]), sum(int(outcomes.get(name, 0)) for name in _PASSED)
+
+
+def _reason(row: Mapping[str, Any]) -> Reason:
+    stage, unit, gate, reason = (_shown(row.get(n)) for n in ("stage", "unit", "gate", "reason"))
+    return stage, unit, gate, reason
+
+
+def _leaves(value: Any, name: str = "") -> dict[str, str]:
+    """Dotted path -> shown value of every leaf of nested objects."""
+    if isinstance(value, dict):
+        found: dict[str, str] = {}
+        for key in sorted(value):
+            found |= _leaves(value[key], f"{name}.{_shown(key)}" if name else _shown(key))
+        return found
+    return {name: _shown(value)} if name else {}
+
+
+def _without_canary(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name != "canary"}
+
+
+def _shown(value: Any) -> str:
+    """A value as short harmless text; a long one by its digest."""
+    text = value if isinstance(value, str) else canonical_json(value).decode()
+    shown = one_line(text)
+    return shown if len(shown) <= _LONGEST else f"{len(text)} characters, sha256 {digest(text)}"
+
+
+def _lines(path: Path) -> list[bytes]:
+    return _content(path).splitlines()
+
+
+def _optional(root: Path, name: str) -> dict[str, Any]:
+    return _object(root, name) if (root / name).exists() else {}
+
+
+def _object(root: Path, name: str) -> dict[str, Any]:
+    return _json(_content(root / name), root / name)
+
+
+def _json(content: bytes, path: Path) -> dict[str, Any]:
+    """A JSON object. Raises InputError for anything else."""
+    try:
+        found = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        found = None
+    if not isinstance(found, dict):
+        raise _not_there(path, f"{len(content)} bytes that are no JSON object")
+    return found
+
+
+def _content(path: Path) -> bytes:
+    """A regular file, reached through no link. Raises InputError for anything else."""
+    if path.is_symlink() or not path.is_file():
+        raise _not_there(path, "a symbolic link" if path.is_symlink() else "no file")
+    if path.stat().st_size > _LARGEST:
+        raise _not_there(path, "more than 512 MiB")
+    return path.read_bytes()
+
+
+def _not_there(path: Path, found: str) -> InputError:
+    return InputError(str(path), found, "a file of a snapshot", "Name a snapshot directory.")

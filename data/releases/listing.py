@@ -1,0 +1,124 @@
+"""Which releases lie in a folder, and which of them verify."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from data.snapshot import layout, sums, verify
+from data.snapshot.neutralise import one_line
+
+_LATEST = "latest"
+_LARGEST = 64 << 20
+_REVISION = re.compile(r"-r\d{1,4}$")
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}(-r\d{1,4})?")
+
+
+class State(StrEnum):
+    """What is known of a release at this moment."""
+
+    VERIFIED = "verified"
+    FAILED = "failed"
+    NOT_CHECKED = "not checked"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseInfo:
+    """A directory among the snapshots. Without a readable manifest only name and state are told.
+
+    `digest` needs both halves; `findings` are those of a verification; `latest`: the pointer
+    points to it.
+    """
+
+    snapshot: str
+    path: Path
+    state: State
+    latest: bool = False
+    released: str | None = None
+    revision: int = 1
+    version: str | None = None
+    digest: str | None = None
+    tasks: int | None = None
+    privacy: str | None = None
+    private: bool = False
+    findings: int = 0
+
+
+def releases(snapshots: Path, *, check: bool = True) -> list[ReleaseInfo]:
+    """The releases below `snapshots`, newest first; `check` verifies each (reads every file).
+
+    Links are not followed and hidden names passed over.
+    """
+    if not snapshots.is_dir():
+        return []
+    latest = snapshots / _LATEST
+    pointed = latest.readlink().name if latest.is_symlink() else None
+    found = [
+        _info(Path(entry.path), pointed, check=check)
+        for entry in os.scandir(snapshots)
+        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+    ]
+    return sorted(found, key=lambda one: (one.released or "", one.revision, one.snapshot))[::-1]
+
+
+def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
+    manifest = _manifest(path)
+    if manifest is None:
+        return ReleaseInfo(one_line(path.name), path, State.UNREADABLE)
+    report = verify(path) if check else None
+    state = State.NOT_CHECKED
+    if report is not None:
+        state = State.VERIFIED if report.ok else State.FAILED
+    private = path / layout.PRIVATE
+    counts = manifest.get("counts")
+    return ReleaseInfo(
+        snapshot=path.name,
+        path=path,
+        state=state,
+        latest=path.name == pointed,
+        released=str(manifest["released"]),
+        revision=int(path.name.rpartition("-r")[2]) if _REVISION.search(path.name) else 1,
+        version=one_line(str(manifest.get("version"))),
+        digest=report.digest if report else _digest(path),
+        tasks=counts.get("tasks") if isinstance(counts, dict) else None,
+        privacy=one_line(str(manifest.get("privacy"))),
+        private=private.is_dir() and not private.is_symlink(),
+        findings=len(report.findings) if report else 0,
+    )
+
+
+def _manifest(path: Path) -> dict[str, Any] | None:
+    """The manifest, if it is that of a release with this name and date, reached through no link.
+
+    Whether it fits the contract of today is for `verify`: an old release may not.
+    """
+    public = path / layout.PUBLIC
+    file = public / layout.MANIFEST
+    if not _NAME.fullmatch(path.name) or public.is_symlink() or file.is_symlink():
+        return None
+    try:
+        if file.stat().st_size > _LARGEST:
+            return None
+        manifest: dict[str, Any] = orjson.loads(file.read_bytes())
+        released = date.fromisoformat(manifest["released"])
+        fits = path.name.startswith(layout.snapshot_id(manifest["name"], released))
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return manifest if fits and manifest.get("snapshot") == path.name else None
+
+
+def _digest(path: Path) -> str | None:
+    """The digest by the SHA256SUMS files alone: what the files hold is not looked at."""
+    files = [path / half / layout.SUMS for half in (layout.PUBLIC, layout.PRIVATE)]
+    if any(file.is_symlink() or not file.is_file() for file in files):
+        return None
+    public, private = (file.read_bytes() for file in files)
+    return sums.snapshot_digest(public, private)

@@ -1,0 +1,221 @@
+"""Retention (law 8): what is older than a date in the private stores goes, and what stays is told.
+
+Private halves go by the release date of their snapshot, stage outputs and captures by the time
+they were written, staged runs by the time they were built. Keys, logs and the newest verified
+release stay. No link is followed, and nothing outside the output directory is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from data import access_log
+from data.errors import ReleaseError
+from data.releases.listing import State, releases
+from data.snapshot import layout, verify
+from data.snapshot.neutralise import one_line
+from data.staging import drop_runs, staged_runs
+
+_STAYS = (".key", ".log", ".lock")  # top-level files of the private store that never go by date
+_PRIVATE, _STAGES, _SNAPSHOTS = "private", "stages", "snapshots"
+
+
+class Kind(StrEnum):
+    PRIVATE_HALF = "private half"
+    LEFTOVER = "left by a killed purge"
+    STAGE = "stage output"
+    FILES = "private files"
+    RUN = "staging run"
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """Something that goes: where (below the output directory), since when, how much it is.
+
+    `paths` are the files that go where it is not the whole folder.
+    """
+
+    kind: Kind
+    where: str
+    since: date
+    files: int
+    size: int
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a purge removes, and what it leaves although it is old enough, with the reason."""
+
+    doomed: tuple[Doomed, ...]
+    left: tuple[tuple[str, str], ...]
+
+
+def plan_purge(out: Path, before: date | None, keep_runs: int | None) -> Plan:
+    """What would go from `out`: what is older than `before`, and all but `keep_runs` runs.
+
+    Raises ReleaseError where a store is a symbolic link.
+    """
+    for store in (_SNAPSHOTS, _PRIVATE, "staging"):
+        if (out / store).is_symlink():
+            raise ReleaseError(f"{out / store} is a symbolic link: nothing is purged through it.")
+    doomed: list[Doomed] = []
+    left: list[tuple[str, str]] = []
+    if before is not None:
+        _halves(out, before, doomed, left)
+        _stages(out, before, doomed, left)
+        _files(out, before, doomed, left)
+    _runs(out, before, keep_runs, doomed)
+    return Plan(tuple(doomed), tuple(left))
+
+
+def carry_out(out: Path, plan: Plan) -> None:
+    """Remove what `plan` names, each logged first in `private/access.log`.
+
+    The caller holds the build lock. Raises ReleaseError if something became a link meanwhile.
+    """
+    for doomed in plan.doomed:
+        target = _real(out, doomed.where)
+        log = out / _PRIVATE / "access.log"
+        log.parent.mkdir(mode=0o700, exist_ok=True)
+        told = f"{doomed.where} ({doomed.files} files, {doomed.size} bytes)"
+        access_log.record(log, f"purge {doomed.kind}", one_line(told))
+        if doomed.kind is Kind.RUN:
+            continue  # together below: the database is built once
+        if doomed.kind is Kind.PRIVATE_HALF:
+            # In one step, so that a kill leaves a public half and no broken snapshot.
+            aside = target.with_name(f".{layout.PRIVATE}.{os.getpid()}.part")
+            target.rename(aside)
+            shutil.rmtree(aside)
+        elif doomed.kind is Kind.FILES:
+            for path in doomed.paths:
+                _real(out, path).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(target)
+    runs = [Path(one.where).name for one in plan.doomed if one.kind is Kind.RUN]
+    if runs:
+        drop_runs(out, runs)
+
+
+def _halves(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, str]]) -> None:
+    """Private halves of releases before the date, but never of the newest that verifies."""
+    protected: str | None = None
+    for one in releases(out / _SNAPSHOTS, check=False):
+        where = f"{_SNAPSHOTS}/{one.path.name}"
+        if one.state is State.UNREADABLE:
+            left.append((one_line(where), "its manifest cannot be read: look at it yourself"))
+            continue
+        doomed += [
+            _folder(out, f"{where}/{part.name}", Kind.LEFTOVER, before)
+            for part in sorted(one.path.glob(f".{layout.PRIVATE}.*.part"))
+            if not part.is_symlink()
+        ]
+        if protected is None and verify(one.path).ok:
+            protected = one.snapshot
+        since = date.fromisoformat(one.released or "")
+        half = one.path / layout.PRIVATE
+        if since >= before or not (half.exists() or half.is_symlink()):
+            continue
+        if half.is_symlink():
+            left.append((f"{where}/{layout.PRIVATE}", "a symbolic link is never followed"))
+        elif one.snapshot == protected:
+            left.append((where, "the newest release that verifies"))
+        elif one.latest:
+            left.append((where, "`latest` points to it"))
+        else:
+            doomed.append(_folder(out, f"{where}/{layout.PRIVATE}", Kind.PRIVATE_HALF, since))
+
+
+def _stages(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, str]]) -> None:
+    """Stage outputs written before the date; the next build computes them again."""
+    for stage in _entries(out / _PRIVATE / _STAGES):
+        where = f"{_PRIVATE}/{_STAGES}/{stage.name}"
+        if stage.is_symlink():
+            left.append((one_line(where), "a symbolic link is never followed"))
+            continue
+        for output in _entries(Path(stage.path)) if stage.is_dir() else ():
+            name = f"{where}/{output.name}"
+            if output.is_symlink():
+                left.append((one_line(name), "a symbolic link is never followed"))
+            elif output.is_dir() and (since := _written(output)) < before:
+                doomed.append(_folder(out, name, Kind.STAGE, since))
+
+
+def _files(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, str]]) -> None:
+    """Other files of the private store written before the date, together by their folder."""
+    for entry in _entries(out / _PRIVATE):
+        where = f"{_PRIVATE}/{entry.name}"
+        if entry.name == _STAGES:
+            continue
+        if entry.is_symlink():
+            left.append((one_line(where), "a symbolic link is never followed"))
+            continue
+        if entry.is_file() and entry.name.endswith(_STAYS):
+            if _written(entry) < before:
+                left.append((where, "keys and logs stay; `benchmint seal` destroys the key"))
+            continue
+        old = [file for file in _below(entry) if _written(file) < before]
+        if old:
+            paths = tuple(Path(file.path).relative_to(out).as_posix() for file in old)
+            since = min(_written(file) for file in old)
+            size = sum(file.stat(follow_symlinks=False).st_size for file in old)
+            doomed.append(Doomed(Kind.FILES, where, since, len(old), size, paths))
+
+
+def _runs(out: Path, before: date | None, keep: int | None, doomed: list[Doomed]) -> None:
+    """Staged runs built before the date or beyond the newest `keep`; the newest always stays."""
+    runs = staged_runs(out)
+    for age, run in enumerate(reversed(runs)):
+        since = datetime.fromtimestamp(run.row["built_at"], UTC).date()
+        too_old = before is not None and since < before
+        if age and (too_old or (keep is not None and age >= keep)):
+            where = run.folder.relative_to(out).as_posix()
+            files = sum(1 for _ in run.folder.iterdir())
+            doomed.append(Doomed(Kind.RUN, where, since, files, run.size))
+
+
+def _folder(out: Path, where: str, kind: Kind, since: date) -> Doomed:
+    files = size = 0
+    for folder, _, names in os.walk(out / where):
+        files += len(names)
+        size += sum(os.lstat(Path(folder, name)).st_size for name in names)
+    return Doomed(kind, where, since, files, size)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    return sorted(os.scandir(folder), key=lambda entry: entry.name)
+
+
+def _below(entry: os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
+    """The regular files at or below an entry; links are not followed."""
+    if entry.is_symlink():
+        return
+    if entry.is_dir():
+        for inner in _entries(Path(entry.path)):
+            yield from _below(inner)
+    elif entry.is_file():
+        yield entry
+
+
+def _written(entry: os.DirEntry[str]) -> date:
+    return datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, UTC).date()
+
+
+def _real(out: Path, where: str) -> Path:
+    """`out/where`, every part of it no link and inside. Raises ReleaseError otherwise."""
+    path = out
+    for part in where.split("/"):
+        if part in ("", ".", ".."):
+            raise ReleaseError(f"{one_line(where)}: no path below the output directory.")
+        path = path / part
+        if path.is_symlink():
+            raise ReleaseError(f"{path} is a symbolic link: nothing is purged through it.")
+    return path

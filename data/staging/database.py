@@ -1,0 +1,201 @@
+"""The DuckDB file: built aside from the runs' Parquet files, swapped in, opened read-only.
+
+Readers that hold the old file keep the old data; whoever opens it afterwards sees the new.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from data.atomic import replacing
+from data.canonical import digest
+from data.schemas import Table
+from data.staging.tables import RUN_ID, RUNS, STAGED, TABLES, meanings, sql_types
+from data.staging.views import VIEWS
+
+# The views of this schema show the newest run alone; those of `main` show every run.
+NEWEST = "newest"
+_CONTRACT = "staging_contract"  # a macro of the file: by which contracts it was built
+_SAFE = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",  # else a query can read variables of this program
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """A run as it goes into the database: its row of `runs`, and the files of each table."""
+
+    row: Mapping[str, Any]
+    files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+
+
+def build_database(target: Path, runs: Sequence[RunTables]) -> None:
+    """Write `target` from the files of `runs`, oldest first; the last is the newest.
+
+    Runs that stand in the old file already are taken from there: the rows of a run never change.
+    A run whose files do not fit is told in `runs.problem` and left out of the other tables; the
+    newest must fit, else duckdb.Error. The file replaces the old one in one step; DuckDB 1.4 and
+    later read it.
+    """
+    wanted = {run.row[RUN_ID] for run in runs}
+    known = _known(target) if target.exists() else frozenset()
+    with replacing(target) as part:
+        if known and known <= wanted:
+            shutil.copyfile(target, part)
+        else:
+            part.unlink()
+            known = frozenset()
+        with duckdb.connect(
+            str(part), config={"storage_compatibility_version": "v1.4.0"}
+        ) as connection:
+            connection.execute("BEGIN")  # one commit for hundreds of small statements
+            if known:
+                connection.execute("DELETE FROM runs")
+            else:
+                _create_tables(connection)
+            _create_newest(connection, runs[-1].row[RUN_ID] if runs else None)
+            connection.execute("COMMIT")
+            for run in runs:
+                files = {} if run.row[RUN_ID] in known else run.files
+                _add(connection, RunTables(run.row, files), must_fit=run is runs[-1])
+
+
+def _known(target: Path) -> frozenset[str]:
+    """The runs of a file that was built by these contracts; none of any other."""
+    try:
+        with open_read_only(target) as connection:
+            told = connection.execute(f"SELECT {_CONTRACT}()").fetchall()
+            rows = connection.execute("SELECT run_id FROM runs WHERE problem IS NULL").fetchall()
+    except duckdb.Error:
+        return frozenset()
+    return frozenset(row[0] for row in rows) if told == [(_contract(),)] else frozenset()
+
+
+def _contract() -> str:
+    """A digest of all that the tables and views are declared to be."""
+    tables = [[table.name, table.row, sql_types(table), meanings(table)] for table in TABLES]
+    return digest([tables, [[v.name, v.row, v.columns, v.query] for v in VIEWS]])
+
+
+def open_read_only(
+    path: Path, *, every_run: bool = False, options: Mapping[str, str] | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open a staging file for queries: read-only, no access to files, network or variables.
+
+    Names mean the newest run's rows, with `every_run` (or as `main.turns`) those of all; `runs`
+    lists all runs in either case.
+    """
+    connection = duckdb.connect(str(path), read_only=True, config={**_SAFE, **(options or {})})
+    schemas = "main" if every_run else f"{NEWEST},main"
+    connection.execute(f"SET search_path = '{schemas}'").fetchall()
+    connection.execute("SET lock_configuration = true").fetchall()
+    return connection
+
+
+def table_paths(folders: Iterable[Path]) -> dict[str, list[Path]]:
+    """The Parquet files of each staging table under `folders`, sorted, by file stem."""
+    found: dict[str, list[Path]] = {table.name: [] for table in STAGED}
+    for folder in folders:
+        for path in sorted(folder.rglob("*.parquet")):
+            if path.stem in found:
+                found[path.stem].append(path)
+    return found
+
+
+def _add(connection: duckdb.DuckDBPyConnection, run: RunTables, *, must_fit: bool) -> None:
+    """Insert a run's rows: all of them, or none and the reason why."""
+    connection.execute("BEGIN")
+    try:
+        for table in STAGED:
+            if paths := run.files.get(table.name):
+                _insert(connection, table, run.row[RUN_ID], paths)
+        _insert_row(connection, run.row)
+    except duckdb.Error as error:
+        connection.execute("ROLLBACK")
+        if must_fit:
+            raise
+        problem = f"{table.name}: {type(error).__name__}"
+        _insert_row(connection, {**run.row, "problem": problem})
+    else:
+        connection.execute("COMMIT")
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection, table: Table, run_id: str, paths: Sequence[Path]
+) -> None:
+    """Insert what the files have of the table's columns; older code may have written others."""
+    files = [str(path) for path in paths]
+    source = "read_parquet(?, union_by_name = true)"
+    described = f"DESCRIBE SELECT * FROM {source}"  # noqa: S608 — a constant
+    there = {row[0] for row in connection.execute(described, [files]).fetchall()}
+    shared = [f'"{name}"' for name in table.schema if name in there and name != RUN_ID]
+    connection.execute(
+        f'INSERT INTO "{table.name}" BY NAME '  # noqa: S608 — names from the contracts
+        f"SELECT ? AS {RUN_ID}, {', '.join(shared)} FROM {source}",
+        [run_id, files],
+    )
+
+
+def _insert_row(connection: duckdb.DuckDBPyConnection, row: Mapping[str, Any]) -> None:
+    names = list(RUNS.schema)
+    marks = ", ".join("?" for _ in names)
+    connection.execute(
+        f"INSERT INTO runs VALUES ({marks})",  # noqa: S608
+        [row.get(name) for name in names],
+    )
+
+
+def _create_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """The tables, the views over all runs, their comments, and the mark of these contracts."""
+    for table in TABLES:
+        columns = ", ".join(f'"{name}" {sql}' for name, sql in sql_types(table).items())
+        connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
+    for view in VIEWS:
+        connection.execute(f'CREATE VIEW main."{view.name}" AS {view.query}')
+    _comment(connection)
+    connection.execute(f"CREATE MACRO main.{_CONTRACT}() AS {_quoted(_contract())}")
+    connection.execute(f"CREATE SCHEMA {NEWEST}")
+
+
+def _create_newest(connection: duckdb.DuckDBPyConnection, newest: str | None) -> None:
+    """In a schema of their own, views of everything of the newest run."""
+    only = f"{RUN_ID} = {_quoted(newest)}" if newest is not None else "false"
+    sources = {table.name: "*, rowid" for table in STAGED} | {view.name: "*" for view in VIEWS}
+    for name, columns in sources.items():
+        query = f'SELECT {columns} FROM main."{name}" WHERE {only}'  # noqa: S608
+        connection.execute(f'CREATE OR REPLACE VIEW {NEWEST}."{name}" AS {query}')
+
+
+def _comment(connection: duckdb.DuckDBPyConnection) -> None:
+    for table in TABLES:
+        _comment_on(connection, "TABLE", table.name, table.row, meanings(table))
+    for view in VIEWS:
+        told = {name: meaning for name, (_, meaning) in view.columns.items()}
+        _comment_on(connection, "VIEW", view.name, view.row, told)
+
+
+def _comment_on(
+    connection: duckdb.DuckDBPyConnection,
+    kind: str,
+    name: str,
+    row: str,
+    columns: Mapping[str, str],
+) -> None:
+    row_text = _quoted(f"One row: {row}.")
+    connection.execute(f'COMMENT ON {kind} main."{name}" IS {row_text}')
+    for column, meaning in columns.items():
+        text = _quoted(meaning + ".")
+        connection.execute(f'COMMENT ON COLUMN main."{name}"."{column}" IS {text}')
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

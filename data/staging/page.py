@@ -1,0 +1,52 @@
+"""The page `docs/schema.md`, made from the contracts of the staging tables and views.
+
+python -m data.staging.page > docs/schema.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from data.staging.tables import BOOKS, RUN_ID, RUNS, STAGED, meanings, sql_types
+from data.staging.views import VIEWS
+
+_HEAD = """# Staging schema
+
+Made from the contracts by `data/staging/page.py`; do not edit. How to ask: [staging](staging.md).
+
+Every table and view but `runs` has `run_id` first. Without a schema a name means every run that is
+kept; with `newest.` before it, the run that was staged last. No column holds raw text."""
+
+
+def schema_page() -> str:
+    """The whole page as Markdown, closed by a newline."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield _HEAD
+    yield "\n## Views\n"
+    for view in VIEWS:
+        yield from _section(view.name, view.row, view.columns)
+    books = [table for table in STAGED if table in BOOKS]
+    lanes = [table for table in STAGED if table not in BOOKS]
+    for title, tables in (("Runs and lanes", [RUNS, *lanes]), ("The books", books)):
+        yield f"## {title}\n"
+        for table in tables:
+            told = meanings(table)
+            columns = {name: (kind, told[name]) for name, kind in sql_types(table).items()}
+            yield from _section(table.name, table.row, columns)
+
+
+def _section(name: str, row: str, columns: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    yield f"### {name}\n"
+    yield f"One row: {row}.\n"
+    yield "| column | type | meaning |\n|---|---|---|"
+    for column, (kind, meaning) in columns.items():
+        if column != RUN_ID or name == RUNS.name:
+            yield f"| `{column}` | {kind} | {meaning.replace('|', chr(92) + '|')} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    print(schema_page(), end="")

@@ -1,0 +1,205 @@
+"""The runs that are kept: a folder of Parquet files each, below `<out>/staging/`.
+
+A run is what one recipe, one set of inputs, one code version and one release key gave. Files that
+sessions mention and pages that were fetched are no inputs by name, so what became of them counts
+too: the key of a run is a digest over all of these. Building the same again makes no second run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from data.atomic import remove_leftovers, replacing, replacing_dir
+from data.canonical import digest
+from data.errors import InputError
+from data.schemas import Table
+from data.snapshot import SnapshotRef
+from data.staging.database import RunTables, build_database, table_paths
+from data.staging.tables import RUN_ID, RUNS, SELECTION_ROWS, STAGED
+from data.tables import read_table, write_table
+
+FOLDER, DATABASE = "staging", "staging.duckdb"
+_ROW = f"{RUNS.name}.parquet"
+_SELECTION = "selection.json"
+_KEY_LENGTH = 12
+_RUN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}-[0-9a-f]{12}")
+_PART = re.compile(r"([a-z_]+)-\d{4}\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What tells a run apart: the snapshot it is for, and what it was made from and with."""
+
+    snapshot: str
+    released: date
+    recipe_digest: str
+    code_version: str
+    release_key_digest: str
+    inputs: Mapping[str, str]
+    privacy: str
+
+
+@dataclass(frozen=True, slots=True)
+class StagedRun:
+    """A run on disk: its row of `runs`, its folder, and the bytes of its files."""
+
+    row: Mapping[str, Any]
+    folder: Path
+    size: int
+
+    @property
+    def run_id(self) -> str:
+        return str(self.row[RUN_ID])
+
+
+def stage_run(out: Path, facts: RunFacts, folders: Sequence[Path]) -> str:
+    """Keep the tables of the stages in `folders` as a run, and rebuild the database.
+
+    Returns the run's id. A run that is there already is not written again, but becomes the newest
+    one. The caller keeps other writers of `out` away.
+    """
+    tables = table_paths(folders)
+    run_id = f"{facts.snapshot}-{_key(facts, tables)}"
+    store = out / FOLDER
+    store.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(store)
+    target = store / run_id
+    if not target.is_dir():
+        with replacing_dir(target) as part:
+            for name, paths in tables.items():
+                for number, path in enumerate(paths):
+                    _keep(path, part / f"{name}-{number:04d}.parquet")
+            _write_selection(part, folders)
+            _write_row(part, _row(run_id, facts))
+    _write_row(target, {**_read_row(target), "built_at": round(time.time(), 3)})
+    _rebuild(out)
+    return run_id
+
+
+def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> None:
+    """Note that a run was published, as which snapshot and with which digest."""
+    folder = _folder(out, run_id)
+    told = {"published": ref.snapshot, "digest": ref.digest, "n_tasks": n_tasks}
+    _write_row(folder, {**_read_row(folder), **told})
+    _rebuild(out)
+
+
+def staged_runs(out: Path) -> list[StagedRun]:
+    """The runs that are kept, oldest first. Whatever else lies there is passed over."""
+    store = out / FOLDER
+    if not store.is_dir() or store.is_symlink():
+        return []
+    found = []
+    for entry in os.scandir(store):
+        if not entry.is_dir(follow_symlinks=False) or not _RUN_ID.fullmatch(entry.name):
+            continue
+        folder = Path(entry.path)
+        if (folder / _ROW).is_file():
+            size = sum(file.stat().st_size for file in folder.iterdir())
+            found.append(StagedRun(_read_row(folder), folder, size))
+    return sorted(found, key=lambda run: (run.row["built_at"], run.run_id))
+
+
+def newest_run(out: Path) -> str | None:
+    """The id of the run that was staged last; None if none is kept."""
+    runs = staged_runs(out)
+    return runs[-1].run_id if runs else None
+
+
+def drop_runs(out: Path, run_ids: Iterable[str]) -> None:
+    """Remove runs and rebuild the database without them. Raises InputError for one not there."""
+    folders = [_folder(out, run_id) for run_id in run_ids]
+    for folder in folders:
+        shutil.rmtree(folder)
+    _rebuild(out)
+
+
+def _key(facts: RunFacts, tables: Mapping[str, Sequence[Path]]) -> str:
+    """The head of the digest that stands for a run."""
+    told = [facts.recipe_digest, facts.code_version, facts.release_key_digest, facts.inputs]
+    seen = [
+        _rows_digest(table, tables[table.name])
+        for table in STAGED
+        if table.name in ("ledger", "fixtures")
+    ]
+    return digest([told, seen])[:_KEY_LENGTH]
+
+
+def _rows_digest(table: Table, paths: Sequence[Path]) -> str:
+    """SHA-256 over the rows in the order of their values, however they were sharded."""
+    rows = read_table(paths, table.schema).sort(list(table.schema), nulls_last=False)
+    return hashlib.sha256(rows.write_csv(quote_style="non_numeric").encode()).hexdigest()
+
+
+def _keep(source: Path, target: Path) -> None:
+    """A second name for the file, which outlives the pruning of stages; else a copy."""
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _write_selection(part: Path, folders: Sequence[Path]) -> None:
+    """The constraints of the selection as a table, if a stage chose under any."""
+    for folder in folders:
+        report = folder / _SELECTION
+        if report.is_file():
+            rows = orjson.loads(report.read_bytes()).get("rows", [])
+            path = part / f"{SELECTION_ROWS.name}-0000.parquet"
+            write_table(path, rows, SELECTION_ROWS.schema)
+
+
+def _row(run_id: str, facts: RunFacts) -> dict[str, Any]:
+    return {
+        RUN_ID: run_id,
+        "snapshot": facts.snapshot,
+        "released": facts.released,
+        "privacy": facts.privacy,
+        "recipe_digest": facts.recipe_digest,
+        "code_version": facts.code_version,
+        "release_key_digest": facts.release_key_digest,
+        "n_inputs": len(facts.inputs),
+    }
+
+
+def _write_row(folder: Path, row: Mapping[str, Any]) -> None:
+    with replacing(folder / _ROW) as part:
+        write_table(part, [row], RUNS.schema)
+
+
+def _read_row(folder: Path) -> dict[str, Any]:
+    rows = pl.read_parquet(folder / _ROW).to_dicts()
+    return {name: rows[0].get(name) for name in RUNS.schema}
+
+
+def _folder(out: Path, run_id: str) -> Path:
+    """The folder of a run. Raises InputError unless `run_id` names one that is kept."""
+    folder = out / FOLDER / run_id
+    if not _RUN_ID.fullmatch(run_id) or folder.is_symlink() or not (folder / _ROW).is_file():
+        raise InputError(run_id, "no such run", "the id of a staged run", "List: benchmint sql.")
+    return folder
+
+
+def _rebuild(out: Path) -> None:
+    build_database(out / DATABASE, [_tables_of(run) for run in staged_runs(out)])
+
+
+def _tables_of(run: StagedRun) -> RunTables:
+    files: dict[str, list[Path]] = {}
+    for path in sorted(run.folder.iterdir()):
+        match = _PART.fullmatch(path.name)
+        if match:
+            files.setdefault(match[1], []).append(path)
+    return RunTables(run.row, files)

@@ -1,0 +1,71 @@
+"""`benchmint purge`: retention of private stores, and pruning of staged runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from data.errors import InputError
+from data.releases import Plan, carry_out, plan_purge
+from data.releases.retention import Kind
+from flows.run import building
+
+_UNITS = ("B", "KB", "MB", "GB", "TB")
+
+
+def command(
+    before: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            help="Remove private halves of releases before this date, and what was written to "
+            "the private stores before it.",
+        ),
+    ] = None,
+    keep_runs: Annotated[
+        int | None, typer.Option(min=1, help="Keep so many staged runs, the newest.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would go, and remove nothing.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
+        "workspace"
+    ),
+) -> None:
+    """Remove what retention no longer allows; the newest verified release always stays."""
+    if before is None and keep_runs is None:
+        raise InputError("purge", "no limit", "--before or --keep-runs", "Name a limit.")
+    if not out.is_dir():
+        raise InputError(str(out), "nothing", "a directory that was built into", "Check --out.")
+    if before is not None and before.date() > datetime.now(UTC).date():
+        raise InputError("--before", "a day to come", "today or earlier", "Check the date.")
+    with building(out):
+        plan = plan_purge(out, before.date() if before else None, keep_runs)
+        if not dry_run:
+            carry_out(out, plan)
+    print("\n".join(_lines(plan, dry_run=dry_run)))
+
+
+def _lines(plan: Plan, *, dry_run: bool) -> Iterator[str]:
+    for one in plan.doomed:
+        yield f"{one.kind}: {one.where}: {one.since}, {one.files} files, {_size(one.size)}"
+    for where, why in plan.left:
+        yield f"stays: {where}: {why}"
+    whole = _size(sum(one.size for one in plan.doomed))
+    did = "would go" if dry_run else "removed, logged in private/access.log"
+    yield f"{len(plan.doomed)} things, {whole}: {did}" if plan.doomed else "nothing to remove"
+    if any(one.kind is Kind.RUN for one in plan.doomed) and not dry_run:
+        yield "staging.duckdb was built again without the runs"
+
+
+def _size(n_bytes: int) -> str:
+    size = float(n_bytes)
+    for unit in _UNITS:
+        if size < 1000 or unit == _UNITS[-1]:
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
