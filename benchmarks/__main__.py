@@ -13,6 +13,7 @@ BENCHMARKS = (
     "lane",
     "recovery",
     "signals",
+    "staging",
     "selection_quality",
     "solver",
     "sampler",

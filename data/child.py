@@ -6,16 +6,22 @@ standard input and output. The child calls `confine` before it reads anything.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Any, BinaryIO
 
 _LENGTH = 8
+_WORD = 64
 _DENIED = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "shutil.")
 _DENIED_EXACTLY = frozenset(
     {"os.system", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink"}
@@ -35,18 +41,71 @@ class ChildLimits:
     answer_bytes: int = 1 << 30
 
 
+class _Nursery:
+    """Where this process's children of one module come from (`data.nursery`)."""
+
+    def __init__(self, module: str) -> None:
+        self._ours, theirs = socket.socketpair()
+        self._lock = threading.Lock()
+        with theirs:
+            subprocess.Popen(  # noqa: S603 — this interpreter and a fixed module
+                [sys.executable, "-m", "data.nursery", module],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # an interrupt is for us: we end our children
+            )
+
+    def spawn(self, arguments: Sequence[str], descriptors: Sequence[int]) -> int:
+        """Start a child with its standard input and output; its number."""
+        message = json.dumps({"spawn": arguments}).encode()
+        with self._lock:
+            socket.send_fds(self._ours, [message], descriptors)
+            return self._answer()
+
+    def end(self, pid: int) -> None:
+        """Kill a child and wait until it is gone."""
+        with self._lock:
+            self._ours.sendall(json.dumps({"end": pid}).encode())
+            self._answer()
+
+    def _answer(self) -> int:
+        answer = self._ours.recv(_WORD)
+        if not answer:
+            raise ChildFailed("the nursery ended")
+        return int(answer)
+
+
+@cache
+def _nursery(module: str, _process: int) -> _Nursery:
+    """One per module and process: a fork of this process must have its own."""
+    return _Nursery(module)
+
+
 class Child:
-    """`python -m module` with its limits as first arguments; killed at the end in any case."""
+    """`module.main()` in a process of its own, with its limits as arguments.
+
+    It is killed at the end in any case, and after twice the seconds of its limits.
+    """
 
     def __init__(self, module: str, limits: ChildLimits) -> None:
         self._limits = limits
-        self._process = subprocess.Popen(  # noqa: S603 — this interpreter and a fixed module
-            [sys.executable, "-m", module, str(limits.seconds), str(limits.memory_bytes)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._timer = threading.Timer(2 * limits.seconds, self._process.kill)
+        self._nursery = _nursery(module, os.getpid())
+        theirs_in, ours_in = os.pipe()
+        ours_out, theirs_out = os.pipe()
+        self._in, self._out = os.fdopen(ours_in, "wb"), os.fdopen(ours_out, "rb")
+        arguments = [str(limits.seconds), str(limits.memory_bytes)]
+        try:
+            self._pid = self._nursery.spawn(arguments, [theirs_in, theirs_out])
+        except (ChildFailed, OSError) as error:
+            self._close()
+            _nursery.cache_clear()  # the next child has a new one
+            raise ChildFailed(type(error).__name__) from None
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        self._timer = threading.Timer(2 * limits.seconds, self._end)
+        self._timer.daemon = True
         self._timer.start()
 
     def __enter__(self) -> Child:
@@ -59,27 +118,28 @@ class Child:
         trace: TracebackType | None,
     ) -> None:
         self._timer.cancel()
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    continue
+        self._end()
+        self._close()
+
+    def _end(self) -> None:
+        with suppress(ChildFailed, OSError):
+            self._nursery.end(self._pid)
+
+    def _close(self) -> None:
+        for stream in (self._in, self._out):
+            with suppress(BrokenPipeError):
+                stream.close()
 
     def send(self, content: bytes) -> None:
         """Send one frame. Raises ChildFailed if nobody reads."""
-        assert self._process.stdin is not None
         try:
-            write_frame(self._process.stdin, content)
+            write_frame(self._in, content)
         except (BrokenPipeError, OSError) as error:
             raise ChildFailed(type(error).__name__) from None
 
     def receive(self) -> bytes:
         """The next frame. Raises ChildFailed if there is none, or it is too large."""
-        assert self._process.stdout is not None
-        return read_frame(self._process.stdout, self._limits.answer_bytes)
+        return read_frame(self._out, self._limits.answer_bytes)
 
 
 def write_frame(stream: BinaryIO | Any, content: bytes) -> None:

@@ -25,20 +25,6 @@ class Table:
         return {name: dtype for name, (dtype, _) in self.columns.items()}
 
 
-RUNS = Table(
-    "runs",
-    "one build",
-    {
-        "run_id": (pl.String, "snapshot name, date and the head of the run's key"),
-        "snapshot": (pl.String, "directory name of the snapshot"),
-        "digest": (pl.String, "snapshot digest: SHA-256 over both SHA256SUMS files"),
-        "recipe_digest": (pl.String, "SHA-256 of the resolved recipe"),
-        "code_version": (pl.String, "SHA-256 over the packages' source files, shortened"),
-        "n_files": (pl.Int64, "files given"),
-        "n_tasks": (pl.Int64, "tasks released"),
-        "privacy": (pl.String, "generated, public, unscanned or masked"),
-    },
-)
 FILES = Table(
     "files",
     "one input file",
@@ -150,4 +136,26 @@ CANDIDATES = Table(
     },
 )
 
-TABLES = (RUNS, FILES, SESSIONS, TURNS, TASK_INSTANCES, FIXTURES, RESTORATIONS, CANDIDATES)
+MASKED_SPANS = Table(
+    "masked_spans",
+    "one private value replaced in a task's text or file",
+    {
+        "instance_id": (pl.String, "task instance"),
+        "place": (pl.String, "the turn, or the released path of the file"),
+        "offset": (pl.Int64, "characters before it in the original"),
+        "type": (pl.String, "kind of value"),
+        "recognizer": (pl.String, "what found it; vault: known from elsewhere in the session"),
+        "score": (pl.Float64, "how sure, 0 to 1"),
+    },
+)
+
+TABLES = (
+    FILES,
+    SESSIONS,
+    TURNS,
+    TASK_INSTANCES,
+    FIXTURES,
+    RESTORATIONS,
+    MASKED_SPANS,
+    CANDIDATES,
+)

@@ -11,9 +11,11 @@ from prefect import flow
 
 from data.errors import ReleaseError
 from data.snapshot import SnapshotRef
+from data.staging import record_release
+from flows.anonymize_tables import anonymize_tables
 from flows.artifacts import publish_funnel
 from flows.lanes import joined
-from flows.publish import publish, stage_for_analysts
+from flows.publish import inputs_of, publish, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import building, open_run
 from flows.select_subset import select_subset
@@ -41,15 +43,21 @@ def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
         recipe, runtime, privacy = with_source(recipe, runtime)
         run = open_run(recipe, runtime)
         mixture = signals_to_mixture(recipe, runtime)
-        lanes = [sessions_to_tasks(recipe, runtime), tables_to_questions(recipe, runtime)]
+        tables = anonymize_tables(recipe, runtime)
+        lanes = [
+            tables.lane if tables else None,
+            sessions_to_tasks(recipe, runtime),
+            tables_to_questions(recipe, runtime),
+        ]
         pool = joined([lane for lane in lanes if lane is not None])
         chosen = select_subset(recipe, runtime, pool.candidates, mixture)
         folders = [*([mixture.folder] if mixture else []), *pool.folders, chosen.folder]
-        stage_for_analysts(run, folders)
+        run_id = stage_for_analysts(run, folders, inputs_of(pool, mixture, chosen), privacy)
         publish_funnel(run.staging)
         if not chosen.candidates:
             raise ReleaseError("no task passed every gate: see `benchmint audit` for the reasons.")
         times = {"began": began.isoformat(timespec="seconds")}
-        snapshot = publish(run, chosen, pool, mixture, folders, privacy, times)
+        snapshot = publish(run, chosen, pool, mixture, tables, folders, privacy, times)
+        record_release(run.out, run_id, snapshot, len(chosen.candidates))
         run.store.prune(set(folders))
     return Built(snapshot, run.staging, len(chosen.candidates), flow_started)

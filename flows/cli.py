@@ -15,18 +15,24 @@ from flows.commands import (
     audit,
     build,
     demo,
+    diff,
+    explore,
     export,
     mask,
     perturb,
     profile,
+    purge,
     questions,
+    releases,
     restore,
+    review,
     rules,
     scan,
     seal,
     select,
     serve_tables,
     signals,
+    sql,
     verify,
 )
 
@@ -39,11 +45,18 @@ app = typer.Typer(
 )
 rules_app = typer.Typer(help="Hard rules of a released task.", no_args_is_help=True)
 app.add_typer(rules_app, name="rules")
+review_app = typer.Typer(help="Decide what judges disagree on.", no_args_is_help=True)
+app.add_typer(review_app, name="review")
 
 app.command("build")(build.command)
 app.command("demo")(demo.command)
 app.command("audit")(audit.command)
 app.command("verify")(verify.command)
+app.command("sql")(sql.command)
+app.command("explore")(explore.command)
+app.command("diff")(diff.command)
+app.command("releases")(releases.command)
+app.command("purge")(purge.command)
 app.command("mask")(mask.command)
 app.command("scan")(scan.command)
 app.command("restore")(restore.command)
@@ -56,6 +69,8 @@ app.command("questions")(questions.command)
 app.command("serve-tables")(serve_tables.command)
 app.command("export-atif")(export.command)
 rules_app.command("check")(rules.command)
+review_app.command("export")(review.export_command)
+review_app.command("import")(review.import_command)
 
 
 @app.callback()

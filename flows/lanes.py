@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from data.contracts import Candidate
+from data.contracts import Candidate, Scalar
 from data.snapshot.release import ReleasedTable
 
 
@@ -16,7 +16,8 @@ class LanePool:
     """Candidates, books and fixtures on disk, and the digests of the inputs.
 
     `tables` join the public half and `answers` the private one; `report` is what the lane tells
-    the auditor about itself.
+    the auditor about itself; `masked` are the outputs of masking, with its vaults, and
+    `costs` what judging cost per stage.
     """
 
     candidates: Sequence[Candidate]
@@ -26,6 +27,8 @@ class LanePool:
     tables: Mapping[str, ReleasedTable] = field(default_factory=dict)
     answers: Path | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
+    masked: Sequence[Path] = ()
+    costs: Sequence[Mapping[str, Scalar]] = ()
 
 
 def joined(lanes: Sequence[LanePool]) -> LanePool:
@@ -39,4 +42,6 @@ def joined(lanes: Sequence[LanePool]) -> LanePool:
         tables={name: table for lane in lanes for name, table in lane.tables.items()},
         answers=answers[0] if answers else None,
         report={name: told for lane in lanes for name, told in lane.report.items()},
+        masked=[folder for lane in lanes for folder in lane.masked],
+        costs=[row for lane in lanes for row in lane.costs],
     )

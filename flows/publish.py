@@ -5,12 +5,16 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from construction.sessions.config import GATES
-from data.snapshot import mark_latest, verify, write_snapshot
+from data.canonical import file_digest
+from data.releases import changes_between, facts_of_release, previous_release
+from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.release import (
     Authorization,
     BuildFacts,
@@ -18,13 +22,17 @@ from data.snapshot.release import (
     Release,
     SnapshotRef,
 )
-from data.staging import build_staging, table_paths
+from data.staging import RunFacts, stage_run
 from flows.books import read_books
+from flows.guarded import sought_in
 from flows.lanes import LanePool
+from flows.leak_check import guard_release
 from flows.mixture import MixtureRef
 from flows.pictures import pictures_of
+from flows.privacy import masking_report
 from flows.run import Run, architecture, lock_digest
 from flows.select_subset import Chosen
+from flows.table_release import AnonymizedTables
 
 TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")
 
@@ -34,6 +42,7 @@ def publish(
     chosen: Chosen,
     pool: LanePool,
     mixture: MixtureRef | None,
+    tables: AnonymizedTables | None,
     folders: Sequence[Path],
     privacy: PrivacyStamp,
     run_info: Mapping[str, Any],
@@ -42,15 +51,62 @@ def publish(
 
     Raises ReleaseError if it does not verify: it then stays, for `benchmint verify` to explain.
     """
+    sought = sought_in(run, pool.masked, tables.identifiers if tables else ())
     release = _release(run, chosen, pool, mixture, folders, privacy, run_info)
-    ref = write_snapshot(release, run.snapshots, revision=run.runtime.revision)
+    release = _with_privacy(release, masking_report(pool.masked, sought), tables)
+    release = _with_changes(run, release)
+    guard = partial(guard_release, candidates=chosen.candidates, guarded=sought)
+    ref = write_snapshot(release, run.snapshots, revision=run.runtime.revision, guard=guard)
     mark_latest(ref, verify(ref.path))
     return ref
 
 
-def stage_for_analysts(run: Run, folders: Sequence[Path]) -> None:
-    """Rebuild `staging.duckdb` from the tables of the stages and swap it in."""
-    build_staging(run.staging, table_paths(folders))
+def stage_for_analysts(
+    run: Run, folders: Sequence[Path], inputs: Mapping[str, str], privacy: PrivacyStamp
+) -> str:
+    """Keep the tables of the stages as a run, swap in `staging.duckdb`, return the run's id."""
+    release = run.recipe.release
+    facts = RunFacts(
+        snapshot=layout.snapshot_id(release.name, release.release_date),
+        released=release.release_date,
+        recipe_digest=run.recipe.digest(),
+        code_version=run.store.code_version,
+        release_key_digest=run.key_id,
+        inputs=inputs,
+        privacy=str(privacy),
+    )
+    return stage_run(run.out, facts, folders)
+
+
+def inputs_of(pool: LanePool, mixture: MixtureRef | None, chosen: Chosen) -> dict[str, str]:
+    """The digests of all that went in, by public name."""
+    return {**pool.inputs, **(mixture.inputs if mixture else {}), **chosen.inputs}
+
+
+def _with_privacy(
+    release: Release, masking: Mapping[str, Any] | None, tables: AnonymizedTables | None
+) -> Release:
+    """The release with its privacy report, of sessions and of tables."""
+    if tables is None:
+        return replace(release, privacy_report={"masking": masking})
+    return replace(
+        release,
+        privacy_report={"masking": masking, "tables": tables.report},
+        pictures={**release.pictures, **tables.pictures},
+    )
+
+
+def _with_changes(run: Run, release: Release) -> Release:
+    """The release with its CHANGELOG against the last one, which is an input then (law 5)."""
+    last = run.runtime.last_release or previous_release(
+        run.snapshots, release.name, release.released
+    )
+    if last is None:
+        return release
+    public, _ = layout.halves(last)
+    inputs = {**release.build.inputs, "last-release": file_digest(public / layout.SUMS)}
+    changes = changes_between(last, facts_of_release(release))
+    return replace(release, changes=changes, build=replace(release.build, inputs=inputs))
 
 
 def _release(
@@ -73,7 +129,7 @@ def _release(
         opaque=lambda item_id: run.opaque("x", item_id),
         build=BuildFacts(
             recipe=recipe.model_dump(mode="json"),
-            inputs={**pool.inputs, **(mixture.inputs if mixture else {}), **chosen.inputs},
+            inputs=inputs_of(pool, mixture, chosen),
             code_version=run.store.code_version,
             lock_digest=lock_digest(),
             architecture=architecture(),
@@ -93,7 +149,7 @@ def _release(
         tables=pool.tables,
         answers=pool.answers,
         pictures=pictures_of(mixture, chosen.report),
-        run_info=dict(run_info) | _tools(),
+        run_info=dict(run_info) | {"judging": list(pool.costs)} | _tools(),
     )
 
 

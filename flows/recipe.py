@@ -15,6 +15,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, PlainSerializer, ValidationError
 
+from construction.judging.calls.config import LlmRuntime
+from construction.judging.judge import JudgingConfig
 from construction.sessions.config import SessionsConfig
 from construction.sessions.probe.client import NetworkRuntime
 from construction.signals.collect import CollectConfig
@@ -29,6 +31,9 @@ from data.canonical import canonical_json, digest
 from data.contracts import Disclosure, SourceFormat, StageConfig
 from data.errors import ConfigError
 from data.snapshot.release import CardConfig
+from flows.masking_recipe import MaskingRecipe
+from flows.sharding import Runner
+from flows.tables_recipe import TablesRecipe
 from selection.config import Band, Objective
 from selection.sampling.config import SamplingConfig
 
@@ -117,8 +122,11 @@ class Recipe(StageConfig):
     source: SourceConfig = SourceConfig()
     demo: DemoConfig = DemoConfig()
     sessions: SessionsConfig = SessionsConfig()
+    masking: MaskingRecipe = MaskingRecipe()
+    judging: JudgingConfig = JudgingConfig()
     signals: SignalsRecipe = SignalsRecipe()
     questions: QuestionsRecipe = QuestionsRecipe()
+    tables: TablesRecipe = TablesRecipe()
     selection: SelectionRecipe = SelectionRecipe()
 
     def digest(self) -> str:
@@ -144,13 +152,18 @@ class Runtime(StageConfig):
     sec: tuple[AnyPath, ...] = ()  # SEC data sets: zips or folders
     tickers: AnyPath | None = None  # today's US listings: cik, ticker, exchange
     edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, the code list beside them
+    tables: tuple[AnyPath, ...] = ()  # tables to anonymize, and folders of them
     categories: AnyPath | None = None  # a table of categories instead of the project's own
     out: AnyPath = Path("workspace")
+    approvals: AnyPath | None = None  # pictures and PDFs that a person released: sha256, who
+    tripwires: AnyPath | None = None  # planted values that must never surface, one a line
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
+    runner: Runner = Runner.PROCESSES  # who runs the shards; dask and ray are extras
+    cluster: str | None = None  # address of a Dask or Ray cluster; none: one on this machine
     shard_bytes: Annotated[int, Field(ge=1)] = 64 * 1024 * 1024
     network: NetworkRuntime = NetworkRuntime()
-    allow_unmasked: bool = False
+    llm: LlmRuntime = LlmRuntime()
     revision: bool = False  # write -r2 when the name is taken by another digest
     quiet: bool = False
 
@@ -162,8 +175,11 @@ class Settings(StageConfig):
     source: SourceConfig = SourceConfig()
     demo: DemoConfig = DemoConfig()
     sessions: SessionsConfig = SessionsConfig()
+    masking: MaskingRecipe = MaskingRecipe()
+    judging: JudgingConfig = JudgingConfig()
     signals: SignalsRecipe = SignalsRecipe()
     questions: QuestionsRecipe = QuestionsRecipe()
+    tables: TablesRecipe = TablesRecipe()
     selection: SelectionRecipe = SelectionRecipe()
     runtime: Runtime = Runtime()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from data.contracts import Candidate, LedgerRow, Outcome, StageKind
 from data.errors import guarded
 from data.run_store import StageOutput
 from data.schemas import CANDIDATES
+from data.staging.tables import SCORES
 from data.tables import write_table
 from flows.choosing import Choice, Known, choose, family_of, last_release
 from flows.mixture import MixtureRef
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.stage_books import write_books
-from selection.scores import read_scores
+from selection.scores import ScoreMatrix, read_scores
 
 STAGE = "select"
 _CHOSEN, _REPORT = "chosen.jsonl", "selection.json"
@@ -91,8 +93,16 @@ def _choose(
     write_books(out, StageKind.CHOOSE, ids, rows, stage=STAGE, unit="candidate")
     records = (_record(candidate, candidate.task_id in choice.taken) for candidate in pool)
     write_table(out / "candidates.parquet", records, CANDIDATES.schema)
+    if known.pilots is not None:
+        write_table(out / "scores.parquet", _score_records(known.pilots), SCORES.schema)
     write_bytes(out / _CHOSEN, b"".join(canonical_json(one) + b"\n" for one in chosen))
     write_bytes(out / _REPORT, pretty_json(choice.report))
+
+
+def _score_records(pilots: ScoreMatrix) -> Iterator[dict[str, Any]]:
+    for item, scores in zip(pilots.items, pilots.scores.tolist(), strict=True):
+        for model, score in zip(pilots.models, scores, strict=True):
+            yield {"task_id": item, "model": model, "score": None if isnan(score) else score}
 
 
 def _row(candidate: Candidate, choice: Choice) -> LedgerRow:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,6 @@ from construction.sessions.candidates import package_survivors
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.package import Identity
 from construction.sessions.probe.capture import Captures
-from construction.sessions.probe.freeze import frozen_path
 from construction.sessions.probe.run import probe_urls
 from construction.sessions.reach import STAGE as NETWORK
 from construction.sessions.reach import judge_reach, urls_of
@@ -36,6 +35,7 @@ from data.payload import dump_instance
 from data.run_store import StageOutput
 from data.schemas import FILES
 from data.tables import write_table
+from flows.judging_stages import with_excerpts, write_cases
 from flows.progress import track
 from flows.run import Run
 from flows.sharding import map_shards
@@ -179,29 +179,23 @@ def probe_network(
 
 @task(name="package")
 @guarded("package")
-def package_tasks(
-    run: Run, survivors: Sequence[Survivor], results: Mapping[str, ProbeResult]
-) -> tuple[StoredPool, StageOutput]:
+def package_tasks(run: Run, survivors: Sequence[Survivor]) -> tuple[StoredPool, StageOutput]:
     """Package what is left into candidates, and ask of each whether it will do."""
     told = [
         run.recipe.sessions,
         run.recipe.source,
         run.key_id,
         [(dump_instance(s.instance), s.fixtures, s.store) for s in survivors],
-        [asdict(result) for result in results.values()],
     ]
-    write = partial(_write_package, run, survivors, results)
+    write = partial(_write_package, run, survivors)
     output = run.store.run(PACKAGE, run.store.key(PACKAGE, told), write)
     return read_pool(output.path), output
 
 
-def _write_package(
-    run: Run, survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], out: Path
-) -> None:
+def _write_package(run: Run, survivors: Sequence[Survivor], out: Path) -> None:
     source = run.recipe.source
     pool = package_survivors(
         survivors,
-        results,
         lambda item: Identity(
             run.opaque("s", item), source.name, source.disclosure, source.licence
         ),
@@ -218,16 +212,14 @@ def _write_package(
         stage=PACKAGE,
         unit="instance",
     )
-    released = {item.sha256 for candidate in pool.candidates for item in candidate.fixtures}
-    pages = {
-        result.sha256: frozen_path(result.sha256, run.frozen)
-        for result in results.values()
-        if result.sha256 is not None
-    }
-    copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released - pages.keys())}
+    candidates = [case.candidate for case in pool.cases]
+    released = {item.sha256 for candidate in candidates for item in candidate.fixtures}
     (out / FIXTURES).mkdir()
-    unpack_fixtures(survivors, set(copies), out / FIXTURES)
-    write_pool(out, pool.candidates, copies | pages)
+    unpack_fixtures(survivors, released, out / FIXTURES)
+    copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
+    write_pool(out, candidates, copies)
+    files = {sha256: out / path for sha256, path in copies.items()}
+    write_cases(out, [with_excerpts(case, files) for case in pool.cases])
 
 
 def input_digests(files: Sequence[ScannedFile]) -> dict[str, str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prefect import flow
 
+from flows.judge_instances import judge_instances
 from flows.lanes import LanePool
+from flows.masking import check_leaks, mask_sessions
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
 from flows.session_stages import (
@@ -19,7 +23,7 @@ from flows.session_stages import (
 
 @flow(name="sessions-to-tasks", validate_parameters=False)
 def sessions_to_tasks(recipe: Recipe, runtime: Runtime) -> LanePool | None:
-    """Read, recover, gate, drop copies, probe, package; None where no sessions were given."""
+    """From logs to masked, packaged candidates; None where no sessions were given."""
     if not runtime.sessions:
         return None
     run = open_run(recipe, runtime)
@@ -27,11 +31,17 @@ def sessions_to_tasks(recipe: Recipe, runtime: Runtime) -> LanePool | None:
     gated = recover_and_gate(run, files)
     survivors, distinct = keep_distinct(run, [output.path for output in gated])
     reached, results, network = probe_network(run, survivors)
-    pool, packaged = package_tasks(run, reached, results)
-    outputs = [scanned, *gated, distinct, network, packaged]
+    public, masked = mask_sessions(run, reached, results)
+    pool, packaged = package_tasks(run, public)
+    judged = judge_instances(recipe, runtime, packaged.path)
+    pool = replace(pool, candidates=judged.candidates)
+    candidates, checked = check_leaks(run, pool, masked)
+    outputs = [scanned, *gated, distinct, network, *masked, packaged, *judged.outputs, checked]
     return LanePool(
-        candidates=pool.candidates,
+        candidates=candidates,
         folders=[output.path for output in outputs],
         fixtures=pool.fixtures,
-        inputs=input_digests(files),
+        inputs={**input_digests(files), **judged.inputs},
+        masked=[output.path for output in masked],
+        costs=judged.costs,
     )

@@ -5,25 +5,24 @@ from __future__ import annotations
 from data.contracts import Disclosure
 from data.demo import generate
 from data.demo.generate import CONFIG, STATEMENTS
+from data.demo.tables import FOLDER as TABLES
+from data.demo.truth import TRIPWIRES
 from data.errors import ConfigError
 from data.snapshot import PrivacyStamp
 from flows.recipe import Recipe, Runtime, recipe_over
-
-
-def require_masking(runtime: Runtime) -> None:
-    """Raise ConfigError for real sessions without the word that they may be released unmasked."""
-    if runtime.sessions and not runtime.allow_unmasked:
-        raise ConfigError(
-            "masking is not part of this version: real sessions are built only with "
-            "--allow-unmasked, and the snapshot is stamped 'privacy: unscanned'."
-        )
 
 
 def require_apart(runtime: Runtime) -> None:
     """Raise ConfigError where a build would read what it writes: its key, its private half."""
     out = runtime.out.resolve()
     written = (out, out / "private", out / "snapshots")
-    for given in (*runtime.sessions, *runtime.files, *runtime.sec, *runtime.edinet):
+    for given in (
+        *runtime.sessions,
+        *runtime.files,
+        *runtime.sec,
+        *runtime.edinet,
+        *runtime.tables,
+    ):
         source = given.resolve()
         if any(path.is_relative_to(source) for path in written) or any(
             source.is_relative_to(path) for path in written[1:]
@@ -54,13 +53,17 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     Without sessions and statements the demo workspace is generated once, and its own configuration
     applies wherever the recipe says nothing.
     """
-    require_masking(runtime)
     require_apart(runtime)
     require_public(recipe, runtime)
     if runtime.sessions:
-        return recipe, runtime, PrivacyStamp.UNSCANNED
+        return recipe, runtime, PrivacyStamp.MASKED
     if runtime.sec or runtime.edinet:
-        return recipe, runtime, PrivacyStamp.PUBLIC
+        return recipe, runtime, PrivacyStamp.MASKED if runtime.tables else PrivacyStamp.PUBLIC
+    if runtime.tables:
+        raise ConfigError(
+            "tables alone make no release: give sessions or statements too, or anonymize the "
+            "tables with `benchmint perturb`."
+        )
     demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
     if not (demo / CONFIG).is_file():
         generate(demo, recipe.demo.size, recipe.demo.seed)
@@ -70,6 +73,8 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
         "signals": runtime.signals or tuple(sorted((demo / "signals").glob("*.csv"))),
         "sec": (demo / STATEMENTS / "sec",),
         "edinet": (demo / STATEMENTS / "edinet",),
+        "tables": (demo / TABLES,),
+        "tripwires": runtime.tripwires or demo / TRIPWIRES,
     }
     layered = recipe_over(demo / CONFIG, recipe)
     return layered, runtime.model_copy(update=paths), PrivacyStamp.GENERATED

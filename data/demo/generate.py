@@ -1,4 +1,5 @@
-"""A demo workspace: session logs in many formats, their files, skill popularity, the truth."""
+"""A demo workspace: session logs in many formats, their files, skill popularity, statements,
+company tables, the truth."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ from data.demo.shelf import Written, is_shared, own_files, shared_file
 from data.demo.signals import write_signals
 from data.demo.statements import write_demo_statements
 from data.demo.story import Story, story
+from data.demo.tables import FOLDER as TABLES
+from data.demo.tables import demo_section, write_tables
 from data.demo.templates import load_tasks
 from data.demo.truth import TruthWriter
 from data.demo.words import LANGUAGES
@@ -86,6 +89,7 @@ def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
     write_planted(part)
     write_signals(part, seed)
     write_demo_statements(part / STATEMENTS, seed, N_COMPANIES)
+    write_tables(part / TABLES, seed=seed)
     _write_config(part)
     plants = truth.close()
     return DemoSummary(n_sessions, truth.n_files, truth.n_instances, n_fixtures, n_bytes, plants)
@@ -159,6 +163,7 @@ def _write_config(part: Path) -> None:
         "signals": {"source": "demo-registry"},
         "selection": {"max_tasks": 40, "lite_size": 12},
         "questions": {"sampling": {"size": 60}},
+        "tables": demo_section(),
         "sessions": {"network": {"mode": "offline", "unverified": "keep"}},
     }
     (part / CONFIG).write_text(tomli_w.dumps(config), encoding="utf-8")

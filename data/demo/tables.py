@@ -19,7 +19,7 @@ from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.randomness import keyed_generator
 
-CONFIG, TRUTH = "tables.toml", "tables_truth.json"
+FOLDER, CONFIG, TRUTH = "tables", "tables.toml", "tables_truth.json"
 COVERAGE = 1.25  # the given aggregates cover more companies than the table
 INDUSTRIES = ("食品制造", "电子设备", "软件服务", "医药", "零售")
 REGIONS = ("北岭省", "东湖省", "南屿省", "西原省")
@@ -99,7 +99,7 @@ def demo_tables(companies: int, years: int, seed: int) -> DemoTables:
     return DemoTables(pl.DataFrame(rows), _narrative(rows), totals, noise)
 
 
-def write_tables(folder: Path, companies: int = 120, years: int = 6, seed: int = 7) -> DemoTables:
+def write_tables(folder: Path, companies: int = 240, years: int = 3, seed: int = 7) -> DemoTables:
     """Write the tables as CSV, a configuration for `benchmint perturb`, and the truth."""
     made = demo_tables(companies, years, seed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,8 +112,24 @@ def write_tables(folder: Path, companies: int = 120, years: int = 6, seed: int =
     return made
 
 
+def demo_section() -> dict[str, Any]:
+    """`[tables]` of the demo's configuration: a few settings are tried beside the one declared.
+
+    Limits of risk are the defaults.
+    """
+    tried = {"least_significant_digit": [2], "rank_swap": [0.1], "level_swap": [0.3]}
+    return demo_config() | {
+        "attacks": {"known": ["revenue", "assets", "employees"]},
+        "frontier": {"strengths": tried},
+    }
+
+
 def demo_config() -> dict[str, Any]:
-    """Roles, relations and formulas of the demo tables, as they stand in a configuration file."""
+    """Roles, relations and formulas of the demo tables, as they stand in a configuration file.
+
+    Rank swap moves no column's distribution, but total assets follow from their parts, and R&D
+    gives way to costs: a tenth of columns and industries drifts beyond these wide limits.
+    """
     name = {"role": "identifier", "kind": "name"}
     measures = ("revenue", "costs", "rnd", "assets", "liabilities", "equity", "employees")
     columns: dict[str, Any] = {
@@ -136,17 +152,22 @@ def demo_config() -> dict[str, Any]:
         "group": "industry",
         "region": "region",
         "period": "year",
+        "steps": [{"method": "rank_swap", "strength": 0.25}],
         "relations": relations,
         "columns": columns,
     }
     said = {"code": columns["code"], "text": {"role": "free_text"}}
     totals = {
         "of": "enterprise",
-        "keys": {"industry": "industry", "year": "year"},
+        "by": {"industry": "industry", "year": "year"},
         "values": {"revenue": "revenue"},
     }
     tables = {"enterprise": enterprise, "narrative": {"entity": "code", "columns": said}}
-    return {"tables": tables, "aggregates": {"industry_totals": totals}}
+    return {
+        "tables": tables,
+        "aggregates": {"industry_totals": totals},
+        "fidelity": {"max_d": 0.1, "max_wasserstein": 0.2, "max_beyond": 0.25},
+    }
 
 
 def _derived(kind: str, *of: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from data.contracts import StageConfig
 from data.errors import InputError
 
 NAME = "truth.json"
+TRIPWIRES = "tripwires.txt"
 GATES = ("length", "fixture", "restoration", "network")
 
 
@@ -111,7 +112,7 @@ class Truth(StageConfig):
 
 
 class TruthWriter:
-    """Streams `truth.json`; memory stays flat.
+    """Streams `truth.json`, and the planted values one a line; memory stays flat.
 
     Files and tripwires are spooled to a file each, as a JSON document holds one list after the
     other, and put together at the end.
@@ -121,6 +122,7 @@ class TruthWriter:
         self._path = folder / NAME
         self._files = _Spool(folder / f".{NAME}.files")
         self._wires = _Spool(folder / f".{NAME}.tripwires")
+        self._values = (folder / TRIPWIRES).open("wb")
         self._head = {"seed": seed, "size": size}
         self._counts: Counter[str] = Counter()
         self.n_instances = 0
@@ -140,9 +142,11 @@ class TruthWriter:
 
     def tripwire(self, wire: Tripwire) -> None:
         self._wires.append(wire)
+        self._values.write(wire.value.encode() + b"\n")
 
     def close(self) -> dict[str, int]:
         """Put the document together and return how often each defect was planted."""
+        self._values.close()
         plants = dict(sorted(self._counts.items()))
         with replacing(self._path) as part, part.open("wb") as target:
             head = orjson.dumps({**self._head, "plants": plants})

@@ -20,10 +20,8 @@ STAMPS: Mapping[PrivacyStamp, str] = {
     "no real person or company.",
     PrivacyStamp.PUBLIC: "Only sources that the recipe declares public went in; "
     "nothing was masked.",
-    PrivacyStamp.MASKED: "Private text was masked before packaging and the release passed the "
-    "leak scan; audit/privacy.json has the report.",
-    PrivacyStamp.UNSCANNED: "Nobody has masked or scanned this release. It may hold personal or "
-    "confidential text. Do not pass it on.",
+    PrivacyStamp.MASKED: "Private text was masked before packaging, private tables were "
+    "anonymized, and the release passed the leak scan; audit/privacy.json has the report.",
 }
 _SIZES = (
     (1_000, "n<1K"),

@@ -17,7 +17,7 @@ from data.snapshot import aggregates, books, card, croissant, instance_pages, la
 from data.snapshot.manifest import Manifest
 from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import Release
-from data.snapshot.report import funnel, page
+from data.snapshot.report import funnel, page, privacy
 from data.snapshot.statistics import statistics
 
 
@@ -164,7 +164,7 @@ def _write_audit(root: Path, contents: Contents) -> None:
         layout.LEDGER: contents.ledger,
         layout.STATISTICS: contents.statistics,
         f"{layout.AUDIT}/selection.json": release.selection,
-        f"{layout.AUDIT}/privacy.json": release.privacy_report,
+        layout.PRIVACY: release.privacy_report,
     }
     for name, document in documents.items():
         if document is not None:
@@ -178,8 +178,14 @@ def _write_audit(root: Path, contents: Contents) -> None:
         contents.statistics,
         page.rejection_rows(contents.frames.ledger, contents.ids),
         [release.pictures[name] for name in sorted(release.pictures)],
+        has_privacy_page=privacy.has_tables(release.privacy_report),
     )
     _write_text(root / layout.REPORT, html)
+    if release.privacy_report is not None and privacy.has_tables(release.privacy_report):
+        told = privacy.privacy_page(
+            release.card, manifest, release.privacy_report, release.pictures
+        )
+        _write_text(root / layout.PRIVACY_PAGE, told)
 
 
 def _croissant(contents: Contents, task_list: bytes) -> bytes:

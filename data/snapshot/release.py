@@ -20,7 +20,6 @@ class PrivacyStamp(StrEnum):
     GENERATED = "generated"  # the input was made by the demo generator
     PUBLIC = "public"  # all that went in is public by the word of the recipe
     MASKED = "masked"  # masking and the leak scan have run
-    UNSCANNED = "unscanned"  # real input, built with the masking switched off
 
 
 class CardConfig(StageConfig):

@@ -9,10 +9,11 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
-from data.contracts import Candidate
+from data.contracts import Candidate, Label
 
 Bins = Mapping[str, tuple[float, float]]  # label -> [low, high)
 
+NONE = "not labelled"
 _TENTHS = 10
 _EXACT = 2**53  # largest whole number up to which floats are exact
 
@@ -29,9 +30,13 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
         "lanes": counted(str(task.lane) for task in candidates),
         "languages": counted(task.language for task in candidates),
         "formats": counted(task.provenance.source_format for task in candidates),
-        "families": counted(_label(task) for task in candidates),
-        "difficulties": counted(task.difficulty or "not labelled" for task in candidates),
-        "surfaces": counted(task.execution_surface or "not labelled" for task in candidates),
+        "families": counted(_value(task.task_family) for task in candidates),
+        "roles": counted(_value(task.role) for task in candidates),
+        "skills": counted(_value(task.skill_subclass) for task in candidates),
+        "task_classes": counted(_class(task) for task in candidates),
+        "judges": counted(task.role.judge if task.role else NONE for task in candidates),
+        "difficulties": counted(task.difficulty or NONE for task in candidates),
+        "surfaces": counted(task.execution_surface or NONE for task in candidates),
         "network": counted(task.network.mode for task in candidates),
         "evidence": counted(kind for task in candidates for kind in evidence_kinds(task)),
         "input_types": _types(_inputs(task) for task in candidates),
@@ -124,8 +129,12 @@ def _short(value: float) -> str:
     return f"{value:g}"
 
 
-def _label(task: Candidate) -> str:
-    return task.task_family.value if task.task_family else "not labelled"
+def _value(label: Label | None) -> str:
+    return label.value if label else NONE
+
+
+def _class(task: Candidate) -> str:
+    return task.task_class.name if task.task_class else NONE
 
 
 def _inputs(task: Candidate) -> Counter[str]:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -33,13 +33,19 @@ _PUBLIC_DIR = 0o755
 _PUBLIC_FILE = 0o644
 
 
-def write_snapshot(release: Release, out: Path, *, revision: bool = False) -> SnapshotRef:
+Guard = Callable[[Path], None]
+
+
+def write_snapshot(
+    release: Release, out: Path, *, revision: bool = False, guard: Guard | None = None
+) -> SnapshotRef:
     """Write `release` to `out/<name>-<date>/` and return where it lies and its digest.
 
     A snapshot of that name with the same digest is left as it is. With another digest it is
     never touched: ReleaseError names what differs, or `revision` writes `-r2`, `-r3`, ….
-    Raises LedgerError if the ledger's rows and tallies disagree. A build that is killed leaves
-    no snapshot; what it left behind is removed by the next one.
+    `guard` looks at the written snapshot before it is put in its place, and raises if it must not
+    be published: then nothing is. Raises LedgerError if the ledger's rows and tallies disagree.
+    A build that is killed leaves no snapshot; what it left behind is removed by the next one.
     """
     _check(release)
     books = frames(release.books)
@@ -48,7 +54,7 @@ def write_snapshot(release: Release, out: Path, *, revision: bool = False) -> Sn
     with _locked(out):
         _remove_leftovers(out, release.name)
         for number in count(1):
-            done = _publish(release, books, out, number)
+            done = _publish(release, books, out, number, guard)
             if isinstance(done, SnapshotRef):
                 return done
             if not revision:
@@ -73,13 +79,17 @@ def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
     return link
 
 
-def _publish(release: Release, books: Frames, out: Path, revision: int) -> SnapshotRef | str:
+def _publish(
+    release: Release, books: Frames, out: Path, revision: int, guard: Guard | None
+) -> SnapshotRef | str:
     """Write one revision, or find it there; returns what differs if another one is there."""
     snapshot = layout.snapshot_id(release.name, release.released, revision)
     target = out / snapshot
     if not target.exists():
         with replacing_dir(target) as part:
             digest = _build(part, release, books, revision)
+            if guard is not None:
+                guard(part)
         return SnapshotRef(snapshot, target, digest, written=True)
     with tempfile.TemporaryDirectory(prefix=f".{snapshot}.", suffix=".part", dir=out) as part:
         digest = _build(Path(part), release, books, revision)

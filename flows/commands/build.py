@@ -11,7 +11,7 @@ import typer
 
 from data.contracts import SourceFormat
 from flows.recipe import Settings, load_settings
-from flows.source import require_apart, require_masking
+from flows.source import require_apart
 
 
 def command(
@@ -31,6 +31,10 @@ def command(
     edinet: Annotated[
         list[Path] | None, typer.Option(help="EDINET summaries, the code list beside them.")
     ] = None,
+    tables: Annotated[
+        list[Path] | None,
+        typer.Option(help="Tables to anonymize as [tables] says: files or folders of them."),
+    ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Pilot scores by task id: item,family,model,score.")
     ] = None,
@@ -42,10 +46,12 @@ def command(
     ] = None,
     key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes for the sharded stages.")] = None,
-    allow_unmasked: Annotated[
-        bool,
-        typer.Option(help="Build from real sessions although masking is not there yet."),
-    ] = False,
+    approvals: Annotated[
+        Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line, then who.")
+    ] = None,
+    tripwires: Annotated[
+        Path | None, typer.Option(help="Planted values that must never surface, one a line.")
+    ] = None,
     revision: Annotated[
         bool, typer.Option(help="Write -r2, -r3, … if the name is taken by another digest.")
     ] = False,
@@ -58,12 +64,14 @@ def command(
         "files": tuple(files or ()),
         "sec": tuple(sec or ()),
         "edinet": tuple(edinet or ()),
+        "tables": tuple(tables or ()),
         "scores": scores,
         "last_release": last,
         "out": out,
         "key_file": key,
         "workers": workers,
-        "allow_unmasked": allow_unmasked or None,
+        "approvals": approvals,
+        "tripwires": tripwires,
         "revision": revision or None,
         "quiet": quiet or None,
     }
@@ -72,7 +80,6 @@ def command(
     if format is not None:
         overrides["source"] = {"format": format}
     settings = _with_date(load_settings(config, overrides))
-    require_masking(settings.runtime)
     require_apart(settings.runtime)
     from flows.commands.build_flow import build_and_report  # imports Prefect: seconds
 

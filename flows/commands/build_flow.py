@@ -14,11 +14,13 @@ from flows.recipe import Settings
 environment.apply()
 
 from flows.build_snapshot import Built, build_snapshot  # noqa: E402  (after the environment)
+from flows.turns import taking_turns  # noqa: E402
 
 
 def build_and_report(settings: Settings, started: float) -> None:
     """Run the flow and print the closing summary."""
-    built: Built = build_snapshot(settings.recipe, settings.runtime)
+    with taking_turns(settings.runtime.out):
+        built: Built = build_snapshot(settings.recipe, settings.runtime)
     if not settings.runtime.quiet:
         _report(built, started)
 

@@ -15,8 +15,9 @@ from anonymization.documents.contracts import DocumentReport
 from anonymization.text.vault.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
-from data.errors import ConfigError, InputError
+from data.errors import ConfigError
 from data.snapshot.neutralise import one_line
+from flows.approvals import read_approvals
 from flows.run import release_key
 from flows.sharding import map_shards
 
@@ -71,21 +72,6 @@ def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConf
             raise ConfigError(f"{config}: {error}") from error
     if approvals is None:
         return settings
-    known = settings.documents.approvals | frozenset(_digests(approvals))
+    known = settings.documents.approvals | read_approvals(approvals)
     documents = settings.documents.model_copy(update={"approvals": known})
     return settings.model_copy(update={"documents": documents})
-
-
-def _digests(path: Path) -> list[str]:
-    """The first word of each line that is no comment: `sha256  who, when, why`."""
-    told: list[str] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        words = line.split()
-        if not words or words[0].startswith("#"):
-            continue
-        sha256 = words[0].lower()
-        if len(sha256) != 64 or set(sha256) - set("0123456789abcdef") or len(words) < 2:
-            expected = "a SHA-256, then who approved it"
-            raise InputError(str(path), "another line", expected, "Mend the line.", number)
-        told.append(sha256)
-    return told

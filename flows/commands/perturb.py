@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from anonymization.tables.anonymize import AnonymizedTables, TablesConfig, anonymize_tables
+from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
 from anonymization.tables.files import read_table, released_name, table_name, write_table
 from anonymization.tables.seal import KEY, MAPPING
+from anonymization.tables.settings import TablesConfig
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status

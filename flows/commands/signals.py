@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from construction.signals.collect import RegistryConfig, collect_registry
 from data.errors import InputError
+from flows.captures import capture_registry
 from flows.mixture import MixtureRef, dated_files, read_mixture, write_mixture
 from flows.recipe import SignalsRecipe, load_section
 
@@ -36,23 +36,13 @@ def command(
     recipe = load_section(SignalsRecipe, "signals", config)
     files = list(snapshots or ())
     if registry is not None:
-        files.append(_collected(registry, recipe, out))
+        today = dt.datetime.now(dt.UTC).date()
+        files.append(capture_registry(registry, recipe, out, today))
     if not files:
         raise InputError("signals", "no snapshot", "files or --registry", "Name at least one.")
     dated = dated_files(files, date.date() if date else None)
     write_mixture(recipe, out / "snapshots", dated, out, quiet=False)
     _show(read_mixture(out, dated), out)
-
-
-def _collected(base_url: str, recipe: SignalsRecipe, out: Path) -> Path:
-    """Capture the registry's listing as a file of today; a run that was cut off goes on."""
-    today = dt.datetime.now(dt.UTC).date()
-    path = out / f"capture-{today}.jsonl"
-    out.mkdir(parents=True, exist_ok=True)
-    settings = RegistryConfig(base_url=base_url, source=recipe.source)
-    capture = collect_registry(settings, recipe.collect, today, path)
-    print(f"captured {path}: {capture.stopped}")
-    return path
 
 
 def _show(mixture: MixtureRef, out: Path) -> None:

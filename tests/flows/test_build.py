@@ -9,14 +9,15 @@ from pathlib import Path
 import orjson
 import pytest
 
+from benchmarks.staging import questions
 from data.demo import generate
 from data.staging import open_read_only
 from tests.flows.command import benchmint, key_file, sums
 
 pytestmark = pytest.mark.slow
 
-# The demo as a user would have it: real folders of logs and files, hence --allow-unmasked.
-BUILD = ("--allow-unmasked", "--quiet")
+# The demo as a user would have it: real folders of logs and files.
+BUILD = ("--quiet",)
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,8 @@ def built(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         workspace / "files",
         "--config",
         workspace / "benchmint.toml",
+        "--tripwires",
+        workspace / "tripwires.txt",
         "--key",
         key_file(out),
         "--out",
@@ -70,6 +73,8 @@ def test_workers_and_input_order_do_not_change_a_byte(
         workspace / "files",
         "--config",
         workspace / "benchmint.toml",
+        "--tripwires",
+        workspace / "tripwires.txt",
         "--key",
         key_file(tmp_path),
         "--out",
@@ -89,6 +94,15 @@ def test_a_tampered_release_is_refused(built: Path, tmp_path: Path) -> None:
     told = benchmint("verify", copy)
     assert told.returncode == 1
     assert "sums.file_changed: public/tasks.jsonl" in told.stdout
+
+
+def test_the_worked_questions_run_on_a_built_workspace(built: Path) -> None:
+    with open_read_only(built / "staging.duckdb", every_run=True) as staging:
+        rows = [staging.sql(sql).fetchall() for _, sql in questions()]
+        published = staging.sql("SELECT published FROM runs WHERE digest IS NOT NULL").fetchall()
+    assert len(rows) == 10
+    assert all(rows[:8])  # no signals and no statements were given: 9 and 10 are empty
+    assert published == [((built / "snapshots" / "latest").readlink().name,)]
 
 
 def test_staging_holds_no_text_that_a_person_typed(built: Path) -> None:
@@ -130,8 +144,7 @@ def test_private_things_are_private(built: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("build", "nowhere", "--allow-unmasked"), "found nothing; expected a session log"),
-        (("build", "."), "--allow-unmasked"),
+        (("build", "nowhere"), "found nothing; expected a session log"),
         (("build", "--config", "none.toml"), "none.toml: cannot be read"),
         (("audit", "--out", "nowhere"), "Run `benchmint build` first"),
         (("audit", "--private"), "Name it with --instance"),

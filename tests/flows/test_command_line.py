@@ -9,7 +9,8 @@ import pytest
 
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
-from data.staging import build_staging
+from data.staging import build_database
+from data.staging.database import RunTables
 from data.tables import LEDGER, ledger_record, write_table
 from flows import cli
 from flows.recipe import DemoConfig, Recipe, Runtime
@@ -35,9 +36,9 @@ def _run(
         (["build", "--workers", "x"], "valid integer"),
         (["build", "--workers", "0"], "runtime.workers"),
         (["build", "--out", "plain/x", "--config", "seed.toml"], "more than 64 bits"),
-        (["build", ".", "--allow-unmasked"], "apart"),
-        (["build", "a", "--files", "o", "--out", "o", "--allow-unmasked"], "apart"),
-        (["build", "o/private/a", "--out", "o", "--allow-unmasked"], "apart"),
+        (["build", "."], "apart"),
+        (["build", "a", "--files", "o", "--out", "o"], "apart"),
+        (["build", "o/private/a", "--out", "o"], "apart"),
         (["demo"], "Missing argument"),
         (["demo", "plain/x"], "Not a directory"),
         (["demo", "x", "--seed", str(10**30)], "--seed"),
@@ -71,7 +72,8 @@ def test_wrong_use_is_one_line_and_two(
 def _staged(folder: Path) -> None:
     row = LedgerRow("scan", "file", HOSTILE, Outcome.REJECTED, reason="file.empty", evidence={})
     write_table(folder / "ledger.parquet", [ledger_record(row)], LEDGER)
-    build_staging(folder / "staging.duckdb", {"ledger": [folder / "ledger.parquet"]})
+    run = RunTables({"run_id": "r"}, {"ledger": [folder / "ledger.parquet"]})
+    build_database(folder / "staging.duckdb", [run])
 
 
 def test_a_hostile_name_is_listed_as_plain_text(

@@ -30,7 +30,6 @@ def arguments(workspace: Path, out: Path, key: Path) -> list[object]:
         key,
         "--out",
         out,
-        "--allow-unmasked",
         "--quiet",
     ]
 

@@ -26,6 +26,10 @@ _COUNTS = (
     ("Source formats", "formats", "n"),
     ("Lanes", "lanes", "n"),
     ("Task families", "families", "n"),
+    ("Roles", "roles", "n"),
+    ("Skills", "skills", "n"),
+    ("Task classes", "task_classes", "n"),
+    ("Labelled by", "judges", "n"),
     ("Difficulty", "difficulties", "n"),
     ("Network", "network", "n"),
 )
@@ -44,6 +48,8 @@ def report(
     statistics: Mapping[str, Any],
     rows: Mapping[str, Any],
     pictures: Sequence[Picture] = (),
+    *,
+    has_privacy_page: bool = False,
 ) -> str:
     """The page. `rows` is what `rejection_rows` made; it travels as a JSON island."""
     gates = [gate["gate"] for gate in summary["gates"]]
@@ -51,7 +57,7 @@ def report(
     title = funnel_title(manifest, stages)
     return page(
         "report.html.j2",
-        asset("report.css") + funnel.STYLE + "".join(picture.style for picture in pictures),
+        asset("report.css") + funnel.STYLE + "".join(dict.fromkeys(p.style for p in pictures)),
         asset("report.js"),
         card=card,
         manifest=manifest,
@@ -67,6 +73,7 @@ def report(
         counts=[(name, bars(statistics[key], n=n)) for name, key, n in _COUNTS],
         lengths=[_length(name, statistics[key]) for name, key in _LENGTHS],
         pictures=pictures,
+        has_privacy_page=has_privacy_page,
         n_rows=sum(row["n"] for row in summary["rejections"]),
         island=script_json(rows),
     )

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymization.tables.anonymize import TablesConfig, anonymize_tables
+from anonymization.tables.anonymize import anonymize_tables
 from anonymization.tables.files import read_table
+from anonymization.tables.settings import TablesConfig
 from data.demo.tables import COVERAGE, demo_config, demo_tables, write_tables
 
 _KEY = bytes(range(32))

@@ -84,12 +84,12 @@ def test_the_card_has_the_datasheet_funnel_and_stamp(pristine: Path) -> None:
     assert "| recover | session | 8 | 8 | 0 | 0 | 0 | 24 instances |" in readme
 
 
-def test_an_unscanned_release_says_so_everywhere(tmp_path: Path) -> None:
-    given_release = replace(release(tmp_path), privacy=PrivacyStamp.UNSCANNED)
+def test_a_masked_release_says_so_everywhere(tmp_path: Path) -> None:
+    given_release = replace(release(tmp_path), privacy=PrivacyStamp.MASKED)
     public = write_snapshot(given_release, tmp_path / "out").path / "public"
-    assert orjson.loads((public / "manifest.json").read_bytes())["privacy"] == "unscanned"
-    assert "> **privacy: unscanned.** Nobody has masked" in (public / "README.md").read_text()
-    assert "privacy: unscanned" in (public / "audit/report.html").read_text()
+    assert orjson.loads((public / "manifest.json").read_bytes())["privacy"] == "masked"
+    assert "> **privacy: masked.** Private text was masked" in (public / "README.md").read_text()
+    assert "privacy: masked" in (public / "audit/report.html").read_text()
 
 
 def test_hostile_settings_stay_text(tmp_path: Path) -> None:

@@ -1,0 +1,172 @@
+"""The flows as deployments run them: parameters are plain JSON, errors decide about retries.
+
+`prefect.yaml` deploys them; `build_snapshot.serve(...)` serves one without a worker.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+from prefect import flow, get_client
+from prefect.client.schemas.objects import FlowRunPolicy, State
+from prefect.runtime import flow_run
+from prefect.states import Completed
+
+from data.errors import BenchmintError
+from flows import build_snapshot as pipeline
+from flows.captures import capture_registry
+from flows.mixture import CHART, REPORT
+from flows.recipe import Settings, load_settings
+from flows.run import BuildRunning, building
+from flows.signals_to_mixture import signals_to_mixture
+from flows.source import with_source
+from flows.turns import WAIT_SECONDS, ServerUnreachable, taking_turns
+
+RETRIES = 2
+RETRY_SECONDS = 30
+SCHEDULED = "scheduled"
+
+
+@flow(name="build-snapshot", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)
+def build_snapshot(
+    config: str | None = None,
+    out: str | None = None,
+    sessions: list[str] = [],  # noqa: B006  (never changed; Prefect shows the default)
+    files: list[str] = [],  # noqa: B006
+    signals: list[str] = [],  # noqa: B006
+    release_date: str | None = None,
+    workers: int | None = None,
+    revision: bool = False,
+    wait_seconds: float = WAIT_SECONDS,
+    overrides: dict[str, Any] = {},  # noqa: B006
+) -> State[None]:
+    """Build, verify and publish one snapshot; a run that was cut off goes on where it was.
+
+    Args:
+        config: Configuration (TOML); none: all defaults. Paths count from the project's folder.
+        out: Where to build; none: as configured, else `workspace`.
+        sessions: Session logs or folders of them; none here or configured: the demo.
+        files: Folders that the sessions' files lie in.
+        signals: Popularity snapshots or folders of them, the date in each file's name.
+        release_date: YYYY-MM-DD, or `scheduled` for the day the run was due (UTC).
+        workers: Processes for the sharded stages.
+        revision: Write -r2, -r3, … if the name is taken by another digest.
+        wait_seconds: How long to wait for another build into the same place.
+        overrides: Configuration by section as in the TOML, over file and environment.
+    """
+    given = {
+        "out": out,
+        "sessions": sessions,
+        "files": files,
+        "signals": [str(path) for path in snapshot_files(signals)],
+        "workers": workers,
+        "revision": revision,
+    }
+    try:
+        settings = _dated(_settings(config, given, overrides), release_date)
+        with taking_turns(settings.runtime.out, wait_seconds):
+            built = pipeline.build_snapshot.fn(settings.recipe, settings.runtime)
+    except Exception as error:
+        _decide_about_retries(error)
+        raise
+    state = "written" if built.snapshot.written else "unchanged"
+    told = f"{built.tasks} tasks in {built.snapshot.path} ({state}, verified), "
+    return Completed(message=f"{told}digest {built.snapshot.digest}")
+
+
+@flow(name="refresh-signals", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)
+def refresh_signals(
+    config: str | None = None,
+    out: str | None = None,
+    signals: list[str] = [],  # noqa: B006
+    registry: str | None = None,
+    wait_seconds: float = WAIT_SECONDS,
+    overrides: dict[str, Any] = {},  # noqa: B006
+) -> State[None]:
+    """Capture the registry if one is named, and weigh the newest snapshot anew.
+
+    Args:
+        config: Configuration (TOML); none: all defaults. Paths count from the project's folder.
+        out: Where to write; none: as configured, else `workspace`.
+        signals: Snapshots besides the captures, or folders of them; none of either: the demo's.
+        registry: Base URL of a registry to capture into OUT/captures first; none: no network.
+        wait_seconds: How long to wait for a build into the same place.
+        overrides: Configuration by section as in the TOML, over file and environment.
+    """
+    try:
+        settings = _settings(config, {"out": out}, overrides)
+        recipe, runtime = settings.recipe, settings.runtime
+        captures = runtime.out / "captures"
+        if registry is not None:
+            capture_registry(registry, recipe.signals, captures, _due())
+        paths = (*runtime.signals, *snapshot_files([*signals, str(captures)]))
+        with taking_turns(runtime.out, wait_seconds), building(runtime.out):
+            if paths:
+                runtime = runtime.model_copy(update={"signals": tuple(dict.fromkeys(paths))})
+            else:
+                recipe, runtime, _ = with_source(recipe, runtime)
+            mixture = signals_to_mixture(recipe, runtime)
+            assert mixture is not None  # there are snapshots
+            for name in (REPORT, CHART):
+                shutil.copyfile(mixture.folder / name, runtime.out / name)
+    except Exception as error:
+        _decide_about_retries(error)
+        raise
+    told = f"{len(runtime.signals)} snapshots, the newest of {mixture.report['date']}"
+    return Completed(message=f"{told}: {runtime.out / REPORT}")
+
+
+def snapshot_files(given: Sequence[str]) -> list[Path]:
+    """Files as they are, folders as the files in them by name; a folder may not be there yet."""
+    found: list[Path] = []
+    for path in map(Path, given):
+        inside = path.glob("*") if path.is_dir() else ()
+        found += [path] if path.is_file() else sorted(one for one in inside if one.is_file())
+    return found
+
+
+def is_worth_retrying(error: BaseException) -> bool:
+    """May the same run succeed in a while? Disks and networks may; input and code do not change."""
+    if isinstance(error, BenchmintError):
+        return isinstance(error, BuildRunning | ServerUnreachable)
+    return isinstance(error, OSError | httpx.TransportError)
+
+
+def _decide_about_retries(error: BaseException) -> None:
+    """Take the retries from the run where they cannot help: Prefect retries on any error."""
+    run_id = flow_run.get_id()
+    if run_id is None or is_worth_retrying(error):
+        return
+    with get_client(sync_client=True) as client:
+        client.update_flow_run(UUID(run_id), empirical_policy=FlowRunPolicy(retries=0))
+
+
+def _settings(config: str | None, given: dict[str, Any], overrides: dict[str, Any]) -> Settings:
+    """The configuration with the run's parameters on top; `given` are those of the runtime."""
+    told = {name: value for name, value in given.items() if value not in (None, [], False)}
+    runtime = {"quiet": True, **overrides.get("runtime", {}), **told}
+    return load_settings(Path(config) if config else None, {**overrides, "runtime": runtime})
+
+
+def _dated(settings: Settings, release_date: str | None) -> Settings:
+    """With the date that was given; real input without any is released as of the run's day."""
+    release, runtime = settings.release, settings.runtime
+    real = runtime.sessions or runtime.sec or runtime.edinet or runtime.tables
+    if release_date is None and (not real or "release_date" in release.model_fields_set):
+        return settings
+    date = _due() if release_date in (None, SCHEDULED) else dt.date.fromisoformat(release_date)
+    return settings.model_copy(
+        update={"release": release.model_copy(update={"release_date": date})}
+    )
+
+
+def _due() -> dt.date:
+    """The day the run was due, which a retry and a resumed run share."""
+    due: dt.datetime = flow_run.get_scheduled_start_time()
+    return due.astimezone(dt.UTC).date()

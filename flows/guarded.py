@@ -1,0 +1,150 @@
+"""What must not surface in a release: vaults, planted values, original identifiers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from anonymization.leaks.contracts import LeakConfig, Needle
+from anonymization.leaks.needles import Needles
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.sweep import is_swept
+from anonymization.text.vault.contracts import Entry
+from anonymization.text.vault.vault import Vault
+from data.canonical import canonical_json, keyed_digest
+from data.errors import InputError
+from flows.mask_shard import VAULTS
+from flows.run import Run
+
+TRIPWIRE, IDENTIFIER = "tripwire", "identifier"
+# Kinds whose form tells them from other words: they are looked for in every file of a release.
+_FORMAL = frozenset(
+    {
+        EntityType.EMAIL,
+        EntityType.PHONE,
+        EntityType.IP_ADDRESS,
+        EntityType.BANK_CARD,
+        EntityType.BANK_ACCOUNT,
+        EntityType.NATIONAL_ID,
+        EntityType.COMPANY_CODE,
+        EntityType.PASSPORT,
+        EntityType.PLATE,
+        EntityType.ACCOUNT,
+        EntityType.CASE_NUMBER,
+        EntityType.PERSON_NUMBER,
+        EntityType.SECRET,
+    }
+)
+# Names are looked for in the tasks that sessions became: a public company may have the same one.
+NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ADDRESS})
+_MIN_HAN_NAME = 3
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """All that must not surface: what each session's vault holds, and values given by hand."""
+
+    sessions: Mapping[str, tuple[Entry, ...]]
+    tripwires: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    config: LeakConfig
+    key: bytes
+
+    @cached_property
+    def everywhere(self) -> Needles:
+        """The needles that no other session and no page of a release may hold."""
+        values = {
+            Needle(entry.value, entry.type)
+            for entries in self.sessions.values()
+            for entry in entries
+            if _is_telling(entry)
+        }
+        values |= {Needle(value, TRIPWIRE) for value in self.tripwires}
+        values |= {Needle(value, IDENTIFIER) for value in self.identifiers}
+        return Needles(values, self.key, self.config)
+
+    def of_session(self, uid: str) -> Needles:
+        """All values of one session that masking replaced wherever they stood."""
+        swept = (e for e in self.sessions.get(uid, ()) if is_swept(e.type, e.value))
+        return Needles((Needle(e.value, e.type) for e in swept), self.key, self.config)
+
+    def surrogates(self, uid: str) -> str:
+        """What masking put into a session, in one text; of all sessions where it is none."""
+        return self._surrogates.get(uid) or "\0".join(self._surrogates.values())
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """The values that are looked for everywhere, by their keyed digests."""
+        needles = self.everywhere
+        return {needles.digest(n): needle.value for n, needle in enumerate(needles.needles)}
+
+    @cached_property
+    def _surrogates(self) -> dict[str, str]:
+        return {
+            uid: "\0".join(entry.surrogate for entry in entries)
+            for uid, entries in self.sessions.items()
+        }
+
+
+def sought_in(run: Run, masked: Iterable[Path], identifiers: Sequence[str] = ()) -> Guarded:
+    """What must not surface in a release made of these outputs of masking."""
+    return Guarded(
+        read_vaults(masked, run.key),
+        read_tripwires(run.runtime.tripwires),
+        tuple(sorted(identifiers)),
+        run.recipe.masking.leaks,
+        run.key,
+    )
+
+
+def read_vaults(folders: Iterable[Path], key: bytes) -> dict[str, tuple[Entry, ...]]:
+    """What the vaults in the outputs of masking hold, by session."""
+    vaults = [
+        Vault.load(path, key)
+        for folder in folders
+        for path in sorted((folder / VAULTS).glob("*.json"))
+    ]
+    return {vault.scope: vault.entries for vault in vaults}
+
+
+def read_tripwires(path: Path | None) -> tuple[str, ...]:
+    """Planted values, one a line; empty lines do not count. Raises InputError."""
+    if path is None:
+        return ()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        found = type(error).__name__
+        raise InputError(str(path), found, "a UTF-8 text, one value a line", "See it.") from error
+    return tuple(sorted({line.strip() for line in lines} - {""}))
+
+
+def counts_of(guarded: Guarded) -> dict[str, dict[str, int]]:
+    """How many values of each kind are looked for, and how many are too short to be."""
+    needles = guarded.everywhere
+    sought = Counter(needle.kind for needle in needles.needles)
+    return {"sought": dict(sorted(sought.items())), "too_short": dict(needles.too_short)}
+
+
+def digest_of(guarded: Guarded) -> str:
+    """Keyed: changes with what is looked for, and tells nothing of it."""
+    told = sorted(
+        [entry.type, entry.value, entry.surrogate]
+        for entries in guarded.sessions.values()
+        for entry in entries
+    )
+    whole = canonical_json([told, guarded.tripwires, guarded.identifiers]).decode()
+    return keyed_digest(guarded.key, whole)
+
+
+def _is_telling(entry: Entry) -> bool:
+    """Can it be told from other words outside its session?"""
+    if entry.type in _FORMAL:
+        return is_swept(entry.type, entry.value)
+    if entry.type not in NAMES:
+        return False
+    value = entry.value.strip()
+    return " " in value if value.isascii() else len(value) >= _MIN_HAN_NAME

@@ -1,0 +1,149 @@
+"""Judging packaged instances: self-containment and rewriting, labels and grading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, task
+from prefect.artifacts import create_table_artifact
+
+from construction.judging.calls.config import Mode
+from construction.judging.contracts import Case
+from construction.judging.judge import contain, label, lay_down
+from construction.judging.llm import Client
+from construction.judging.prompted.containment import STAGE as CONTAINMENT
+from construction.judging.prompted.contracts import Judged
+from construction.judging.prompted.prompt import prompts_digest
+from construction.judging.review import Decisions, recorded, write_items
+from data.atomic import private_dir
+from data.canonical import digest
+from data.contracts import Candidate, Scalar
+from data.errors import guarded
+from data.run_store import StageOutput
+from flows.judging_stages import (
+    LABELS,
+    costs,
+    for_review,
+    read_cases,
+    read_kept,
+    read_labelled,
+    reviewed,
+    write_contained,
+    write_labelled,
+)
+from flows.recipe import Recipe, Runtime
+from flows.run import Run, open_run
+
+REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPool:
+    """Candidates that passed, the outputs of the stages, what a model cost, and its replies."""
+
+    candidates: tuple[Candidate, ...]
+    outputs: list[StageOutput]
+    costs: Sequence[Mapping[str, Scalar]] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+@flow(name="judge-instances", validate_parameters=False)
+def judge_instances(recipe: Recipe, runtime: Runtime, packaged: Path) -> JudgedPool:
+    """Judge what was packaged into `packaged`, by the model or the rules of the recipe."""
+    run = open_run(recipe, runtime)
+    decisions = recorded(private_dir(run.private / REVIEW))
+    if recipe.judging.llm.mode is Mode.RULES:
+        contained = contain_by_rules(run, packaged, decisions)
+        labelled = label_by_rules(run, contained.path, decisions)
+        return JudgedPool(read_labelled(labelled.path), [contained, labelled])
+    store = private_dir(run.private / "captures" / "llm")
+    with Client(recipe.judging.llm, runtime.llm, store, masked=True) as client:
+        verdicts, contained = contain_by_model(run, packaged, decisions, client)
+        labels, labelled = label_by_model(run, contained.path, decisions, client)
+        inputs = {"model-replies": client.replies_digest()}
+    table = costs(recipe.judging, {CONTAINMENT: verdicts, **labels})
+    create_table_artifact(table, key="judging-costs")
+    return JudgedPool(read_labelled(labelled.path), [contained, labelled], table, inputs)
+
+
+@task(name="judge-containment")
+@guarded("judge-containment")
+def contain_by_rules(run: Run, packaged: Path, decisions: Decisions) -> StageOutput:
+    """Keep what the rules, or people, find self-contained."""
+    config = run.recipe.judging
+    cases = read_cases(packaged)
+
+    def write(out: Path) -> None:
+        judged = reviewed(contain(cases, config, None), decisions)
+        write_contained(cases, judged, decisions, config.llm.judge, out)
+
+    write_items(run.private / REVIEW, [])
+    return run.store.run(CONTAINMENT, _key(run, CONTAINMENT, cases, decisions), write)
+
+
+@task(name="label-and-grade")
+@guarded("label-and-grade")
+def label_by_rules(run: Run, contained: Path, decisions: Decisions) -> StageOutput:
+    """Give what was kept its labels, deliverables, rubric and rules."""
+    config = run.recipe.judging
+    cases = read_kept(contained)
+
+    def write(out: Path) -> None:
+        labels, gradings = label(cases, config, None), lay_down(cases, config, None)
+        write_labelled(cases, labels, gradings, decisions, out)
+
+    return run.store.run(LABELS, _key(run, LABELS, cases, decisions), write)
+
+
+@task(name="judge-containment")
+@guarded("judge-containment")
+def contain_by_model(
+    run: Run, packaged: Path, decisions: Decisions, client: Client
+) -> tuple[Sequence[Judged[Any]], StageOutput]:
+    """As by rules; where the rules differ from the model, people are asked to decide."""
+    config = run.recipe.judging
+    cases = read_cases(packaged)
+    judged = contain(cases, config, client)
+    by_judge = {config.llm.judge: judged, "rules": contain(cases, config, None)}
+    write_items(run.private / REVIEW, for_review(cases, by_judge))
+    final = reviewed(judged, decisions)
+    write = partial(write_contained, cases, final, decisions, config.llm.judge)
+    key = _key(run, CONTAINMENT, cases, decisions, _said(final))
+    return judged, run.store.run(CONTAINMENT, key, write)
+
+
+@task(name="label-and-grade")
+@guarded("label-and-grade")
+def label_by_model(
+    run: Run, contained: Path, decisions: Decisions, client: Client
+) -> tuple[dict[str, Sequence[Judged[Any]]], StageOutput]:
+    """As by rules; what the model gave no usable answer on is errored."""
+    config = run.recipe.judging
+    cases = read_kept(contained)
+    labels, gradings = label(cases, config, client), lay_down(cases, config, client)
+    write = partial(write_labelled, cases, labels, gradings, decisions)
+    key = _key(run, LABELS, cases, decisions, _said([*labels, *gradings]))
+    return {LABELS: labels, "grading": gradings}, run.store.run(LABELS, key, write)
+
+
+def _key(
+    run: Run, stage: str, cases: Sequence[Case], decisions: Decisions, said: Sequence[Any] = ()
+) -> str:
+    """What a stage's output is made of: cases, settings, decisions, and a model's answers.
+
+    The answers count, not the requests: a run that could not ask everything is not the last word.
+    """
+    told = sorted((*key, entry.entry) for key, entry in decisions.items())
+    made_with = (digest(list(cases)), run.recipe.judging, prompts_digest())
+    return run.store.key(stage, *made_with, told, said)
+
+
+def _said(judged: Sequence[Judged[Any]]) -> list[Any]:
+    return [
+        (one.item_id, one.value.model_dump(mode="json") if one.value else None, one.reason)
+        for one in judged
+    ]

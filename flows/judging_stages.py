@@ -1,0 +1,198 @@
+"""What the stages of judging write: verdicts, labels, books, and what people have to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from anonymization.documents.dispatch import is_document
+from anonymization.documents.document import pieces_in
+from construction.judging.contracts import Case, Containment, ContainmentReason, Grading, Taxonomy
+from construction.judging.judge import JudgingConfig, completed, contained
+from construction.judging.prompted.containment import STAGE as CONTAINMENT
+from construction.judging.prompted.contracts import Judged
+from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
+from construction.judging.review import with_decisions as decided
+from data.atomic import write_bytes
+from data.canonical import canonical_json
+from data.contracts import Candidate, LedgerRow, Outcome, Scalar, StageKind, Status, Verdict
+from flows.stage_books import write_books
+
+LABELS = "labels"
+_CASES, _KEPT = "cases.jsonl", "kept.jsonl"
+_EXCERPT = 1500  # characters
+_HEAD = 8192  # bytes
+
+
+def write_cases(out: Path, cases: Sequence[Case]) -> None:
+    """The cases of packaged candidates, beside them."""
+    _write(out / _CASES, cases)
+
+
+def read_cases(folder: Path) -> list[Case]:
+    """What `write_cases` wrote."""
+    return [Case.model_validate_json(line) for line in (folder / _CASES).read_bytes().splitlines()]
+
+
+def with_excerpts(case: Case, files: Mapping[str, Path]) -> Case:
+    """The case with the beginning of each fixture's text."""
+    told = {item.path: _excerpt(item.path, files[item.sha256]) for item in case.candidate.fixtures}
+    return case.model_copy(update={"excerpts": {path: text for path, text in told.items() if text}})
+
+
+def _excerpt(path: str, file: Path) -> str:
+    with file.open("rb") as handle:
+        head = handle.read(_HEAD)
+    if is_document(head, path):
+        texts = (piece.value for piece in pieces_in(file.read_bytes(), path))
+        return "\n".join(text for text in texts if text.strip())[:_EXCERPT]
+    return "" if b"\0" in head else head.decode("utf-8", "ignore")[:_EXCERPT]
+
+
+def reviewed(
+    judged: Sequence[Judged[Containment]], decisions: Decisions
+) -> list[Judged[Containment]]:
+    """The verdicts as people decided them, where they did."""
+    return [_reviewed(one, decisions) for one in judged]
+
+
+def _reviewed(one: Judged[Containment], decisions: Decisions) -> Judged[Containment]:
+    told = decisions.get((one.item_id, Topic.CONTAINMENT))
+    if told is None:
+        return one
+    return Judged(one.item_id, overridden(one.value, told), notes=one.notes, usage=one.usage)
+
+
+def write_contained(
+    cases: Sequence[Case],
+    judged: Sequence[Judged[Containment]],
+    decisions: Decisions,
+    judge: str,
+    out: Path,
+) -> None:
+    """The cases that are self-contained, with the books of all."""
+    kept = [
+        _with_candidate(case, decided(contained(case, one.value, judge).candidate, decisions))
+        for case, one in zip(cases, judged, strict=True)
+        if one.value is not None and one.value.self_contained
+    ]
+    _write(out / _KEPT, kept)
+    write_books(
+        out,
+        StageKind.FILTER,
+        [case.candidate.task_id for case in cases],
+        [_row(one) for one in judged],
+        verdicts=[(one.item_id, _verdict(one.value)) for one in judged if one.value is not None],
+        stage=CONTAINMENT,
+        unit="candidate",
+    )
+
+
+def read_kept(folder: Path) -> list[Case]:
+    """The cases that `write_contained` kept."""
+    return [Case.model_validate_json(line) for line in (folder / _KEPT).read_bytes().splitlines()]
+
+
+def write_labelled(
+    cases: Sequence[Case],
+    taxonomies: Sequence[Judged[Taxonomy]],
+    gradings: Sequence[Judged[Grading]],
+    decisions: Decisions,
+    out: Path,
+) -> None:
+    """The candidates with labels and grading; those without either are errored."""
+    done: list[Candidate] = []
+    rows: list[LedgerRow] = []
+    for case, taxonomy, grading in zip(cases, taxonomies, gradings, strict=True):
+        task_id = case.candidate.task_id
+        if taxonomy.value is None or grading.value is None:
+            reason = str(taxonomy.reason or grading.reason)
+            rows.append(LedgerRow(LABELS, "candidate", task_id, Outcome.ERRORED, reason=reason))
+            continue
+        whole = completed(case.candidate, taxonomy.value, grading.value)
+        done.append(decided(whole, decisions))
+        rows.append(LedgerRow(LABELS, "candidate", task_id, Outcome.KEPT))
+    _write(out / _KEPT, done)
+    ids = [case.candidate.task_id for case in cases]
+    write_books(out, StageKind.FILTER, ids, rows, stage=LABELS, unit="candidate")
+
+
+def read_labelled(folder: Path) -> tuple[Candidate, ...]:
+    """The candidates that `write_labelled` completed."""
+    lines = (folder / _KEPT).read_bytes().splitlines()
+    return tuple(Candidate.model_validate_json(line) for line in lines)
+
+
+def for_review(
+    cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged[Containment]]]
+) -> list[ReviewItem]:
+    """The cases on whose self-containment the judges differ."""
+    texts = {case.candidate.task_id: case.candidate.prompt for case in cases}
+    told = {
+        judge: {one.item_id: str(one.value.reason_code) for one in judged if one.value is not None}
+        for judge, judged in by_judge.items()
+    }
+    return disputes(Topic.CONTAINMENT, texts, told)
+
+
+def costs(
+    config: JudgingConfig, stages: Mapping[str, Sequence[Judged[Any]]]
+) -> list[dict[str, Scalar]]:
+    """Per stage: items, answers, errors, tokens and money that its answers cost when asked."""
+    rows: list[dict[str, Scalar]] = []
+    for stage, judged in stages.items():
+        prompt = sum(one.usage.prompt_tokens for one in judged)
+        completion = sum(one.usage.completion_tokens for one in judged)
+        prices = config.llm.prices
+        money = (prompt * prices.prompt + completion * prices.completion) / 1e6
+        rows.append(
+            {
+                "stage": stage,
+                "judge": config.llm.judge,
+                "items": len(judged),
+                "errors": sum(one.value is None for one in judged),
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "cost": round(money, 6),
+            }
+        )
+    return rows
+
+
+def _row(one: Judged[Containment]) -> LedgerRow:
+    if one.value is None:
+        return LedgerRow(
+            CONTAINMENT, "candidate", one.item_id, Outcome.ERRORED, reason=str(one.reason)
+        )
+    verdict = _verdict(one.value)
+    outcome = Outcome.KEPT if one.value.self_contained else Outcome.REJECTED
+    gate = None if one.value.self_contained else CONTAINMENT
+    told = (verdict.observed, verdict.limit) if gate else (None, None)
+    return LedgerRow(
+        CONTAINMENT,
+        "candidate",
+        one.item_id,
+        outcome,
+        gate=gate,
+        reason=verdict.reason,
+        observed=told[0],
+        limit=told[1],
+    )
+
+
+def _verdict(value: Containment) -> Verdict:
+    observed, limit = str(value.reason_code), str(ContainmentReason.SELF_CONTAINED)
+    measures = {"confidence": round(value.confidence, 9)}
+    if value.self_contained:
+        return Verdict.passing(CONTAINMENT, observed, limit, measures)
+    reason = f"{CONTAINMENT}.{observed}"
+    return Verdict(CONTAINMENT, Status.FAILED, reason, observed, limit, measures)
+
+
+def _with_candidate(case: Case, candidate: Candidate) -> Case:
+    return case.model_copy(update={"candidate": candidate})
+
+
+def _write(path: Path, values: Sequence[Case] | Sequence[Candidate]) -> None:
+    write_bytes(path, b"".join(canonical_json(value) + b"\n" for value in values))

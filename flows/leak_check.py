@@ -1,0 +1,112 @@
+"""The search for private values: in each candidate, then in the whole release (law 9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from anonymization.leaks.contracts import Leak
+from anonymization.leaks.scan import scan_bytes, scan_release
+from construction.sessions.config import LEAKS as NAME
+from data.canonical import canonical_json
+from data.contracts import Candidate, Lane, Verdict
+from data.errors import ReleaseError
+from data.snapshot import layout
+from flows.guarded import IDENTIFIER, NAMES, TRIPWIRE, Guarded
+
+STAGE = "leak-check"
+_STRICT = frozenset({TRIPWIRE, IDENTIFIER})
+_SHOWN = 5
+# What of a public task is text of sessions, and not words of ours among which a name may stand.
+_QUOTED = frozenset({"instruction.md", layout.INPUTS})
+
+
+class LeakReason(StrEnum):
+    PRIVATE_VALUE = "leaks.private_value"
+    NOT_SCANNABLE = "leaks.not_scannable"
+
+
+def judge(leaks: Sequence[Leak]) -> Verdict:
+    """A candidate passes with no leak at all, in files that could be searched through."""
+    unseen = sum(not leak.digest for leak in leaks)
+    measures = {"values": len(leaks) - unseen, "not_scannable": unseen}
+    if not leaks:
+        return Verdict.passing(NAME, 0, 0, measures)
+    reason = LeakReason.PRIVATE_VALUE if unseen < len(leaks) else LeakReason.NOT_SCANNABLE
+    return Verdict.failing(NAME, reason, len(leaks), 0, measures)
+
+
+def session_of(candidate: Candidate) -> str:
+    """The session that a candidate of the sessions lane came from."""
+    return candidate.provenance.item_id.rpartition("_i")[0]
+
+
+def leaks_of(candidate: Candidate, files: Mapping[str, Path], guarded: Guarded) -> list[Leak]:
+    """What a candidate and its files would let out."""
+    uid = session_of(candidate)
+    told = candidate.model_dump(mode="json", exclude={"provenance"})
+    parts = [("prompt", candidate.prompt.encode("utf-8", "surrogatepass"))]
+    parts += [(item.path, files[item.sha256].read_bytes()) for item in candidate.fixtures]
+    found = [leak for name, data in parts for leak in _searched(name, data, uid, guarded)]
+    # Rubric, rules and labels quote the prompt in words of ours, among which a name may stand by
+    # chance; what has a form of its own may not.
+    rest = _searched("candidate", canonical_json(told), uid, guarded)
+    return sorted({*found, *(leak for leak in rest if leak.kind not in NAMES)})
+
+
+def _searched(name: str, data: bytes, uid: str, guarded: Guarded) -> list[Leak]:
+    own = scan_bytes(name, data, guarded.of_session(uid), guarded.config)
+    others = scan_bytes(name, data, guarded.everywhere, guarded.config)
+    return own + _not_made_here(others, guarded, uid)
+
+
+def guard_release(root: Path, candidates: Sequence[Candidate], guarded: Guarded) -> None:
+    """Raise ReleaseError if anything private stands in what graders and the public receive."""
+    sessions = {task.task_id: session_of(task) for task in candidates if task.lane is Lane.SESSIONS}
+    found = [
+        leak
+        for half in (layout.PUBLIC, layout.PRIVATE)
+        for leak in _release_leaks(root / half, half, sessions, guarded)
+    ]
+    if found:
+        told = "; ".join(
+            f"{leak.kind} in {leak.file} ({leak.encoding}, byte {leak.offset})"
+            for leak in found[:_SHOWN]
+        )
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise ReleaseError(
+            f"the leak scan found private values: {told}{more}. Nothing was published; "
+            "see `benchmint audit` for where they come from."
+        )
+
+
+def _release_leaks(
+    root: Path, half: str, sessions: Mapping[str, str], guarded: Guarded
+) -> list[Leak]:
+    folders = [root] if half == layout.PUBLIC else [root / task for task in sorted(sessions)]
+    found: list[Leak] = []
+    for folder in folders:
+        for leak in scan_release(folder, guarded.everywhere, guarded.config):
+            place = _place(leak.file) if half == layout.PUBLIC else (folder.name, "")
+            if leak.kind in NAMES and not (place[0] in sessions and place[1] in _QUOTED):
+                continue
+            found += _not_made_here([leak], guarded, sessions.get(place[0], ""))
+    return found
+
+
+def _place(file: str) -> tuple[str, str]:
+    """The task that a public file belongs to, and what of it; both empty where it is of none."""
+    parts = re.split("[/!]", file)
+    return (parts[1], parts[2]) if parts[0] == layout.TASKS and len(parts) > 2 else ("", "")
+
+
+def _not_made_here(leaks: Iterable[Leak], guarded: Guarded, uid: str) -> list[Leak]:
+    """Leaks but for values that masking itself put there: one's surrogate, another's real name."""
+    surrogates = guarded.surrogates(uid)
+    return [
+        leak
+        for leak in leaks
+        if leak.kind in _STRICT or not leak.digest or guarded.values[leak.digest] not in surrogates
+    ]

@@ -1,0 +1,126 @@
+"""What the server must know before the worker starts: pool, notifications, runs cut off.
+
+Imports Prefect: the environment must lead to the service's server by then.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import yaml
+from prefect.automations import AutomationCore, EventTrigger
+from prefect.blocks.webhook import Webhook
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.actions import GlobalConcurrencyLimitUpdate, WorkPoolCreate
+from prefect.client.schemas.filters import FlowRunFilter
+from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.events.actions import CallWebhook
+from prefect.events.schemas.events import ResourceSpecification
+from prefect.exceptions import ObjectNotFound
+from prefect.states import Cancelled, Scheduled
+from prefect.workers.process import ProcessWorker
+
+from data.canonical import pretty_json
+from flows.service.settings import POOL, Service
+from flows.turns import PREFIX
+
+AUTOMATION = "benchmint-run-ended-badly"
+BLOCK = "benchmint-notify"
+EXPECTED = frozenset(f"prefect.flow-run.{state}" for state in ("Failed", "Crashed", "TimedOut"))
+_MANY = 200  # the most that Prefect's API gives at once
+_PAYLOAD = {
+    "deployment": "{{ deployment.name }}",
+    "run": "{{ flow_run.name }}",
+    "run_id": "{{ flow_run.id }}",
+    "state": "{{ flow_run.state.name }}",
+    "message": "{{ flow_run.state.message }}",
+}
+
+
+def prepare(service: Service) -> None:
+    """Make the work pool and the notification; free turns and runs that a kill left behind."""
+    with get_client(sync_client=True) as client:
+        template = ProcessWorker.get_default_base_job_template()
+        pool = WorkPoolCreate(name=POOL, type="process", base_job_template=template)
+        client.create_work_pool(pool, overwrite=True)
+        _free_turns(client)
+        _resume(client)
+        _notify(client, service)
+
+
+def deployments(service: Service) -> list[str]:
+    """FLOW/DEPLOYMENT of everything in prefect.yaml, whose flows are named as their functions."""
+    told = yaml.safe_load((service.root / "prefect.yaml").read_text(encoding="utf-8"))
+    return [
+        f"{one['entrypoint'].rpartition(':')[2].replace('_', '-')}/{one['name']}"
+        for one in told["deployments"]
+    ]
+
+
+def missing_deployments(service: Service) -> list[str]:
+    """What prefect.yaml names and the server does not have."""
+    with get_client(sync_client=True) as client:
+        return [name for name in deployments(service) if not _is_deployed(client, name)]
+
+
+def _is_deployed(client: SyncPrefectClient, name: str) -> bool:
+    try:
+        client.read_deployment_by_name(name)
+    except ObjectNotFound:
+        return False
+    return True
+
+
+def worker_is_online() -> bool:
+    """Does a worker of the pool answer?"""
+    with get_client(sync_client=True) as client:
+        workers = client.read_workers_for_work_pool(POOL)
+    return any(worker.status == "ONLINE" for worker in workers)
+
+
+def _free_turns(client: SyncPrefectClient) -> None:
+    """No build runs now: slots that are still taken belong to killed ones."""
+    for limit in client.read_global_concurrency_limits(limit=_MANY):
+        if limit.name.startswith(PREFIX) and limit.active_slots:
+            update = GlobalConcurrencyLimitUpdate(active_slots=0)
+            client.update_global_concurrency_limit(limit.name, update)
+
+
+def _resume(client: SyncPrefectClient) -> None:
+    """Runs that were cut off are due again, and go on from the stages that finished."""
+    cut_off = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
+    chosen = FlowRunFilter.model_validate({"state": {"type": {"any_": cut_off}}})
+    order = FlowRunSort.EXPECTED_START_TIME_ASC
+    for run in client.read_flow_runs(flow_run_filter=chosen, sort=order, limit=_MANY):
+        if run.deployment_id is None or run.state is None:
+            continue  # a part of another run, or a build by hand
+        ended = run.state.type is StateType.CANCELLING
+        client.set_flow_run_state(run.id, Cancelled() if ended else _due(run), force=True)
+
+
+def _due(run: FlowRun) -> Scheduled:  # type: ignore[valid-type]
+    return Scheduled(
+        scheduled_time=run.expected_start_time,
+        name="AwaitingRetry",
+        message="The service was stopped in mid-run; finished stages are kept.",
+    )
+
+
+def _notify(client: SyncPrefectClient, service: Service) -> None:
+    """One automation: a deployed run that ends badly is told to the webhook, if there is one."""
+    for known in client.read_automations_by_name(AUTOMATION):
+        client.delete_automation(known.id)
+    if service.webhook is None:
+        return
+    block = Webhook(url=service.webhook).save(BLOCK, overwrite=True)
+    trigger = EventTrigger(
+        expect=set(EXPECTED),
+        match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
+        match_related=ResourceSpecification({"prefect.resource.role": "deployment"}),
+        threshold=1,
+        within=timedelta(0),
+    )
+    payload = pretty_json(_PAYLOAD).decode()
+    action = CallWebhook(block_document_id=block, payload=payload)
+    client.create_automation(AutomationCore(name=AUTOMATION, trigger=trigger, actions=[action]))

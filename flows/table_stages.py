@@ -1,0 +1,214 @@
+"""The stages of anonymized tables: files found, tables anonymized and attacked, release judged.
+
+Prefect is not needed here: the flow wraps these stages as tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+from pydantic import TypeAdapter
+
+from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
+from anonymization.tables.checks import check_table
+from anonymization.tables.config import ColumnRole, TableConfig
+from anonymization.tables.fidelity import ALL, Fidelity
+from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
+from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.release_gate import (
+    MeasuredTable,
+    original_identifiers,
+    pseudonym_attacks,
+)
+from anonymization.tables.settings import FidelityConfig
+from data.atomic import write_bytes
+from data.canonical import canonical_json
+from data.contracts import LedgerRow, Outcome, StageKind
+from data.errors import InputError
+from data.ledger import close
+from data.randomness import keyed_hash
+from data.run_store import StageOutput
+from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
+from flows.progress import track
+from flows.run import Run
+from flows.sharding import map_shards
+from flows.stage_books import write_books
+from flows.table_files import FIND, TableFile, in_order, read_tables
+from flows.tables_recipe import TablesRecipe
+
+ANONYMIZE = "anonymize-tables"
+RELEASED, MEASURED, TOLD, IDENTIFIERS = "released", "measured.json", "told.json", "originals.json"
+MEASUREMENTS = TypeAdapter(tuple[MeasuredTable, ...])
+_LARGE = 5_000  # rows from which settings are tried in several processes
+_LABELLED = (ColumnRole.QUASI_IDENTIFIER, ColumnRole.CONSTANT, ColumnRole.UNIT)
+Frames = Mapping[str, pl.DataFrame]
+
+
+def find(run: Run, files: Sequence[TableFile]) -> StageOutput:
+    """The books of the files that were given."""
+    rows = [file.row() for file in files]
+    ids = [file.item for file in files]
+    write = partial(
+        write_books, kind=StageKind.FILTER, ids_in=ids, rows=rows, stage=FIND, unit="file"
+    )
+    return run.store.run(FIND, run.store.key(FIND, [(f.item, f.reason) for f in files]), write)
+
+
+def anonymize(run: Run, files: Sequence[TableFile], inputs: Mapping[str, str]) -> StageOutput:
+    """Tables under pseudonyms, perturbed, and everything measured about them.
+
+    `inputs`: the digests of the declared tables.
+    """
+    recipe, seed = run.recipe.tables, run.recipe.release.seed
+    told = (sorted(inputs.items()), recipe.made_from(), seed, run.key_id)
+    key = run.store.key(ANONYMIZE, *told)
+    return run.store.run(ANONYMIZE, key, partial(_anonymize, run, files))
+
+
+def _anonymize(run: Run, files: Sequence[TableFile], out: Path) -> None:
+    """What stays behind links no pseudonym to its original: rows are sorted as they leave."""
+    recipe = run.recipe.tables
+    frames = read_tables(files)
+    _check(frames, recipe)
+    made = anonymize_tables(frames, recipe, run.key)
+    (out / RELEASED).mkdir()
+    leaving = {name: _leaving(frame, recipe, name) for name, frame in made.frames.items()}
+    for name, frame in leaving.items():
+        write_frame(out / RELEASED / released_file(name), frame)
+    measured = [_measured(run, name, frames, made, leaving) for name in sorted(recipe.tables)]
+    write_bytes(out / MEASURED, MEASUREMENTS.dump_json(tuple(measured)))
+    write_bytes(out / TOLD, canonical_json(_told(made, recipe)))
+    known = original_identifiers(frames, recipe.tables, made.pseudonyms)
+    write_bytes(out / IDENTIFIERS, canonical_json(known))
+    _write_ledger(out, frames, recipe)
+
+
+def released_file(name: str) -> str:
+    """No name that the staging database would take for one of its own tables."""
+    return f"table-{name}.parquet"
+
+
+def _leaving(frame: pl.DataFrame, recipe: TablesRecipe, name: str) -> pl.DataFrame:
+    """Sorted by pseudonym and period: the order of the source tells who is who."""
+    own = recipe.tables.get(name)
+    return in_order(frame, (own.entity, own.period) if own else ())
+
+
+def _measured(
+    run: Run, name: str, frames: Frames, made: AnonymizedTables, leaving: Frames
+) -> MeasuredTable:
+    recipe, seed = run.recipe.tables, run.recipe.release.seed
+    config, frame = recipe.tables[name], frames[name]
+    codes = pseudonym_attacks(frame, leaving[name], config, made.pseudonyms, run.key, seed)
+    tried: list[Tried] = []
+    if config.measures:
+        attacks = recipe.attacks_on(config, seed)
+        own = (frame, made.frames[name], config, attacks, recipe.fidelity)
+        tried.append(measure(CONFIGURED, *own))
+        others = grid(config, recipe.frontier)
+        del others[CONFIGURED]
+        jobs = [(s, frame, c, run.key, attacks, recipe.fidelity) for s, c in others.items()]
+        workers = run.runtime.workers if frame.height >= _LARGE else 1
+        done = map_shards(_try, jobs, workers)
+        tried += track(done, f"{name}: settings", len(jobs), quiet=run.runtime.quiet)
+    return MeasuredTable(name, tuple(tried), tuple(codes))
+
+
+def _try(job: tuple[str, pl.DataFrame, TableConfig, bytes, Any, FidelityConfig]) -> Tried:
+    """One other setting, with noise that has nothing to do with the release's."""
+    setting, frame, config, key, attacks, limits = job
+    noise = keyed_hash(key, "frontier", setting)
+    released = perturb_table(frame, config, noise).frame
+    return measure(setting, frame, released, config, attacks, limits)
+
+
+def _check(frames: Frames, recipe: TablesRecipe) -> None:
+    """Every column is declared. Errors: `InputError` naming table and columns."""
+    for name, config in sorted(recipe.tables.items()):
+        try:
+            check_table(frames[name], config)
+        except InputError as error:
+            raise InputError(name, error.found, error.expected, error.todo) from None
+    for name, given in sorted(recipe.aggregates.items()):
+        declared = {*given.by, *given.values}
+        if strange := [column for column in frames[name].columns if column not in declared]:
+            found, todo = f"undeclared columns {', '.join(strange)}", "Take them out of the table."
+            raise InputError(name, found, "columns of `by` and `values` alone", todo)
+
+
+def _told(made: AnonymizedTables, recipe: TablesRecipe) -> dict[str, Any]:
+    """The report of the pure stage, and the fidelity of each column."""
+    tables = {}
+    for name, told in made.report["tables"].items():
+        config = recipe.tables[name]
+        columns = _columns(made.frames[name], config)
+        tables[name] = {"rows": made.frames[name].height, "columns": columns} | told
+        if name in made.fidelity:
+            cells = _cells(made.fidelity[name], config)
+            tables[name]["fidelity"] |= cells | {"limits": recipe.fidelity}
+    return {**made.report, "tables": tables}
+
+
+def _columns(frame: pl.DataFrame, config: TableConfig) -> list[dict[str, Any]]:
+    """Role and treatment of each column: those released in their order, then those dropped."""
+    told = []
+    for name in (*frame.columns, *config.of_role(ColumnRole.DROPPED)):
+        role = config.columns[name].role
+        steps = config.steps_of(name) if role is ColumnRole.MEASURE else ()
+        made = [f"{step.method} {step.strength:g}" for step in steps]
+        told.append({"column": name, "role": role, "steps": made})
+    return told
+
+
+def _cells(fidelity: Fidelity, config: TableConfig) -> dict[str, Any]:
+    """Figures per column and industry; industries whose names do not leave are numbered."""
+    kept = config.group is None or config.columns[config.group].role in _LABELLED
+    labels = sorted(set(fidelity.cells["group"]) - {ALL})
+    named = {label: label if kept else f"group {at}" for at, label in enumerate(labels, 1)}
+    rows = list(fidelity.cells.iter_rows(named=True))
+    return {
+        "by_column": [row for row in rows if row["group"] == ALL],
+        "by_group": [row | {"group": named[row["group"]]} for row in rows if row["group"] != ALL],
+    }
+
+
+def _write_ledger(out: Path, frames: Frames, recipe: TablesRecipe) -> None:
+    """Every column and every row: what is dropped is rejected by declaration."""
+    columns = []
+    for name, config in sorted(recipe.tables.items()):
+        for column, declared in config.columns.items():
+            is_dropped = declared.role is ColumnRole.DROPPED
+            outcome = Outcome.REJECTED if is_dropped else Outcome.KEPT
+            reason = "column.dropped" if is_dropped else None
+            evidence = {"role": str(declared.role)}
+            item = f"tables/{name}/{column}"
+            row = LedgerRow(ANONYMIZE, "column", item, outcome, reason=reason, evidence=evidence)
+            columns.append(row)
+    for name in sorted(recipe.aggregates):
+        kept = [f"tables/{name}/{column}" for column in frames[name].columns]
+        columns += [LedgerRow(ANONYMIZE, "column", item, Outcome.KEPT) for item in kept]
+    rows = [
+        LedgerRow(ANONYMIZE, "row", f"(tables/{name})", Outcome.KEPT, n=frame.height)
+        for name, frame in sorted(frames.items())
+    ]
+    dropped = sum(row.outcome is Outcome.REJECTED for row in columns)
+    n_columns, n_rows = len(columns), sum(frame.height for frame in frames.values())
+    counts = {Outcome.KEPT: n_columns - dropped, Outcome.REJECTED: dropped}
+    tallies = [
+        close(ANONYMIZE, StageKind.FILTER, "column", n_columns, counts),
+        close(ANONYMIZE, StageKind.FILTER, "row", n_rows, {Outcome.KEPT: n_rows}),
+    ]
+    write_table(out / "ledger.parquet", map(ledger_record, [*columns, *rows]), LEDGER)
+    records = [record for tally in tallies for record in tally_records(tally)]
+    write_table(out / "tallies.parquet", records, TALLIES)
+
+
+def read_told(folder: Path) -> dict[str, Any]:
+    """The report that `anonymize` left."""
+    told: dict[str, Any] = orjson.loads((folder / TOLD).read_bytes())
+    return told

@@ -1,0 +1,113 @@
+"""The leak scan around a release: what is found, what masking itself put there."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from anonymization.leaks.contracts import LeakConfig
+from anonymization.text.contracts import EntityType
+from anonymization.text.vault.contracts import Entry
+from data.canonical import digest
+from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
+from data.errors import InputError, ReleaseError
+from data.snapshot import write_snapshot
+from flows.guarded import Guarded, read_tripwires
+from flows.leak_check import guard_release, judge, leaks_of
+from tests.data.snapshot.sample import release
+
+KEY = bytes(range(32))
+ANNA = Entry(EntityType.PERSON, "Anna Petrova", "Robin Fensby")
+ROBIN = Entry(EntityType.PERSON, "Robin Fensby", "Alden Culley")
+MAIL = Entry(EntityType.EMAIL, "anna@quarrymail.example", "robin@tarnhatch.example")
+
+
+def guarded(tripwires: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) -> Guarded:
+    sessions = {"one": (ANNA, MAIL), "two": (ROBIN,)}
+    return Guarded(sessions, tripwires, identifiers, LeakConfig(), KEY)
+
+
+def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidate:
+    told = Provenance(
+        source="logs",
+        source_format="chat",
+        item_id=f"{session}_i1",
+        disclosure=Disclosure.ANONYMIZED,
+    )
+    return Candidate(
+        task_id="s-1",
+        lane=Lane.SESSIONS,
+        prompt=prompt,
+        language="en",
+        fixtures=fixtures,
+        provenance=told,
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "session", "reason"),
+    [
+        ("Write to Anna Petrova.", "one", "leaks.private_value"),
+        ("Write to Anna Petrova.", "two", "leaks.private_value"),
+        ("Write to ANNA@quarrymail.example.", "two", "leaks.private_value"),
+        # One session's surrogate is another's real name: masking put it there.
+        ("Write to Robin Fensby.", "one", None),
+        ("Write to Robin Fensby.", "two", "leaks.private_value"),
+        ("Write to somebody.", "one", None),
+    ],
+)
+def test_a_candidate_holds_no_private_value(prompt: str, session: str, reason: str | None) -> None:
+    assert judge(leaks_of(candidate(prompt, session), {}, guarded())).reason == reason
+
+
+def test_files_are_searched_inside(tmp_path: Path) -> None:
+    content = b"see " + base64.b64encode(b"send it to anna@quarrymail.example today")
+    file = tmp_path / "a.txt"
+    file.write_bytes(content)
+    fixture = Fixture(path="a.txt", sha256=digest(content), bytes=1, media_type="text/plain")
+    leaks = leaks_of(candidate("Read it.", "two", fixture), {fixture.sha256: file}, guarded())
+    assert {(leak.file, leak.kind, leak.encoding) for leak in leaks} == {
+        ("a.txt", "EMAIL", "base64")
+    }
+
+
+@pytest.mark.parametrize(
+    ("sought", "kind"),
+    [
+        (guarded(tripwires=("EMP-995555",)), "tripwire"),
+        (guarded(identifiers=("Kelder Holding 7741",)), "identifier"),
+    ],
+)
+def test_a_release_with_a_leak_is_not_published(tmp_path: Path, sought: Guarded, kind: str) -> None:
+    given = release(tmp_path)
+    value = (sought.tripwires + sought.identifiers)[0]
+    card = given.card.model_copy(update={"summary": f"Tasks, {value} among them."})
+    given = replace(given, card=card)
+    out = tmp_path / "out"
+    with pytest.raises(ReleaseError, match=f"{kind} in ") as raised:
+        write_snapshot(given, out, guard=lambda root: guard_release(root, given.candidates, sought))
+    assert value not in str(raised.value)
+    assert [path for path in out.iterdir() if path.name != ".lock"] == []
+
+
+def test_a_clean_release_is_published(tmp_path: Path) -> None:
+    given = release(tmp_path)
+    ref = write_snapshot(
+        given,
+        tmp_path / "out",
+        guard=lambda root: guard_release(root, given.candidates, guarded(("EMP-995555",))),
+    )
+    assert ref.written
+
+
+def test_tripwires_are_read_line_by_line(tmp_path: Path) -> None:
+    file = tmp_path / "wires.txt"
+    file.write_text("EMP-2\n\n  EMP-1 \nEMP-2\n")
+    assert read_tripwires(file) == ("EMP-1", "EMP-2")
+    assert read_tripwires(None) == ()
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="one value a line"):
+        read_tripwires(file)

@@ -1,0 +1,152 @@
+"""The masking stage: one vault per session, files and words alike, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from anonymization.documents.batch import detector
+from anonymization.documents.document import masked_path
+from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.pieces import Piece
+from anonymization.text.vault.contracts import Mode
+from anonymization.text.vault.vault import Vault
+from construction.sessions.fixtures.store import FixtureStore, unpack
+from construction.sessions.survivors import Survivor, read_survivors
+from data.canonical import digest
+from data.contracts import Fixture, TaskInstance
+from flows.mask_shard import MaskJob, mask_shard, vault_name
+from flows.mask_texts import masked_text, text_edits
+from flows.masking_recipe import MaskingRecipe
+from tests.construction.sessions.instances import said
+
+KEY = bytes(range(32))
+OTHER_KEY = bytes(32)
+PRIVATE = ("Margaret Holloway", "m.holloway@quarrymail.example", "+44 20 7946 0321")
+REQUEST = (
+    "Margaret Holloway (m.holloway@quarrymail.example, +44 20 7946 0321) asked for it: "
+    "sum up hours_Margaret_Holloway.csv by week."
+)
+TABLE = b"name,hours\nMargaret Holloway,12\nMargaret Holloway,9\n"
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(64)
+
+
+def masker(key: bytes = KEY) -> Masker:
+    return Masker(detector(MaskingRecipe().detection), key, Mode.SURROGATE, "s")
+
+
+def instance(number: int, *words: str) -> TaskInstance:
+    return replace(said(*words), instance_id=f"s_i{number}", session_uid="s")
+
+
+def survivors(folder: Path) -> tuple[Survivor, ...]:
+    folder.mkdir()
+    store = FixtureStore(folder / "fixtures")
+    for content in (TABLE, PICTURE):
+        store.add(digest(content), [content])
+    store.close()
+    table = _fixture("hours_Margaret_Holloway.csv", TABLE, "text/csv")
+    picture = _fixture("plan.png", PICTURE, "image/png")
+    asked = instance(1, REQUEST), instance(2, "Describe plan.png for Margaret Holloway, please.")
+    files = (table,), (picture,)
+    both = zip(asked, files, strict=True)
+    return tuple(Survivor(one, given, folder / "fixtures") for one, given in both)
+
+
+def _fixture(path: str, content: bytes, media_type: str) -> Fixture:
+    return Fixture(path=path, sha256=digest(content), bytes=len(content), media_type=media_type)
+
+
+def masked(tmp_path: Path, name: str, key: bytes = KEY) -> Path:
+    out = tmp_path / name
+    out.mkdir()
+    given = survivors(tmp_path / f"{name}-in")
+    mask_shard(MaskJob((given,), {}, MaskingRecipe(), key), out)
+    return out
+
+
+def contents(shard: Path, survivor: Survivor, target: Path) -> bytes:
+    target.mkdir()
+    unpack(shard / "fixtures", [survivor.fixtures[0].sha256], target)
+    return (target / survivor.fixtures[0].sha256).read_bytes()
+
+
+def test_words_files_and_names_of_files_are_masked_alike(tmp_path: Path) -> None:
+    shard = masked(tmp_path, "one")
+    (kept,) = read_survivors([shard])
+    text = kept.instance.user_turns[0].said
+    table = contents(shard, kept, tmp_path / "files").decode()
+    assert not [value for value in PRIVATE if value in text + table]
+    name = table.splitlines()[1].split(",")[0]
+    assert name in text
+    assert kept.fixtures[0].path in text  # the prompt still names its file
+    assert kept.fixtures[0].path == f"hours_{name.replace(' ', '_')}.csv"
+    assert [line.split(",")[1] for line in table.splitlines()] == ["hours", "12", "9"]
+    assert (kept.instance.instance_id, kept.instance.session_uid) == ("s_i1", "s")
+
+
+def test_a_picture_that_nobody_approved_keeps_its_task_out(tmp_path: Path) -> None:
+    shard = masked(tmp_path, "one")
+    rows = pl.read_parquet(shard / "ledger.parquet").sort("item_id")
+    assert rows["outcome"].to_list() == ["kept", "rejected"]
+    assert rows["reason"].to_list()[0] is None
+    assert rows["reason"].to_list()[1] in ("document.no_approval", "document.broken")
+    assert rows["gate"].to_list() == [None, "masking"]
+
+
+def test_the_audit_tells_places_and_kinds_but_no_value(tmp_path: Path) -> None:
+    shard = masked(tmp_path, "one")
+    spans = pl.read_parquet(shard / "masked_spans.parquet")
+    assert {"PERSON", "EMAIL", "PHONE"} <= set(spans["type"])
+    assert set(spans["instance_id"]) == {"s_i1"}
+    first = spans.filter(pl.col("place").str.starts_with("turn")).sort("offset").row(0, named=True)
+    assert (first["offset"], first["type"]) == (0, "PERSON")
+    raw = b"".join(path.read_bytes() for path in sorted(shard.glob("*.parquet")))
+    assert not [value for value in PRIVATE if value.encode() in raw]
+
+
+def test_the_vault_holds_the_values_and_opens_with_its_key(tmp_path: Path) -> None:
+    shard = masked(tmp_path, "one")
+    vault = Vault.load(shard / "vaults" / f"{vault_name(KEY, 's')}.json", KEY)
+    assert set(PRIVATE) <= {entry.value for entry in vault.entries}
+    assert not (shard / "originals").exists()
+
+
+def test_the_key_decides_and_nothing_else(tmp_path: Path) -> None:
+    one, same, other = (
+        masked(tmp_path, name, key)
+        for name, key in (("one", KEY), ("same", KEY), ("other", OTHER_KEY))
+    )
+    told = [(shard / "survivors.parquet").read_bytes() for shard in (one, same, other)]
+    assert told[0] == told[1]
+    assert told[0] != told[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See `Anna Petrova notes.docx` and mail Anna Petrova.",
+        "请看“资料/孟惠风_合同.docx”，然后发给孟惠风。",
+        "C:\\work\\Anna Petrova\\plan.xlsx is for Anna Petrova.",
+    ],
+)
+def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
+    one = masker()
+    one.learn([Piece(text), Piece("Anna Petrova"), Piece("孟惠风")])
+    new = masked_text(text, one)
+    assert "Petrova" not in new
+    assert "孟惠风" not in new
+    for name in ("Anna Petrova notes.docx", "孟惠风_合同.docx"):
+        if name in text:
+            assert str(masked_path(Path(name), one)) in new
+
+
+def test_edits_are_sorted_and_apart() -> None:
+    one = masker()
+    edits = text_edits(REQUEST, one)
+    assert edits
+    assert all(a.end <= b.start for a, b in pairwise(edits))

@@ -1,0 +1,134 @@
+"""The service: schedules fire, runs complete, survive a kill, and tell of their failure."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from flows.service.processes import marked
+from flows.service.settings import Service
+from tests.flows.command import benchmint, key_file, sums
+from tests.flows.service import Running, serving, wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+BUILD = "build-snapshot/build-snapshot"
+SIZE = 6
+
+
+@contextmanager
+def webhook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """An address on the loopback, and what was posted there."""
+    told: list[dict[str, Any]] = []
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Listener)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", told
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def overrides(key: Path) -> dict[str, Any]:
+    return {"demo": {"size": SIZE}, "runtime": {"key_file": str(key), "workers": 1}}
+
+
+def schedule_each_minute(service: Running, out: Path) -> str:
+    """A deployment of the signals flow like the daily one, due each minute; its id."""
+    listing = out.with_name("skills-2026-01-01.csv")
+    listing.write_text("slug,name,downloads,summary\nslides,Slides,7,Make slides from notes.\n")
+    daily = service.deployment("refresh-signals/daily-signals")
+    copied = ("flow_id", "entrypoint", "path", "pull_steps", "work_pool_name", "work_queue_name")
+    new = {name: daily[name] for name in copied} | {
+        "name": "each-minute",
+        "parameters": {"out": str(out), "signals": [str(listing)]},
+        "schedules": [{"schedule": {"cron": "* * * * *", "timezone": "UTC"}, "active": True}],
+        "parameter_openapi_schema": daily["parameter_openapi_schema"],
+    }
+    return str(service.api("deployments/", new)["id"])
+
+
+def fired(service: Running, deployment: str) -> list[dict[str, Any]]:
+    """Runs that the schedule made and the worker completed."""
+    chosen = {
+        "deployments": {"id": {"any_": [deployment]}},
+        "flow_runs": {"state": {"type": {"any_": ["COMPLETED"]}}},
+    }
+    return [run for run in service.api("flow_runs/filter", chosen) if run["auto_scheduled"]]
+
+
+def check_watched_build(service: Running, out: Path, key: Path) -> None:
+    given = {"out": str(out), "overrides": overrides(key)}
+    told = service.prefect("deployment", "run", BUILD, "--watch", "--params", json.dumps(given))
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "Flow run finished successfully in 'Completed'" in told.stdout
+    verified = benchmint("verify", out / "snapshots" / "latest")
+    assert verified.returncode == 0, verified.stdout
+
+
+def check_killed_build(service: Running, out: Path, key: Path) -> None:
+    """Worker and server are killed in mid-run; the next start takes the run up again."""
+    run_id = service.start_run(BUILD, out=str(out), overrides=overrides(key))
+    wait_for((out / "private" / "stages" / "signals").is_dir)
+    assert service.kill() >= 3, "server, worker and run"
+    assert not (out / "snapshots" / "latest").exists()
+    told = service.order("start")
+    assert told.stdout.startswith("serving: "), told.stderr
+    run = service.ended(run_id)
+    assert (run["state_type"], run["run_count"]) == ("COMPLETED", 2), run["state"]
+
+
+def check_failed_run(service: Running, run_id: str, told: list[dict[str, Any]]) -> None:
+    """Wrong configuration is not tried again, and the webhook hears of it."""
+    run = service.ended(run_id)
+    assert (run["state_type"], run["run_count"]) == ("FAILED", 1), run["state"]
+    wait_for(lambda: told)
+    assert [one["run_id"] for one in told] == [run_id]
+    assert (told[0]["deployment"], told[0]["state"]) == ("build-snapshot", "Failed")
+    assert "nonsense" in told[0]["message"]
+
+
+def check_strangers_are_refused(service: Running) -> None:
+    for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+        asked = httpx.get(f"{service.url}/health", headers=headers, timeout=30, trust_env=False)
+        assert asked.status_code == 403
+
+
+def test_the_service_from_start_to_stop(tmp_path: Path) -> None:
+    key = key_file(tmp_path)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    folder = tmp_path / "serve"
+    with webhook() as (url, told), serving(folder, BENCHMINT_WEBHOOK_URL=url) as service:
+        ticking = schedule_each_minute(service, tmp_path / "ticked")
+        failing = service.start_run(BUILD, out=str(tmp_path / "failed"), overrides={"nonsense": 1})
+        assert service.order("start").stdout.startswith("already running: ")
+        check_strangers_are_refused(service)
+        check_watched_build(service, whole, key)
+        check_failed_run(service, failing, told)
+        wait_for(lambda: fired(service, ticking))
+        assert (tmp_path / "ticked" / "mixture.svg").is_file()
+        service.api(f"deployments/{ticking}", method="DELETE")
+        check_killed_build(service, broken, key)
+        assert sums(broken) == sums(whole)
+        assert service.order("status").returncode == 0
+        assert service.order("stop").returncode == 0
+        assert marked(Service(folder, 0, None)) == []
+        assert service.order("status").returncode == 1
