@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install snapshot test check format bench lock clean
+.PHONY: help install snapshot serve stop test check format bench lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,12 @@ $(READY): requirements.lock pyproject.toml
 snapshot: $(READY) ## build and verify a release from the generated demo workspace
 	$(BIN)/benchmint build --revision
 	$(BIN)/benchmint verify workspace/snapshots/latest
+
+serve: $(READY) ## server, worker and schedules on the loopback
+	$(BIN)/python -m flows.service start
+
+stop: ## end what `make serve` started
+	$(BIN)/python -m flows.service stop
 
 test: $(READY) ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -45,4 +51,5 @@ lock: ## write the lock files anew (needs uv)
 	  --extra dev --extra bench pyproject.toml -o requirements-bench.lock
 
 clean: ## remove the environment and everything built
+	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop
 	rm -rf $(VENV) workspace

@@ -33,6 +33,10 @@ class InputError(BenchmintError):
         self.path, self.line = path, line
         self.found, self.expected, self.todo = found, expected, todo
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str, int]]:
+        """From one process to another: the message is made anew."""
+        return type(self), (self.path, self.found, self.expected, self.todo, self.line)
+
 
 class ConfigError(BenchmintError):
     """A configuration that does not fit the models."""

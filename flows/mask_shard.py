@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 
 from anonymization.documents.batch import detector
 from anonymization.documents.contracts import DocumentReport
-from anonymization.documents.document import mask_bytes, masked_path, pieces_in
+from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from construction.sessions.fixtures.store import FixtureStore
@@ -79,9 +79,9 @@ class _Shard:
         masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope)
         originals = self._originals(session)
         files = {(item.path, item.sha256): item for one in session for item in one.fixtures}
-        for fixture in files.values():
-            content = self._content(fixture, originals)
-            masker.learn(pieces_in(content, fixture.path, job.config.documents))
+        documents = job.config.documents
+        read = (pieces_in(self._content(f, originals), f.path, documents) for f in files.values())
+        learn(list(read), masker)
         for survivor in session:
             masker.learn(Piece(text) for text in texts_of(survivor.instance))
         masked = {

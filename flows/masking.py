@@ -51,7 +51,7 @@ def mask_sessions(
         (run, _key(run, part, config), MaskJob(part, pages, config, run.key))
         for part in _parts(whole)
     ]
-    done = map_shards(_run_shard, jobs, run.runtime.workers)
+    done = map_shards(_run_shard, jobs, *run.runtime.shards)
     outputs = list(track(done, "mask", len(jobs), quiet=run.runtime.quiet))
     return read_survivors([output.path for output in outputs]), outputs
 

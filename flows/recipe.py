@@ -167,6 +167,11 @@ class Runtime(StageConfig):
     revision: bool = False  # write -r2 when the name is taken by another digest
     quiet: bool = False
 
+    @property
+    def shards(self) -> tuple[int, Runner, str | None]:
+        """How sharded stages are run: `map_shards` takes it."""
+        return self.workers, self.runner, self.cluster
+
 
 class Settings(StageConfig):
     """One configuration file: the recipe's sections and [runtime]."""

@@ -104,7 +104,7 @@ def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput
         told = [(file.relative, file.sha256, file.format) for file in shard]
         key = run.store.key("recover", told, config, state, run.key_id)
         jobs.append((run, key, ShardJob(shard, roots, config, run.key)))
-    done = map_shards(_run_shard, jobs, run.runtime.workers)
+    done = map_shards(_run_shard, jobs, *run.runtime.shards)
     return list(track(done, "read, recover, gate", len(jobs), quiet=run.runtime.quiet))
 
 

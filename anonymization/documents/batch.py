@@ -12,7 +12,6 @@ from anonymization.documents.contracts import DocumentConfig, DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import Detector
-from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
 from anonymization.text.vault.contracts import Mode
 from anonymization.text.vault.restore import keep_original, restore
@@ -171,4 +170,7 @@ def _inside(name: str) -> PurePath:
 @cache
 def detector(config: DetectionConfig) -> Detector:
     """The detector of this process: its models load once, and it knows texts seen before."""
+    # The models' libraries take seconds to import: who detects nothing does not wait for them.
+    from anonymization.text.detect.engine import TextDetector
+
     return TextDetector(config)

@@ -89,7 +89,8 @@ def command(
 def _with_date(settings: Settings) -> Settings:
     """Real input without a date in the configuration are released as of today (UTC)."""
     release = settings.release
-    given = settings.runtime.sessions or settings.runtime.sec or settings.runtime.edinet
+    runtime = settings.runtime
+    given = runtime.sessions or runtime.sec or runtime.edinet or runtime.tables
     if not given or "release_date" in release.model_fields_set:
         return settings
     today = dt.datetime.now(dt.UTC).date()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
 
-from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
 from anonymization.tables.files import read_table, released_name, table_name, write_table
 from anonymization.tables.seal import KEY, MAPPING
 from anonymization.tables.settings import TablesConfig
@@ -20,6 +19,9 @@ from data.errors import ConfigError, InputError
 from data.snapshot.neutralise import one_line
 from flows.run import release_key
 
+if TYPE_CHECKING:
+    from anonymization.tables.anonymize import AnonymizedTables
+
 
 def command(
     tables: Annotated[list[Path], typer.Argument(help="CSV (also gzipped) or Parquet files.")],
@@ -28,6 +30,9 @@ def command(
     key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
 ) -> None:
     """Write anonymized tables; exit 1 if the fidelity gate fails for one of them."""
+    # SciPy takes a second to import: other commands do not wait for it.
+    from anonymization.tables.anonymize import anonymize_tables
+
     paths = {table_name(path): path for path in tables}
     if len(paths) != len(tables):
         todo = "Rename one of them."

@@ -12,8 +12,6 @@ from flows.recipe import load_section
 from selection.config import Objective, SelectionConfig
 from selection.output import check_selection, write_selection
 from selection.pool import pool_of_matrix
-from selection.quality import measure_quality
-from selection.quality_report import write_quality
 from selection.scores import read_scores
 from selection.select import select_subset
 
@@ -62,6 +60,10 @@ def command(
         raise typer.Exit(1)
     solution = selected.solution
     if quality and solution.chosen is not None and len(pool.pilots) > 1:
+        # SciPy's statistics take a second to import: other commands do not wait for them.
+        from selection.quality import measure_quality
+        from selection.quality_report import write_quality
+
         told = measure_quality(pool, settings, selected.programme, solution.chosen)
         write_quality(out, told)
     print(

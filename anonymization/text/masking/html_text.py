@@ -14,7 +14,8 @@ from anonymization.text.vault.contracts import Edit
 _TOKEN = re.compile(
     r"(?s)<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"
     r"|<(?P<raw>script|style)\b(?P<open>[^>]*)>(?P<code>.*?)(?:</(?P=raw)\s*>|\Z)"
-    r"|<(?P<slash>/?)(?P<tag>[A-Za-z!?][^\s/>]{0,60})(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
+    r"|<(?P<slash>/?)(?P<tag>[A-Za-z!?][^\s/>]{0,60}+)"
+    r"(?P<rest>(?:\"[^\"]*(?:\"|\Z)|'[^']*(?:'|\Z)|[^>\"'])*+)(?P<end>>|\Z)",
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]{1,100})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -63,6 +64,8 @@ def html_edits(text: str, visit: Visit) -> list[Edit]:
     run = _Run()
     place = 0
     for match in _TOKEN.finditer(text):
+        if match["end"] == "":  # a tag that nothing ends is text, and so is all that follows
+            break
         run.add(text, place, match.start())
         place = match.end()
         tag = (match["tag"] or "").lower()

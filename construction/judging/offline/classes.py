@@ -17,8 +17,6 @@ from typing import Annotated
 
 import numpy as np
 from pydantic import Field
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from construction.judging.offline.taxonomy import skill_definition, skill_name
 from construction.signals.embedding import Encode, Vectors, cosine, encode_multilingual
@@ -116,6 +114,10 @@ def _clusters(members: list[Member], config: ClassesConfig, encode: Encode) -> l
 def _linked(members: list[Member], vectors: Vectors, config: ClassesConfig) -> list[int]:
     if len(members) == 1:
         return [1]
+    # Half a second, which commands that only need the settings do not pay.
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
     skills = np.array([member.skill for member in members])
     other = (skills[:, None] != skills[None, :]).astype(np.float64)
     unlike = np.clip(1.0 - cosine(vectors, vectors), 0.0, 2.0)

@@ -1,0 +1,69 @@
+"""The audit page in a headless Chromium: an optional extra (playwright, axe) and a browser."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flows.command import environment
+
+_SERVE = "import sys, pathlib; from flows.audit_server.serve import serve; "
+_SERVE += "serve(pathlib.Path(sys.argv[1]), 0)"
+READY = "body[data-ready=yes]"
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser; or a skip that says what is missing."""
+    sync = pytest.importorskip("playwright.sync_api", reason="needs the extra `browser`")
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("no chromium on this machine")
+    with sync.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def served(out: Path) -> Iterator[tuple[str, str]]:
+    """The audit page of `out`, served by a process of its own: its address and its token."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVE, str(out)], stderr=subprocess.PIPE, text=True,
+        env=environment(),
+    ) as process:  # fmt: skip
+        try:
+            assert process.stderr is not None
+            told = [process.stderr.readline().split()[-1] for _ in range(2)]
+            yield told[0], told[1]
+        finally:
+            process.terminate()
+
+
+def watched(browser: Any, **options: Any) -> tuple[Any, list[str]]:
+    """A new page, and the list that its errors and foreign requests go to."""
+    page, trouble = browser.new_page(**options), list[str]()
+    page.on("console", lambda said: said.type == "error" and trouble.append(said.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("request", lambda asked: "203.0.113" in asked.url and trouble.append(asked.url))
+    return page, trouble
+
+
+def violations(page: Any) -> list[tuple[str, str]]:
+    """What axe-core finds of serious or critical impact: rule and element."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+    found = axe.Axe().run(page).response["violations"]
+    return [
+        (rule["id"], rule["nodes"][0]["html"])
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+    ]

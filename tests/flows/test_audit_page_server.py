@@ -1,0 +1,192 @@
+"""The audit page over HTTP: who may ask, what is logged, what is signed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from starlette.testclient import TestClient
+
+from data import access_log, chain
+from data.errors import InputError
+from flows.audit_server.app import SIGNATURES, audit_app
+from flows.audit_server.export import export
+from flows.audit_server.load import load_audit
+from flows.audit_server.serve import serve
+from tests.flows.audit_workspace import HOSTILE, hostile_workspace
+
+PORT, TOKEN = 4321, "the-token"
+HERE = f"http://127.0.0.1:{PORT}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hostile_workspace(tmp_path_factory.mktemp("audit") / "out")
+
+
+@pytest.fixture
+def out(made: Path) -> Path:
+    for name in ("access.log", SIGNATURES):
+        (made / "private" / name).unlink(missing_ok=True)
+    return made
+
+
+@pytest.fixture
+def client(out: Path) -> TestClient:
+    app = audit_app(load_audit(out, TOKEN), PORT)
+    return TestClient(app, base_url=HERE)
+
+
+def ask(client: TestClient, path: str, body: Any, token: str = TOKEN) -> Any:
+    return client.post(path, json=body, headers={"X-Audit-Token": token, "Origin": HERE})
+
+
+def test_anyone_on_the_machine_sees_the_page_without_text(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert page.headers["x-content-type-options"] == "nosniff"
+    told = client.get("/data.json").json()
+    assert (told["items"], told["about"]["n_rows"]) == (33, 30)
+    assert client.get("/rejections.csv").text.count("\r\n") == 31
+    assert len(client.get("/rejections.json").json()["rejections"]) == 30
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": f"evil.example:{PORT}"},
+        {"Host": "127.0.0.1"},
+        {"Host": f"127.0.0.1:{PORT + 1}"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": f"https://127.0.0.1:{PORT}"},
+        {"Origin": f"http://localhost:{PORT + 1}"},
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/data.json", "/evidence"])
+def test_other_hosts_and_origins_are_refused(
+    client: TestClient, headers: dict[str, str], path: str
+) -> None:
+    method = "POST" if path == "/evidence" else "GET"
+    answer = client.request(method, path, headers={"X-Audit-Token": TOKEN} | headers)
+    assert answer.status_code == 403
+    assert "is not this server" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_localhost_is_this_server_too(client: TestClient) -> None:
+    name = f"localhost:{PORT}"
+    headers = {"Host": name, "Origin": f"http://{name}"}
+    assert client.get("/data.json", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/evidence", "/sign-off", "/signed"])
+@pytest.mark.parametrize("token", ["", "the-toke", "the-token ", "\u00e9"])
+def test_without_the_token_nothing_private_opens(
+    client: TestClient, out: Path, path: str, token: str
+) -> None:
+    headers = {"X-Audit-Token": token.encode(), "Content-Type": "application/json"}
+    body = orjson.dumps({"item": 0, "name": "n", "note": "n"})
+    assert client.post(path, content=body, headers=headers).status_code == 403
+    assert not (out / "private" / "access.log").exists()
+    assert not (out / "private" / SIGNATURES).exists()
+
+
+def test_each_look_is_logged_before_the_text_is_shown(client: TestClient, out: Path) -> None:
+    places = [client.get("/data.json").json()["ids"].index(text) for text in HOSTILE[:2]]
+    answer = ask(client, "/evidence", {"item": places[0]})
+    assert answer.status_code == 200
+    assert answer.json()["turns"] == [
+        {"role": "user", "path": "log.jsonl", "line": 1, "text": f'"{HOSTILE[0]}"'}
+    ]
+    ask(client, "/evidence", {"item": places[1]})
+    looks = chain.entries(out / "private" / "access.log")
+    assert [look["item_id"] for look in looks] == [HOSTILE[0], HOSTILE[1]]
+    assert {look["action"] for look in looks} == {"audit page"}
+
+
+def test_a_broken_log_shows_no_text(client: TestClient, out: Path) -> None:
+    log = out / "private" / "access.log"
+    access_log.record(log, "audit", "a")
+    log.write_bytes(log.read_bytes().replace(b'"a"', b'"b"'))
+    answer = ask(client, "/evidence", {"item": 0})
+    assert answer.status_code == 500
+    assert answer.json() == {"error": "BrokenChain: see the files in private/."}
+
+
+@pytest.mark.parametrize("item", ["nobody", None, True, 33, -1, 10**30])
+def test_items_that_are_not_there_are_not_logged(client: TestClient, out: Path, item: Any) -> None:
+    assert ask(client, "/evidence", {"item": item}).status_code in (400, 404)
+    assert not (out / "private" / "access.log").exists()
+
+
+def test_sign_offs_are_appended_and_say_what_was_signed(client: TestClient, out: Path) -> None:
+    first = ask(client, "/sign-off", {"name": " Ada ", "note": "checked \x1b[31mten"})
+    assert [sign["name"] for sign in first.json()["signed"]] == ["Ada"]
+    second = ask(client, "/sign-off", {"name": "Bo", "note": "agreed"}).json()["signed"]
+    assert [sign["name"] for sign in second] == ["Bo", "Ada"]
+    assert second == ask(client, "/signed", {}).json()["signed"]
+    kept = chain.entries(out / "private" / SIGNATURES)[0]
+    assert kept["note"] == "checked ⟨U+001B⟩[31mten"
+    assert (kept["run_id"], kept["rejections"]) == ("unnamed", 30)
+    content = client.get("/data.json").content
+    assert kept["content_sha256"] == chain.digest(content)
+    assert (out / "private" / SIGNATURES).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"[]", 400),
+        (b'{"name": "a"}', 400),
+        (b'{"name": "a", "note": "  "}', 400),
+        (orjson.dumps({"name": "a" * 101, "note": "b"}), 400),
+        (orjson.dumps({"name": "a", "note": "b" * 2001}), 400),
+        (b" " * 20_000, 413),
+    ],
+)
+def test_bad_sign_offs_are_refused(client: TestClient, out: Path, body: bytes, status: int) -> None:
+    headers = {"X-Audit-Token": TOKEN, "Content-Type": "application/json"}
+    assert client.post("/sign-off", content=body, headers=headers).status_code == status
+    assert not (out / "private" / SIGNATURES).exists()
+
+
+def test_a_form_cannot_sign(client: TestClient) -> None:
+    headers = {"X-Audit-Token": TOKEN, "Content-Type": "text/plain"}
+    assert client.post("/sign-off", content=b"{}", headers=headers).status_code == 415
+
+
+def test_the_export_names_nothing(out: Path, tmp_path: Path) -> None:
+    files = export(out, tmp_path / "page")
+    assert [file.name for file in files] == ["audit.html", "rejections.csv", "rejections.json"]
+    for file in files:
+        text = file.read_text()
+        assert "x-" in text
+        assert "log.jsonl" not in text
+        for hostile in HOSTILE[:-1]:
+            assert hostile not in text
+
+
+def test_after_sealing_items_are_numbered(out: Path, tmp_path: Path) -> None:
+    key = out / "private" / "release.key"
+    held = key.read_bytes()
+    key.unlink()
+    try:
+        export(out, tmp_path / "page")
+    finally:
+        key.write_bytes(held)
+        key.chmod(0o600)
+    assert "item-1," in (tmp_path / "page" / "rejections.csv").read_text()
+
+
+def test_no_build_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Run `benchmint build` first"):
+        serve(tmp_path, 0)
