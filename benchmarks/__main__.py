@@ -11,6 +11,7 @@ import sys
 
 BENCHMARKS = (
     "lane",
+    "llm_client",
     "recovery",
     "signals",
     "staging",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 
-from construction.judging.calls.config import Mode
+from construction.judging.calls.contracts import CallReason
 from construction.judging.contracts import Case
-from construction.judging.judge import contain, label, lay_down
+from construction.judging.judge import client_config, contain, label, lay_down
 from construction.judging.llm import Client
 from construction.judging.prompted.containment import STAGE as CONTAINMENT
 from construction.judging.prompted.contracts import Judged
@@ -22,7 +23,7 @@ from construction.judging.review import Decisions, recorded, write_items
 from data.atomic import private_dir
 from data.canonical import digest
 from data.contracts import Candidate, Scalar
-from data.errors import guarded
+from data.errors import ReleaseError, guarded
 from data.run_store import StageOutput
 from flows.judging_stages import (
     LABELS,
@@ -38,7 +39,9 @@ from flows.judging_stages import (
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 
+T = TypeVar("T")
 REVIEW = "review"
+_UNSETTLED = frozenset(reason for reason in CallReason if not reason.is_settled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +59,18 @@ def judge_instances(recipe: Recipe, runtime: Runtime, packaged: Path) -> JudgedP
     """Judge what was packaged into `packaged`, by the model or the rules of the recipe."""
     run = open_run(recipe, runtime)
     decisions = recorded(private_dir(run.private / REVIEW))
-    if recipe.judging.llm.mode is Mode.RULES:
+    model = recipe.judging.model
+    if not model.name:
         contained = contain_by_rules(run, packaged, decisions)
         labelled = label_by_rules(run, contained.path, decisions)
         return JudgedPool(read_labelled(labelled.path), [contained, labelled])
     store = private_dir(run.private / "captures" / "llm")
-    with Client(recipe.judging.llm, runtime.llm, store, masked=True) as client:
+    asked = client_config(model, runtime.model_calls)
+    with Client(asked, runtime.llm, store, masked=True) as client:
         verdicts, contained = contain_by_model(run, packaged, decisions, client)
         labels, labelled = label_by_model(run, contained.path, decisions, client)
         inputs = {"model-replies": client.replies_digest()}
-    table = costs(recipe.judging, {CONTAINMENT: verdicts, **labels})
+    table = costs(asked, {CONTAINMENT: verdicts, **labels})
     create_table_artifact(table, key="judging-costs")
     return JudgedPool(read_labelled(labelled.path), [contained, labelled], table, inputs)
 
@@ -79,7 +84,7 @@ def contain_by_rules(run: Run, packaged: Path, decisions: Decisions) -> StageOut
 
     def write(out: Path) -> None:
         judged = reviewed(contain(cases, config, None), decisions)
-        write_contained(cases, judged, decisions, config.llm.judge, out)
+        write_contained(cases, judged, decisions, config.model.judge, out)
 
     write_items(run.private / REVIEW, [])
     return run.store.run(CONTAINMENT, _key(run, CONTAINMENT, cases, decisions), write)
@@ -107,11 +112,11 @@ def contain_by_model(
     """As by rules; where the rules differ from the model, people are asked to decide."""
     config = run.recipe.judging
     cases = read_cases(packaged)
-    judged = contain(cases, config, client)
-    by_judge = {config.llm.judge: judged, "rules": contain(cases, config, None)}
+    judged = _complete(contain(cases, config, client))
+    by_judge = {config.model.judge: judged, "rules": contain(cases, config, None)}
     write_items(run.private / REVIEW, for_review(cases, by_judge))
     final = reviewed(judged, decisions)
-    write = partial(write_contained, cases, final, decisions, config.llm.judge)
+    write = partial(write_contained, cases, final, decisions, config.model.judge)
     key = _key(run, CONTAINMENT, cases, decisions, _said(final))
     return judged, run.store.run(CONTAINMENT, key, write)
 
@@ -124,19 +129,32 @@ def label_by_model(
     """As by rules; what the model gave no usable answer on is errored."""
     config = run.recipe.judging
     cases = read_kept(contained)
-    labels, gradings = label(cases, config, client), lay_down(cases, config, client)
+    labels = _complete(label(cases, config, client))
+    gradings = _complete(lay_down(cases, config, client))
     write = partial(write_labelled, cases, labels, gradings, decisions)
     key = _key(run, LABELS, cases, decisions, _said([*labels, *gradings]))
     return {LABELS: labels, "grading": gradings}, run.store.run(LABELS, key, write)
 
 
+def _complete(judged: list[Judged[T]]) -> list[Judged[T]]:
+    """Raise ReleaseError where the model was not asked, or not heard, about something.
+
+    What it did not answer in earnest (refused, invalid) is errored instead, now and in any replay.
+    """
+    reasons = Counter(one.reason for one in judged if one.reason in _UNSETTLED)
+    if reasons:
+        told = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
+        raise ReleaseError(
+            f"judging: found {len(judged)} questions with {told}; expected an answer to each. "
+            "What was answered is kept: build again to go on from there."
+        )
+    return judged
+
+
 def _key(
     run: Run, stage: str, cases: Sequence[Case], decisions: Decisions, said: Sequence[Any] = ()
 ) -> str:
-    """What a stage's output is made of: cases, settings, decisions, and a model's answers.
-
-    The answers count, not the requests: a run that could not ask everything is not the last word.
-    """
+    """What a stage's output is made of: cases, settings, decisions, and a model's answers."""
     told = sorted((*key, entry.entry) for key, entry in decisions.items())
     made_with = (digest(list(cases)), run.recipe.judging, prompts_digest())
     return run.store.key(stage, *made_with, told, said)

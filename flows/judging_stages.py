@@ -8,8 +8,10 @@ from typing import Any
 
 from anonymization.documents.dispatch import is_document
 from anonymization.documents.document import pieces_in
+from construction.judging.calls.config import LlmConfig, Mode
+from construction.judging.calls.contracts import Usage
 from construction.judging.contracts import Case, Containment, ContainmentReason, Grading, Taxonomy
-from construction.judging.judge import JudgingConfig, completed, contained
+from construction.judging.judge import completed, contained
 from construction.judging.prompted.containment import STAGE as CONTAINMENT
 from construction.judging.prompted.contracts import Judged
 from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
@@ -136,20 +138,17 @@ def for_review(
     return disputes(Topic.CONTAINMENT, texts, told)
 
 
-def costs(
-    config: JudgingConfig, stages: Mapping[str, Sequence[Judged[Any]]]
-) -> list[dict[str, Scalar]]:
+def costs(asked: LlmConfig, stages: Mapping[str, Sequence[Judged[Any]]]) -> list[dict[str, Scalar]]:
     """Per stage: items, answers, errors, tokens and money that its answers cost when asked."""
     rows: list[dict[str, Scalar]] = []
     for stage, judged in stages.items():
         prompt = sum(one.usage.prompt_tokens for one in judged)
         completion = sum(one.usage.completion_tokens for one in judged)
-        prices = config.llm.prices
-        money = (prompt * prices.prompt + completion * prices.completion) / 1e6
+        money = asked.prices.cost(Usage(prompt, completion), batch=asked.mode is Mode.BATCH)
         rows.append(
             {
                 "stage": stage,
-                "judge": config.llm.judge,
+                "judge": asked.judge,
                 "items": len(judged),
                 "errors": sum(one.value is None for one in judged),
                 "prompt_tokens": prompt,

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, PlainSerializer, ValidationError
 
 from construction.judging.calls.config import LlmRuntime
-from construction.judging.judge import JudgingConfig
+from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
 from construction.sessions.probe.client import NetworkRuntime
 from construction.signals.collect import CollectConfig
@@ -163,7 +163,8 @@ class Runtime(StageConfig):
     cluster: str | None = None  # address of a Dask or Ray cluster; none: one on this machine
     shard_bytes: Annotated[int, Field(ge=1)] = 64 * 1024 * 1024
     network: NetworkRuntime = NetworkRuntime()
-    llm: LlmRuntime = LlmRuntime()
+    llm: LlmRuntime = LlmRuntime()  # the model's endpoint; [judging.model] in the recipe names it
+    model_calls: ModelCalls = ModelCalls()
     revision: bool = False  # write -r2 when the name is taken by another digest
     quiet: bool = False
 

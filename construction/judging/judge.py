@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from construction.judging.calls.config import LlmConfig
+from pydantic import Field
+
+from construction.judging.calls.config import LlmConfig, Mode, Prices
 from construction.judging.contracts import Case, Containment, Grading, Taxonomy
 from construction.judging.offline.classes import ClassesConfig, Member, induce_classes
 from construction.judging.offline.containment import ContainmentConfig
@@ -22,10 +24,50 @@ from data.contracts import Candidate, StageConfig, TaskClass
 T = TypeVar("T")
 
 
-class JudgingConfig(StageConfig):
-    """Who judges (`llm.mode`), and the settings of each stage, asked or by rules."""
+class ModelConfig(StageConfig):
+    """Recipe: which model judges, and how it samples; without a name the rules judge.
 
-    llm: LlmConfig = LlmConfig()
+    `temperature` and `seed` None: not sent, for models that do not take them.
+    """
+
+    name: str = ""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
+    seed: int | None = 0
+    image_tokens: Annotated[int, Field(gt=0)] = 4096
+
+    @property
+    def judge(self) -> str:
+        """What outputs are marked with, whether the model answered now or earlier."""
+        return f"model:{self.name}" if self.name else "rules"
+
+
+class ModelCalls(StageConfig):
+    """Runtime: where answers come from (not rules), what they cost, and what a run may spend.
+
+    None of it is digested: a replay makes the same release as the run that was recorded.
+    """
+
+    mode: Literal[Mode.LIVE, Mode.RECORD, Mode.REPLAY, Mode.BATCH] = Mode.RECORD
+    prices: Prices = Prices()
+    budget_tokens: Annotated[int, Field(ge=0)] | None = None
+    budget_cost: Annotated[float, Field(ge=0)] | None = None
+
+
+def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
+    """What the client takes."""
+    return LlmConfig(
+        model=model.name,
+        temperature=model.temperature,
+        seed=model.seed,
+        image_tokens=model.image_tokens,
+        **calls.model_dump(),
+    )
+
+
+class JudgingConfig(StageConfig):
+    """Who judges, and the settings of each stage, asked or by rules."""
+
+    model: ModelConfig = ModelConfig()
     prompted: PromptedConfig = PromptedConfig()
     containment: ContainmentConfig = ContainmentConfig()
     taxonomy: TaxonomyConfig = TaxonomyConfig()
@@ -35,7 +77,7 @@ class JudgingConfig(StageConfig):
     @property
     def asked(self) -> PromptedConfig:
         """The settings of the stages that ask, with the judge that marks their labels."""
-        return self.prompted.model_copy(update={"judge": self.llm.judge})
+        return self.prompted.model_copy(update={"judge": self.model.judge})
 
 
 def contain(

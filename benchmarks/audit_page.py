@@ -1,0 +1,180 @@
+"""The audit page with 100,000 rejections, served and exported, in a headless Chromium.
+
+    python -m benchmarks.audit_page [--rejections N]
+
+writes results/audit_page.md and audit_page.json. The verdicts are made up by arithmetic. Filter
+times are the page's own marks, from the change of a filter to the rows in place; what-if times are
+from the move of a slider to the funnel in place. Needs the extra `browser` and a Chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import fields as fields_of
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import table, write_result
+from construction.judging import preflight
+from construction.judging.preflight import PreflightConfig, PreflightObservation
+from construction.sessions.gates import fixture, length
+from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
+from construction.sessions.gates.length import LengthConfig
+from data.contracts import Verdict
+from flows.audit_server.export import export
+from tests.flows.audit_workspace import Told, write_workspace
+from tests.flows.browser import READY, chromium, served, watched
+
+_BAR_PAINT, _BAR_FILTER = 2000, 200  # ms
+_QUERIES = ("7", "preflight", "session-000123", "zzz", "0_i1")
+_CHANGES = {
+    "by-gate": ("length", "fixture", "preflight"),
+    "by-reason": ("length.too_short", "fixture.unresolved"),
+    "order": ("near", "listed"),
+    "within": ("0.25", "1"),
+    "by-other": ("fixture",),
+}
+_SLIDE = """number => {
+  const slider = document.querySelector("details.gate input[type=range]");
+  const began = performance.now();
+  slider.value = String(number);
+  slider.dispatchEvent(new Event("input"));
+  return performance.now() - began;
+}"""
+
+
+def main() -> None:
+    """Measure and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rejections", type=int, default=100_000)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(Path(folder), asked.rejections)
+    about = __doc__.partition("\n\n    python")[0] if __doc__ else ""
+    write_result("audit_page", about, _page(figures), figures)
+
+
+def measure(folder: Path, rejections: int) -> dict[str, Any]:
+    """Build the workspace, then use the page in both forms."""
+    out = write_workspace(folder / "out", list(_instances(rejections)))
+    began = time.perf_counter()
+    files = export(out, folder / "page")
+    exported = round(time.perf_counter() - began, 2)
+    with chromium() as browser:
+        file = _use(browser, files[0].as_uri())
+        began = time.perf_counter()
+        with served(out) as (address, _):
+            ready = round(time.perf_counter() - began, 2)
+            web = _use(browser, address)
+    sizes = {path.name: path.stat().st_size for path in files}
+    told = {"rejections": rejections, "export_seconds": exported, "server_ready_seconds": ready}
+    return told | {"bytes": sizes, "exported": file, "served": web}
+
+
+def _use(browser: Any, address: str) -> dict[str, Any]:
+    page, trouble = watched(browser, viewport={"width": 1280, "height": 900})
+    page.goto(address)
+    page.wait_for_selector(READY)
+    now = page.evaluate("performance.now()")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    for name, values in _CHANGES.items():
+        for value in values:
+            by = {"value": value} if name in ("order", "within") else {"label": value}
+            page.select_option(f"#{name}", **by)
+        page.select_option(f"#{name}", index=0)
+    for query in _QUERIES:
+        page.fill("#q", query)
+        page.press("#q", "Enter")
+    slides = [page.evaluate(_SLIDE, number) for number in (9, 8, 5, 0, 20)]
+    filters = _filters(page)
+    page.close()
+    return {
+        "first_paint_ms": round(paint),
+        "ready_ms": round(now),
+        "filter_ms": [round(value, 1) for value in filters],
+        "slide_ms": [round(value, 1) for value in slides],
+        "trouble": trouble,
+    }
+
+
+def _filters(page: Any) -> list[float]:
+    """How long each filter took, the first listing included (ms)."""
+    took: list[float] = page.evaluate(
+        "performance.getEntriesByName('filter').map(entry => entry.duration)"
+    )
+    return took
+
+
+def _instances(rejections: int) -> Iterator[Told]:
+    """A fifth short, half without a file, three in ten not solvable; and as many kept as those."""
+    lengths, files, flights = LengthConfig(), FixtureConfig(), PreflightConfig()
+    for n in range(rejections * 13 // 10):
+        kind = n % 13
+        short, gone, vague = kind < 2, 2 <= kind < 7, 7 <= kind < 10
+        chars = n % 10 if short else 10 + n % 4000
+        seen: list[Verdict] = [length.judge(chars, lengths)]
+        lost = 1 + n % 3 if gone or (short and n % 29 == 0) else 0
+        problem = FixtureReason.UNRESOLVED if lost else None
+        seen.append(
+            fixture.judge(FixtureObservation(f"{n}", 4, 4 - lost, n * 7, problem, ()), files)
+        )
+        if not (short or gone):
+            seen.append(preflight.judge(_observation(n, vague=vague), flights))
+        yield f"session-{n // 4:06d}.{n % 4}_i1", seen
+
+
+def _observation(n: int, *, vague: bool) -> PreflightObservation:
+    fields = dict.fromkeys((field.name for field in fields_of(PreflightObservation)), 0)
+    fields |= {"words": 20 + n % 300, "sentences": 8, "demands": 4, "met": 4, "told": n % 500}
+    fields |= {"leaning": 2 + n % 3 if vague else 0}
+    flags = {"has_past": False, "opens_midway": False, "thread": False, "at_hand": bool(n % 2)}
+    return PreflightObservation(**(fields | flags))
+
+
+_HEADS = (
+    "page",
+    "first paint (ms)",
+    "list there (ms)",
+    "filter: median, worst (ms)",
+    "what-if: median, worst (ms)",
+    "console errors",
+)
+
+
+def _page(figures: dict[str, Any]) -> str:
+    rows, kept = [], True
+    for form in ("served", "exported"):
+        used = figures[form]
+        filters, slides = used["filter_ms"], used["slide_ms"]
+        kept = kept and used["first_paint_ms"] < _BAR_PAINT and max(filters) < _BAR_FILTER
+        rows.append(
+            (
+                form,
+                f"{used['first_paint_ms']}",
+                f"{used['ready_ms']}",
+                f"{statistics.median(filters):.0f}, {max(filters):.0f}",
+                f"{statistics.median(slides):.0f}, {max(slides):.0f}",
+                f"{len(used['trouble'])}",
+            )
+        )
+    size = figures["bytes"]["audit.html"] / 1e6
+    return "\n\n".join(
+        (
+            f"{figures['rejections']:,} rejections. Bar: first paint under {_BAR_PAINT} ms, "
+            f"a filter under {_BAR_FILTER} ms. {'Kept' if kept else 'Missed'}.",
+            table(_HEADS, rows),
+            f"The export takes {figures['export_seconds']} s and its page holds {size:.0f} MB; "
+            f"the server is ready {figures['server_ready_seconds']} s after its start.\n",
+        )
+    )
+
+
+if __name__ == "__main__":
+    if shutil.which("chromium") is None:
+        raise SystemExit("no chromium on this machine")
+    main()
