@@ -15,7 +15,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any
 
@@ -129,11 +128,30 @@ def _instances(rejections: int) -> Iterator[Told]:
 
 
 def _observation(n: int, *, vague: bool) -> PreflightObservation:
-    fields = dict.fromkeys((field.name for field in fields_of(PreflightObservation)), 0)
-    fields |= {"words": 20 + n % 300, "sentences": 8, "demands": 4, "met": 4, "told": n % 500}
-    fields |= {"leaning": 2 + n % 3 if vague else 0}
-    flags = {"has_past": False, "opens_midway": False, "thread": False, "at_hand": bool(n % 2)}
-    return PreflightObservation(**(fields | flags))
+    """Four demands, of which two or more lean on what was said before if it is vague."""
+    leaning = 2 + n % 3 if vague else 0
+    return PreflightObservation(
+        words=20 + n % 300,
+        sentences=8,
+        chatter=0,
+        demands=4,
+        status=0,
+        account=0,
+        elsewhere=0,
+        live=0,
+        leaning=leaning,
+        mentions=0,
+        opinions=0,
+        met=4,
+        has_past=False,
+        opens_midway=False,
+        inputs=0,
+        missing_inputs=0,
+        people=0,
+        thread=False,
+        told=n % 500,
+        at_hand=bool(n % 2),
+    )
 
 
 _HEADS = (

@@ -38,16 +38,17 @@ def append(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
         previous = _FIRST
         for entry in _entries(log.read(), path):
             previous = entry["hash"]
-        body = {
+        body: dict[str, Any] = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "who": getpass.getuser(),
             "previous": previous,
-        } | fields
-        entry = body | {"hash": digest(body)}
-        log.write(canonical_json(entry) + b"\n")
+            **fields,
+        }
+        written = body | {"hash": digest(body)}
+        log.write(canonical_json(written) + b"\n")
         log.flush()
         os.fsync(log.fileno())
-    return entry
+    return written
 
 
 def entries(path: Path) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from data import access_log
 from data.audit import RejectionFilter, Rows, rejections, story, turn_lines, verdicts
 from data.errors import InputError
 from data.snapshot.neutralise import one_line, visible
+from flows.commands import audit_page
 
 _WIDE = 10_000
 _BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line")
@@ -29,11 +30,26 @@ def command(
         bool, typer.Option(help="With --instance: show the text; the look is logged.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the audit page on 127.0.0.1, until interrupted.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 takes a free one.")
+    ] = 0,
+    export: Annotated[
+        Path | None, typer.Option(help="Write the page, CSV and JSON here, without names.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
         "workspace"
     ),
 ) -> None:
     """List rejections with what was observed and what is allowed, or tell one instance's story."""
+    if export is not None:
+        audit_page.export(out, export)
+    if serve:
+        audit_page.serve(out, port)
+    if serve or export is not None:
+        return
     staging = out / "staging.duckdb"
     if private and instance is None:
         raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -119,5 +119,5 @@ def _row(item: str, seen: Sequence[Verdict]) -> LedgerRow:
     )  # fmt: skip
 
 
-def _full(row: dict[str, object], schema: dict[str, object]) -> dict[str, object]:
+def _full(row: Mapping[str, object], schema: Mapping[str, object]) -> dict[str, object]:
     return {name: row.get(name) for name in schema}

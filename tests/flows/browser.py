@@ -52,9 +52,18 @@ def served(out: Path) -> Iterator[tuple[str, str]]:
 def watched(browser: Any, **options: Any) -> tuple[Any, list[str]]:
     """A new page, and the list that its errors and foreign requests go to."""
     page, trouble = browser.new_page(**options), list[str]()
-    page.on("console", lambda said: said.type == "error" and trouble.append(said.text))
+
+    def console(said: Any) -> None:
+        if said.type == "error":
+            trouble.append(said.text)
+
+    def request(asked: Any) -> None:
+        if "203.0.113" in asked.url:
+            trouble.append(asked.url)
+
+    page.on("console", console)
     page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("request", lambda asked: "203.0.113" in asked.url and trouble.append(asked.url))
+    page.on("request", request)
     return page, trouble
 
 

@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from data import access_log, chain
+from data.canonical import digest
 from data.errors import InputError
 from flows.audit_server.app import SIGNATURES, audit_app
 from flows.audit_server.export import export
@@ -92,7 +93,7 @@ def test_localhost_is_this_server_too(client: TestClient) -> None:
 def test_without_the_token_nothing_private_opens(
     client: TestClient, out: Path, path: str, token: str
 ) -> None:
-    headers = {"X-Audit-Token": token.encode(), "Content-Type": "application/json"}
+    headers = [(b"X-Audit-Token", token.encode()), (b"Content-Type", b"application/json")]
     body = orjson.dumps({"item": 0, "name": "n", "note": "n"})
     assert client.post(path, content=body, headers=headers).status_code == 403
     assert not (out / "private" / "access.log").exists()
@@ -137,7 +138,7 @@ def test_sign_offs_are_appended_and_say_what_was_signed(client: TestClient, out:
     assert kept["note"] == "checked ⟨U+001B⟩[31mten"
     assert (kept["run_id"], kept["rejections"]) == ("unnamed", 30)
     content = client.get("/data.json").content
-    assert kept["content_sha256"] == chain.digest(content)
+    assert kept["content_sha256"] == digest(content)
     assert (out / "private" / SIGNATURES).stat().st_mode & 0o077 == 0
 
 

@@ -1,0 +1,99 @@
+// Wiring: load the columns, fill the filters, keep list, detail and funnel in step.
+const Page = (() => {
+  const SELECTS = ["stage", "gate", "reason", "outcome"];
+
+  const fill = (select, places, words) => {
+    const used = [...new Set(places)].filter((place) => words[place]);
+    used.sort((a, b) => (words[a] < words[b] ? -1 : 1));
+    for (const place of used) select.append(make("option", { value: String(place) }, words[place]));
+  };
+
+  const save = (name, type, text) => {
+    const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  };
+
+  const csvCell = (value) => {
+    let text = value === null || value === undefined ? "" : String(value);
+    if (typeof value === "string" && /^ *[=+\-@\t\r\n|%]/.test(text)) text = `'${text}`;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+
+  const line = (rows, columns) => (i) => {
+    const { id, reason, observed, limit, gate } = Rejections.record(rows, i);
+    const bits = rows.id[i] < columns.items ? rows.failed[rows.id[i]] : 0;
+    const others = columns.steps.filter(({ name }, place) => name !== gate && bits & (1 << place)).map(({ name }) => name);
+    const seen = observed === null ? "" : limit === null ? told(observed) : `${told(observed)} / ${told(limit)}`;
+    return make("div", { className: "line" },
+      make("span", { className: "id" }, id), make("span", { className: "why" }, reason || "–"),
+      make("span", { className: "num" }, seen), make("span", { className: "soft" }, others.length ? `also ${others.join(", ")}` : ""));
+  };
+
+  const wanted = (now) => {
+    const number = (id) => (at(id).value === "" ? null : Number(at(id).value));
+    return {
+      exact: Object.fromEntries(SELECTS.map((name) => [name, number(`by-${name}`)])),
+      q: at("q").value, within: number("within"), other: number("by-other"), order: at("order").value,
+      rescued: at("rescued").checked ? now.outcomes : null,
+    };
+  };
+
+  const start = (columns) => {
+    const rows = Rejections.load(columns), model = WhatIf.prepare(columns), known = Detail.places(columns);
+    const served = document.body.dataset.served === "yes";
+    const then = WhatIf.count(model);
+    let now = then, found = [];
+    const list = VirtualList(at("list"), line(rows, columns), (i, enter) => {
+      Detail.show(rows, known, i, served ? Served.evidence : null);
+      if (enter) at("chosen").focus();
+    });
+    const apply = () => {
+      performance.mark("filter-start");
+      found = Rejections.filter(rows, wanted(now));
+      const shown = list.show(found);
+      const cut = shown < found.length ? `, the first ${grouped(shown)} listed` : "";
+      at("found").textContent = `${grouped(found.length)} of ${grouped(rows.n)} rejections${cut}`;
+      performance.measure("filter", "filter-start");
+    };
+    const changed = () => {
+      now = WhatIf.count(model);
+      Knobs.funnel(model, now, then);
+      refill();
+      if (at("rescued").checked) apply();
+    };
+    let waiting = 0;
+    const later = (act, ms) => () => { clearTimeout(waiting); waiting = setTimeout(act, ms); };
+    const refill = Knobs.build(model, then, changed);
+    SELECTS.forEach((name) => fill(at(`by-${name}`), rows[name], columns.words));
+    columns.steps.forEach(({ name, kind }, place) => {
+      if (kind === "gate" && place < 31) at("by-other").append(make("option", { value: String(place) }, name));
+    });
+    at("search").addEventListener("change", apply);
+    at("q").addEventListener("input", later(apply, 80));
+    at("search").addEventListener("submit", (event) => { event.preventDefault(); apply(); });
+    at("search").addEventListener("reset", () => setTimeout(apply));
+    at("detail").addEventListener("keydown", (event) => { if (event.key === "Escape") list.focus(); });
+    const records = () => Array.from(found, (i) => Rejections.record(rows, i));
+    at("csv").addEventListener("click", () => {
+      const all = records(), names = Object.keys(all[0] || Rejections.record(rows, 0));
+      save("rejections.csv", "text/csv", [names, ...all.map(Object.values)].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n");
+    });
+    at("json").addEventListener("click", () => save("rejections.json", "application/json", JSON.stringify({ about: columns.about, rejections: records() }, null, 2)));
+    Knobs.funnel(model, now, then);
+    apply();
+    if (served) Served.start();
+    document.body.dataset.ready = "yes";
+  };
+
+  const load = async () => {
+    const island = at("data");
+    try {
+      start(island ? JSON.parse(island.textContent) : await (await fetch("/data.json")).json());
+    } catch (error) { at("found").textContent = `The page cannot be shown: ${error.message}`; throw error; }
+  };
+
+  return { load };
+})();
+// After the first paint: the columns take a moment to read.
+requestAnimationFrame(() => setTimeout(Page.load));

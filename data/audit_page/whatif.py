@@ -1,0 +1,139 @@
+"""The funnel under other limits, from the recorded observations.
+
+This is what `templates/whatif.js` does in the page, said in Python; a test keeps them equal.
+Both read the columns that `data.audit_page.columns` makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from data.audit_page.checks import breaks
+from data.audit_page.columns import FAILED, NOT_MEASURED, cell
+
+PASSES, FAILS, UNKNOWN = 0, 1, 2
+KEPT = -1
+# Limits by place of the step and place of the check in it.
+Limits = Mapping[tuple[int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class StepCount:
+    """One step: items that reach it, fail it, or were never measured by it."""
+
+    reached: int
+    failed: int
+    unmeasured: int
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Counts per step; `outcomes` holds per item KEPT, 2·step if it fails there, 2·step + 1 if
+    it would reach that step but was not measured by it: what becomes of it is not known.
+    """
+
+    steps: tuple[StepCount, ...]
+    outcomes: tuple[int, ...]
+
+    @property
+    def kept(self) -> int:
+        return self.outcomes.count(KEPT)
+
+    @property
+    def unmeasured(self) -> int:
+        return sum(step.unmeasured for step in self.steps)
+
+
+def recompute(columns: Mapping[str, Any], limits: Limits) -> Funnel:
+    """The funnel of all items under `limits`; those not named stay as recorded."""
+    steps = columns["steps"]
+    states = _states(columns, limits)
+    reached, failed, unmeasured = ([0] * len(steps) for _ in range(3))
+    outcomes = []
+    for item in range(columns["items"]):
+        outcome = KEPT
+        for place in range(len(steps)):
+            state = states[place][item]
+            reached[place] += 1
+            if state == FAILS:
+                failed[place] += 1
+                outcome = 2 * place
+                break
+            if state == UNKNOWN:
+                unmeasured[place] += 1
+                outcome = 2 * place + 1
+                break
+        outcomes.append(outcome)
+    counts = zip(reached, failed, unmeasured, strict=True)
+    return Funnel(tuple(StepCount(*count) for count in counts), tuple(outcomes))
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """With the limit of one check moved to `limit`: how many of those that break it now would
+    pass it, how many more items would be kept, and how many more were never measured further.
+    """
+
+    limit: float
+    through: int
+    kept: int
+    unmeasured: int
+
+
+def neighbours(columns: Mapping[str, Any], place: int, check: int, most: int) -> list[Neighbour]:
+    """The rejected values nearest to the limit of a check, the nearest first."""
+    step = columns["steps"][place]
+    asked = step["checks"][check]
+    values = [cell(asked["values"], row) for row in range(len(step["rows"]))]
+    broken = [value for value in values if breaks(asked["bound"], value, asked["limit"])]
+    before = recompute(columns, {})
+    found = []
+    for limit in sorted(set(broken), reverse=asked["bound"] == "min")[:most]:
+        after = recompute(columns, {(place, check): limit})
+        through = sum(not breaks(asked["bound"], value, limit) for value in broken)
+        gained = after.unmeasured - before.unmeasured
+        found.append(Neighbour(limit, through, after.kept - before.kept, gained))
+    return found
+
+
+def _states(columns: Mapping[str, Any], limits: Limits) -> list[list[int]]:
+    """Per step and item: passes, fails or unknown.
+
+    An item that got past a step without a row there was let through.
+    """
+    steps, n = columns["steps"], columns["items"]
+    decided = [len(steps)] * n
+    for place in reversed(range(len(steps))):
+        for row, item in enumerate(steps[place]["rows"]):
+            if cell(steps[place]["status"], row) == FAILED:
+                decided[item] = place
+    states = []
+    for place, step in enumerate(steps):
+        state = [PASSES if place < decided[item] else UNKNOWN for item in range(n)]
+        for row, item in enumerate(step["rows"]):
+            state[item] = _row_state(place, step, row, limits)
+        states.append(state)
+    return states
+
+
+def _row_state(place: int, step: Mapping[str, Any], row: int, limits: Limits) -> int:
+    status = cell(step["status"], row)
+    if status == NOT_MEASURED:
+        return UNKNOWN
+    checks: Sequence[Mapping[str, Any]] = step["checks"]
+    moved = step["whatif"] and any((place, i) in limits for i in range(len(checks)))
+    if not moved:
+        return FAILS if status == FAILED else PASSES
+    broke = False
+    for i, check in enumerate(checks):
+        value = cell(check["values"], row)
+        if breaks(check["bound"], value, limits.get((place, i), check["limit"])):
+            return FAILS
+        broke = broke or breaks(check["bound"], value, check["limit"])
+    if status != FAILED:
+        return PASSES
+    if not broke:
+        return FAILS  # for a reason that no limit here stands for
+    return PASSES if step["complete"] else UNKNOWN

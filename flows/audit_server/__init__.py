@@ -1,0 +1,1 @@
+"""The audit page on the loopback, and as files."""
