@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install snapshot serve stop test check format bench lock clean
+.PHONY: help install snapshot serve stop test check format bench docs lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ format: $(READY) ## format the code
 bench: $(READY) ## speed and memory, beside a peer, into benchmarks/results
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-bench.lock
 	$(BIN)/python -m benchmarks
+
+docs: $(READY) ## make schema and configuration reference anew
+	$(BIN)/python -m data.staging.page > docs/schema.md
+	$(BIN)/python -m flows.docs_reference
 
 lock: ## write the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras --quiet \

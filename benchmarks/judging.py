@@ -38,9 +38,9 @@ _HEAD = """# Judging by rules, against labels
 `python -m benchmarks.judging MATERIAL/sessions`
 
 120 instances, 80 of the material and 40 of the demo, were labelled by two readers who saw neither
-the rules nor each other (codebook: tests/challenge/judging.md). Both readers are of one kind, so their
-kappa is an upper bound of what people would agree on. The rules were tuned on the tune half alone;
-the test half was looked at once, after they were done. Wilson intervals, 95 %.
+the rules nor each other (codebook: tests/challenge/judging.md). Both readers are of one kind, so
+their kappa is an upper bound of what people would agree on. The rules were tuned on the tune half
+alone; the test half was looked at once, after they were done. Wilson intervals, 95 %.
 """
 Row = Mapping[str, Any]
 

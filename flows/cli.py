@@ -16,6 +16,7 @@ from flows.commands import (
     build,
     demo,
     diff,
+    doctor,
     explore,
     export,
     mask,
@@ -55,6 +56,7 @@ app.command("verify")(verify.command)
 app.command("sql")(sql.command)
 app.command("explore")(explore.command)
 app.command("diff")(diff.command)
+app.command("doctor")(doctor.command)
 app.command("releases")(releases.command)
 app.command("purge")(purge.command)
 app.command("mask")(mask.command)

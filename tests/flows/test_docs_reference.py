@@ -111,3 +111,16 @@ def test_types_defaults_and_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
         "| `size` | integer, > 0, ≤ 9 | **required** |  |",
         "| `green` | true or false | `true` | as in spring |",
     ]
+
+
+def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
+    folder = PAGE.parent
+    pages = sorted(folder.glob("*.md"))
+    links = {
+        page.name: re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+        for page in pages
+    }
+    assert {page.name for page in pages} == {*links["index.md"], "index.md"}
+    dead = [(name, to) for name, found in links.items() for to in found
+            if not (folder / to).is_file()]  # fmt: skip
+    assert dead == []

@@ -62,7 +62,8 @@ def _table(name: str, told: Mapping[str, Any], pictures: Mapping[str, Picture]) 
         "name": name,
         "pictures": own,
         "beyond": _beyond(told),
-    } | told
+        **told,
+    }
 
 
 def _kinds(name: str, pictures: Mapping[str, Picture]) -> Sequence[str]:

@@ -1,0 +1,163 @@
+"""What a run did and what it took: items, seconds, bytes and cost, as rows and as OpenMetrics.
+
+Seconds are a stage's own when it was computed; a later run that finds it done tells the same.
+Nothing of this enters a digest (law 5): `timings.parquet` lies in the private stage directories.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from data.contracts import Scalar
+from data.schemas import Table
+from data.tables import write_table
+
+if TYPE_CHECKING:  # every stage writes a timing; few ask the database
+    import duckdb
+
+TIMINGS = Table(
+    "timings",
+    "one piece of work when it was computed: a stage of the run store, or one shard of it",
+    {
+        "work": (pl.String, "stage of the run store; it may hold several stages of the funnel"),
+        "seconds": (pl.Float64, "wall-clock seconds it took"),
+        "bytes": (pl.Int64, "size of the files it wrote"),
+    },
+)
+_PREFIX = "benchmint"
+_ROUNDED = 6  # decimals of seconds
+
+
+class Measure(StrEnum):
+    """What is measured; the value is the end of the metric's name."""
+
+    ITEMS = "stage_items"
+    SECONDS = "work_seconds"
+    BYTES = "work_bytes"
+    COST = "judging_cost"
+    TOKENS = "judging_tokens"
+
+
+_HELP = {
+    Measure.ITEMS: "Units of a stage: those that came in, and each outcome.",
+    Measure.SECONDS: "Wall-clock time that a piece of work took when it was computed.",
+    Measure.BYTES: "Size of the files that a piece of work wrote.",
+    Measure.COST: "What judging by a model cost, in the currency of the configured prices.",
+    Measure.TOKENS: "Tokens of the model that judged.",
+}
+_UNIT = {Measure.SECONDS: "seconds", Measure.BYTES: "bytes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One measurement: of what, of which part of which run, and how much."""
+
+    measure: Measure
+    labels: Mapping[str, str]
+    value: float
+
+
+def write_timing(folder: Path, work: str, seconds: float) -> None:
+    """Note in a stage's directory how long it took and how much it wrote."""
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    row = {"work": work, "seconds": round(seconds, _ROUNDED), "bytes": size}
+    write_table(folder / f"{TIMINGS.name}.parquet", [row], TIMINGS.schema)
+
+
+def samples(
+    staging: duckdb.DuckDBPyConnection, costs: Mapping[str, Sequence[Mapping[str, Scalar]]]
+) -> list[Sample]:
+    """All measurements of the runs that the connection shows; `costs` are rows by run id.
+
+    A row of costs tells `stage`, `cost`, `prompt_tokens` and `completion_tokens`, as in `run.json`.
+    """
+    found = [*_items(staging), *_work(staging)]
+    for run_id, rows in costs.items():
+        for row in rows:
+            found += _cost(run_id, row)
+    return found
+
+
+def openmetrics(rows: Iterable[Sample]) -> str:
+    """The samples in the OpenMetrics 1.0 text format: gauges, one family after the other.
+
+    Raises ValueError where two samples have the same name and labels, which the format forbids.
+    """
+    families: dict[Measure, dict[str, float]] = {}
+    for row in rows:
+        family = families.setdefault(row.measure, {})
+        labels = _labels(row.labels)
+        if labels in family:
+            raise ValueError(f"{row.measure} has two samples with the labels {labels}")
+        family[labels] = row.value
+    lines = [line for measure in Measure for line in _family(measure, families.get(measure, {}))]
+    return "\n".join([*lines, "# EOF"]) + "\n"
+
+
+def _family(measure: Measure, family: Mapping[str, float]) -> Iterator[str]:
+    if not family:
+        return
+    name = f"{_PREFIX}_{measure}"
+    yield f"# TYPE {name} gauge"
+    if measure in _UNIT:
+        yield f"# UNIT {name} {_UNIT[measure]}"
+    yield f"# HELP {name} {_escaped(_HELP[measure])}"
+    for labels in sorted(family):
+        yield f"{name}{labels} {_number(family[labels])}"
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    told = ",".join(f'{name}="{_escaped(labels[name])}"' for name in sorted(labels))
+    return f"{{{told}}}" if told else ""
+
+
+def _escaped(text: str) -> str:
+    """The three characters that the format escapes; what UTF-8 cannot hold becomes `?`."""
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return whole.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def _items(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
+    outcomes = ("n_in", "passed", "rejected", "errored", "not_chosen")
+    asked = staging.execute(
+        "SELECT run_id, stage, unit, n_in, passed, rejected, errored, not_chosen FROM funnel"
+    )
+    for run_id, stage, unit, *counts in asked.fetchall():
+        for outcome, n in zip(outcomes, counts, strict=True):
+            told = {"run_id": run_id, "stage": stage, "unit": unit, "outcome": outcome}
+            yield Sample(Measure.ITEMS, told, float(n))
+
+
+def _work(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
+    asked = staging.execute(
+        f"SELECT run_id, work, sum(seconds), sum(bytes) FROM {TIMINGS.name} "  # noqa: S608
+        "GROUP BY run_id, work"
+    )
+    for run_id, work, seconds, size in asked.fetchall():
+        told = {"run_id": run_id, "work": work}
+        yield Sample(Measure.SECONDS, told, round(seconds, _ROUNDED))
+        yield Sample(Measure.BYTES, told, float(size))
+
+
+def _cost(run_id: str, row: Mapping[str, Scalar]) -> Iterator[Sample]:
+    told = {"run_id": run_id, "stage": str(row["stage"])}
+    if isinstance(cost := row.get("cost"), int | float):
+        yield Sample(Measure.COST, told, float(cost))
+    for kind in ("prompt", "completion"):
+        if isinstance(tokens := row.get(f"{kind}_tokens"), int | float):
+            yield Sample(Measure.TOKENS, {**told, "kind": kind}, float(tokens))

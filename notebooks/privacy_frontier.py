@@ -1,0 +1,130 @@
+"""What anonymization cost and what it is worth: fidelity, attacks, and the settings tried."""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="Anonymization: fidelity and risk")
+
+
+@app.cell
+def _():
+    import marimo as mo
+    import polars as pl
+
+    from anonymization.tables.attacks.plots import (
+        Dot,
+        RateRow,
+        Scatter,
+        frontier_chart,
+        rates_chart,
+    )
+    from data.snapshot.neutralise import one_line
+    from notebooks.workspace import audit_file, bars, query, shown, workspace
+
+    return (
+        Dot, RateRow, Scatter, audit_file, bars, frontier_chart, mo, one_line, pl, query,
+        rates_chart, shown, workspace,
+    )  # fmt: skip
+
+
+@app.cell
+def _(audit_file, mo, workspace):
+    out = workspace(mo.cli_args().get("out"))
+    privacy = audit_file(out, "privacy.json")
+    masking = privacy.get("masking") or {}
+    tables = (privacy.get("tables") or {}).get("tables") or {}
+    mo.md("# Anonymization: fidelity and risk\nFrom `audit/privacy.json` of the newest release.")
+    return masking, out, tables
+
+
+@app.cell
+def _(bars, masking, mo, out, query):
+    spans = query(
+        out,
+        """SELECT type, recognizer, count(*) AS spans, round(min(score), 2) AS least_sure
+           FROM masked_spans GROUP BY ALL ORDER BY spans DESC, type, recognizer""",
+    )
+    counts = masking.get("spans", {})
+    drawn = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    _parts = [mo.md("## Masked text")]
+    if masking:
+        _rows = [(kind, float(n), f"{n:,}") for kind, n in drawn]
+        _parts.append(mo.Html(bars(_rows, "Private values replaced, by kind")))
+    _parts.append(mo.ui.table(spans) if spans.height else mo.md("No session was masked."))
+    mo.vstack(_parts)
+    return counts, spans
+
+
+@app.cell
+def _(mo, one_line, tables):
+    mo.stop(not tables, mo.md("## Tables\nThe release holds no anonymized table."))
+    names = {f"{at}. {one_line(name)}": name for at, name in enumerate(sorted(tables), 1)}
+    picked = mo.ui.dropdown(names, value=next(iter(names)), label="Table")
+    mo.vstack([mo.md("## Tables"), picked])
+    return (picked,)
+
+
+@app.cell
+def _(mo, one_line, picked, pl, shown, tables):
+    table = tables[picked.value]
+    fidelity = shown(pl.DataFrame(table["fidelity"]["by_column"]))
+    mo.vstack(
+        [
+            mo.plain_text(one_line(table["statement"])),
+            mo.md("### Fidelity\nThe distance of each released column from the original."),
+            mo.ui.table(fidelity),
+        ]
+    )
+    return fidelity, table
+
+
+@app.cell
+def _(RateRow, mo, picked, rates_chart, table):
+    limits = {
+        "one company": table["limits"]["one_company"],
+        "whole industry": table["limits"]["whole_industry"],
+        "history": table["limits"]["history"],
+        "largest company": table["limits"]["largest"],
+    }
+    worst = {}
+    for _found in sorted(table["attacks"], key=lambda attack: attack["rate"]):
+        if _found["risk"] in limits and len(_found["columns"]) <= table["limits"]["columns"]:
+            worst[_found["risk"]] = _found
+    rates = [
+        RateRow(risk, f["rate"], f["ci_low"], f["ci_high"], f["chance"], limits[risk])
+        for risk, f in worst.items()
+    ]
+    mo.Html(rates_chart(rates, f"{picked.value}: found again by the best attack", standalone=True))
+    return rates, worst
+
+
+@app.cell
+def _(Dot, Scatter, frontier_chart, mo, picked, table):
+    scatters = []
+    for _risk, _limit in (("whole industry", "whole_industry"), ("history", "history")):
+        _dots = tuple(
+            Dot(
+                point["setting"],
+                max(point["utility"]["spearman"], 0.0),
+                point["risks"][_risk]["rate"],
+                point["setting"] == "as configured",
+            )
+            for point in table["frontier"]
+            if _risk in point["risks"]
+        )
+        if _dots:
+            _least = table["utility_limits"]["min_spearman"]
+            scatters.append(Scatter(_risk, _dots, _least, table["limits"][_limit]))
+    mo.Html(
+        frontier_chart(
+            scatters,
+            "Spearman within industries, least column",
+            f"{picked.value}: risk and utility of the settings tried",
+            standalone=True,
+        )
+    )
+    return (scatters,)
+
+
+if __name__ == "__main__":
+    app.run()

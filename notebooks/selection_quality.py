@@ -1,0 +1,124 @@
+"""Is the release a fair picture of its pool? Families, constraints, and the pilots' order."""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="Selection quality")
+
+
+@app.cell
+def _():
+    import marimo as mo
+    import polars as pl
+
+    from notebooks.workspace import audit_file, bars, query, shown, workspace
+
+    return audit_file, bars, mo, pl, query, shown, workspace
+
+
+@app.cell
+def _(audit_file, mo, query, workspace):
+    out = workspace(mo.cli_args().get("out"))
+    told = audit_file(out, "selection.json")
+    pool = query(out, "SELECT * EXCLUDE (run_id) FROM selection ORDER BY task_id")
+    chosen = pool.filter(pool["outcome"] == "chosen")
+    mo.stop(pool.is_empty(), mo.md("# Selection quality\nThere were no candidates."))
+    mo.vstack(
+        [
+            mo.md("# Selection quality"),
+            mo.hstack(
+                [
+                    mo.stat(f"{chosen.height:,}", label="chosen"),
+                    mo.stat(f"{pool.height:,}", label="candidates"),
+                    mo.stat(str(told.get("status", "no report")), label="solver"),
+                    mo.stat(str(told.get("gap", "-")), label="distance from the proven bound"),
+                ]
+            ),
+        ]
+    )
+    return chosen, out, pool, told
+
+
+@app.cell
+def _(bars, chosen, mo, pl, pool, told):
+    market = told.get("family_weights") or {}
+    held = dict(chosen.group_by("task_family").len().iter_rows())
+    there = dict(pool.group_by("task_family").len().iter_rows())
+    families = pl.DataFrame(
+        [
+            {
+                "family": family or "(none)",
+                "market": market.get(family),
+                "pool": there.get(family, 0),
+                "chosen": held.get(family, 0),
+                "share": held.get(family, 0) / max(chosen.height, 1),
+            }
+            for family in sorted({*market, *there}, key=lambda name: name or "")
+        ],
+        schema={"family": str, "market": float, "pool": int, "chosen": int, "share": float},
+    ).sort("share", "family", descending=[True, False])
+    # Half the sum of differences: the share of the release that would have to change.
+    off = 0.5 * sum(abs((row["market"] or 0.0) - row["share"]) for row in families.to_dicts())
+    _rows = [
+        (f, float(n), f"{n} of {p}") for f, n, p in families["family", "chosen", "pool"].rows()
+    ]
+    mo.vstack(
+        [
+            mo.Html(bars(_rows, "Chosen, by task family")),
+            mo.md(f"Distance from the market's mixture: {off:.1%} of the release.")
+            if market
+            else mo.md("There was no mixture to follow."),
+            mo.ui.table(families),
+        ]
+    )
+    return families, off
+
+
+@app.cell
+def _(mo, pl, shown, told):
+    constraints = shown(pl.DataFrame(told.get("rows", []), infer_schema_length=None, strict=False))
+    if constraints.height:
+        binding = (pl.col("value") == pl.col("low")) | (pl.col("value") == pl.col("high"))
+        constraints = constraints.with_columns(binding=binding).sort(
+            "excess", "binding", "kind", "name", descending=[True, True, False, False]
+        )
+    lite = pl.DataFrame(
+        [
+            {"margin": row["name"], "distance": row["distance"]}
+            for row in (told.get("lite") or {}).get("margins", [])
+        ]
+    )
+    _parts = [mo.md("## Constraints\nPaid for first, then those at their bound.")]
+    _parts.append(mo.ui.table(constraints) if constraints.height else mo.md("There were none."))
+    _parts.append(mo.md("## Subset for manual audit\nIts distance from the release, by margin."))
+    _parts.append(mo.ui.table(lite) if lite.height else mo.md("None was drawn."))
+    mo.vstack(_parts)
+    return constraints, lite
+
+
+@app.cell
+def _(mo, out, pl, query):
+    pilots = query(
+        out,
+        """SELECT s.model, count(*) FILTER (c.outcome = 'chosen') AS chosen_tasks,
+                  avg(s.score) FILTER (c.outcome = 'chosen') AS on_chosen,
+                  avg(s.score) AS on_pool
+           FROM scores s JOIN candidates c USING (task_id)
+           WHERE s.score IS NOT NULL GROUP BY s.model ORDER BY on_pool DESC, s.model""",
+    )
+    agreement = None
+    if pilots.height > 1:
+        agreement = pilots.select(
+            pl.corr(pl.col("on_chosen"), pl.col("on_pool"), method="spearman")
+        ).item()
+    _parts = [mo.md("## Pilots\nDo the chosen tasks put the models in the order of the pool?")]
+    if pilots.is_empty():
+        _parts.append(mo.md("No pilot scores were given."))
+    else:
+        _parts += [mo.ui.table(pilots), mo.md(f"Spearman correlation: {agreement}")]
+    mo.vstack(_parts)
+    return agreement, pilots
+
+
+if __name__ == "__main__":
+    app.run()

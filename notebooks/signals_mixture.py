@@ -1,0 +1,109 @@
+"""What people install, and the mixture made of it: now, and over the snapshots that are known."""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="Signals and mixture")
+
+
+@app.cell
+def _():
+    import marimo as mo
+
+    from notebooks.workspace import audit_file, bars, lines, query, workspace
+
+    return audit_file, bars, lines, mo, query, workspace
+
+
+@app.cell
+def _(audit_file, mo, query, workspace):
+    out = workspace(mo.cli_args().get("out"))
+    mixture = audit_file(out, "selection.json").get("mixture") or {}
+    staged = query(
+        out,
+        """SELECT DISTINCT source, date, layer, family, weight FROM weights
+           ORDER BY source, date, layer, family, weight""",
+        every_run=True,
+    )
+    mo.stop(staged.is_empty(), mo.md("# Signals and mixture\nNo signals were given."))
+    layer = mo.ui.dropdown(["signal", "task", "display"], value="signal", label="Families")
+    mo.vstack([mo.md("# Signals and mixture"), layer])
+    return layer, mixture, out, staged
+
+
+@app.cell
+def _(layer, mixture, staged):
+    # Weights of all kept runs, and of the snapshot before the newest, which the release tells.
+    weights = {
+        (str(row["date"]), row["family"]): row["weight"]
+        for row in staged.to_dicts()
+        if row["layer"] == layer.value
+    }
+    before = mixture.get("change") if layer.value == "signal" else None
+    for _row in before["families"] if before else []:
+        weights.setdefault((before["before"], _row["name"]), _row["before"])
+    dates = sorted({date for date, _ in weights})
+    families = sorted(
+        {family for _, family in weights},
+        key=lambda family: (-weights.get((dates[-1], family), 0.0), family),
+    )
+    return dates, families, weights
+
+
+@app.cell
+def _(bars, dates, families, lines, mo, weights):
+    newest = [(family, weights.get((dates[-1], family), 0.0)) for family in families]
+    series = {family: [weights.get((date, family)) for date in dates] for family in families[:6]}
+    mo.vstack(
+        [
+            mo.Html(bars([(f, w, f"{w:.1%}") for f, w in newest], f"Market weight at {dates[-1]}")),
+            mo.Html(lines(series, dates, "The six heaviest over time")),
+        ]
+    )
+    return newest, series
+
+
+@app.cell
+def _(mo, out, query):
+    gap = query(
+        out,
+        """SELECT family, round(100 * weight, 1) AS market_percent, tasks, suggested,
+                  round(gap, 1) AS gap_points, action
+           FROM weights WHERE layer = 'task' AND action IS NOT NULL
+           ORDER BY gap DESC, family""",
+    )
+    patterns = query(
+        out,
+        """SELECT pattern, family, surface, benchmarkable, signals, round(mass) AS mass,
+                  round(100 * weight, 2) AS weight_percent, ideas
+           FROM patterns ORDER BY mass DESC, pattern""",
+    )
+    chosen = mo.ui.table(patterns, selection="single", initial_selection=[0])
+    mo.vstack(
+        [
+            mo.md("## What the pool lacks\nIn points of the mixture; positive: too few tasks."),
+            mo.ui.table(gap),
+            mo.md("## Patterns\nChoose one to see its skills."),
+            chosen,
+        ]
+    )
+    return chosen, gap, patterns
+
+
+@app.cell
+def _(chosen, mo, out, query):
+    mo.stop(chosen.value.is_empty(), mo.md("Choose a pattern above."))
+    skills = query(
+        out,
+        """SELECT p.slug, s.mass, round(p.share, 3) AS share, round(p.score, 3) AS score,
+                  round(p.cues, 3) AS cues, round(p.similarity, 3) AS similarity, p.in_cluster
+           FROM signal_patterns p JOIN signals s USING (source, date, slug)
+           WHERE p.pattern = ? ORDER BY s.mass * p.share DESC, p.slug""",
+        [chosen.value["pattern"][0]],
+    )
+    mo.ui.table(skills)
+    return (skills,)
+
+
+if __name__ == "__main__":
+    app.run()

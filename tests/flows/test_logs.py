@@ -1,0 +1,96 @@
+"""The log file of a run: lines that parse, nothing private, nothing left behind."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from data.errors import InputError
+from flows.logs import LOGGER, logging_to
+
+log = logging.getLogger(f"{LOGGER}.flows.test")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def test_a_line_bears_time_level_run_and_fields(tmp_path: Path) -> None:
+    with logging_to(tmp_path, "demo-2026.01.15-ab") as path:
+        log.info("stage %s done", "scan", extra={"seconds": 1.5, "items": 2**60, "where": tmp_path})
+        log.debug("too fine")
+    (told,) = lines(path)
+    assert told.pop("at").endswith("+00:00")
+    assert told == {
+        "level": "info",
+        "run_id": "demo-2026.01.15-ab",
+        "logger": "benchmint.flows.test",
+        "message": "stage scan done",
+        "seconds": 1.5,
+        "items": str(2**60),
+        "where": f"({type(tmp_path).__name__})",
+    }
+    assert path == tmp_path / "private" / "logs" / "demo-2026.01.15-ab.jsonl"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_an_error_is_told_by_class_and_place_alone(tmp_path: Path) -> None:
+    with logging_to(tmp_path, "r") as path:
+        try:
+            raise ValueError("Ms Example's salary")
+        except ValueError:
+            log.exception("stage failed")
+    (told,) = lines(path)
+    assert (told["level"], told["error"]) == ("error", "ValueError")
+    assert told["error_at"].startswith("test_logs.py:")
+    assert "salary" not in path.read_text()
+
+
+def test_hostile_text_stays_one_line_and_takes_no_name_of_the_log(tmp_path: Path) -> None:
+    with logging_to(tmp_path, "r") as path:
+        log.info("a\n\x1b[31m\ud800", extra={"run_id": "other", "level": "x", "name2": "\u202e"})
+    (told,) = lines(path)
+    assert (told["run_id"], told["level"]) == ("r", "info")
+    assert told["message"] == "a\n\x1b[31m\\ud800"
+    assert b"\x1b" not in path.read_bytes()
+
+
+def test_a_second_run_appends_and_other_runs_have_files_of_their_own(tmp_path: Path) -> None:
+    for run, message in (("r", "one"), ("r", "two"), ("s", "three")):
+        with logging_to(tmp_path, run) as path:
+            log.warning(message)
+    log.warning("afterwards")
+    assert [told["message"] for told in lines(path)] == ["three"]
+    assert [told["message"] for told in lines(path.with_name("r.jsonl"))] == ["one", "two"]
+
+
+def test_nothing_stays_set_and_nothing_reaches_other_loggers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    logger = logging.getLogger(LOGGER)
+    before = (logger.level, logger.propagate, list(logger.handlers))
+    with pytest.raises(KeyError), logging_to(tmp_path, "r", logging.DEBUG):
+        log.debug("inside")
+        raise KeyError
+    assert (logger.level, logger.propagate, logger.handlers) == before
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("run_id", ["", "../r", "a/b", ".r", "r\n", "x" * 129])
+def test_an_id_that_is_no_file_name_is_refused(tmp_path: Path, run_id: str) -> None:
+    with pytest.raises(InputError, match="a run id of"), logging_to(tmp_path, run_id):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "private" / "logs").mkdir(parents=True)
+    (tmp_path / "private" / "logs" / "r.jsonl").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic"), logging_to(tmp_path, "r"):
+        pass
+    assert not (tmp_path / "elsewhere").exists()

@@ -1,0 +1,216 @@
+"""Every notebook runs on the built demo and tells what the build told."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+import pytest
+
+from data.errors import InputError
+from notebooks.workspace import VARIABLE, audit_file, bars, lines, query, shown, workspace
+from tests.flows.command import command, environment
+
+HOSTILE = '<script>alert("x")</script>\x1b[31m'
+NOTEBOOKS = sorted(
+    path.stem
+    for path in (Path(__file__).parents[2] / "notebooks").glob("*.py")
+    if path.stem not in ("__init__", "workspace")
+)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small demo, built once; none where marimo is missing: nothing would look at it."""
+    pytest.importorskip("marimo", reason="no marimo: pip install 'benchmint[notebooks]'")
+    out = tmp_path_factory.mktemp("notebooks")
+    told = subprocess.run(
+        command("build", "--quiet", "--workers", 1, "--out", out),
+        env=environment() | {"BENCHMINT_DEMO__SIZE": "8"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    return out
+
+
+def run(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, dict[str, Any]]:
+    """What a notebook shows, as markup, and what its cells defined."""
+    monkeypatch.setenv(VARIABLE, os.fspath(out))
+    outputs, defined = importlib.import_module(f"notebooks.{name}").app.run()
+    shown_parts = (getattr(output, "text", "") for output in outputs)
+    return "\n".join(shown_parts), dict(defined)
+
+
+def test_there_is_one_for_each_question() -> None:
+    assert NOTEBOOKS == [
+        "funnel_overlaps",
+        "privacy_frontier",
+        "rejection_audit",
+        "sampling_inclusion",
+        "selection_quality",
+        "signals_mixture",
+    ]
+
+
+def test_without_a_build_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, os.fspath(tmp_path))
+    with pytest.raises(InputError, match=r"no staging\.duckdb; expected a built workspace"):
+        workspace()
+
+
+def test_names_become_text_not_markup() -> None:
+    for picture in (
+        bars([(HOSTILE, 1.0, HOSTILE)], HOSTILE),
+        lines({HOSTILE: [0.5, None, 1.0]}, [HOSTILE, "b", "c"], HOSTILE),
+    ):
+        assert "<script" not in picture
+        assert "\x1b" not in picture
+        assert "&lt;script&gt;" in picture
+    assert shown(pl.DataFrame({"a": ["x\ny\x1b"], "n": [1]})).row(0) == ("x y⟨U+001B⟩", 1)
+
+
+def test_bars_and_lines_of_nothing_are_empty_pictures() -> None:
+    assert "<rect" not in bars([], "none")
+    assert "<circle" not in lines({}, [], "none")
+    assert 'width="0.0"' in bars([("a", 0.0, "0")], "zero")
+
+
+@pytest.mark.slow
+def test_the_funnel_is_that_of_the_release(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, defined = run("funnel_overlaps", demo, monkeypatch)
+    told = {
+        (row["stage"], row["unit"]): row["n_in"]
+        for row in audit_file(demo, "funnel.json")["stages"]
+    }
+    funnel = defined["funnel"]
+    assert dict(zip(funnel["stage", "unit"].rows(), funnel["n_in"], strict=True)) == told
+    assert set(defined["steps"]["unit"]) == {"instance"}
+    assert "<svg" in text and "masking" in text
+    lost = funnel["rejected"].sum() + funnel["errored"].sum()
+    assert defined["reasons"]["units"].sum() == lost
+
+
+@pytest.mark.slow
+def test_a_rejection_leads_to_its_measurements(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, defined = run("rejection_audit", demo, monkeypatch)
+    reason, units = defined["reason"], defined["units"]
+    assert reason["gate"] is not None  # gates stand before what could not be read
+    assert units["n"].sum() == reason["units"]
+    failed = defined["verdicts"].filter(pl.col("status") == "failed")
+    assert failed["gate"].to_list() == [reason["gate"]]
+    assert failed["reason"].to_list() == [reason["reason"]]
+    assert defined["item"] in {*defined["descent"]["child"], *defined["descent"]["parent"]}
+
+
+@pytest.mark.slow
+def test_the_mixture_has_a_past_and_sums_to_one(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, defined = run("signals_mixture", demo, monkeypatch)
+    assert defined["dates"] == ["2025-12-01", "2026-01-01"]
+    assert sum(weight for _, weight in defined["newest"]) == pytest.approx(1, abs=1e-6)
+    assert len(defined["series"]) == 6
+    assert all(None not in weights for weights in defined["series"].values())
+    assert "polyline" in text
+    assert defined["skills"].height == defined["patterns"]["signals"][0]
+
+
+@pytest.mark.slow
+def test_inclusion_probabilities_estimate_the_population(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, defined = run("sampling_inclusion", demo, monkeypatch)
+    drawn, population = defined["drawn"], defined["population"]
+    assert drawn["pi_design"].is_between(0, 1, closed="right").all()
+    assert (
+        population == query(demo, "SELECT passed FROM funnel WHERE stage = 'filter_points'").item()
+    )
+    assert population / 2 < defined["estimate"] < population * 2
+    assert 1 <= defined["effective"] <= drawn.height
+    assert defined["by_category"]["questions"].sum() == drawn.height
+    assert defined["decades"]["len"].sum() == drawn.height
+
+
+@pytest.mark.slow
+def test_the_selection_is_held_against_market_and_pool(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, defined = run("selection_quality", demo, monkeypatch)
+    told = audit_file(demo, "selection.json")
+    assert sorted(defined["chosen"]["task_id"]) == sorted(told["chosen"])
+    assert defined["families"]["chosen"].sum() == len(told["chosen"])
+    assert defined["families"]["pool"].sum() == told["pool"]
+    assert 0 <= defined["off"] <= 1
+    assert defined["constraints"].height == len(told["rows"])
+
+
+@pytest.mark.slow
+def test_masking_is_told_by_kind(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, defined = run("privacy_frontier", demo, monkeypatch)
+    assert defined["spans"]["spans"].sum() == sum(defined["counts"].values()) > 0
+    assert "Private values replaced" in text
+
+
+@pytest.mark.slow
+def test_risk_and_fidelity_of_a_table_with_a_hostile_name(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = tmp_path / "snapshots" / "latest" / "public" / "audit"
+    audit.mkdir(parents=True)
+    (tmp_path / "staging.duckdb").symlink_to(demo / "staging.duckdb")
+    report = {"tables": {"tables": {HOSTILE: table_report()}}}
+    (audit / "privacy.json").write_bytes(orjson.dumps(report))
+    text, defined = run("privacy_frontier", tmp_path, monkeypatch)
+    assert "<script" not in text and "\x1b" not in text
+    assert [(row.label, row.rate) for row in defined["rates"]] == [("history", 0.3)]
+    assert 'class="above"' in text  # 0.3 is beyond the limit of 0.2
+    (plot,) = defined["scatters"]
+    assert [(dot.label, dot.kept, dot.risk, dot.own) for dot in plot.dots] == [
+        ("as configured", 0.9, 0.3, True),
+        ("rank_swap 0.5", 0.0, 0.1, False),
+    ]
+    assert (plot.least_kept, plot.most_risk) == (0.94, 0.2)
+    assert defined["fidelity"]["column"].to_list() == ["revenue"]
+
+
+def table_report() -> dict[str, Any]:
+    """The part of `privacy.json` on one table: three attacks, one with too many columns."""
+    return {
+        "statement": f"History: 30 % found. {HOSTILE}",
+        "fidelity": {"by_column": [{"column": "revenue", "group": "(all)", "spearman": 0.9}]},
+        "attacks": [attack(0.3, 2), attack(0.1, 1), attack(0.9, 5)],
+        "limits": {
+            "columns": 3, "one_company": 0.2, "whole_industry": 0.2, "history": 0.2, "largest": 0.5
+        },
+        "utility_limits": {"min_spearman": 0.94},
+        "frontier": [setting("as configured", 0.9, 0.3), setting("rank_swap 0.5", -0.1, 0.1)],
+    }  # fmt: skip
+
+
+def attack(rate: float, columns: int) -> dict[str, Any]:
+    return {
+        "risk": "history",
+        "columns": ["revenue"] * columns,
+        "rate": rate,
+        "ci_low": rate / 2,
+        "ci_high": min(1.0, rate * 2),
+        "chance": 0.02,
+    }
+
+
+def setting(name: str, spearman: float, rate: float) -> dict[str, Any]:
+    return {
+        "setting": name,
+        "utility": {"spearman": spearman},
+        "risks": {"history": {"rate": rate}},
+    }
