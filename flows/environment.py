@@ -16,6 +16,8 @@ DEFAULTS = {
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_ROOT_LEVEL": "CRITICAL",
     "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
+    # Builds at the same time share one SQLite file: its server says 500 while that is locked.
+    "PREFECT_CLIENT_RETRY_EXTRA_CODES": "500",
     "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
     "PREFECT_CLI_COLORS": "false",
 }

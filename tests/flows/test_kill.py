@@ -62,7 +62,7 @@ def kill_after(seconds: float, workspace: Path, out: Path, key: Path) -> bool:
 
 def test_a_build_killed_ten_times_ends_in_the_same_digest(tmp_path: Path) -> None:
     workspace = tmp_path / "demo"
-    generate(workspace, 150, 11)
+    generate(workspace, 60, 11)
     key = key_file(tmp_path)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     began = time.perf_counter()

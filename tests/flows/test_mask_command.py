@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from PIL import Image
 from typer.testing import CliRunner
 
+from data.canonical import file_digest
 from data.errors import BenchmintError
 from flows.commands import mask, restore, scan
 
@@ -87,13 +89,11 @@ def test_scan_tells_places_and_no_values(folder: Path, tmp_path: Path) -> None:
 
 def test_a_picture_needs_an_approval(folder: Path, tmp_path: Path) -> None:
     picture = folder / "p.png"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    Image.new("RGB", (2, 2)).save(picture)
     config = ("--config", tmp_path / "config.toml")
     code, said = run("mask", picture, "--out", tmp_path / "a", *config)
     assert code == 1 and "p.png: rejected, document.no_approval" in said
     approvals = tmp_path / "approvals.txt"
-    approvals.write_text(
-        "# sha256, who\n4c4b6a3be1314ab86138bef4314dde022e600960d8689a2c8f8631802d20dab6 Ada\n"
-    )
+    approvals.write_text(f"# sha256, who\n{file_digest(picture)} Ada\n")
     code, said = run("mask", picture, "--out", tmp_path / "b", "--approvals", approvals, *config)
     assert code == 0 and (tmp_path / "b" / "files" / "p.png").is_file()

@@ -87,6 +87,7 @@ def test_a_build_is_recorded_by_a_configured_server(server: dict[str, str], tmp_
         for flow in httpx.post(f"{url}/flows/filter", json={}, timeout=30).json()
     }
     lanes = {"sessions-to-tasks", "signals-to-mixture", "tables-to-questions", "select-subset"}
+    lanes |= {"anonymize-tables", "judge-instances"}
     assert {flows[run["flow_id"]] for run in runs} == {"build-snapshot"} | lanes
     artifacts = httpx.post(f"{url}/artifacts/filter", json={}, timeout=30).json()
     assert {artifact["key"] for artifact in artifacts} >= {"funnel", "funnel-summary"}
