@@ -10,7 +10,7 @@ from anonymization.tables.release_gate import JudgedTable
 from data.errors import ConfigError, guarded
 from data.run_store import StageOutput
 from flows import table_stages
-from flows.recipe import Recipe, Runtime
+from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
 from flows.sealed_tables import keep, kept, require_unchanged
 from flows.table_files import TableFile, digests, find_tables
@@ -18,7 +18,7 @@ from flows.table_release import AnonymizedTables, judge, released
 
 
 @flow(name="anonymize-tables", validate_parameters=False)
-def anonymize_tables(recipe: Recipe, runtime: Runtime) -> AnonymizedTables | None:
+def anonymize_tables(recipe: FlowRecipe, runtime: FlowRuntime) -> AnonymizedTables | None:
     """Find, anonymize and attack, judge; None where no tables were given.
 
     A folder that was sealed starts at the pseudonymized tables, whether the originals are there

@@ -16,7 +16,7 @@ from flows.anonymize_tables import anonymize_tables
 from flows.artifacts import publish_funnel
 from flows.lanes import joined
 from flows.publish import inputs_of, publish, stage_for_analysts
-from flows.recipe import Recipe, Runtime
+from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import building, open_run
 from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
@@ -36,7 +36,7 @@ class Built:
 
 
 @flow(name="build-snapshot", validate_parameters=False)
-def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
+def build_snapshot(recipe: FlowRecipe, runtime: FlowRuntime) -> Built:
     """Build, verify and publish one snapshot; nothing is redone that is done already."""
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with building(runtime.out):

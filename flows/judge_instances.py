@@ -36,7 +36,7 @@ from flows.judging_stages import (
     write_contained,
     write_labelled,
 )
-from flows.recipe import Recipe, Runtime
+from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class JudgedPool:
 
 
 @flow(name="judge-instances", validate_parameters=False)
-def judge_instances(recipe: Recipe, runtime: Runtime, packaged: Path) -> JudgedPool:
+def judge_instances(recipe: FlowRecipe, runtime: FlowRuntime, packaged: Path) -> JudgedPool:
     """Judge what was packaged into `packaged`, by the model or the rules of the recipe."""
     run = open_run(recipe, runtime)
     decisions = recorded(private_dir(run.private / REVIEW))

@@ -25,9 +25,8 @@ from flows.leak_check import STAGE as CHECK
 from flows.leak_check import judge, leaks_of
 from flows.mask_shard import STAGE, MaskJob, mask_shard
 from flows.masking_recipe import MaskingRecipe, with_approvals
-from flows.progress import track
 from flows.run import Run
-from flows.sharding import map_shards
+from flows.shard_stage import run_shards
 from flows.stage_books import write_books
 from flows.stored_pool import StoredPool
 
@@ -48,17 +47,10 @@ def mask_sessions(
     }
     whole = [with_frozen_pages(survivor, results) for survivor in survivors]
     jobs = [
-        (run, _key(run, part, config), MaskJob(part, pages, config, run.key))
-        for part in _parts(whole)
+        (_key(run, part, config), MaskJob(part, pages, config, run.key)) for part in _parts(whole)
     ]
-    done = map_shards(_run_shard, jobs, *run.runtime.shards)
-    outputs = list(track(done, "mask", len(jobs), quiet=run.runtime.quiet))
+    outputs = run_shards(run, STAGE, mask_shard, jobs, "mask")
     return read_survivors([output.path for output in outputs]), outputs
-
-
-def _run_shard(job: tuple[Run, str, MaskJob]) -> StageOutput:
-    run, key, shard = job
-    return run.store.run(STAGE, key, partial(mask_shard, shard))
 
 
 def _parts(survivors: Sequence[Survivor]) -> list[tuple[tuple[Survivor, ...], ...]]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, PlainSerializer, ValidationError
+from pydantic import Field, PlainSerializer, ValidationError, WithJsonSchema
 
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
@@ -172,6 +172,12 @@ class Runtime(StageConfig):
     def shards(self) -> tuple[int, Runner, str | None]:
         """How sharded stages are run: `map_shards` takes it."""
         return self.workers, self.runner, self.cluster
+
+
+# Prefect makes a JSON schema of each flow's parameters, half a second for models of this size; who
+# deploys has plain parameters instead (flows.deployed).
+FlowRecipe = Annotated[Recipe, WithJsonSchema({"type": "object"})]
+FlowRuntime = Annotated[Runtime, WithJsonSchema({"type": "object"})]
 
 
 class Settings(StageConfig):

@@ -23,7 +23,7 @@ from data.staging.tables import SCORES
 from data.tables import write_table
 from flows.choosing import Choice, Known, choose, family_of, last_release
 from flows.mixture import MixtureRef
-from flows.recipe import Recipe, Runtime
+from flows.recipe import FlowRecipe, FlowRuntime, Runtime
 from flows.run import Run, open_run
 from flows.stage_books import write_books
 from selection.scores import ScoreMatrix, read_scores
@@ -44,7 +44,7 @@ class Chosen:
 
 @flow(name="select-subset", validate_parameters=False)
 def select_subset(
-    recipe: Recipe, runtime: Runtime, pool: Sequence[Candidate], mixture: MixtureRef | None
+    recipe: FlowRecipe, runtime: FlowRuntime, pool: Sequence[Candidate], mixture: MixtureRef | None
 ) -> Chosen:
     """Give each candidate its family, then choose."""
     run = open_run(recipe, runtime)

@@ -36,9 +36,8 @@ from data.run_store import StageOutput
 from data.schemas import FILES
 from data.tables import write_table
 from flows.judging_stages import with_excerpts, write_cases
-from flows.progress import track
 from flows.run import Run
-from flows.sharding import map_shards
+from flows.shard_stage import run_shards
 from flows.stage_books import write_books
 from flows.stored_pool import StoredPool, read_pool, write_pool
 
@@ -103,14 +102,8 @@ def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput
     for shard in shards(files, run.runtime.shard_bytes):
         told = [(file.relative, file.sha256, file.format) for file in shard]
         key = run.store.key("recover", told, config, state, run.key_id)
-        jobs.append((run, key, ShardJob(shard, roots, config, run.key)))
-    done = map_shards(_run_shard, jobs, *run.runtime.shards)
-    return list(track(done, "read, recover, gate", len(jobs), quiet=run.runtime.quiet))
-
-
-def _run_shard(job: tuple[Run, str, ShardJob]) -> StageOutput:
-    run, key, shard = job
-    return run.store.run("recover", key, partial(process_shard, shard))
+        jobs.append((key, ShardJob(shard, roots, config, run.key)))
+    return run_shards(run, "recover", process_shard, jobs, "read, recover, gate")
 
 
 def _state_of(roots: Sequence[Path]) -> str:

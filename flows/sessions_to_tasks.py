@@ -9,7 +9,7 @@ from prefect import flow
 from flows.judge_instances import judge_instances
 from flows.lanes import LanePool
 from flows.masking import check_leaks, mask_sessions
-from flows.recipe import Recipe, Runtime
+from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import open_run
 from flows.session_stages import (
     input_digests,
@@ -22,7 +22,7 @@ from flows.session_stages import (
 
 
 @flow(name="sessions-to-tasks", validate_parameters=False)
-def sessions_to_tasks(recipe: Recipe, runtime: Runtime) -> LanePool | None:
+def sessions_to_tasks(recipe: FlowRecipe, runtime: FlowRuntime) -> LanePool | None:
     """From logs to masked, packaged candidates; None where no sessions were given."""
     if not runtime.sessions:
         return None

@@ -10,12 +10,12 @@ from data.canonical import file_digest
 from data.errors import guarded
 from data.run_store import StageOutput
 from flows.mixture import Dated, MixtureRef, dated_files, read_mixture, write_mixture
-from flows.recipe import Recipe, Runtime
+from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
 
 
 @flow(name="signals-to-mixture", validate_parameters=False)
-def signals_to_mixture(recipe: Recipe, runtime: Runtime) -> MixtureRef | None:
+def signals_to_mixture(recipe: FlowRecipe, runtime: FlowRuntime) -> MixtureRef | None:
     """Collect every snapshot given, analyse the newest, compare it with the one before."""
     if not runtime.signals:
         return None

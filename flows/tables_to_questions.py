@@ -8,12 +8,12 @@ from data.errors import guarded
 from data.run_store import StageOutput
 from flows import questions
 from flows.lanes import LanePool
-from flows.recipe import Recipe, Runtime
+from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
 
 
 @flow(name="tables-to-questions", validate_parameters=False)
-def tables_to_questions(recipe: Recipe, runtime: Runtime) -> LanePool | None:
+def tables_to_questions(recipe: FlowRecipe, runtime: FlowRuntime) -> LanePool | None:
     """Read, draw and ask; None where no statements were given."""
     if not (runtime.sec or runtime.edinet):
         return None

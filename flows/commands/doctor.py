@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from data.canonical import pretty_json
 from data.snapshot.neutralise import one_line
-from flows.doctor import Finding, Grade, examine
 from flows.recipe import load_settings
 from flows.service.settings import from_environment
+
+if TYPE_CHECKING:
+    from flows.doctor import Finding
 
 
 def command(
@@ -21,6 +23,9 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Check environment, models, solvers, port, disk, rights and key; exit 1 if one fails."""
+    # It loads what it examines, which takes seconds: other commands do not wait for it.
+    from flows.doctor import Grade, examine
+
     given = {"runtime": {"out": out}} if out is not None else {}
     findings = examine(load_settings(config, given), from_environment())
     if json:
