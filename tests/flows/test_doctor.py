@@ -152,7 +152,7 @@ def test_the_command_fails_where_a_check_does(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = [Finding("disk", Grade.OK, "much"), Finding("port", grade, "x\x1b[31m", "Do this.")]
-    monkeypatch.setattr(doctor_command, "examine", lambda *_: found)
+    monkeypatch.setattr(doctor, "examine", lambda *_: found)
     app = typer.Typer()
     app.command()(doctor_command.command)
     plain, json = CliRunner().invoke(app, []), CliRunner().invoke(app, ["--json"])
