@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import secrets
-import socket
 import sys
 from pathlib import Path
 
 import uvicorn
 
 from data.atomic import private_dir
-from data.errors import InputError
 from flows.audit_server.app import audit_app
-from flows.audit_server.guard import LOOPBACK
 from flows.audit_server.load import load_audit
+from flows.loopback import LOOPBACK, listen
 
 _TOKEN_BYTES = 24
 _MAX_CONNECTIONS = 100
@@ -27,7 +25,7 @@ def serve(out: Path, port: int) -> None:
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     audit = load_audit(out, token)
     private_dir(out / "private")
-    listening = _listen(port)
+    listening = listen(port)
     port = listening.getsockname()[1]
     app = audit_app(audit, port)
     print(f"benchmint: serving on http://{LOOPBACK}:{port}/", file=sys.stderr)
@@ -41,16 +39,3 @@ def serve(out: Path, port: int) -> None:
         timeout_graceful_shutdown=2,
     )
     uvicorn.Server(config).run(sockets=[listening])
-
-
-def _listen(port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((LOOPBACK, port))
-        listening.listen()  # before the address is told: whoever reads it may come at once
-    except OSError as error:
-        listening.close()
-        found = error.strerror or type(error).__name__
-        raise InputError(f"port {port}", found, "a free port", "Choose another one.") from error
-    return listening

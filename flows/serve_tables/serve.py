@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,8 @@ from starlette.applications import Starlette
 from construction.tables.model import COMPANIES, POINTS, SERIES
 from construction.tables.store import read_tables
 from construction.tables.tools.database import Database, index_database
-from data.errors import InputError
+from flows.loopback import LOOPBACK, listen
 
-LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
 _MAX_BODY = 64 * 1024
 _MAX_SESSIONS = 1000
@@ -48,7 +46,7 @@ def serve_http(server: Server[Any], port: int) -> None:
 
     Raises InputError if the port cannot be taken.
     """
-    listening = _listen(port)
+    listening = listen(port)
     port = listening.getsockname()[1]
     print(f"benchmint: serving on http://{LOOPBACK}:{port}{PATH}", file=sys.stderr, flush=True)
     config = uvicorn.Config(
@@ -77,16 +75,3 @@ def http_app(server: Server[Any], port: int) -> Starlette:
             allowed_origins=[f"http://{name}:{port}" for name in names],
         ),
     )
-
-
-def _listen(port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((LOOPBACK, port))
-        listening.listen()  # before the address is told: whoever reads it may come at once
-    except OSError as error:
-        listening.close()
-        found = error.strerror or type(error).__name__
-        raise InputError(f"port {port}", found, "a free port", "Choose another one.") from error
-    return listening

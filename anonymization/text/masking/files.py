@@ -39,12 +39,24 @@ def mask_text(data: bytes, path: str, masker: Masker, released: str = "") -> Mas
         raise ValueError(f"{PurePath(path).suffix or 'a file'}: no text")
     text = decoded(data, encoding)
     masker.learn(pieces_of(text, path))
-    edits = edits_of(text, path, masker.edits)
-    masked, spans = applied(text, _encodable(edits, encoding))
+    return rewritten(data, path, encoding, edits_of(text, path, masker.edits), masker, released)
+
+
+def rewritten(
+    data: bytes,
+    path: str,
+    encoding: str,
+    edits: Sequence[Edit],
+    masker: Masker,
+    released: str = "",
+) -> MaskedText:
+    """The text `data` with `edits` applied, and in the vault the way back."""
+    told = _encodable(edits, encoding)
+    masked, spans = applied(decoded(data, encoding), told)
     raw = encoded(masked, encoding)
     document = Document(released or path, path, digest(raw), digest(data), encoding, spans)
     masker.vault.add_document(document)
-    return MaskedText(raw, tuple(edits), document)
+    return MaskedText(raw, tuple(told), document)
 
 
 def pieces_of(text: str, path: str) -> list[Piece]:
