@@ -8,34 +8,11 @@ from typing import Annotated
 
 import typer
 from typer._click.exceptions import ClickException, NoArgsIsHelpError
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from data.errors import BenchmintError, place
-from data.snapshot.neutralise import one_line
-from flows.commands import (
-    audit,
-    build,
-    demo,
-    diff,
-    doctor,
-    explore,
-    export,
-    mask,
-    perturb,
-    profile,
-    purge,
-    questions,
-    releases,
-    restore,
-    review,
-    rules,
-    scan,
-    seal,
-    select,
-    serve_tables,
-    signals,
-    sql,
-    verify,
-)
+from flows.commands.table import add_commands
 
 app = typer.Typer(
     help="Mint agent benchmarks: raw sessions in, an audited and verified snapshot out.",
@@ -44,35 +21,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-rules_app = typer.Typer(help="Hard rules of a released task.", no_args_is_help=True)
-app.add_typer(rules_app, name="rules")
-review_app = typer.Typer(help="Decide what judges disagree on.", no_args_is_help=True)
-app.add_typer(review_app, name="review")
-
-app.command("build")(build.command)
-app.command("demo")(demo.command)
-app.command("audit")(audit.command)
-app.command("verify")(verify.command)
-app.command("sql")(sql.command)
-app.command("explore")(explore.command)
-app.command("diff")(diff.command)
-app.command("doctor")(doctor.command)
-app.command("releases")(releases.command)
-app.command("purge")(purge.command)
-app.command("mask")(mask.command)
-app.command("scan")(scan.command)
-app.command("restore")(restore.command)
-app.command("profile")(profile.command)
-app.command("perturb")(perturb.command)
-app.command("seal")(seal.command)
-app.command("signals")(signals.command)
-app.command("select")(select.command)
-app.command("questions")(questions.command)
-app.command("serve-tables")(serve_tables.command)
-app.command("export-atif")(export.command)
-rules_app.command("check")(rules.command)
-review_app.command("export")(review.export_command)
-review_app.command("import")(review.import_command)
 
 
 @app.callback()
@@ -85,9 +33,10 @@ def options(
 def main() -> None:
     """Run a command; errors become one readable line on standard error."""
     try:
-        sys.exit(app(standalone_mode=False))
-    except NoArgsIsHelpError:
-        sys.exit(2)  # the help has been printed
+        sys.exit(_program()(standalone_mode=False))
+    except NoArgsIsHelpError as error:
+        print(error.format_message())
+        sys.exit(2)
     except ClickException as error:
         _fail(f"{error.format_message().rstrip('.')}. See `benchmint --help`.")
     except BenchmintError as error:
@@ -104,6 +53,13 @@ def main() -> None:
         _fail(f"internal error: {type(error).__name__} at {place(error)}. Run with --debug.")
 
 
+def _program() -> TyperGroup:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    add_commands(group)
+    return group
+
+
 def _trouble(error: OSError) -> str:
     """What the operating system says about which file: its names are no session text."""
     why = error.strerror or type(error).__name__
@@ -114,5 +70,7 @@ def _trouble(error: OSError) -> str:
 
 
 def _fail(message: str) -> None:
+    from data.snapshot.neutralise import one_line  # loads the tables of the house
+
     print(f"benchmint: {one_line(message)}", file=sys.stderr)
     sys.exit(2)

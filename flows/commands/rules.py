@@ -18,7 +18,7 @@ from data.snapshot.neutralise import one_line
 _RULES = TypeAdapter(tuple[Rule, ...])
 
 
-def command(
+def check_command(
     task: Annotated[
         Path, typer.Argument(help="A task's folder in the private half, or its rules.json.")
     ],

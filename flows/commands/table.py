@@ -1,0 +1,80 @@
+"""The commands of `benchmint`: what each is for, and the module that is loaded when it is called.
+
+Workers of sharded stages import the program that started them: names alone keep that cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer._click.core import Command, Context
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+COMMANDS = {
+    "build": "build and verify a release",
+    "demo": "write a demo workspace with planted defects",
+    "audit": "why was this rejected?",
+    "verify": "does a snapshot add up?",
+    "sql": "ask the staging tables of all runs",
+    "explore": "open a DuckDB shell on the newest run",
+    "diff": "what changed between two releases",
+    "doctor": "is everything here that is needed?",
+    "releases": "list releases, each verified",
+    "purge": "remove what retention no longer allows",
+    "mask": "write masked copies of files",
+    "scan": "what looks private in files?",
+    "restore": "undo a masking with its vault",
+    "profile": "propose a role for each column of a table",
+    "perturb": "write anonymized tables",
+    "seal": "destroy the key and mapping of a release",
+    "signals": "weights and seed ideas from what people install",
+    "select": "the best subset of a score matrix",
+    "questions": "questions from financial statements",
+    "serve-tables": "serve statements to agents (MCP)",
+    "export-atif": "write sessions as ATIF trajectories",
+}
+GROUPS = {
+    "rules": ("hard rules of a released task", {"check": "run them over an output folder"}),
+    "review": (
+        "decide what judges disagree on",
+        {"export": "write the open cases to a sheet", "import": "record what was decided"},
+    ),
+}
+
+
+class LateCommand(TyperCommand):
+    """A name and a line of help; the module is imported when the command is called."""
+
+    def __init__(self, name: str, short_help: str, module: str, function: str) -> None:
+        super().__init__(name, short_help=short_help)
+        self._place = (module, function)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
+    ) -> Context:
+        """The context of the real command, which then is the one that runs."""
+        return self._load().make_context(info_name, args, parent, **extra)
+
+    def _load(self) -> Command:
+        module, function = self._place
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(self.name)(getattr(import_module(module), function))
+        return get_command(app)
+
+
+def add_commands(group: TyperGroup) -> None:
+    """Put every command into the group."""
+    for name, told in COMMANDS.items():
+        group.add_command(LateCommand(name, told, _module(name), "command"))
+    for name, (about, members) in GROUPS.items():
+        inner = TyperGroup(name=name, help=about, no_args_is_help=True, rich_markup_mode=None)
+        for member, told in members.items():
+            inner.add_command(LateCommand(member, told, _module(name), f"{member}_command"))
+        group.add_command(inner)
+
+
+def _module(name: str) -> str:
+    return f"flows.commands.{name.replace('-', '_')}"

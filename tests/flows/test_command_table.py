@@ -1,0 +1,55 @@
+"""The table of commands: whole, callable, and cheap to load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer._click.core import Command
+from typer.core import TyperGroup
+from typer.main import get_command
+
+import flows.commands
+from flows.cli import app
+from flows.commands.table import COMMANDS, GROUPS, add_commands
+
+HEAVY = ("polars", "duckdb", "prefect", "scipy", "presidio_analyzer", "spacy", "pydantic")
+
+
+def _group() -> TyperGroup:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    add_commands(group)
+    return group
+
+
+def _paths() -> list[list[str]]:
+    alone = [[name] for name in COMMANDS]
+    return alone + [[name, member] for name, (_, members) in GROUPS.items() for member in members]
+
+
+@pytest.mark.parametrize("path", _paths(), ids=" ".join)
+def test_every_command_loads_and_says_what_it_does(path: list[str]) -> None:
+    command: Command = _group()
+    for name in path:
+        assert isinstance(command, TyperGroup)
+        found = command.get_command(command.make_context("benchmint", ["x"]), name)
+        assert found is not None
+        command = found
+    context = command.make_context(path[-1], [], resilient_parsing=True)
+    assert context.command.help
+    assert context.command.params
+
+
+def test_every_module_of_commands_is_in_the_table() -> None:
+    modules = {path.stem for path in Path(flows.commands.__path__[0]).glob("*.py")}
+    helpers = {"__init__", "table", "build_flow", "audit_page"}
+    assert modules - helpers == {name.replace("-", "_") for name in [*COMMANDS, *GROUPS]}
+
+
+def test_the_program_alone_loads_nothing_heavy() -> None:
+    told = "import sys, flows.cli; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert not set(run.stdout.split()) & set(HEAVY)
