@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -43,7 +45,13 @@ def serialise(root: Element) -> bytes:
 
 def local(element: Element) -> str:
     """The name of an element without its namespace; empty for comments."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    tag = element.tag
+    return _bare(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(4096)  # a document has few names, and each thousands of times
+def _bare(tag: str) -> str:
+    return tag.rpartition("}")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,38 +84,46 @@ class Slot:
 
 def groups(root: Element) -> Iterator[list[Slot]]:
     """Slots that a reader sees as one text, in the order of the document."""
-    found: dict[tuple[int, str], list[Slot]] = {}
-    held: list[Element] = []
+    found: dict[tuple[Element, str], list[Slot]] = {}
+    around = _above(root)
     for element in root.iter():
-        block, apart, change = _around(element)
-        held.append(element)  # ids are those of living objects
-        key = (id(block), apart)
+        parent, name = element.getparent(), local(element)
+        place = around[element] = _around(element, name, around[parent])
+        block = element if place.block is None else place.block
+        key = (block, place.apart)
         if (element.text and element.text.strip()) or (element.text and block is not element):
-            found.setdefault(key, []).append(Slot(element, change=change))
-        parent = element.getparent()
-        if local(element) in _BREAKS and parent is not None and local(parent) in {"r", "p"}:
-            found.setdefault(key, []).append(Slot(element, fixed=_BREAKS[local(element)]))
+            found.setdefault(key, []).append(Slot(element, change=place.change))
+        if name in _BREAKS and parent is not None and local(parent) in {"r", "p"}:
+            found.setdefault(key, []).append(Slot(element, fixed=_BREAKS[name]))
         if element.tail and element.tail.strip():
-            found.setdefault((id(element), "tail"), []).append(Slot(element, tail=True))
+            found.setdefault((element, "tail"), []).append(Slot(element, tail=True))
     yield from found.values()
 
 
-def _around(element: Element) -> tuple[Element, str, str]:
+def _above(root: Element) -> dict[Element | None, _Around]:
+    """What surrounds the root itself, which may be an element within a part."""
+    told = _Around()
+    for element in reversed([*root.iterancestors()]):
+        told = _around(element, local(element), told)
+    return {root.getparent(): told}
+
+
+class _Around(NamedTuple):
     """The block an element belongs to, what keeps it apart there, its tracked change."""
-    apart = change = ""
-    place: Element | None = element
-    while place is not None:
-        name = local(place)
-        if name in _APART:
-            apart = name
-        elif name in _REMOVED:
-            change = change or "del"
-        elif name in _ADDED:
-            change = change or "ins"
-        if name in _BLOCKS:
-            return place, apart, change
-        place = place.getparent()
-    return element, "", ""
+
+    block: Element | None = None
+    apart: str = ""
+    change: str = ""
+
+
+def _around(element: Element, name: str, above: _Around) -> _Around:
+    if name in _BLOCKS:
+        return _Around(element)
+    if above.block is None:
+        return above
+    apart = above.apart or (name if name in _APART else "")
+    change = "del" if name in _REMOVED else "ins" if name in _ADDED else above.change
+    return _Around(above.block, apart, change)
 
 
 def group_edits(slots: Sequence[Slot], visitor: Visitor, label: str = "") -> list[Edit]:
