@@ -7,7 +7,7 @@ Nothing of this enters a digest (law 5): `timings.parquet` lies in the private s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from data.contracts import Scalar
 from data.schemas import Table
 from data.tables import write_table
 
@@ -31,8 +30,22 @@ TIMINGS = Table(
         "bytes": (pl.Int64, "size of the files it wrote"),
     },
 )
+COSTS = Table(
+    "costs",
+    "what the model's answers cost in one piece of judging, when they were asked for",
+    {
+        "stage": (pl.String, "stage, or a part of one, that asked the model"),
+        "judge": (pl.String, "the model"),
+        "items": (pl.Int64, "what was judged"),
+        "errors": (pl.Int64, "items without a usable answer"),
+        "prompt_tokens": (pl.Int64, "tokens of the prompts"),
+        "completion_tokens": (pl.Int64, "tokens of the answers"),
+        "cost": (pl.Float64, "money, in the currency of the configured prices"),
+    },
+)
+FILE = "metrics.prom"
 _PREFIX = "benchmint"
-_ROUNDED = 6  # decimals of seconds
+_ROUNDED = 6  # decimals of seconds and money
 
 
 class Measure(StrEnum):
@@ -64,25 +77,17 @@ class Sample:
     value: float
 
 
-def write_timing(folder: Path, work: str, seconds: float) -> None:
-    """Note in a stage's directory how long it took and how much it wrote."""
+def write_timing(folder: Path, work: str, seconds: float) -> int:
+    """Note in a stage's directory how long it took and how much it wrote; the bytes of that."""
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     row = {"work": work, "seconds": round(seconds, _ROUNDED), "bytes": size}
     write_table(folder / f"{TIMINGS.name}.parquet", [row], TIMINGS.schema)
+    return size
 
 
-def samples(
-    staging: duckdb.DuckDBPyConnection, costs: Mapping[str, Sequence[Mapping[str, Scalar]]]
-) -> list[Sample]:
-    """All measurements of the runs that the connection shows; `costs` are rows by run id.
-
-    A row of costs tells `stage`, `cost`, `prompt_tokens` and `completion_tokens`, as in `run.json`.
-    """
-    found = [*_items(staging), *_work(staging)]
-    for run_id, rows in costs.items():
-        for row in rows:
-            found += _cost(run_id, row)
-    return found
+def samples(staging: duckdb.DuckDBPyConnection) -> list[Sample]:
+    """All measurements of the runs that the connection shows."""
+    return [*_items(staging), *_work(staging), *_costs(staging)]
 
 
 def openmetrics(rows: Iterable[Sample]) -> str:
@@ -154,10 +159,13 @@ def _work(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
         yield Sample(Measure.BYTES, told, float(size))
 
 
-def _cost(run_id: str, row: Mapping[str, Scalar]) -> Iterator[Sample]:
-    told = {"run_id": run_id, "stage": str(row["stage"])}
-    if isinstance(cost := row.get("cost"), int | float):
-        yield Sample(Measure.COST, told, float(cost))
-    for kind in ("prompt", "completion"):
-        if isinstance(tokens := row.get(f"{kind}_tokens"), int | float):
-            yield Sample(Measure.TOKENS, {**told, "kind": kind}, float(tokens))
+def _costs(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
+    asked = staging.execute(
+        "SELECT run_id, stage, sum(cost), sum(prompt_tokens), sum(completion_tokens) "  # noqa: S608
+        f"FROM {COSTS.name} GROUP BY run_id, stage"
+    )
+    for run_id, stage, cost, prompt, completion in asked.fetchall():
+        told = {"run_id": run_id, "stage": stage}
+        yield Sample(Measure.COST, told, round(cost, _ROUNDED))
+        yield Sample(Measure.TOKENS, {**told, "kind": "prompt"}, float(prompt))
+        yield Sample(Measure.TOKENS, {**told, "kind": "completion"}, float(completion))

@@ -1,22 +1,26 @@
 """Resumable stages (law 6): a stage's output is a directory that is there whole or not at all.
 
 The directory is named by the stage's key (input digests + recipe digest + code version), so
-"done" means "exists": there is no second record that could disagree with the files.
+"done" means "exists": there is no second record that could disagree with the files. Beside the
+output lie what the key was made of and what the stage took, which nothing is digested from.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from data.atomic import private_dir, replacing_dir
-from data.canonical import digest
 from data.errors import BenchmintError, guarded
+from data.metrics import write_timing
+from data.stage_key import StageKey, stage_key, write_key
 
-_KEY_LENGTH = 24
+log = logging.getLogger("benchmint.stages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,12 @@ class RunStore:
     root: Path
     code_version: str
 
-    def key(self, stage: str, *parts: Any) -> str:
-        """The key of a stage: everything its output depends on, digested."""
-        return digest([stage, self.code_version, *parts])[:_KEY_LENGTH]
+    def key(self, stage: str, *parts: Any, **named: Any) -> StageKey:
+        """The key of a stage: everything its output depends on, digested.
+
+        Parts with a name are told by it where a plan says what changed.
+        """
+        return stage_key(stage, self.code_version, parts, named)
 
     def path(self, stage: str, key: str) -> Path:
         return self.root / stage / key
@@ -50,14 +57,24 @@ class RunStore:
         """
         target = self.path(stage, key)
         if target.is_dir():
+            log.info("done already", extra={"stage": stage, "output": key})
             return StageOutput(stage, target, cached=True)
+        log.info("computing", extra={"stage": stage, "output": key})
         private_dir(target.parent)
+        began = time.perf_counter()
         try:
             with guarded(stage), replacing_dir(target) as part:
                 compute(part)
+                seconds = time.perf_counter() - began
+                size = write_timing(part, stage, seconds)
+                if isinstance(key, StageKey):
+                    write_key(part, key)
         except (OSError, BenchmintError):
             if not target.is_dir():
                 raise
+        else:
+            told = {"stage": stage, "output": key, "seconds": round(seconds, 3), "bytes": size}
+            log.info("computed", extra=told)
         return StageOutput(stage, target, cached=False)
 
     def prune(self, keep: set[Path]) -> int:

@@ -15,6 +15,7 @@ from data.staging import record_release
 from flows.anonymize_tables import anonymize_tables
 from flows.artifacts import publish_funnel
 from flows.lanes import joined
+from flows.model_calls import one_budget
 from flows.publish import inputs_of, publish, stage_for_analysts
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import building, open_run
@@ -39,20 +40,22 @@ class Built:
 def build_snapshot(recipe: FlowRecipe, runtime: FlowRuntime) -> Built:
     """Build, verify and publish one snapshot; nothing is redone that is done already."""
     flow_started, began = time.perf_counter(), datetime.now(UTC)
-    with building(runtime.out):
+    with building(runtime.out), one_budget(recipe, runtime):
         recipe, runtime, privacy = with_source(recipe, runtime)
         run = open_run(recipe, runtime)
         mixture = signals_to_mixture(recipe, runtime)
         tables = anonymize_tables(recipe, runtime)
         lanes = [
+            mixture.lane if mixture else None,
             tables.lane if tables else None,
             sessions_to_tasks(recipe, runtime),
             tables_to_questions(recipe, runtime),
         ]
         pool = joined([lane for lane in lanes if lane is not None])
         chosen = select_subset(recipe, runtime, pool.candidates, mixture)
-        folders = [*([mixture.folder] if mixture else []), *pool.folders, chosen.folder]
-        run_id = stage_for_analysts(run, folders, inputs_of(pool, mixture, chosen), privacy)
+        folders = [*pool.folders, chosen.folder]
+        inputs = inputs_of(pool, mixture, chosen)
+        run_id = stage_for_analysts(run, folders, inputs, privacy, pool.costs)
         publish_funnel(run.staging)
         if not chosen.candidates:
             raise ReleaseError("no task passed every gate: see `benchmint audit` for the reasons.")

@@ -26,8 +26,20 @@ app = typer.Typer(
 @app.callback()
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show each stage as it is logged.")
+    ] = False,
 ) -> None:
     """Options of every command (`--debug` is read in `main`)."""
+    if quiet:
+        from flows.progress import hush
+
+        hush()
+    if verbose:
+        from flows.logs import tell_all
+
+        tell_all()
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from prefect.states import Completed
 from data.errors import BenchmintError
 from flows import build_snapshot as pipeline
 from flows.captures import capture_registry
+from flows.ideas import FILE as IDEAS
 from flows.mixture import CHART, REPORT
 from flows.recipe import Settings, load_settings
 from flows.run import BuildRunning, building
@@ -115,6 +116,8 @@ def refresh_signals(
             assert mixture is not None  # there are snapshots
             for name in (REPORT, CHART):
                 shutil.copyfile(mixture.folder / name, runtime.out / name)
+            if mixture.ideas is not None:
+                shutil.copyfile(mixture.ideas.folder / IDEAS, runtime.out / IDEAS)
     except Exception as error:
         _decide_about_retries(error)
         raise

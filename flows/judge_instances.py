@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 
-from construction.judging.calls.contracts import CallReason
 from construction.judging.contracts import Case
-from construction.judging.judge import client_config, contain, label, lay_down
+from construction.judging.judge import (
+    JudgingConfig,
+    ModelStage,
+    contain,
+    induce,
+    label,
+    lay_down,
+    verdicts,
+)
 from construction.judging.llm import Client
 from construction.judging.prompted.containment import STAGE as CONTAINMENT
-from construction.judging.prompted.contracts import Judged
+from construction.judging.prompted.contracts import Asker, Judged
 from construction.judging.prompted.prompt import prompts_digest
 from construction.judging.review import Decisions, recorded, write_items
 from data.atomic import private_dir
 from data.canonical import digest
 from data.contracts import Candidate, Scalar
-from data.errors import ReleaseError, guarded
+from data.errors import guarded
 from data.run_store import StageOutput
+from flows.consensus import REVIEW, Consented, ask_annotators
 from flows.judging_stages import (
     LABELS,
-    costs,
+    Labelled,
     for_review,
     read_cases,
     read_kept,
@@ -36,12 +44,12 @@ from flows.judging_stages import (
     write_contained,
     write_labelled,
 )
+from flows.model_calls import asked_with, cost_rows, one_budget, open_client, said, settled
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
 
-T = TypeVar("T")
-REVIEW = "review"
-_UNSETTLED = frozenset(reason for reason in CallReason if not reason.is_settled)
+_LABELLING = (ModelStage.LABELS, ModelStage.TASK_CLASS, ModelStage.GRADING)
+Told = Mapping[str, Sequence[Judged[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +64,43 @@ class JudgedPool:
 
 @flow(name="judge-instances", validate_parameters=False)
 def judge_instances(recipe: FlowRecipe, runtime: FlowRuntime, packaged: Path) -> JudgedPool:
-    """Judge what was packaged into `packaged`, by the model or the rules of the recipe."""
+    """Judge what was packaged into `packaged`, by the annotators, model and rules of the recipe."""
     run = open_run(recipe, runtime)
     decisions = recorded(private_dir(run.private / REVIEW))
-    model = recipe.judging.model
-    if not model.name:
-        contained = contain_by_rules(run, packaged, decisions)
-        labelled = label_by_rules(run, contained.path, decisions)
-        return JudgedPool(read_labelled(labelled.path), [contained, labelled])
-    store = private_dir(run.private / "captures" / "llm")
-    asked = client_config(model, runtime.model_calls)
-    with Client(asked, runtime.llm, store, masked=True) as client:
-        verdicts, contained = contain_by_model(run, packaged, decisions, client)
-        labels, labelled = label_by_model(run, contained.path, decisions, client)
-        inputs = {"model-replies": client.replies_digest()}
-    table = costs(asked, {CONTAINMENT: verdicts, **labels})
-    create_table_artifact(table, key="judging-costs")
-    return JudgedPool(read_labelled(labelled.path), [contained, labelled], table, inputs)
+    with one_budget(recipe, runtime):
+        agreed = None
+        if recipe.judging.consensus.annotators:
+            agreed = ask_annotators(run, read_cases(packaged), decisions)
+        judged = _judge(run, packaged, decisions, agreed)
+    if judged.costs:
+        create_table_artifact([dict(row) for row in judged.costs], key="judging-costs")
+    return judged
+
+
+def _judge(run: Run, packaged: Path, decisions: Decisions, agreed: Consented | None) -> JudgedPool:
+    """The stages with one client of the recipe's model, if there is anything to ask it."""
+    stages = _LABELLING if agreed else (ModelStage.SELF_CONTAINMENT, *_LABELLING)
+    asks = any(run.recipe.judging.model.does(stage) for stage in stages)
+    with open_client(run, masked=True) if asks else nullcontext() as client:
+        told: Told = {}
+        if agreed is not None:
+            contained = contain_as_agreed(run, agreed, decisions)
+        elif run.recipe.judging.model.does(ModelStage.SELF_CONTAINMENT) and client is not None:
+            told, contained = contain_by_model(run, packaged, decisions, client)
+        else:
+            contained = contain_by_rules(run, packaged, decisions)
+        labels, labelled = label_and_grade(run, contained.path, decisions, client)
+        replies = {"model-replies": client.replies_digest()} if client is not None else {}
+    costs = cost_rows(asked_with(run), {**told, **labels})
+    outputs = [contained, labelled]
+    if agreed is not None:
+        return JudgedPool(
+            read_labelled(labelled.path),
+            [agreed.output, *outputs],
+            [*agreed.costs, *costs],
+            {**replies, **agreed.inputs},
+        )
+    return JudgedPool(read_labelled(labelled.path), outputs, costs, replies)
 
 
 @task(name="judge-containment")
@@ -84,84 +112,84 @@ def contain_by_rules(run: Run, packaged: Path, decisions: Decisions) -> StageOut
 
     def write(out: Path) -> None:
         judged = reviewed(contain(cases, config, None), decisions)
-        write_contained(cases, judged, decisions, config.model.judge, out)
+        write_contained(cases, judged, decisions, "rules", out)
 
     write_items(run.private / REVIEW, [])
     return run.store.run(CONTAINMENT, _key(run, CONTAINMENT, cases, decisions), write)
-
-
-@task(name="label-and-grade")
-@guarded("label-and-grade")
-def label_by_rules(run: Run, contained: Path, decisions: Decisions) -> StageOutput:
-    """Give what was kept its labels, deliverables, rubric and rules."""
-    config = run.recipe.judging
-    cases = read_kept(contained)
-
-    def write(out: Path) -> None:
-        labels, gradings = label(cases, config, None), lay_down(cases, config, None)
-        write_labelled(cases, labels, gradings, decisions, out)
-
-    return run.store.run(LABELS, _key(run, LABELS, cases, decisions), write)
 
 
 @task(name="judge-containment")
 @guarded("judge-containment")
 def contain_by_model(
     run: Run, packaged: Path, decisions: Decisions, client: Client
-) -> tuple[Sequence[Judged[Any]], StageOutput]:
+) -> tuple[Told, StageOutput]:
     """As by rules; where the rules differ from the model, people are asked to decide."""
     config = run.recipe.judging
     cases = read_cases(packaged)
-    judged = _complete(contain(cases, config, client))
-    by_judge = {config.model.judge: judged, "rules": contain(cases, config, None)}
+    judged = settled(contain(cases, config, client))
+    by_judge = {config.model.judge: judged, "rules": verdicts(cases, config)}
     write_items(run.private / REVIEW, for_review(cases, by_judge))
     final = reviewed(judged, decisions)
     write = partial(write_contained, cases, final, decisions, config.model.judge)
-    key = _key(run, CONTAINMENT, cases, decisions, _said(final))
-    return judged, run.store.run(CONTAINMENT, key, write)
+    key = _key(run, CONTAINMENT, cases, decisions, said(final))
+    return {CONTAINMENT: judged}, run.store.run(CONTAINMENT, key, write)
+
+
+@task(name="judge-containment")
+@guarded("judge-containment")
+def contain_as_agreed(run: Run, agreed: Consented, decisions: Decisions) -> StageOutput:
+    """Keep what the annotators, or people, agreed on as self-contained."""
+    final = reviewed(agreed.judged, decisions)
+    write = partial(write_contained, agreed.cases, final, decisions, agreed.judge)
+    key = _key(run, CONTAINMENT, agreed.cases, decisions, said(final))
+    return run.store.run(CONTAINMENT, key, write)
 
 
 @task(name="label-and-grade")
 @guarded("label-and-grade")
-def label_by_model(
-    run: Run, contained: Path, decisions: Decisions, client: Client
-) -> tuple[dict[str, Sequence[Judged[Any]]], StageOutput]:
-    """As by rules; what the model gave no usable answer on is errored."""
+def label_and_grade(
+    run: Run, contained: Path, decisions: Decisions, client: Client | None
+) -> tuple[Told, StageOutput]:
+    """Give what was kept its labels, task class, deliverables, rubric and rules.
+
+    What the model gave no usable answer on is errored.
+    """
     config = run.recipe.judging
     cases = read_kept(contained)
-    labels = _complete(label(cases, config, client))
-    gradings = _complete(lay_down(cases, config, client))
-    write = partial(write_labelled, cases, labels, gradings, decisions)
-    key = _key(run, LABELS, cases, decisions, _said([*labels, *gradings]))
-    return {LABELS: labels, "grading": gradings}, run.store.run(LABELS, key, write)
+    if not any(config.model.does(stage) for stage in _LABELLING):
+        key = _key(run, LABELS, cases, decisions)
+
+        def write(out: Path) -> None:
+            write_labelled(cases, labelled(cases, config, None), decisions, out)
+
+        return {}, run.store.run(LABELS, key, write)
+    told = labelled(cases, config, client)
+    everything = [*said(told.labels), *said(told.names), *said(told.gradings)]
+    key = _key(run, LABELS, cases, decisions, everything)
+    judged: Told = {
+        ModelStage.LABELS: told.labels,
+        ModelStage.TASK_CLASS: told.names,
+        ModelStage.GRADING: told.gradings,
+    }
+    asked: Told = {str(name): judged[name] for name in _LABELLING if config.model.does(name)}
+    return asked, run.store.run(LABELS, key, partial(write_labelled, cases, told, decisions))
 
 
-def _complete(judged: list[Judged[T]]) -> list[Judged[T]]:
-    """Raise ReleaseError where the model was not asked, or not heard, about something.
-
-    What it did not answer in earnest (refused, invalid) is errored instead, now and in any replay.
-    """
-    reasons = Counter(one.reason for one in judged if one.reason in _UNSETTLED)
-    if reasons:
-        told = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
-        raise ReleaseError(
-            f"judging: found {len(judged)} questions with {told}; expected an answer to each. "
-            "What was answered is kept: build again to go on from there."
-        )
-    return judged
+def labelled(cases: Sequence[Case], config: JudgingConfig, client: Asker | None) -> Labelled:
+    """Labels, task classes and grading: of each what the model does, or else the rules."""
+    model = config.model
+    asker = {stage: client if model.does(stage) else None for stage in _LABELLING}
+    labels = settled(label(cases, config, asker[ModelStage.LABELS]))
+    classed = induce(cases, labels, config, asker[ModelStage.TASK_CLASS])
+    gradings = settled(lay_down(cases, config, asker[ModelStage.GRADING]))
+    judges = {str(stage): model.judge_of(stage) for stage in _LABELLING}
+    return Labelled(classed.labels, settled(classed.names), gradings, judges)
 
 
 def _key(
-    run: Run, stage: str, cases: Sequence[Case], decisions: Decisions, said: Sequence[Any] = ()
+    run: Run, stage: str, cases: Sequence[Case], decisions: Decisions, told: Sequence[Any] = ()
 ) -> str:
     """What a stage's output is made of: cases, settings, decisions, and a model's answers."""
-    told = sorted((*key, entry.entry) for key, entry in decisions.items())
+    decided = sorted((*key, entry.entry) for key, entry in decisions.items())
     made_with = (digest(list(cases)), run.recipe.judging, prompts_digest())
-    return run.store.key(stage, *made_with, told, said)
-
-
-def _said(judged: Sequence[Judged[Any]]) -> list[Any]:
-    return [
-        (one.item_id, one.value.model_dump(mode="json") if one.value else None, one.reason)
-        for one in judged
-    ]
+    return run.store.key(stage, *made_with, decided, told)

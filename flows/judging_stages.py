@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from anonymization.documents.dispatch import is_document
 from anonymization.documents.document import pieces_in
-from construction.judging.calls.config import LlmConfig, Mode
-from construction.judging.calls.contracts import Usage
+from construction.judging.consensus import RULES
 from construction.judging.contracts import Case, Containment, ContainmentReason, Grading, Taxonomy
 from construction.judging.judge import completed, contained
+from construction.judging.prompted.asking import rows
 from construction.judging.prompted.containment import STAGE as CONTAINMENT
 from construction.judging.prompted.contracts import Judged
+from construction.judging.prompted.task_class import STAGE as TASK_CLASS
 from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
 from construction.judging.review import with_decisions as decided
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from data.contracts import Candidate, LedgerRow, Outcome, Scalar, StageKind, Status, Verdict
+from data.contracts import (
+    Candidate,
+    LedgerRow,
+    Outcome,
+    StageKind,
+    Status,
+    TaskClass,
+    Verdict,
+)
 from flows.stage_books import write_books
 
 LABELS = "labels"
@@ -96,28 +105,56 @@ def read_kept(folder: Path) -> list[Case]:
     return [Case.model_validate_json(line) for line in (folder / _KEPT).read_bytes().splitlines()]
 
 
-def write_labelled(
-    cases: Sequence[Case],
-    taxonomies: Sequence[Judged[Taxonomy]],
-    gradings: Sequence[Judged[Grading]],
-    decisions: Decisions,
-    out: Path,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What judges told of cases, in their order; `names` of groups of tasks, `judges` by part."""
+
+    labels: Sequence[Judged[Taxonomy]]
+    names: Sequence[Judged[TaskClass]]
+    gradings: Sequence[Judged[Grading]]
+    judges: Mapping[str, str]
+
+
+def write_labelled(cases: Sequence[Case], told: Labelled, decisions: Decisions, out: Path) -> None:
     """The candidates with labels and grading; those without either are errored."""
     done: list[Candidate] = []
-    rows: list[LedgerRow] = []
-    for case, taxonomy, grading in zip(cases, taxonomies, gradings, strict=True):
+    books: list[LedgerRow] = []
+    for case, taxonomy, grading in zip(cases, told.labels, told.gradings, strict=True):
         task_id = case.candidate.task_id
         if taxonomy.value is None or grading.value is None:
             reason = str(taxonomy.reason or grading.reason)
-            rows.append(LedgerRow(LABELS, "candidate", task_id, Outcome.ERRORED, reason=reason))
+            books.append(LedgerRow(LABELS, "candidate", task_id, Outcome.ERRORED, reason=reason))
             continue
         whole = completed(case.candidate, taxonomy.value, grading.value)
-        done.append(decided(whole, decisions))
-        rows.append(LedgerRow(LABELS, "candidate", task_id, Outcome.KEPT))
+        done.append(decided(_marked(whole, told), decisions))
+        books.append(LedgerRow(LABELS, "candidate", task_id, Outcome.KEPT))
     _write(out / _KEPT, done)
+    _write_names(out, told.names)
     ids = [case.candidate.task_id for case in cases]
-    write_books(out, StageKind.FILTER, ids, rows, stage=LABELS, unit="candidate")
+    write_books(out, StageKind.FILTER, ids, books, stage=LABELS, unit="candidate")
+
+
+def _marked(candidate: Candidate, told: Labelled) -> Candidate:
+    """The candidate with who judged which part of it, in the private provenance."""
+    named = {one.value.subclass_id for one in told.names if one.value is not None}
+    task_class = candidate.task_class
+    by_model = task_class is not None and task_class.subclass_id in named
+    judges = {**told.judges} if by_model else {**told.judges, TASK_CLASS: RULES}
+    source = candidate.provenance
+    provenance = source.model_copy(update={"detail": {**source.detail, "judges": judges}})
+    return candidate.model_copy(update={"provenance": provenance})
+
+
+def _write_names(out: Path, names: Sequence[Judged[TaskClass]]) -> None:
+    """The books of naming task classes; an errored group keeps the name that the rules gave it."""
+    if not names:
+        return
+    folder = out / TASK_CLASS
+    folder.mkdir()
+    # In parentheses, as names of groups: where the rules named a class, its id is public.
+    groups = [replace(one, item_id=f"({one.item_id})") for one in names]
+    ids, told = [one.item_id for one in groups], rows(TASK_CLASS, "group", groups)
+    write_books(folder, StageKind.FILTER, ids, told, stage=TASK_CLASS, unit="group")
 
 
 def read_labelled(folder: Path) -> tuple[Candidate, ...]:
@@ -136,27 +173,6 @@ def for_review(
         for judge, judged in by_judge.items()
     }
     return disputes(Topic.CONTAINMENT, texts, told)
-
-
-def costs(asked: LlmConfig, stages: Mapping[str, Sequence[Judged[Any]]]) -> list[dict[str, Scalar]]:
-    """Per stage: items, answers, errors, tokens and money that its answers cost when asked."""
-    rows: list[dict[str, Scalar]] = []
-    for stage, judged in stages.items():
-        prompt = sum(one.usage.prompt_tokens for one in judged)
-        completion = sum(one.usage.completion_tokens for one in judged)
-        money = asked.prices.cost(Usage(prompt, completion), batch=asked.mode is Mode.BATCH)
-        rows.append(
-            {
-                "stage": stage,
-                "judge": asked.judge,
-                "items": len(judged),
-                "errors": sum(one.value is None for one in judged),
-                "prompt_tokens": prompt,
-                "completion_tokens": completion,
-                "cost": round(money, 6),
-            }
-        )
-    return rows
 
 
 def _row(one: Judged[Containment]) -> LedgerRow:

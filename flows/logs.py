@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,9 +20,14 @@ import orjson
 
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import InputError, place
+from data.snapshot.neutralise import one_line
+from flows.progress import console, is_tracking
 
 LOGGER = "benchmint"
+log = logging.getLogger(f"{LOGGER}.build")
+_FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for what it starts
 _FOLDER = "logs"
+_KEPT = 100  # logs
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -74,6 +80,74 @@ def logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Pa
             logger.removeHandler(handler)
             logger.setLevel(before[0])
             logger.propagate = before[1]
+
+
+@contextmanager
+def logged(out: Path) -> Iterator[None]:
+    """Log what is done in `out`: when it began, that it ended well, or which error ended it.
+
+    The id of a log is the time and the process; the id of the run that is staged stands in it,
+    and that of the flow run where a deployment started this.
+    """
+    began = time.perf_counter()
+    _forget(out / "private" / _FOLDER)
+    log_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}Z-{os.getpid()}"
+    with logging_to(out, log_id):
+        log.info("began", extra={"flow_run": os.environ.get(_FLOW_RUN)})
+        try:
+            yield
+        except BaseException:
+            log.exception("ended early", extra={"seconds": round(time.perf_counter() - began, 3)})
+            raise
+        log.info("ended well", extra={"seconds": round(time.perf_counter() - began, 3)})
+
+
+def _forget(folder: Path) -> None:
+    """Remove the oldest logs but the last so many; their names begin with the time."""
+    for old in sorted(folder.glob("*.jsonl"))[: -_KEPT + 1]:
+        old.unlink(missing_ok=True)
+
+
+class Told(logging.Handler):
+    """The lines for a person: on standard error, around the bars."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Time, message, and the fields that are there."""
+        at = datetime.fromtimestamp(record.created).astimezone()
+        fields = ((name, _plain(record.__dict__[name])) for name in _fields(record))
+        told = " ".join(f"{name}={value}" for name, value in fields if value is not None)
+        line = one_line(f"{at:%H:%M:%S} {_text(record.getMessage())} {told}".rstrip())
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class Stages(logging.Handler):
+    """The name of each stage as it begins, but for those with a bar of their own."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """What is being done now, if the record tells of a beginning."""
+        if record.getMessage() == "computing" and not is_tracking():
+            console.print(f"{one_line(str(record.__dict__['stage']))} …", markup=False)
+        elif record.getMessage() == "staged":
+            console.print("release: written and verified …", markup=False)
+
+
+def tell_all() -> None:
+    """From now on show on standard error what is logged (`--verbose`)."""
+    _tell(Told(logging.INFO))
+
+
+def tell_stages() -> None:
+    """From now on show on standard error which stage begins, unless all is told."""
+    _tell(Stages(logging.INFO))
+
+
+def _tell(handler: logging.Handler) -> None:
+    logger = logging.getLogger(LOGGER)
+    if any(isinstance(known, Told | Stages) for known in logger.handlers):
+        return
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(handler)
 
 
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}

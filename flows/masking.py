@@ -30,7 +30,7 @@ from flows.shard_stage import run_shards
 from flows.stage_books import write_books
 from flows.stored_pool import StoredPool
 
-_SHARD = 32  # sessions
+_SHARD = 8  # sessions: few enough that every worker has some, and progress shows
 
 
 @task(name="mask")

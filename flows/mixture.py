@@ -26,6 +26,8 @@ from data.errors import InputError
 from data.schemas_signals import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
 from data.snapshot import Picture
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
+from flows.ideas import IdeasRef
+from flows.lanes import LanePool
 from flows.progress import track
 from flows.recipe import SignalsRecipe
 
@@ -36,12 +38,16 @@ _DATE = re.compile(r"(\d{4}-\d{2})(-\d{2})?")
 
 @dataclass(frozen=True, slots=True)
 class MixtureRef:
-    """The newest mixture: weights by task family (sum 1), where its tables lie, input digests."""
+    """The newest mixture: weights by task family (sum 1), where its tables lie, input digests.
+
+    `ideas` are what its seed ideas were worked out to.
+    """
 
     task_weights: Mapping[str, float]
     folder: Path
     report: Mapping[str, Any]
     inputs: Mapping[str, str]
+    ideas: IdeasRef | None = None
 
     @property
     def public(self) -> dict[str, Any]:
@@ -49,7 +55,17 @@ class MixtureRef:
         told = {name: self.report[name] for name in _PUBLIC}
         patterns = [_without(row, "heaviest") for row in self.report["patterns"]]
         seeds = [_without(row, "signals") for row in self.report["seeds"]]
-        return told | {"patterns": patterns, "seeds": seeds}
+        ideas = self.ideas.public if self.ideas else []
+        return told | {"patterns": patterns, "seeds": seeds, "ideas": ideas}
+
+    @property
+    def lane(self) -> LanePool:
+        """What the lane hands to the release besides the weights: books, inputs and costs."""
+        if self.ideas is None:
+            return LanePool((), [self.folder], {}, self.inputs)
+        inputs = {**self.inputs, **self.ideas.inputs}
+        folders = [self.folder, self.ideas.folder]
+        return LanePool((), folders, {}, inputs, costs=self.ideas.costs)
 
     @property
     def picture(self) -> Picture:

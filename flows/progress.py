@@ -1,32 +1,115 @@
-"""What a person sees while a build runs: one bar per stage, on standard error."""
+"""What a person sees while a build runs: one bar per long stage, on standard error.
+
+A bar tells how many are done, how many a second, and the time that is left. Where there is no
+terminal it is a line now and then, and one at the end.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 T = TypeVar("T")
 console = Console(stderr=True)
+log = logging.getLogger("benchmint.progress")
+_LINE_EVERY = 15.0  # seconds
+_running: list[str] = []  # titles
+
+
+class RateColumn(ProgressColumn):
+    """How many a second; slow ones by the minute."""
+
+    def render(self, task: Task) -> Text:
+        """Nothing until there is something to tell."""
+        return Text(rate(task.completed, task.elapsed or 0.0))
 
 
 def track(items: Iterable[T], title: str, total: int, *, quiet: bool = False) -> Iterator[T]:
-    """Yield `items` while a bar counts them; one plain line where there is no terminal."""
-    if quiet:
-        yield from items
-        return
-    if not sys.stderr.isatty():
-        yield from items
-        console.print(f"{title}: {total}", highlight=False)
-        return
+    """Yield `items` while a bar counts them; plain lines where there is no terminal."""
+    began = time.monotonic()
+    _running.append(title)
+    try:
+        if quiet:
+            yield from items
+        elif sys.stderr.isatty():
+            yield from _bar(items, title, total)
+        else:
+            yield from _lines(items, title, total, time.monotonic)
+    finally:
+        _running.remove(title)
+    seconds = time.monotonic() - began
+    log.info("all done", extra={"what": title, "items": total, "seconds": round(seconds, 3)})
+
+
+def is_tracking() -> bool:
+    """Whether a bar is shown now, which tells enough."""
+    return bool(_running)
+
+
+def hush() -> None:
+    """From now on show nothing on standard error (`--quiet`)."""
+    console.quiet = True
+
+
+def rate(done: float, seconds: float) -> str:
+    """`3.2/s`, or `12/min` below one a second; empty while nothing is done."""
+    if not done or seconds <= 0:
+        return ""
+    each_second = done / seconds
+    return f"{each_second:,.1f}/s" if each_second >= 1 else f"{60 * each_second:.1f}/min"
+
+
+def duration(seconds: float) -> str:
+    """`under 1 s`, `8 s`, `3 min`, `2 h 5 min`."""
+    if seconds < 1:
+        return "under 1 s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _bar(items: Iterable[T], title: str, total: int) -> Iterator[T]:
     columns = (
-        TextColumn("{task.description:<28}"),
-        BarColumn(),
+        TextColumn("{task.description:<24}"),
+        BarColumn(24),
         MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        RateColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, speed_estimate_period=120) as progress:
         yield from progress.track(items, total=total, description=title)
+
+
+def _lines(items: Iterable[T], title: str, total: int, now: Callable[[], float]) -> Iterator[T]:
+    began = told = now()
+    for done, item in enumerate(items, 1):
+        yield item
+        at = now()
+        if done < total and at - told >= _LINE_EVERY:
+            told, left = at, (at - began) / done * (total - done)
+            speed = rate(done, at - began)
+            _say(f"{title}: {done} of {total}, {speed}, about {duration(left)} left")
+    _say(f"{title}: {total} in {duration(now() - began)}")
+
+
+def _say(line: str) -> None:
+    console.print(line, highlight=False, markup=False, soft_wrap=True)

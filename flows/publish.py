@@ -62,7 +62,11 @@ def publish(
 
 
 def stage_for_analysts(
-    run: Run, folders: Sequence[Path], inputs: Mapping[str, str], privacy: PrivacyStamp
+    run: Run,
+    folders: Sequence[Path],
+    inputs: Mapping[str, str],
+    privacy: PrivacyStamp,
+    costs: Sequence[Mapping[str, Any]],
 ) -> str:
     """Keep the tables of the stages as a run, swap in `staging.duckdb`, return the run's id."""
     release = run.recipe.release
@@ -75,7 +79,7 @@ def stage_for_analysts(
         inputs=inputs,
         privacy=str(privacy),
     )
-    return stage_run(run.out, facts, folders)
+    return stage_run(run.out, facts, folders, costs)
 
 
 def inputs_of(pool: LanePool, mixture: MixtureRef | None, chosen: Chosen) -> dict[str, str]:

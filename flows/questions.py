@@ -1,4 +1,4 @@
-"""The stages of the questions lane: statements read, named and filtered, drawn from, asked about.
+"""The stages of the questions lane: statements read and filtered, drawn from, asked about, worded.
 
 Prefect is not needed here: the flow wraps these stages as tasks, `benchmint questions` calls them.
 """
@@ -23,9 +23,9 @@ from construction.tables.model import TABLES, Statements
 from construction.tables.periods.config import PeriodConfig
 from construction.tables.periods.derive import derived_points
 from construction.tables.periods.fill import with_periods
-from construction.tables.questions.candidates import candidate_of
-from construction.tables.questions.output import write_questions
+from construction.tables.questions.output import numbers_of
 from construction.tables.questions.schemas import QUESTIONS
+from construction.tables.questions.stored import store_questions
 from construction.tables.readers.edinet.read import read_edinet
 from construction.tables.readers.sec.read import read_sec
 from construction.tables.store import read_statements, write_statements
@@ -46,9 +46,10 @@ from data.tables import (
 )
 from flows.asking import ask_for
 from flows.lanes import LanePool
+from flows.phrasing import Phrased, phrase_questions
 from flows.recipe import QuestionsRecipe
 from flows.run import Run
-from flows.stored_pool import read_pool, write_pool
+from flows.stored_pool import read_pool
 
 READ, ASK = "statements", "questions"
 DATABASE, ASKABLE, PAGES, REPORT = "tables", "askable.parquet", "pages", "questions.json"
@@ -135,10 +136,10 @@ def _dated(statements: Statements, config: PeriodConfig) -> Statements:
 
 
 def ask(run: Run, read: StageOutput) -> StageOutput:
-    """Draw, write the questions, and make candidates of them."""
+    """Draw, ask in structured words, and picture the statements."""
     recipe = run.recipe.questions
-    told = (recipe.sampling, recipe.wording, recipe.enrichment, recipe.licence)
-    key = run.store.key(ASK, read.path.name, *told, run.recipe.release.seed, run.key_id)
+    told = (recipe.sampling, recipe.wording, recipe.enrichment)
+    key = run.store.key(ASK, read.path.name, *told, run.recipe.release.seed)
     return run.store.run(ASK, key, partial(_ask, run, read.path))
 
 
@@ -154,14 +155,8 @@ def _ask(run: Run, read: Path, out: Path) -> None:
             "Give other statements, and for EDINET the code list beside them.",
         )
     answered = ask_for(statements, askable, recipe, seed)
-    (out / "public").mkdir()
-    _, answers = write_questions(out / "public", out / "private", answered.questions, seed)
-    candidates = [
-        candidate_of(question, run.opaque("q", question.point_id), recipe.licence)
-        for question in answered.questions
-    ]
-    write_pool(out, sorted(candidates, key=lambda candidate: candidate.task_id), {})
-    numbers = dict(pl.read_parquet(answers, columns=["point_id", "index"]).iter_rows())
+    store_questions(out, answered.questions)
+    numbers = numbers_of(answered.questions, seed)
     write_pictures(out / PAGES, enrich(numbers, statements, recipe.enrichment), numbers)
     write_table(out / "ledger.parquet", map(ledger_record, answered.ledger), LEDGER)
     records = [record for tally in answered.tallies for record in tally_records(tally)]
@@ -170,21 +165,28 @@ def _ask(run: Run, read: Path, out: Path) -> None:
     write_bytes(out / REPORT, pretty_json(known | answered.report))
 
 
-def lane_pool(run: Run, read: StageOutput, asked: StageOutput) -> LanePool:
+def phrase(run: Run, read: StageOutput, asked: StageOutput) -> Phrased:
+    """The wording of each question: a model's where the recipe names one, else as asked."""
+    return phrase_questions(run, asked.path, read.path / DATABASE, asked.path / PAGES)
+
+
+def lane_pool(run: Run, read: StageOutput, asked: StageOutput, phrased: Phrased) -> LanePool:
     """What the lane hands to the release: candidates, questions, and the statements they are of."""
-    pool, database = read_pool(asked.path), read.path / DATABASE
+    folder, database = phrased.output.path, read.path / DATABASE
     tables = {
         table.name: ReleasedTable(database / f"{table.name}.parquet", table.row) for table in TABLES
     }
-    tables["questions"] = ReleasedTable(asked.path / "public/questions.parquet", QUESTIONS.row)
+    tables["questions"] = ReleasedTable(folder / "public/questions.parquet", QUESTIONS.row)
+    known = orjson.loads((asked.path / REPORT).read_bytes())
     return LanePool(
-        candidates=pool.candidates,
-        folders=[read.path, asked.path],
+        candidates=read_pool(folder).candidates,
+        folders=[read.path, asked.path, folder],
         fixtures={},
-        inputs=input_digests(run),
+        inputs={**input_digests(run), **phrased.inputs},
         tables=tables,
-        answers=asked.path / "private/answers.parquet",
-        report=orjson.loads((asked.path / REPORT).read_bytes()),
+        answers=folder / "private/answers.parquet",
+        report=known | {"phrasing": phrased.report},
+        costs=phrased.costs,
     )
 
 

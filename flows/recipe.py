@@ -161,7 +161,7 @@ class Runtime(StageConfig):
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
     runner: Runner = Runner.PROCESSES  # who runs the shards; dask and ray are extras
     cluster: str | None = None  # address of a Dask or Ray cluster; none: one on this machine
-    shard_bytes: Annotated[int, Field(ge=1)] = 64 * 1024 * 1024
+    shard_bytes: Annotated[int, Field(ge=1)] = 8 * 1024 * 1024
     network: NetworkRuntime = NetworkRuntime()
     llm: LlmRuntime = LlmRuntime()  # the model's endpoint; [judging.model] in the recipe names it
     model_calls: ModelCalls = ModelCalls()

@@ -8,6 +8,7 @@ import platform
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers, write_bytes
 from data.canonical import digest, file_digest, keyed_digest
 from data.errors import BenchmintError, ConfigError
 from data.run_store import RunStore
+from flows.logs import logged
 from flows.recipe import Recipe, Runtime
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -66,16 +68,24 @@ class Run:
         return f"{prefix}-{keyed_digest(self.key, item_id)[:16]}"
 
 
+# Where a plan is made, its own store stands in the place of the one that computes.
+PLANNED: ContextVar[RunStore | None] = ContextVar("planned", default=None)
+
+
 def open_run(recipe: Recipe, runtime: Runtime) -> Run:
     """Create the directories and the release key if they are not there yet."""
     private = private_dir(runtime.out / "private")
     key = release_key(runtime.key_file or private / "release.key")
-    return Run(recipe, runtime, RunStore(private / "stages", code_version()), key)
+    store = PLANNED.get() or RunStore(private / "stages", code_version())
+    return Run(recipe, runtime, store, key)
 
 
 @contextmanager
 def building(out: Path) -> Iterator[None]:
-    """Hold the lock of an output directory; raise BuildRunning if another build holds it."""
+    """Hold the lock of an output directory, and log what is done there.
+
+    Raises BuildRunning if another build holds the lock.
+    """
     lock = private_dir(out / "private") / "build.lock"
     handle = os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_FILE)
     try:
@@ -87,7 +97,8 @@ def building(out: Path) -> Iterator[None]:
             ) from None
         for folder in (out, out / "private", out / "private" / "captures"):
             remove_leftovers(folder)
-        yield
+        with logged(out):
+            yield
     finally:
         os.close(handle)
 

@@ -101,7 +101,7 @@ def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput
     jobs = []
     for shard in shards(files, run.runtime.shard_bytes):
         told = [(file.relative, file.sha256, file.format) for file in shard]
-        key = run.store.key("recover", told, config, state, run.key_id)
+        key = run.store.key("recover", told, config, mentioned_files=state, release_key=run.key_id)
         jobs.append((key, ShardJob(shard, roots, config, run.key)))
     return run_shards(run, "recover", process_shard, jobs, "read, recover, gate")
 

@@ -10,9 +10,9 @@ app = marimo.App(width="medium", app_title="Funnel and overlaps")
 def _():
     import marimo as mo
 
-    from notebooks.workspace import bars, query, workspace
+    from notebooks.workspace import bars, listing, query, workspace
 
-    return bars, mo, query, workspace
+    return bars, listing, mo, query, workspace
 
 
 @app.cell
@@ -27,7 +27,7 @@ def _(mo, query, workspace):
 
 
 @app.cell
-def _(bars, funnel, mo, unit):
+def _(bars, funnel, listing, mo, unit):
     steps = funnel.filter(funnel["unit"] == unit.value)
     drawn = [
         (
@@ -40,23 +40,24 @@ def _(bars, funnel, mo, unit):
         )
         for row in steps.to_dicts()
     ]
-    mo.vstack([mo.Html(bars(drawn, f"What passed, by stage: {unit.value}")), mo.ui.table(funnel)])
+    _bars = mo.Html(bars(drawn, f"What passed, by stage: {unit.value}"))
+    mo.vstack([_bars, listing(funnel, "Nothing ran.")])
     return (steps,)
 
 
 @app.cell
-def _(mo, out, query):
+def _(listing, mo, out, query):
     reasons = query(
         out,
         """SELECT stage, unit, gate, reason, outcome, CAST(sum(n) AS BIGINT) AS units
            FROM rejections GROUP BY ALL ORDER BY units DESC, stage, reason""",
     )
-    mo.vstack([mo.md("## Reasons"), mo.ui.table(reasons)])
+    mo.vstack([mo.md("## Reasons"), listing(reasons, "Nothing was lost.")])
     return (reasons,)
 
 
 @app.cell
-def _(mo, out, query):
+def _(listing, mo, out, query):
     # A gate measures every item that reaches it, so an item can fail several.
     overlaps = query(out, "SELECT gate, other_gate, n FROM gate_overlaps")
     alone = query(
@@ -68,12 +69,14 @@ def _(mo, out, query):
            FROM verdicts v JOIN failed USING (item_id)
            WHERE v.status = 'failed' GROUP BY v.gate ORDER BY failed DESC, v.gate""",
     )
-    _parts = [mo.md("## Which gate rejects what no other would?"), mo.ui.table(alone)]
-    if overlaps.is_empty():
-        _parts.append(mo.md("No item failed two gates."))
-    else:
-        _parts += [mo.md("Items that failed both of two gates:"), mo.ui.table(overlaps)]
-    mo.vstack(_parts)
+    mo.vstack(
+        [
+            mo.md("## Which gate rejects what no other would?"),
+            listing(alone, "No gate failed anything."),
+            mo.md("## Which fail the same items?"),
+            listing(overlaps, "No item failed two gates."),
+        ]
+    )
     return alone, overlaps
 
 

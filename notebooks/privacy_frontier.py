@@ -19,11 +19,11 @@ def _():
         rates_chart,
     )
     from data.snapshot.neutralise import one_line
-    from notebooks.workspace import audit_file, bars, query, shown, workspace
+    from notebooks.workspace import audit_file, bars, listing, paragraph, query, workspace
 
     return (
-        Dot, RateRow, Scatter, audit_file, bars, frontier_chart, mo, one_line, pl, query,
-        rates_chart, shown, workspace,
+        Dot, RateRow, Scatter, audit_file, bars, frontier_chart, listing, mo, one_line, paragraph,
+        pl, query, rates_chart, workspace,
     )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def _(audit_file, mo, workspace):
 
 
 @app.cell
-def _(bars, masking, mo, out, query):
+def _(bars, listing, masking, mo, out, query):
     spans = query(
         out,
         """SELECT type, recognizer, count(*) AS spans, round(min(score), 2) AS least_sure
@@ -50,7 +50,7 @@ def _(bars, masking, mo, out, query):
     if masking:
         _rows = [(kind, float(n), f"{n:,}") for kind, n in drawn]
         _parts.append(mo.Html(bars(_rows, "Private values replaced, by kind")))
-    _parts.append(mo.ui.table(spans) if spans.height else mo.md("No session was masked."))
+    _parts.append(listing(spans, "No session was masked."))
     mo.vstack(_parts)
     return counts, spans
 
@@ -65,14 +65,15 @@ def _(mo, one_line, tables):
 
 
 @app.cell
-def _(mo, one_line, picked, pl, shown, tables):
+def _(listing, mo, paragraph, picked, pl, tables):
     table = tables[picked.value]
-    fidelity = shown(pl.DataFrame(table["fidelity"]["by_column"]))
+    fidelity = pl.DataFrame(table["fidelity"]["by_column"])
+    fidelity = fidelity.select("column", "spearman", pl.exclude("column", "spearman"))
     mo.vstack(
         [
-            mo.plain_text(one_line(table["statement"])),
+            mo.Html(paragraph(table["statement"])),
             mo.md("### Fidelity\nThe distance of each released column from the original."),
-            mo.ui.table(fidelity),
+            listing(fidelity, "Not measured."),
         ]
     )
     return fidelity, table

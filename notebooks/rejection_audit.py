@@ -10,9 +10,9 @@ app = marimo.App(width="medium", app_title="Rejection audit")
 def _():
     import marimo as mo
 
-    from notebooks.workspace import query, workspace
+    from notebooks.workspace import listing, query, workspace
 
-    return mo, query, workspace
+    return listing, mo, query, workspace
 
 
 @app.cell
@@ -50,7 +50,7 @@ def _(chosen_reason, mo, out, query):
 
 
 @app.cell
-def _(chosen_unit, mo, out, query):
+def _(chosen_unit, listing, mo, out, query):
     mo.stop(chosen_unit.value.is_empty(), mo.md("Choose a unit above."))
     item = chosen_unit.value["item_id"][0]
     verdicts = query(
@@ -69,8 +69,7 @@ def _(chosen_unit, mo, out, query):
     _parts = [mo.md("## The unit"), mo.plain_text(item)]
     _told = [("Every gate's measurement", verdicts), ("Where it comes from and went", descent)]
     for _title, _frame in _told:
-        _shown = mo.md("None.") if _frame.is_empty() else mo.ui.table(_frame)
-        _parts += [mo.md(f"### {_title}"), _shown]
+        _parts += [mo.md(f"### {_title}"), listing(_frame, "None.")]
     _parts.append(
         mo.md("The text itself, for someone with access: `benchmint audit --instance ID --private`")
     )
@@ -79,15 +78,15 @@ def _(chosen_unit, mo, out, query):
 
 
 @app.cell
-def _(mo, out, query):
+def _(listing, mo, out, query):
     near = query(
         out,
         """SELECT gate, item_id, observed, "limit", round(observed / "limit", 3) AS share
            FROM verdicts WHERE status = 'failed' AND observed < "limit"
            ORDER BY share DESC, gate, item_id LIMIT 100""",
     )
-    _shown = mo.md("None.") if near.is_empty() else mo.ui.table(near)
-    mo.vstack([mo.md("## Who failed narrowly\nBelow a least value; nearest first."), _shown])
+    _heading = mo.md("## Who failed narrowly\nBelow a least value; nearest first.")
+    mo.vstack([_heading, listing(near, "None.")])
     return (near,)
 
 

@@ -11,9 +11,9 @@ def _():
     import marimo as mo
     import polars as pl
 
-    from notebooks.workspace import audit_file, bars, query, workspace
+    from notebooks.workspace import audit_file, bars, listing, query, workspace
 
-    return audit_file, bars, mo, pl, query, workspace
+    return audit_file, bars, listing, mo, pl, query, workspace
 
 
 @app.cell
@@ -35,7 +35,7 @@ def _(audit_file, mo, query, workspace):
 
 
 @app.cell
-def _(drawn, mo, pl, population):
+def _(drawn, listing, mo, pl, population):
     # Horvitz and Thompson (1952): the sum of 1/π over a sample estimates what it was drawn from.
     inverse = 1 / drawn["pi_design"]
     estimate = inverse.sum()
@@ -68,7 +68,7 @@ def _(drawn, mo, pl, population):
                 "√log weights on purpose draw small companies and rare categories more often; "
                 "questions that stand for rejected points carry the probability of their own."
             ),
-            mo.ui.table(by_category),
+            listing(by_category, "None."),
         ]
     )
     return by_category, effective, estimate
@@ -91,14 +91,17 @@ def _(bars, drawn, mo, pl):
 
 
 @app.cell
-def _(mo, pl, report):
+def _(listing, mo, pl, report):
     response = pl.DataFrame(report.get("response", []))
     dampings = pl.DataFrame(report.get("dampings", []))
-    _parts = [mo.md("## Response\nDrawn points that could not be asked for, by stratum.")]
-    _parts.append(mo.md("Not reported.") if response.is_empty() else mo.ui.table(response))
-    _parts.append(mo.md("## Dampings\nHow strongly each weighting draws on the largest series."))
-    _parts.append(mo.md("Not reported.") if dampings.is_empty() else mo.ui.table(dampings))
-    mo.vstack(_parts)
+    mo.vstack(
+        [
+            mo.md("## Response\nDrawn points that could not be asked for, by stratum."),
+            listing(response, "Not reported."),
+            mo.md("## Dampings\nHow strongly each weighting draws on the largest series."),
+            listing(dampings, "Not reported."),
+        ]
+    )
     return dampings, response
 
 

@@ -11,9 +11,9 @@ def _():
     import marimo as mo
     import polars as pl
 
-    from notebooks.workspace import audit_file, bars, query, shown, workspace
+    from notebooks.workspace import audit_file, bars, listing, query, workspace
 
-    return audit_file, bars, mo, pl, query, shown, workspace
+    return audit_file, bars, listing, mo, pl, query, workspace
 
 
 @app.cell
@@ -40,7 +40,7 @@ def _(audit_file, mo, query, workspace):
 
 
 @app.cell
-def _(bars, chosen, mo, pl, pool, told):
+def _(bars, chosen, listing, mo, pl, pool, told):
     market = told.get("family_weights") or {}
     held = dict(chosen.group_by("task_family").len().iter_rows())
     there = dict(pool.group_by("task_family").len().iter_rows())
@@ -68,36 +68,40 @@ def _(bars, chosen, mo, pl, pool, told):
             mo.md(f"Distance from the market's mixture: {off:.1%} of the release.")
             if market
             else mo.md("There was no mixture to follow."),
-            mo.ui.table(families),
+            listing(families, "None."),
         ]
     )
     return families, off
 
 
 @app.cell
-def _(mo, pl, shown, told):
-    constraints = shown(pl.DataFrame(told.get("rows", []), infer_schema_length=None, strict=False))
+def _(listing, mo, pl, told):
+    constraints = pl.DataFrame(told.get("rows", []), infer_schema_length=None, strict=False)
     if constraints.height:
-        binding = (pl.col("value") == pl.col("low")) | (pl.col("value") == pl.col("high"))
-        constraints = constraints.with_columns(binding=binding).sort(
-            "excess", "binding", "kind", "name", descending=[True, True, False, False]
-        )
+        bounds = pl.col("low"), pl.col("high")
+        binding = pl.any_horizontal(pl.col("value").eq_missing(bound) for bound in bounds)
+        constraints = constraints.select(
+            "kind", "name", "low", "high", "value", "excess", "price", binding=binding
+        ).sort("excess", "binding", "kind", "name", descending=[True, True, False, False])
     lite = pl.DataFrame(
         [
             {"margin": row["name"], "distance": row["distance"]}
             for row in (told.get("lite") or {}).get("margins", [])
         ]
     )
-    _parts = [mo.md("## Constraints\nPaid for first, then those at their bound.")]
-    _parts.append(mo.ui.table(constraints) if constraints.height else mo.md("There were none."))
-    _parts.append(mo.md("## Subset for manual audit\nIts distance from the release, by margin."))
-    _parts.append(mo.ui.table(lite) if lite.height else mo.md("None was drawn."))
-    mo.vstack(_parts)
+    mo.vstack(
+        [
+            mo.md("## Constraints\nPaid for first, then those at their bound."),
+            listing(constraints, "There were none."),
+            mo.md("## Subset for manual audit\nIts distance from the release, by margin."),
+            listing(lite, "None was drawn."),
+        ]
+    )
     return constraints, lite
 
 
 @app.cell
-def _(mo, out, pl, query):
+def _(listing, mo, out, pl, query):
     pilots = query(
         out,
         """SELECT s.model, count(*) FILTER (c.outcome = 'chosen') AS chosen_tasks,
@@ -115,7 +119,7 @@ def _(mo, out, pl, query):
     if pilots.is_empty():
         _parts.append(mo.md("No pilot scores were given."))
     else:
-        _parts += [mo.ui.table(pilots), mo.md(f"Spearman correlation: {agreement}")]
+        _parts += [listing(pilots, "None."), mo.md(f"Spearman correlation: {agreement}")]
     mo.vstack(_parts)
     return agreement, pilots
 

@@ -9,16 +9,18 @@ app = marimo.App(width="medium", app_title="Signals and mixture")
 @app.cell
 def _():
     import marimo as mo
+    import polars as pl
 
-    from notebooks.workspace import audit_file, bars, lines, query, workspace
+    from notebooks.workspace import audit_file, bars, lines, listing, query, workspace
 
-    return audit_file, bars, lines, mo, query, workspace
+    return audit_file, bars, lines, listing, mo, pl, query, workspace
 
 
 @app.cell
 def _(audit_file, mo, query, workspace):
     out = workspace(mo.cli_args().get("out"))
-    mixture = audit_file(out, "selection.json").get("mixture") or {}
+    selection = audit_file(out, "selection.json")
+    mixture, lacking = selection.get("mixture") or {}, selection.get("coverage_gap") or {}
     staged = query(
         out,
         """SELECT DISTINCT source, date, layer, family, weight FROM weights
@@ -28,7 +30,7 @@ def _(audit_file, mo, query, workspace):
     mo.stop(staged.is_empty(), mo.md("# Signals and mixture\nNo signals were given."))
     layer = mo.ui.dropdown(["signal", "task", "display"], value="signal", label="Families")
     mo.vstack([mo.md("# Signals and mixture"), layer])
-    return layer, mixture, out, staged
+    return lacking, layer, mixture, out, staged
 
 
 @app.cell
@@ -64,13 +66,20 @@ def _(bars, dates, families, lines, mo, weights):
 
 
 @app.cell
-def _(mo, out, query):
-    gap = query(
-        out,
-        """SELECT family, round(100 * weight, 1) AS market_percent, tasks, suggested,
-                  round(gap, 1) AS gap_points, action
-           FROM weights WHERE layer = 'task' AND action IS NOT NULL
-           ORDER BY gap DESC, family""",
+def _(lacking, listing, mo, out, pl, query):
+    gap = pl.DataFrame(
+        [
+            {
+                "family": row["family"],
+                "market_percent": 100 * row["weight"],
+                "pool_percent": 100 * row["share"],
+                "gap_points": row["gap"],
+                "tasks": row["tasks"],
+                "suggested": row["suggested"],
+                "action": row["action"],
+            }
+            for row in lacking.get("rows", [])
+        ]
     )
     patterns = query(
         out,
@@ -81,8 +90,11 @@ def _(mo, out, query):
     chosen = mo.ui.table(patterns, selection="single", initial_selection=[0])
     mo.vstack(
         [
-            mo.md("## What the pool lacks\nIn points of the mixture; positive: too few tasks."),
-            mo.ui.table(gap),
+            mo.md(
+                "## What the pool lacks\nIn points of the mixture; positive: too few tasks. "
+                "`suggested` tasks are those of a release of its size."
+            ),
+            listing(gap, "The newest release holds no pool against this mixture."),
             mo.md("## Patterns\nChoose one to see its skills."),
             chosen,
         ]
@@ -91,7 +103,7 @@ def _(mo, out, query):
 
 
 @app.cell
-def _(chosen, mo, out, query):
+def _(chosen, listing, mo, out, query):
     mo.stop(chosen.value.is_empty(), mo.md("Choose a pattern above."))
     skills = query(
         out,
@@ -101,7 +113,7 @@ def _(chosen, mo, out, query):
            WHERE p.pattern = ? ORDER BY s.mass * p.share DESC, p.slug""",
         [chosen.value["pattern"][0]],
     )
-    mo.ui.table(skills)
+    listing(skills, "None.")
     return (skills,)
 
 

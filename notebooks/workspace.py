@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import marimo as mo
 import orjson
 import polars as pl
 
@@ -22,6 +23,7 @@ from data.staging import open_read_only
 VARIABLE = "BENCHMINT_RUNTIME__OUT"
 _WIDTH, _LABEL, _BAR, _ROW = 760, 270, 330, 22
 _LONGEST = 40
+_DIGITS = 4
 _COLOURS = ("#2f6f8f", "#b8452d", "#2f8f5b", "#8f6a2f", "#6a4f9c", "#5b6675")
 _HEIGHT, _SIDE, _LEGEND = 220, 50, 240
 
@@ -60,6 +62,19 @@ def shown(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(
         pl.col(name).map_elements(one_line, return_dtype=pl.String) for name in texts
     )
+
+
+def listing(frame: pl.DataFrame, none: str) -> mo.Html:
+    """`frame` as a table to read, its numbers in four significant digits; `none` if it is empty."""
+    if frame.is_empty():
+        return mo.md(none)
+    numbers = pl.col(pl.Float64).round_sig_figs(_DIGITS)
+    return mo.ui.table(shown(frame.with_columns(numbers)), selection=None)
+
+
+def paragraph(text: str) -> str:
+    """`text` as a `<p>` that wraps, whatever stands in it."""
+    return f"<p>{_plain(text)}</p>"
 
 
 def bars(rows: Sequence[tuple[str, float, str]], title: str) -> str:

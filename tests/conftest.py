@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, and the order in which tests run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.dealing import dealt
+from tests.demo import Demo, shared
+
 REPO = Path(__file__).resolve().parent.parent
+SLOW_SECONDS = 10.0  # where `slow` does not say
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -17,6 +21,24 @@ def pytest_configure(config: pytest.Config) -> None:
     home = tempfile.mkdtemp(prefix="benchmint-prefect-")
     os.environ["PREFECT_HOME"] = home
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first: what takes minutes must not begin when the others are done."""
+    by_name = {item.nodeid: item for item in items}
+    slow = {
+        name: float(mark.kwargs.get("seconds", SLOW_SECONDS))
+        for name, item in by_name.items()
+        if (mark := item.get_closest_marker("slow"))
+    }
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = [by_name[name] for name in dealt(list(by_name), slow, workers)]
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The demo, built once for all workers. Read it; copy `out` to write into it."""
+    return shared(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

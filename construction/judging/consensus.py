@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from data.contracts import LedgerRow, Outcome, StageConfig, StageKind, StageTally
 from data.errors import InputError
 from data.ledger import tally
 
-STAGE = "consensus"
+STAGE, UNIT = "consensus", "candidate"
+RULES = "rules"
 
 
 class ConsensusReason(StrEnum):
@@ -34,10 +35,23 @@ class ConsensusReason(StrEnum):
 
 
 class ConsensusConfig(StageConfig):
-    """How many annotators a round needs, and how many rounds there may be."""
+    """Who says what is self-contained, instead of one judge: `rules` and models by their names.
 
+    Without annotators there is no such round. A round counts with `min_annotators` answers; each
+    release may add one round, up to `max_rounds`. People endorse by `benchmint review`.
+    """
+
+    annotators: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     min_annotators: Annotated[int, Field(ge=2)] = 2
     max_rounds: Annotated[int, Field(ge=1)] = 3
+
+    @model_validator(mode="after")
+    def _enough(self) -> ConsensusConfig:
+        if len(set(self.annotators)) != len(self.annotators):
+            raise ValueError("annotators must differ")
+        if self.annotators and len(self.annotators) < self.min_annotators:
+            raise ValueError("annotators must be at least as many as min_annotators")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +132,12 @@ def route(
         told = _outcome(item_id, rounds[item_id], config, same)
         if item_id in decisions:
             told = _reviewed(item_id, decisions[item_id])
-        ledger.append(_row(item_id, told))
+        ledger.append(_row(item_id, told, rounds[item_id], same))
         if isinstance(told, Endorsed):
             admitted.append(told)
         elif isinstance(told, Queued):
             queue.append(told)
-    closed = tally(STAGE, StageKind.FILTER, "item", items, ledger)
+    closed = tally(STAGE, StageKind.FILTER, UNIT, items, ledger)
     return Routed(
         tuple(admitted), tuple(queue), _funnel(rounds, admitted, decisions), tuple(ledger), closed
     )
@@ -172,13 +186,25 @@ def _reviewed(item_id: str, answer: str | None) -> _Told:
     return Endorsed(item_id, answer, 0, ("review",))
 
 
-def _row(item_id: str, told: _Told) -> LedgerRow:
+def _row(item_id: str, told: _Told, rounds: Rounds, same: Callable[[str], str]) -> LedgerRow:
+    """The row of an item, under the round that it came out of; 0: the review, or none yet."""
+    last = max(rounds, default=0)
     if isinstance(told, Endorsed):
-        return LedgerRow(STAGE, "item", item_id, Outcome.KEPT, stratum=f"round {told.round}")
+        return LedgerRow(STAGE, UNIT, item_id, Outcome.KEPT, stratum=f"round_{told.round}")
     reason = told.reason if isinstance(told, Queued) else told
     errored = reason is ConsensusReason.REPEATED
-    outcome = Outcome.ERRORED if errored else Outcome.REJECTED
-    return LedgerRow(STAGE, "item", item_id, outcome, reason=reason)
+    if reason is ConsensusReason.REVIEWED_OUT:
+        last = 0
+    return LedgerRow(
+        STAGE,
+        UNIT,
+        item_id,
+        Outcome.ERRORED if errored else Outcome.REJECTED,
+        reason=reason,
+        observed=len({same(one.answer) for one in rounds.get(last, ())}) or None,
+        limit=1,
+        stratum=f"round_{last}",
+    )
 
 
 def _funnel(

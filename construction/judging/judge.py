@@ -3,42 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from construction.judging.calls.config import LlmConfig, Mode, Prices
+from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import Case, Containment, Grading, Taxonomy
-from construction.judging.offline.classes import ClassesConfig, Member, induce_classes
+from construction.judging.offline.classes import (
+    ClassesConfig,
+    ClassGroup,
+    Member,
+    induce_classes,
+)
 from construction.judging.offline.containment import ContainmentConfig
 from construction.judging.offline.grading import GradingConfig, grade
 from construction.judging.offline.roles import TaxonomyConfig
 from construction.judging.offline.taxonomy import judge_taxonomies
 from construction.judging.prompted.catalogue import default_catalogue
-from construction.judging.prompted.containment import judge_containment, rules_opinion
+from construction.judging.prompted.containment import (
+    judge_containment,
+    rules_opinion,
+    rules_verdict,
+)
 from construction.judging.prompted.contracts import Asker, Judged, PromptedConfig
 from construction.judging.prompted.grading import lay_down_grading
+from construction.judging.prompted.task_class import TaskGroup, name_classes
 from construction.judging.prompted.taxonomy import classify
 from data.contracts import Candidate, StageConfig, TaskClass
 
 T = TypeVar("T")
 
 
-class ModelConfig(StageConfig):
-    """Recipe: which model judges, and how it samples; without a name the rules judge.
+class ModelStage(StrEnum):
+    """What a model can do; the rules do what it does not."""
 
-    `temperature` and `seed` None: not sent, for models that do not take them.
+    SELF_CONTAINMENT = "self_containment"
+    LABELS = "labels"
+    GRADING = "grading"
+    TASK_CLASS = "task_class"
+    QUESTION_PHRASING = "question_phrasing"
+    CANDIDATE_IDEAS = "candidate_ideas"
+
+
+def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
+    return tuple(stage for stage in ModelStage if stage in stages)
+
+
+class ModelConfig(StageConfig):
+    """Recipe: which model judges what, and how it samples; without a name the rules judge.
+
+    `temperature` and `seed` None: not sent, for models that do not take them. `sees_images`: the
+    model is shown the statements that questions are about.
     """
 
     name: str = ""
+    stages: Annotated[tuple[ModelStage, ...], AfterValidator(_in_order)] = tuple(ModelStage)
     temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
     seed: int | None = 0
+    sees_images: bool = False
     image_tokens: Annotated[int, Field(gt=0)] = 4096
 
     @property
     def judge(self) -> str:
         """What outputs are marked with, whether the model answered now or earlier."""
         return f"model:{self.name}" if self.name else "rules"
+
+    def does(self, stage: ModelStage) -> bool:
+        """Whether the model does this stage."""
+        return bool(self.name) and stage in self.stages
+
+    def judge_of(self, stage: ModelStage) -> str:
+        """What outputs of this stage are marked with."""
+        return self.judge if self.does(stage) else "rules"
 
 
 class ModelCalls(StageConfig):
@@ -68,6 +107,7 @@ class JudgingConfig(StageConfig):
     """Who judges, and the settings of each stage, asked or by rules."""
 
     model: ModelConfig = ModelConfig()
+    consensus: ConsensusConfig = ConsensusConfig()
     prompted: PromptedConfig = PromptedConfig()
     containment: ContainmentConfig = ContainmentConfig()
     taxonomy: TaxonomyConfig = TaxonomyConfig()
@@ -84,22 +124,52 @@ def contain(
     cases: Sequence[Case], config: JudgingConfig, client: Asker | None
 ) -> list[Judged[Containment]]:
     """Is each case a task that a newcomer can do and a third person can judge?"""
-    rules = rules_opinion(config.containment)
     if client is not None:
-        return judge_containment(cases, client, config.asked, rules)
+        return judge_containment(cases, client, config.asked, rules_verdict(config.containment))
+    rules = rules_opinion(config.containment)
+    return _by_rules(cases, [rules(case) for case in cases])
+
+
+def verdicts(cases: Sequence[Case], config: JudgingConfig) -> list[Judged[Containment]]:
+    """What the rules say of each case, without rewritten prompts: for comparing with a model."""
+    rules = rules_verdict(config.containment)
     return _by_rules(cases, [rules(case) for case in cases])
 
 
 def label(
     cases: Sequence[Case], config: JudgingConfig, client: Asker | None
 ) -> list[Judged[Taxonomy]]:
-    """Role, skill and business task of each case, and the task class within this pool."""
+    """Role, skill and business task of each case; `induce` adds the task class."""
     if client is not None:
-        judged = classify(cases, client, config.asked, default_catalogue())
-    else:
-        judged = _by_rules(cases, judge_taxonomies(cases, config.taxonomy, {}))
-    classes = _classes(cases, judged, config.classes)
-    return [_with_class(one, classes) for one in judged]
+        return classify(cases, client, config.asked, default_catalogue())
+    return _by_rules(cases, judge_taxonomies(cases, config.taxonomy, {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Classed:
+    """Labels with the task class of each, and what the model called each group of tasks."""
+
+    labels: list[Judged[Taxonomy]]
+    names: list[Judged[TaskClass]]
+
+
+def induce(
+    cases: Sequence[Case],
+    judged: Sequence[Judged[Taxonomy]],
+    config: JudgingConfig,
+    client: Asker | None,
+) -> Classed:
+    """The task classes of a pool: grouped by rules, and named by the model where it gives a name.
+
+    The big class of a task stays its role, in which it was grouped.
+    """
+    induced = induce_classes(_members(cases, judged), config.classes)
+    names: list[Judged[TaskClass]] = []
+    if client is not None:
+        names = name_classes([_group(one) for one in induced.groups], client, config.asked)
+    given = {one.item_id: one.value for one in names if one.value is not None}
+    classes = {task_id: _named(one, given) for task_id, one in induced.classes.items()}
+    return Classed([_with_class(one, classes) for one in judged], names)
 
 
 def lay_down(
@@ -135,10 +205,8 @@ def _by_rules(cases: Sequence[Case], values: Sequence[T]) -> list[Judged[T]]:
     return [Judged(case.candidate.task_id, value) for case, value in pairs]
 
 
-def _classes(
-    cases: Sequence[Case], judged: Sequence[Judged[Taxonomy]], config: ClassesConfig
-) -> Mapping[str, TaskClass]:
-    members = [
+def _members(cases: Sequence[Case], judged: Sequence[Judged[Taxonomy]]) -> list[Member]:
+    return [
         Member(
             one.item_id,
             one.value.role.value,
@@ -149,7 +217,21 @@ def _classes(
         for case, one in zip(cases, judged, strict=True)
         if one.value is not None
     ]
-    return induce_classes(members, config)
+
+
+def _group(group: ClassGroup) -> TaskGroup:
+    return TaskGroup(
+        group_id=group.subclass_id,
+        members=tuple(member.request for member in group.members),
+        neighbours=tuple(member.request for member in group.neighbours),
+        big_classes=(group.big_class,),
+    )
+
+
+def _named(task_class: TaskClass, given: Mapping[str, TaskClass]) -> TaskClass:
+    """The class under the name that the model gave its group, if it gave one."""
+    told = given.get(task_class.subclass_id)
+    return told.model_copy(update={"big_class": task_class.big_class}) if told else task_class
 
 
 def _with_class(one: Judged[Taxonomy], classes: Mapping[str, TaskClass]) -> Judged[Taxonomy]:

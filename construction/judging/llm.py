@@ -91,12 +91,14 @@ class Client:
     def replies_digest(self) -> str:
         """Digest of all replies that outcomes were read from: the same live and replayed.
 
-        Empty without a store. Times are no part of it.
+        Empty without a store, which remembers whose digest it is. Times are no part of it.
         """
         if self._store is None:
             return ""
         kept = [[name, *map(asdict, self._store.replies(name))] for name in sorted(self._asked)]
-        return digest(kept)
+        told = digest(kept)
+        self._store.note_use(told, self._asked)
+        return told
 
     def ask(self, questions: Sequence[Question]) -> list[Answered | Unanswered]:
         """The outcome of each question, in the order asked. Equal questions are one call.

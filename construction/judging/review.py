@@ -217,12 +217,12 @@ def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
     return candidate.model_copy(update=update)
 
 
-def answers_decided(decisions: Decisions) -> dict[str, str | None]:
+def answers_decided(decisions: Decisions, topic: Topic) -> dict[str, str | None]:
     """The review's answers for `consensus.route`: by item id, None where it turned one away."""
     return {
         item_id: None if told.decision.decision == REJECTED else told.decision.decision
-        for (item_id, topic), told in decisions.items()
-        if topic is Topic.ANSWER
+        for (item_id, about), told in decisions.items()
+        if about is topic
     }
 
 

@@ -112,7 +112,7 @@ def prompt_text(
     if not thread and any(fixture.role == "observed" for fixture in fixtures):
         blocks.append(words.gaps)
     if fixtures:
-        paths = sorted(f"- {INPUTS}{fixture.path}" for fixture in fixtures)
+        paths = [f"- {INPUTS}{fixture.path}" for fixture in fixtures]  # as attached and named
         blocks.append("\n".join([words.inputs, *paths]))
     given = frozenset(tail(fixture.path) for fixture in fixtures)
     lines = [f"- {line}" for item in deliverables for line in _deliver(item, given, words)]

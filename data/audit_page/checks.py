@@ -2,17 +2,29 @@
 
 A gate fails exactly if one of its checks is broken. Whether that reproduces what was recorded is
 tested on every recorded verdict before a page offers another limit.
+
+Checks are expressions over the verdicts of a gate, a row each: `OBSERVED`, `REASON` and what
+`measure` names. So 100,000 verdicts are tested in one pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import polars as pl
+
 from data.contracts import Scalar
 
-_PLACES = 9
+_UNITS = 1e9  # comparisons are made in units of 1e-9 (law 5)
+_MEASURE = "measure "
+_NUMBER = (int, float)
+_KINDS = {int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+
+OBSERVED = pl.col("observed")  # null unless a number
+REASON = pl.col("reason")  # null unless it failed
 
 
 class Bound(StrEnum):
@@ -22,23 +34,14 @@ class Bound(StrEnum):
     MAX = "max"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One recorded verdict: the scalar compared, the measures, and the reason of a failure."""
-
-    observed: Scalar
-    reason: str | None
-    measures: Mapping[str, Scalar]
-
-    def number(self, name: str) -> float:
-        """A measure as a number; 0 where the record has none."""
-        value = self.measures.get(name)
-        return float(value) if isinstance(value, int | float) else 0.0
+def measure(name: str) -> pl.Expr:
+    """A measure as a number, truth values as 0 and 1; 0 where the record has no number."""
+    return pl.col(f"{_MEASURE}{name}")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison. `value` gives None where the check does not apply, and so holds.
+    """One comparison. `value` is null where the check does not apply, and so holds.
 
     A `fixed` check has no limit that anyone may move.
     """
@@ -47,11 +50,14 @@ class Check:
     meaning: str
     bound: Bound
     limit: float
-    value: Callable[[Seen], float | None] = field(repr=False)
+    value: pl.Expr = field(repr=False, compare=False)
     fixed: bool = False
 
-    def broken(self, value: float | None) -> bool:
-        return breaks(self.bound, value, self.limit)
+    def broken(self) -> pl.Expr:
+        """Is the value on the wrong side?"""
+        value, limit = _units(self.value), _units(pl.lit(float(self.limit)))
+        wrong = value < limit if self.bound is Bound.MIN else value > limit
+        return wrong.fill_null(value=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,38 @@ class GateChecks:
     complete: bool = True
 
 
+def seen(
+    observed: Sequence[Scalar],
+    reasons: pl.Series,
+    measures: Mapping[str, Sequence[Scalar]],
+    checks: Sequence[Check],
+) -> pl.DataFrame:
+    """Recorded verdicts of one gate as the frame that `checks` are asked of."""
+    asked = {name for check in checks for name in check.value.meta.root_names()}
+    columns = [reasons.alias("reason"), _numbers("observed", observed, None)]
+    columns += [
+        _numbers(name, measures.get(name.removeprefix(_MEASURE), [None] * len(observed)), 0.0)
+        for name in sorted(asked)
+        if name.startswith(_MEASURE)
+    ]
+    return pl.DataFrame(columns)
+
+
 def breaks(bound: str, value: float | None, limit: float) -> bool:
-    """Is the value on the wrong side? Both are rounded to 1e-9 (law 5)."""
+    """As `Check.broken`, of one value."""
     if value is None:
         return False
-    value, limit = round(value, _PLACES), round(limit, _PLACES)
-    return value < limit if bound == Bound.MIN else value > limit
+    far = math.floor(value * _UNITS + 0.5) - math.floor(limit * _UNITS + 0.5)
+    return far < 0 if bound == Bound.MIN else far > 0
+
+
+def _units(value: pl.Expr) -> pl.Expr:
+    return (value * _UNITS + 0.5).floor()
+
+
+def _numbers(name: str, values: Sequence[Scalar], missing: float | None) -> pl.Series:
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and kinds <= _KINDS.keys():
+        return pl.Series(name, values, dtype=_KINDS[kinds.pop()]).cast(pl.Float64)
+    plain = [float(value) if isinstance(value, _NUMBER) else missing for value in values]
+    return pl.Series(name, plain, dtype=pl.Float64)

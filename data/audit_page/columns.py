@@ -8,22 +8,21 @@ values are equal is stored as `{"same": value}`. Words stand once, in `words`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from data.audit_page.checks import Check, GateChecks, Seen
-from data.audit_page.reading import Books, Rejection, Row
+import polars as pl
+
+from data.audit_page.checks import Check, GateChecks, seen
+from data.audit_page.reading import Books, Judged
 from data.contracts import Scalar, Status
 from data.snapshot.neutralise import one_line, public_text
 
+# The codes of the statuses, in the order of `Status`.
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)
-_CODES = {
-    Status.PASSED: PASSED,
-    Status.FAILED: FAILED,
-    Status.UNVERIFIED: UNVERIFIED,
-    Status.NOT_MEASURED: NOT_MEASURED,
-}
+_EXACT = 2.0**53  # beyond, a number of a script is not exact
 Column = list[Any] | dict[str, Any]
 # Of a rejection: the columns, and the fields of the downloads.
 FIELDS = (
@@ -39,6 +38,7 @@ FIELDS = (
     "path",
     "line",
 )
+WORDS = ("stage", "unit", "outcome", "gate", "reason", "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +51,31 @@ class Shown:
     opaque: Callable[[str], str] | None = None
 
     def name(self, item: str) -> str:
-        return self.opaque(item) if self.opaque else one_line(item)
+        return self.opaque(item) if self.opaque else _shown(item)
 
-    def scalar(self, value: Scalar) -> Scalar:
-        if not isinstance(value, str):
-            return value
-        return public_text(value) if self.opaque else one_line(value)
+    def scalars(self, values: Sequence[Scalar]) -> list[Scalar]:
+        """Values as they are shown; texts mostly repeat, and are looked at once."""
+        if str not in set(map(type, values)):
+            return list(values)
+        act = cache(public_text if self.opaque else _shown)
+        return [act(value) if isinstance(value, str) else value for value in values]
 
 
-@dataclass(slots=True)
+def _shown(text: str) -> str:
+    """As `one_line`, which most names need not go through."""
+    return text if text.isascii() and text.isprintable() else one_line(text)
+
+
 class _Index:
-    """Places of names in order of first use."""
+    """Places of names: none is "", and so has a place where "" has one."""
 
-    places: dict[str, int] = field(default_factory=dict)
+    def __init__(self, names: Iterable[pl.Series]) -> None:
+        every = pl.concat([name.cast(pl.String).fill_null("") for name in names])
+        self.names: list[str] = every.unique(maintain_order=True).to_list()
+        self._places = {name: place for place, name in enumerate(self.names)}
 
-    def of(self, name: str | None) -> int:
-        return self.places.setdefault(name or "", len(self.places))
+    def of(self, names: pl.Series) -> list[int]:
+        return [self._places[name or ""] for name in names.to_list()]
 
 
 def cell(values: Column, row: int) -> Any:
@@ -76,76 +85,80 @@ def cell(values: Column, row: int) -> Any:
 
 def item_ids(books: Books) -> tuple[str, ...]:
     """The items that gates judged or stages turned away, in the order of `ids`."""
-    turned_away = (gone.item for gone in books.rejections if gone.is_item)
-    return tuple(dict.fromkeys([*(row.item for row in books.verdicts), *turned_away]))
+    every = pl.concat([books.items, books.turned_away()["item"]])
+    return tuple(every.unique(maintain_order=True))
 
 
-def build_columns(
-    books: Books, gates: Sequence[str], checks: Sequence[GateChecks], shown: Shown
-) -> dict[str, Any]:
-    """The columns of a run. `gates` are in declared order; gates it does not name come last."""
-    words, ids = _Index(), _Index()
-    words.of("")
-    items = len([ids.of(item) for item in item_ids(books)])
-    named = {row.gate: None for row in books.verdicts}
-    order = [gate for gate in gates if gate in named]
-    order += [gate for gate in named if gate not in gates]
-    by_gate: dict[str, list[Row]] = {gate: [] for gate in order}
-    for row in books.verdicts:
-        by_gate[row.gate].append(row)
+def build_columns(books: Books, checks: Sequence[GateChecks], shown: Shown) -> dict[str, Any]:
+    """The columns of a run, its gates as `books` order them."""
+    gone = books.rejections
+    if shown.opaque is not None:
+        gone = gone.with_columns(path=pl.lit(None, pl.String), line=pl.lit(None, pl.Int64))
+    items = item_ids(books)
+    ids = _Index([pl.Series(items, dtype=pl.String), gone["item"]])
+    words = _Index(
+        [
+            pl.Series([""]),
+            *(judged.reason for judged in books.gates.values()),
+            *(gone[name] for name in WORDS),
+        ]
+    )
     known = {gate.gate: gate for gate in checks}
-    steps = [_gate(gate, by_gate[gate], known.get(gate), words, ids, shown) for gate in order]
-    for stage, places in _other_stages(books.rejections, ids).items():
-        steps.insert(_place_of(steps, places), _stage(stage, places))
+    nobody = GateChecks("", ())
+    steps = [
+        _gate(gate, judged, known.get(gate, nobody), words, ids, shown)
+        for gate, judged in books.gates.items()
+    ]
+    away = books.turned_away().filter(pl.col("gate").is_null())
+    for (stage,), rows in away.group_by("stage", maintain_order=True):
+        places = ids.of(rows["item"].unique(maintain_order=True))
+        steps.insert(_place_of(steps, places), _stage(str(stage), places))
     return {
-        "about": dict(books.about)
-        | {"opaque": shown.opaque is not None, "n_rows": len(books.rejections)},
-        "items": items,
+        "about": dict(books.about) | {"opaque": shown.opaque is not None, "n_rows": gone.height},
+        "items": len(items),
         "steps": steps,
-        "rejections": _rejections(books.rejections, words, ids, shown),
-        "words": [one_line(word) for word in words.places],
-        "ids": [shown.name(item) for item in ids.places],
+        "rejections": _rejections(gone, words, ids, shown),
+        "words": [_shown(word) for word in words.names],
+        "ids": [shown.name(item) for item in ids.names],
     }
 
 
 def _packed(values: list[Any]) -> Column:
-    first = values[0] if values else None
-    alike = all(value == first and type(value) is type(first) for value in values)
-    return {"same": first} if alike else values
+    """A list, unless all values are equal and of one type."""
+    alike = not values or (
+        values.count(values[0]) == len(values) and len(set(map(type, values))) == 1
+    )
+    return {"same": values[0] if values else None} if alike else values
 
 
 def _gate(
-    gate: str, rows: Sequence[Row], known: GateChecks | None, words: _Index, ids: _Index, s: Shown
+    gate: str, judged: Judged, known: GateChecks, words: _Index, ids: _Index, shown: Shown
 ) -> dict[str, Any]:
-    seen = [Seen(row.observed, row.reason, row.measures) for row in rows]
-    names = dict.fromkeys(name for row in rows for name in row.measures)
-    values = [[check.value(item) for item in seen] for check in known.checks] if known else []
-    wrong = _contradictions(rows, known, values) if known else 0
+    frame = seen(judged.observed, judged.reason, judged.measures, known.checks)
+    wrong = _contradictions(frame, judged.status, known) if known.checks else 0
     return {
         "name": one_line(gate),
         "kind": "gate",
-        "rows": [ids.of(row.item) for row in rows],
-        "status": _packed([_CODES[row.status] for row in rows]),
-        "reason": _packed([words.of(row.reason) for row in rows]),
-        "observed": _packed([s.scalar(row.observed) for row in rows]),
-        "limit": _packed([s.scalar(row.limit) for row in rows]),
+        "rows": ids.of(judged.items),
+        "status": _packed(judged.status.to_physical().to_list()),
+        "reason": _packed(words.of(judged.reason)),
+        "observed": _packed(shown.scalars(judged.observed)),
+        "limit": _packed(shown.scalars(judged.limit)),
         "measures": {
-            one_line(name): _packed([s.scalar(row.measures.get(name)) for row in rows])
-            for name in names
+            one_line(name): _packed(shown.scalars(values))
+            for name, values in judged.measures.items()
         },
-        "complete": bool(known and known.complete),
-        "whatif": known is not None and not wrong,
+        "complete": bool(known.checks) and known.complete,
+        "whatif": bool(known.checks) and not wrong,
         "contradictions": wrong,
-        "checks": [
-            _check(check, column)
-            for check, column in zip(known.checks if known else (), values, strict=True)
-        ],
+        "checks": [_check(check, frame) for check in known.checks],
     }
 
 
-def _check(check: Check, values: list[float | None]) -> dict[str, Any]:
-    whole = all(value is None or float(value).is_integer() for value in [check.limit, *values])
-    plain = [value if value is None or not whole else int(value) for value in values]
+def _check(check: Check, frame: pl.DataFrame) -> dict[str, Any]:
+    values = frame.select(value=check.value.cast(pl.Float64))["value"]
+    integral = (values == values.floor()) & (values.abs() < _EXACT)
+    whole = float(check.limit).is_integer() and bool(integral.all())
     return {
         "name": check.name,
         "meaning": check.meaning,
@@ -153,33 +166,17 @@ def _check(check: Check, values: list[float | None]) -> dict[str, Any]:
         "limit": int(check.limit) if whole else check.limit,
         "whole": whole,
         "fixed": check.fixed,
-        "values": _packed(plain),
+        "values": _packed((values.cast(pl.Int64) if whole else values).to_list()),
     }
 
 
-def _contradictions(
-    rows: Sequence[Row], known: GateChecks, values: Sequence[Sequence[float | None]]
-) -> int:
+def _contradictions(frame: pl.DataFrame, status: pl.Series, known: GateChecks) -> int:
     """Recorded verdicts that do not follow from the checks: their limits were other ones."""
-    wrong = 0
-    for place, row in enumerate(rows):
-        if row.status is Status.NOT_MEASURED:
-            continue
-        broken = any(
-            check.broken(column[place]) for check, column in zip(known.checks, values, strict=True)
-        )
-        failed = row.status is Status.FAILED
-        wrong += (broken and not failed) or (failed and not broken and known.complete)
-    return wrong
-
-
-def _other_stages(rejections: Sequence[Rejection], ids: _Index) -> dict[str, list[int]]:
-    """Items that stages without a gate turned away, in pipeline order of the stages."""
-    found: dict[str, dict[int, None]] = {}
-    for gone in rejections:
-        if gone.is_item and gone.gate is None:
-            found.setdefault(gone.stage, {})[ids.of(gone.item)] = None
-    return {stage: list(places) for stage, places in found.items()}
+    broken = pl.any_horizontal(check.broken() for check in known.checks)
+    failed = pl.col("status") == Status.FAILED
+    unfounded = failed & ~broken if known.complete else pl.lit(value=False)
+    wrong = ((broken & ~failed) | unfounded) & (pl.col("status") != Status.NOT_MEASURED)
+    return int(frame.with_columns(status.alias("status")).select(wrong.sum()).item())
 
 
 def _place_of(steps: Sequence[Mapping[str, Any]], items: Sequence[int]) -> int:
@@ -207,23 +204,12 @@ def _stage(stage: str, places: list[int]) -> dict[str, Any]:
     }
 
 
-def _rejections(
-    rejections: Sequence[Rejection], words: _Index, ids: _Index, shown: Shown
-) -> dict[str, Column]:
-    rows = [_told(gone, words, ids, shown) for gone in rejections]
-    nothing: list[tuple[Any, ...]] = [()] * len(FIELDS)
-    return {
-        name: _packed(list(column))
-        for name, column in zip(FIELDS, zip(*rows, strict=True) if rows else nothing, strict=True)
+def _rejections(gone: pl.DataFrame, words: _Index, ids: _Index, shown: Shown) -> dict[str, Column]:
+    made: dict[str, list[Any]] = {name: words.of(gone[name]) for name in WORDS} | {
+        "id": ids.of(gone["item"]),
+        "observed": shown.scalars(gone["observed"].to_list()),
+        "limit": shown.scalars(gone["limit"].to_list()),
+        "n": gone["n"].to_list(),
+        "line": gone["line"].to_list(),
     }
-
-
-def _told(gone: Rejection, words: _Index, ids: _Index, shown: Shown) -> Iterator[Any]:
-    yield ids.of(gone.item)
-    for name in (gone.stage, gone.unit, gone.outcome, gone.gate, gone.reason):
-        yield words.of(name)
-    yield shown.scalar(gone.observed)
-    yield shown.scalar(gone.limit)
-    yield gone.n
-    yield words.of(gone.path if shown.opaque is None else None)
-    yield gone.line if shown.opaque is None else None
+    return {name: _packed(made[name]) for name in FIELDS}

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from data.audit_page.columns import FIELDS, cell
+from data.audit_page.columns import FIELDS, WORDS
 from data.canonical import pretty_json
 from data.snapshot.neutralise import csv_cell
-
-_WORDS = frozenset({"stage", "unit", "outcome", "gate", "reason", "path"})
-
-
-def rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One record per rejection, words spelled out; null for what is empty."""
-    table, words, ids = columns["rejections"], columns["words"], columns["ids"]
-    for place in range(n_rows(columns)):
-        record = {name: cell(table[name], place) for name in FIELDS}
-        record["id"] = ids[record["id"]]
-        for name in _WORDS:
-            record[name] = words[record[name]] or None
-        yield record
-
-
-def n_rows(columns: Mapping[str, Any]) -> int:
-    """How many rejections the columns hold."""
-    return int(columns["about"]["n_rows"])
 
 
 def as_csv(columns: Mapping[str, Any]) -> str:
     """All rejections as CSV with a header; cells that look like formulas get an apostrophe."""
+    shown = cache(csv_cell)  # most cells repeat
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(FIELDS)
-    for record in rows(columns):
-        writer.writerow([csv_cell(record[name]) for name in FIELDS])
+    writer.writerows(zip(*(map(shown, values) for values in _told(columns)), strict=True))
     return text.getvalue()
 
 
 def as_json(columns: Mapping[str, Any]) -> bytes:
     """Facts of the run and all rejections as JSON."""
-    return pretty_json({"about": columns["about"], "rejections": list(rows(columns))})
+    rows = [dict(zip(FIELDS, row, strict=True)) for row in zip(*_told(columns), strict=True)]
+    return pretty_json({"about": columns["about"], "rejections": rows})
+
+
+def _told(columns: Mapping[str, Any]) -> list[list[Any]]:
+    """The values of each field, a place per rejection, words spelled out; null for empty ones."""
+    table, words, ids = columns["rejections"], columns["words"], columns["ids"]
+    told = {name: _spread(table[name], columns["about"]["n_rows"]) for name in FIELDS}
+    told["id"] = [ids[place] for place in told["id"]]
+    for name in WORDS:
+        told[name] = [words[place] or None for place in told[name]]
+    return [told[name] for name in FIELDS]
+
+
+def _spread(values: list[Any] | dict[str, Any], n: int) -> list[Any]:
+    return [values["same"]] * n if isinstance(values, dict) else values

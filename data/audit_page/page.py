@@ -29,6 +29,7 @@ def audit_page(columns: Mapping[str, Any], *, served: bool) -> str:
     )
     return environment.get_template("page.html.j2").render(
         about=columns["about"],
+        rejections=f"{columns['about']['n_rows']:,}".replace(",", "\u202f"),
         served=served,
         policy=_policy(served=served),
         style=_asset("page.css"),

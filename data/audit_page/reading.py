@@ -1,68 +1,91 @@
-"""Reading the newest run's verdicts and rejections from a staging file."""
+"""Reading the newest run's verdicts and rejections from a staging file, column by column."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import orjson
+import polars as pl
 
 from data.contracts import Scalar, Status
 from data.errors import InputError
 from data.staging import open_read_only
 
+STATUSES = pl.Enum([str(status) for status in Status])
+_TRUTH = ("True", "False")
 _ITEMS = ("instance", "candidate")
 # Which instance a candidate was made from.
 _MADE = (
     "SELECT child AS task, min(parent) AS instance FROM lineage "
     "WHERE child_unit = 'candidate' AND parent_unit = 'instance' GROUP BY child"
 )
+_ABOUT = (
+    "SELECT run_id, snapshot, released, published, privacy FROM runs "
+    "ORDER BY built_at DESC NULLS LAST, run_id DESC LIMIT 1"
+)
+_VERDICTS = f"""
+    SELECT coalesce(c.instance, v.item_id) AS item, gate, status, reason, observed,
+           observed_text, v."limit" AS "limit", limit_text, measures
+    FROM verdicts v LEFT JOIN ({_MADE}) c ON c.task = v.item_id
+    ORDER BY 1, 2, v.item_id"""  # noqa: S608 — a constant
+_REJECTIONS = f"""
+    SELECT coalesce(c.instance, r.item_id, '') AS item, r.stage, unit, r.outcome, gate, reason,
+           observed, "limit", n, path, line
+    FROM rejections r
+    LEFT JOIN ({_MADE}) c ON c.task = r.item_id AND unit = 'candidate'
+    LEFT JOIN (SELECT stage, min(step) AS step FROM funnel GROUP BY stage) f ON f.stage = r.stage
+    ORDER BY f.step NULLS LAST, 2, 5, 6, 1, r.item_id, path, line, unit, 7, 8"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One verdict; `item` is the instance, also where a gate judged its candidate."""
+class Judged:
+    """The verdicts of one gate; all columns have a place per verdict.
 
-    item: str
-    gate: str
-    status: Status
-    reason: str | None
-    observed: Scalar
-    limit: Scalar
-    measures: Mapping[str, Scalar]
+    `items` are instances, also where the gate judged their candidates. `observed` and `limit` are
+    the scalars compared.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """One rejected or errored unit, or `n` that share a row."""
-
-    item: str
-    stage: str
-    unit: str
-    outcome: str
-    gate: str | None
-    reason: str | None
-    observed: str | None
-    limit: str | None
-    n: int
-    path: str | None
-    line: int | None
-
-    @property
-    def is_item(self) -> bool:
-        return self.unit in _ITEMS and self.n == 1
+    items: pl.Series
+    status: pl.Series
+    reason: pl.Series
+    observed: Sequence[Scalar]
+    limit: Sequence[Scalar]
+    measures: Mapping[str, Sequence[Scalar]]
 
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """What an audit page is made of: facts of the run, its verdicts, its rejections."""
+    """What an audit page is made of: facts of the run, the verdicts of each gate, and a frame of
+    the rejections (and errors): a unit, or `n` that share a row. `items` are what gates judged.
+    """
 
     about: Mapping[str, Any]
-    verdicts: tuple[Row, ...]
-    rejections: tuple[Rejection, ...]
+    items: pl.Series
+    gates: Mapping[str, Judged]
+    rejections: pl.DataFrame
+
+    def of_lane(self, gates: Sequence[str]) -> Books:
+        """The books of the lane with these gates, in this order, then others that judged its items.
+
+        A gate that judges other things, such as a table, has no place in the funnel of the items.
+        """
+        order = [gate for gate in gates if gate in self.gates]
+        ours = pl.concat([self.items.clear(), *(self.gates[gate].items for gate in order)])
+        others = [gate for gate in self.gates if gate not in gates]
+        order += [gate for gate in others if self.gates[gate].items.is_in(ours.implode()).any()]
+        kept = {gate: self.gates[gate] for gate in order}
+        items = pl.concat([self.items.clear(), *(judged.items for judged in kept.values())])
+        items = self.items.filter(self.items.is_in(items.unique().implode()))
+        return replace(self, items=items, gates=kept)
+
+    def turned_away(self) -> pl.DataFrame:
+        """The rejections of items, one each."""
+        return self.rejections.filter(pl.col("unit").is_in(_ITEMS), pl.col("n") == 1)
 
 
 def read_books(staging: Path) -> Books:
@@ -72,55 +95,67 @@ def read_books(staging: Path) -> Books:
     try:
         with open_read_only(staging) as connection:
             return _read(connection)
-    except (duckdb.Error, ValueError) as error:
+    except (duckdb.Error, pl.exceptions.PolarsError, ValueError) as error:
         found = f"a file that cannot be used ({type(error).__name__})"
         expected = "a staging file of this version"
         raise InputError(str(staging), found, expected, "Build again.") from error
 
 
 def _read(connection: duckdb.DuckDBPyConnection) -> Books:
-    about = connection.execute(
-        "SELECT run_id, snapshot, released, published, privacy FROM runs "
-        "ORDER BY built_at DESC NULLS LAST, run_id DESC LIMIT 1"
-    ).fetchone()
     names = ("run_id", "snapshot", "released", "published", "privacy")
-    told = ["" if value is None else str(value) for value in about or [None] * len(names)]
-    verdicts = connection.execute(
-        f"""SELECT coalesce(c.instance, v.item_id), gate, status, reason, observed,
-                  observed_text, v."limit", limit_text, measures
-           FROM verdicts v LEFT JOIN ({_MADE}) c ON c.task = v.item_id
-           ORDER BY 1, 2"""  # noqa: S608 — a constant
-    ).fetchall()
-    rejections = connection.execute(
-        f"""SELECT coalesce(c.instance, r.item_id), r.stage, unit, r.outcome, gate, reason,
-                  observed, "limit", n, path, line
-           FROM rejections r LEFT JOIN ({_MADE}) c ON c.task = r.item_id AND unit = 'candidate'
-           LEFT JOIN (SELECT stage, min(step) AS step FROM funnel GROUP BY stage) f
-                  ON f.stage = r.stage
-           ORDER BY f.step NULLS LAST, 2, 5, 6, 1"""  # noqa: S608
-    ).fetchall()
+    about = connection.execute(_ABOUT).fetchall() or [(None,) * len(names)]
+    told = ["" if value is None else str(value) for value in about[0]]
+    verdicts = connection.sql(_VERDICTS).pl()
     return Books(
         dict(zip(names, told, strict=True)),
-        tuple(_verdict(row) for row in verdicts),
-        tuple(Rejection(*row) for row in rejections),
+        verdicts["item"].unique(maintain_order=True),
+        {
+            str(gate): judged(rows)
+            for (gate,), rows in verdicts.group_by("gate", maintain_order=True)
+        },
+        connection.sql(_REJECTIONS).pl(),
     )
 
 
-def _verdict(row: tuple[Any, ...]) -> Row:
-    item, gate, status, reason, observed, observed_text, limit, limit_text, measures = row
-    return Row(
-        item=item,
-        gate=gate,
-        status=Status(status),
-        reason=reason,
-        observed=_scalar(observed, observed_text),
-        limit=_scalar(limit, limit_text),
-        measures=orjson.loads(measures) if measures else {},
+def judged(rows: pl.DataFrame) -> Judged:
+    """The verdicts of one gate, from rows as `verdicts` of staging has them.
+
+    Raises ValueError or PolarsError for a status or measures that no verdict has.
+    """
+    return Judged(
+        rows["item"],
+        rows["status"].cast(STATUSES),
+        rows["reason"],
+        _scalars(rows["observed"], rows["observed_text"]),
+        _scalars(rows["limit"], rows["limit_text"]),
+        _measures(rows["measures"]),
     )
 
 
-def _scalar(number: float | None, text: str | None) -> Scalar:
-    """The number, whole where it is; else the text. Truth values are stored as 0 and 1."""
-    if number is None or text in ("True", "False"):
-        return text
+def _scalars(numbers: pl.Series, texts: pl.Series) -> list[Scalar]:
+    """The numbers, whole where they are; else the texts. Truth values are stored as 0 and 1."""
+    as_text = numbers.is_null() | texts.is_in(_TRUTH).fill_null(value=False)
+    if as_text.all():
+        return texts.to_list()
+    if not as_text.any() and (numbers == numbers.cast(pl.Int64, strict=False)).all(
+        ignore_nulls=False
+    ):
+        return numbers.cast(pl.Int64).to_list()
+    told = zip(as_text.to_list(), numbers.to_list(), texts.to_list(), strict=True)
+    return [text if is_text else _plain(number) for is_text, number, text in told]
+
+
+def _plain(number: float) -> float:
     return int(number) if number.is_integer() else number
+
+
+def _measures(told: pl.Series) -> dict[str, list[Scalar]]:
+    """The measures by name, in order of first use; None where a verdict has none of it.
+
+    All objects are parsed as one array: 100,000 single ones take several times as long.
+    """
+    rows = orjson.loads("[" + ",".join(text or "{}" for text in told.to_list()) + "]")
+    if len(rows) != told.len() or not {dict}.issuperset(map(type, rows)):
+        raise ValueError("measures that are no JSON object")
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: [row.get(name) for row in rows] for name in names}

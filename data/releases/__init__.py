@@ -4,9 +4,18 @@ from data.releases.changes import changes_between, previous_release
 from data.releases.diff import Diff, diff
 from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapshot
 from data.releases.listing import ReleaseInfo, State, releases
-from data.releases.retention import Doomed, Kind, Plan, carry_out, plan_purge
+from data.releases.retention import (
+    REPLIES,
+    Doomed,
+    Kind,
+    Plan,
+    carry_out,
+    plan_purge,
+    replies_needed,
+)
 
 __all__ = [
+    "REPLIES",
     "Diff",
     "Doomed",
     "Kind",
@@ -22,4 +31,5 @@ __all__ = [
     "plan_purge",
     "previous_release",
     "releases",
+    "replies_needed",
 ]

@@ -227,9 +227,12 @@ def _content(path: Path) -> bytes:
     """A regular file, reached through no link. Raises InputError for anything else."""
     if path.is_symlink() or not path.is_file():
         raise _not_there(path, "a symbolic link" if path.is_symlink() else "no file")
-    if path.stat().st_size > _LARGEST:
-        raise _not_there(path, "more than 512 MiB")
-    return path.read_bytes()
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise _not_there(path, "more than 512 MiB")
+        return path.read_bytes()
+    except FileNotFoundError:  # purged or moved away since
+        raise _not_there(path, "no file") from None
 
 
 def _not_there(path: Path, found: str) -> InputError:

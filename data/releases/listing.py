@@ -17,6 +17,7 @@ from data.snapshot.neutralise import one_line
 
 _LATEST = "latest"
 _LARGEST = 64 << 20
+_TRIES = 2
 _REVISION = re.compile(r"-r\d{1,4}$")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}(-r\d{1,4})?")
 
@@ -35,7 +36,7 @@ class ReleaseInfo:
     """A directory among the snapshots. Without a readable manifest only name and state are told.
 
     `digest` needs both halves; `findings` are those of a verification; `latest`: the pointer
-    points to it.
+    points to it, `inputs` are names and digests of what it was made of.
     """
 
     snapshot: str
@@ -50,6 +51,7 @@ class ReleaseInfo:
     privacy: str | None = None
     private: bool = False
     findings: int = 0
+    inputs: tuple[tuple[str, str], ...] = ()
 
 
 def releases(snapshots: Path, *, check: bool = True) -> list[ReleaseInfo]:
@@ -62,11 +64,21 @@ def releases(snapshots: Path, *, check: bool = True) -> list[ReleaseInfo]:
     latest = snapshots / _LATEST
     pointed = latest.readlink().name if latest.is_symlink() else None
     found = [
-        _info(Path(entry.path), pointed, check=check)
+        _info_now(Path(entry.path), pointed, check=check)
         for entry in os.scandir(snapshots)
         if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
     ]
     return sorted(found, key=lambda one: (one.released or "", one.revision, one.snapshot))[::-1]
+
+
+def _info_now(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
+    """As `_info`; a purge may take the private half away while it is read: then once more."""
+    for _ in range(_TRIES):
+        try:
+            return _info(path, pointed, check=check)
+        except FileNotFoundError:
+            continue
+    return ReleaseInfo(one_line(path.name), path, State.UNREADABLE)
 
 
 def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
@@ -78,7 +90,7 @@ def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
     if report is not None:
         state = State.VERIFIED if report.ok else State.FAILED
     private = path / layout.PRIVATE
-    counts = manifest.get("counts")
+    counts, inputs = manifest.get("counts"), manifest.get("inputs")
     return ReleaseInfo(
         snapshot=path.name,
         path=path,
@@ -92,6 +104,7 @@ def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
         privacy=one_line(str(manifest.get("privacy"))),
         private=private.is_dir() and not private.is_symlink(),
         findings=len(report.findings) if report else 0,
+        inputs=tuple((k, str(v)) for k, v in inputs.items()) if isinstance(inputs, dict) else (),
     )
 
 

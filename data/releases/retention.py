@@ -1,15 +1,16 @@
 """Retention (law 8): what is older than a date in the private stores goes, and what stays is told.
 
 Private halves go by the release date of their snapshot, stage outputs and captures by the time
-they were written, staged runs by the time they were built. Keys, logs and the newest verified
-release stay. No link is followed, and nothing outside the output directory is touched.
+they were written, staged runs by the time they were built. Keys, logs, decisions of people and the
+newest verified release stay; model replies go by the times in their store, which its owner knows
+(`flows.commands.purge`). No link is followed, and nothing outside the output directory is touched.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -24,6 +25,8 @@ from data.staging import drop_runs, staged_runs
 
 _STAYS = (".key", ".log", ".lock")  # top-level files of the private store that never go by date
 _PRIVATE, _STAGES, _SNAPSHOTS = "private", "stages", "snapshots"
+REPLIES = f"{_PRIVATE}/captures/llm"
+_DECISIONS = f"{_PRIVATE}/review/decisions.log"
 
 
 class Kind(StrEnum):
@@ -32,6 +35,7 @@ class Kind(StrEnum):
     STAGE = "stage output"
     FILES = "private files"
     RUN = "staging run"
+    REPLIES = "model replies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +79,23 @@ def plan_purge(out: Path, before: date | None, keep_runs: int | None) -> Plan:
     return Plan(tuple(doomed), tuple(left))
 
 
-def carry_out(out: Path, plan: Plan) -> None:
+def replies_needed(out: Path, plan: Plan) -> frozenset[str]:
+    """Digests of the model replies that a release was made of whose private half stays."""
+    gone = {doomed.where for doomed in plan.doomed if doomed.kind is Kind.PRIVATE_HALF}
+    return frozenset(
+        sha256
+        for one in releases(out / _SNAPSHOTS, check=False)
+        if one.private and f"{_SNAPSHOTS}/{one.path.name}/{layout.PRIVATE}" not in gone
+        for name, sha256 in one.inputs
+        if name.startswith("model-replies")
+    )
+
+
+def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = None) -> None:
     """Remove what `plan` names, each logged first in `private/access.log`.
 
-    The caller holds the build lock. Raises ReleaseError if something became a link meanwhile.
+    `forget` removes model replies from their store, a folder. The caller holds the build lock.
+    Raises ReleaseError if something became a link meanwhile.
     """
     for doomed in plan.doomed:
         target = _real(out, doomed.where)
@@ -88,7 +105,10 @@ def carry_out(out: Path, plan: Plan) -> None:
         access_log.record(log, f"purge {doomed.kind}", one_line(told))
         if doomed.kind is Kind.RUN:
             continue  # together below: the database is built once
-        if doomed.kind is Kind.PRIVATE_HALF:
+        if doomed.kind is Kind.REPLIES:
+            if forget is not None:
+                forget(target)
+        elif doomed.kind is Kind.PRIVATE_HALF:
             # In one step, so that a kill leaves a public half and no broken snapshot.
             aside = target.with_name(f".{layout.PRIVATE}.{os.getpid()}.part")
             target.rename(aside)
@@ -160,12 +180,22 @@ def _files(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, 
             if _written(entry) < before:
                 left.append((where, "keys and logs stay; `benchmint seal` destroys the key"))
             continue
-        old = [file for file in _below(entry) if _written(file) < before]
+        old = [
+            file
+            for file in _below(entry)
+            if _written(file) < before and not _has_own_rule(out, file)
+        ]
         if old:
             paths = tuple(Path(file.path).relative_to(out).as_posix() for file in old)
             since = min(_written(file) for file in old)
             size = sum(file.stat(follow_symlinks=False).st_size for file in old)
             doomed.append(Doomed(Kind.FILES, where, since, len(old), size, paths))
+
+
+def _has_own_rule(out: Path, file: os.DirEntry[str]) -> bool:
+    """Replies go by their own times; what people decided is as a log of theirs."""
+    where = Path(file.path).relative_to(out).as_posix()
+    return where == _DECISIONS or where.startswith(f"{REPLIES}/")
 
 
 def _runs(out: Path, before: date | None, keep: int | None, doomed: list[Doomed]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ from data.snapshot.verification import VerifyReport
 _NAMED = 5  # of the differing tasks or files, so many are named
 _LATEST = "latest"
 _LOCK = ".lock"
+_DATED = re.compile(r"(?P<name>.+)-(?P<date>\d{4}\.\d{2}\.\d{2})(?:-r\d+)?")
 _PUBLIC_DIR = 0o755
 _PUBLIC_FILE = 0o644
 
@@ -63,7 +65,10 @@ def write_snapshot(
 
 
 def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
-    """Point `latest` beside the snapshot at it, in one step. `report` must be good and its own."""
+    """Point `latest` beside the snapshot at it, in one step. `report` must be good and its own.
+
+    A release that is built again later than its successor does not take the pointer back.
+    """
     if not report.ok or report.digest != ref.digest:
         raise ReleaseError(
             f"{ref.snapshot}: not marked as latest, verification found {len(report.findings)} "
@@ -72,11 +77,21 @@ def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
     link = ref.path.parent / _LATEST
     if link.exists() and not link.is_symlink():
         raise ReleaseError(f"{link} is no symbolic link; move it away.")
+    if link.exists() and _is_later(link.readlink().name, ref.snapshot):
+        return link
     fresh = ref.path.parent / f".{_LATEST}.{os.getpid()}.part"
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(ref.path.name)
     fresh.replace(link)
     return link
+
+
+def _is_later(there: str, snapshot: str) -> bool:
+    """Is it a snapshot of the same name and a later date?"""
+    told = [_DATED.fullmatch(one) for one in (there, snapshot)]
+    names = [one["name"] if one else None for one in told]
+    dates = [one["date"] if one else "" for one in told]
+    return names[0] == names[1] and dates[0] > dates[1]
 
 
 def _publish(
@@ -248,3 +263,5 @@ def _remove_leftovers(out: Path, name: str) -> None:
     """Remove what killed builds left: with the lock held nobody else is writing here."""
     for path in out.glob(f".{name}-*.part"):
         shutil.rmtree(path, ignore_errors=True)
+    for link in out.glob(f".{_LATEST}.*.part"):
+        link.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ too: the key of a run is a digest over all of these. Building the same again mak
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -21,12 +22,14 @@ from typing import Any
 import orjson
 import polars as pl
 
-from data.atomic import remove_leftovers, replacing, replacing_dir
+from data.atomic import remove_leftovers, replacing, replacing_dir, write_bytes
 from data.canonical import digest
 from data.errors import InputError
+from data.metrics import COSTS, openmetrics, samples
+from data.metrics import FILE as METRICS
 from data.schemas import Table
 from data.snapshot import SnapshotRef
-from data.staging.database import RunTables, build_database, table_paths
+from data.staging.database import RunTables, build_database, open_read_only, table_paths
 from data.staging.tables import RUN_ID, RUNS, SELECTION_ROWS, STAGED
 from data.tables import read_table, write_table
 
@@ -34,6 +37,7 @@ FOLDER, DATABASE = "staging", "staging.duckdb"
 _ROW = f"{RUNS.name}.parquet"
 _SELECTION = "selection.json"
 _KEY_LENGTH = 12
+log = logging.getLogger("benchmint.staging")
 _RUN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}-[0-9a-f]{12}")
 _PART = re.compile(r"([a-z_]+)-\d{4}\.parquet")
 
@@ -64,11 +68,17 @@ class StagedRun:
         return str(self.row[RUN_ID])
 
 
-def stage_run(out: Path, facts: RunFacts, folders: Sequence[Path]) -> str:
+def stage_run(
+    out: Path,
+    facts: RunFacts,
+    folders: Sequence[Path],
+    costs: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """Keep the tables of the stages in `folders` as a run, and rebuild the database.
 
-    Returns the run's id. A run that is there already is not written again, but becomes the newest
-    one. The caller keeps other writers of `out` away.
+    `costs` are what a model cost, a row for each piece of judging. Returns the run's id. A run that
+    is there already is not written again, but becomes the newest one. Its metrics are written
+    anew, into its folder and into `out`. The caller keeps other writers of `out` away.
     """
     tables = table_paths(folders)
     run_id = f"{facts.snapshot}-{_key(facts, tables)}"
@@ -82,9 +92,13 @@ def stage_run(out: Path, facts: RunFacts, folders: Sequence[Path]) -> str:
                 for number, path in enumerate(paths):
                     _keep(path, part / f"{name}-{number:04d}.parquet")
             _write_selection(part, folders)
+            rows = [{name: row.get(name) for name in COSTS.schema} for row in costs]
+            write_table(part / f"{COSTS.name}-0000.parquet", rows, COSTS.schema)
             _write_row(part, _row(run_id, facts))
     _write_row(target, {**_read_row(target), "built_at": round(time.time(), 3)})
     _rebuild(out)
+    _write_metrics(out, target)
+    log.info("staged", extra={"staged_run": run_id})
     return run_id
 
 
@@ -94,6 +108,7 @@ def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> No
     told = {"published": ref.snapshot, "digest": ref.digest, "n_tasks": n_tasks}
     _write_row(folder, {**_read_row(folder), **told})
     _rebuild(out)
+    log.info("released", extra={"staged_run": run_id, **told})
 
 
 def staged_runs(out: Path) -> list[StagedRun]:
@@ -159,6 +174,14 @@ def _write_selection(part: Path, folders: Sequence[Path]) -> None:
             rows = orjson.loads(report.read_bytes()).get("rows", [])
             path = part / f"{SELECTION_ROWS.name}-0000.parquet"
             write_table(path, rows, SELECTION_ROWS.schema)
+
+
+def _write_metrics(out: Path, folder: Path) -> None:
+    """The newest run's metrics: kept with the run, and where a monitor finds the newest."""
+    with open_read_only(out / DATABASE) as staging:
+        text = openmetrics(samples(staging)).encode()
+    for place in (folder, out):
+        write_bytes(place / METRICS, text)
 
 
 def _row(run_id: str, facts: RunFacts) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from data import schemas
+from data.metrics import COSTS, TIMINGS
 from data.schemas import Table
 from data.schemas_signals import SIGNAL_TABLES
 from data.schemas_statements import COMPANIES, POINTS, QUESTIONS, SERIES
@@ -124,7 +125,7 @@ _LANES = (
 )
 BOOKS = (LEDGER, VERDICTS, LINEAGE_ROWS, TALLIES)
 # Written for every run; `runs` itself holds one row of each.
-STAGED = (*_LANES, SCORES, SELECTION_ROWS, *BOOKS)
+STAGED = (*_LANES, SCORES, SELECTION_ROWS, TIMINGS, COSTS, *BOOKS)
 TABLES = (RUNS, *STAGED)
 
 _SQL_TYPES = {

@@ -134,4 +134,32 @@ SELECTION = View(
               ON s.run_id = c.run_id AND s.task_id = c.task_id""",
 )
 
-VIEWS = (FUNNEL, REJECTIONS, GATE_OVERLAPS, OVERLAPS, LINEAGE, SELECTION)
+METRICS = View(
+    "metrics",
+    "one measure of one stage of one run",
+    {
+        "run_id": _RUN,
+        "stage": (_TEXT, "stage of the funnel; for seconds and bytes a stage of the build"),
+        "unit": (_TEXT, "what is counted; null where the measure is not of items"),
+        "measure": (
+            _TEXT,
+            "items_in, items_out, seconds, bytes, cost, prompt_tokens or completion_tokens",
+        ),
+        "value": ("DOUBLE", "the measure; seconds of the computation, also where it was reused"),
+    },
+    """SELECT run_id, stage, unit, measure, value FROM (
+         SELECT run_id, stage, unit, n_in::DOUBLE AS items_in, passed::DOUBLE AS items_out
+         FROM main.funnel) UNPIVOT (value FOR measure IN (items_in, items_out))
+       UNION ALL
+       SELECT run_id, stage, NULL, measure, value FROM (
+         SELECT run_id, work AS stage, sum(seconds) AS seconds, sum(bytes)::DOUBLE AS bytes
+         FROM main.timings GROUP BY run_id, work) UNPIVOT (value FOR measure IN (seconds, bytes))
+       UNION ALL
+       SELECT run_id, stage, NULL, measure, value FROM (
+         SELECT run_id, stage, sum(cost) AS cost, sum(prompt_tokens)::DOUBLE AS prompt_tokens,
+                sum(completion_tokens)::DOUBLE AS completion_tokens
+         FROM main.costs GROUP BY run_id, stage)
+         UNPIVOT (value FOR measure IN (cost, prompt_tokens, completion_tokens))""",
+)
+
+VIEWS = (FUNNEL, REJECTIONS, GATE_OVERLAPS, OVERLAPS, LINEAGE, SELECTION, METRICS)

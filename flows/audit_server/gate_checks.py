@@ -7,7 +7,7 @@ limit that may be moved (law 9).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import polars as pl
 
 from construction.judging.preflight import NAME as PREFLIGHT
 from construction.judging.preflight import PreflightConfig
@@ -18,10 +18,11 @@ from construction.sessions.gates.length import NAME as LENGTH
 from construction.sessions.gates.network import NAME as NETWORK
 from construction.sessions.gates.network import NetworkConfig, NetworkReason
 from construction.sessions.gates.restoration import NAME as RESTORATION
-from data.audit_page import Bound, Check, GateChecks, Seen
+from data.audit_page import OBSERVED, REASON, Bound, Check, GateChecks, measure
 
 MIN, MAX = Bound.MIN, Bound.MAX
-Value = Callable[[Seen], float | None]
+_WORDS = measure("words")
+_THREAD = measure("thread") != 0
 
 
 def gate_checks(config: SessionsConfig) -> tuple[GateChecks, ...]:
@@ -31,14 +32,14 @@ def gate_checks(config: SessionsConfig) -> tuple[GateChecks, ...]:
         "characters that a person typed, at least",
         MIN,
         config.length.min_user_chars,
-        _observed,
+        OBSERVED,
     )
     restoration = Check(
         "max_unrecoverable",
         "redacted spans that cannot be restored, at most",
         MAX,
         config.restoration.max_unrecoverable,
-        _observed,
+        OBSERVED,
     )
     return (
         GateChecks(LENGTH, (length,)),
@@ -55,11 +56,8 @@ def gate_checks(config: SessionsConfig) -> tuple[GateChecks, ...]:
 def _fixture(config: FixtureConfig) -> GateChecks:
     """A file that was refused fails whatever the limits; so the checks are not complete."""
 
-    def missing(seen: Seen) -> float | None:
-        if seen.reason not in (None, FixtureReason.UNRESOLVED):
-            return None
-        return seen.number("declared") - seen.number("resolved")
-
+    plain = REASON.is_null() | (REASON == FixtureReason.UNRESOLVED)
+    missing = pl.when(plain).then(measure("declared") - measure("resolved"))
     return GateChecks(
         FIXTURE,
         (
@@ -69,7 +67,7 @@ def _fixture(config: FixtureConfig) -> GateChecks:
                 "bytes of all declared files, at most",
                 MAX,
                 config.max_total_bytes,
-                _measure("total_bytes"),
+                measure("total_bytes"),
             ),
         ),
         complete=False,
@@ -77,9 +75,7 @@ def _fixture(config: FixtureConfig) -> GateChecks:
 
 
 def _network(config: NetworkConfig) -> GateChecks:
-    def forbidden(seen: Seen) -> float:
-        return float(seen.reason == NetworkReason.FORBIDDEN_ADDRESS)
-
+    forbidden = (REASON == NetworkReason.FORBIDDEN_ADDRESS).fill_null(value=False)
     checks = [
         Check("private address", "URLs lead to a private address", MAX, 0, forbidden, fixed=True),
         Check(
@@ -87,21 +83,19 @@ def _network(config: NetworkConfig) -> GateChecks:
             "URLs that do not answer, at most",
             MAX,
             0,
-            _measure("unreachable_count"),
+            measure("unreachable_count"),
         ),
     ]
     if config.unverified == "reject":
         meaning = "URLs that could not be checked, at most"
-        checks.append(Check("unverified URLs", meaning, MAX, 0, _measure("unverified_count")))
+        checks.append(Check("unverified URLs", meaning, MAX, 0, measure("unverified_count")))
     return GateChecks(NETWORK, tuple(checks))
 
 
 def _all(config: PreflightConfig) -> tuple[Check, ...]:
     """What preflight asks of every prompt."""
 
-    def speechless(seen: Seen) -> float:
-        return float(seen.number("chatter") == seen.number("sentences"))
-
+    speechless = measure("chatter") == measure("sentences")
     return (
         Check("only small talk", "nothing but small talk", MAX, 0, speechless, fixed=True),
         Check("min_words", "words of the request, at least", MIN, config.min_words, _WORDS),
@@ -110,7 +104,7 @@ def _all(config: PreflightConfig) -> tuple[Check, ...]:
             "sentences that need an account, at most",
             MAX,
             config.max_account,
-            _measure("account"),
+            measure("account"),
         ),
         Check(
             "max_missing_share",
@@ -124,29 +118,28 @@ def _all(config: PreflightConfig) -> tuple[Check, ...]:
 
 def _thread(config: PreflightConfig) -> tuple[Check, ...]:
     """What preflight asks of a thread that wants an answer."""
-    bare = _only(lambda seen: _thread_of(seen) and not seen.number("at_hand"), _measure("told"))
-    filed = _only(lambda seen: _thread_of(seen) and bool(seen.number("at_hand")), _measure("told"))
+    filed = measure("at_hand") != 0
     return (
         Check(
             "min_thread_words",
             "words that a thread without files tells, at least",
             MIN,
             config.min_thread_words,
-            bare,
+            pl.when(_THREAD & ~filed).then(measure("told")),
         ),
         Check(
             "min_thread_words_with_files",
             "words that a thread with files tells, at least",
             MIN,
             config.min_thread_words_with_files,
-            filed,
+            pl.when(_THREAD & filed).then(measure("told")),
         ),
         Check(
             "max_thread_people",
             "people in a thread, at most",
             MAX,
             config.max_thread_people,
-            _only(_thread_of, _measure("people")),
+            pl.when(_THREAD).then(measure("people")),
         ),
     )
 
@@ -154,16 +147,19 @@ def _thread(config: PreflightConfig) -> tuple[Check, ...]:
 def _order(config: PreflightConfig) -> tuple[Check, ...]:
     """What preflight asks of a request to the agent."""
 
-    def check(name: str, meaning: str, bound: Bound, limit: float, value: Value) -> Check:
-        return Check(name, meaning, bound, limit, _only(_is_order, value))
+    def check(name: str, meaning: str, bound: Bound, limit: float, value: pl.Expr) -> Check:
+        return Check(name, meaning, bound, limit, pl.when(~_THREAD).then(value))
 
-    def fixed(name: str, meaning: str, bound: Bound, limit: float, value: Value) -> Check:
-        return Check(name, meaning, bound, limit, _only(_is_order, value), fixed=True)
+    def fixed(name: str, meaning: str, bound: Bound, limit: float, value: pl.Expr) -> Check:
+        return Check(name, meaning, bound, limit, pl.when(~_THREAD).then(value), fixed=True)
 
+    opinions = measure("opinions") == measure("demands")
+    later = (measure("has_past") != 0) & ~opinions
     live, leaning = _share("live", "demands"), _share("leaning", "demands")
-    opinion, later = _only(_opinions, _WORDS), _only(_later, _WORDS)
+    mentions = _ratio(measure("mentions") - 1, measure("sentences"))
+    met = _ratio(measure("met"), measure("demands") + measure("status"))
     return (
-        fixed("a demand", "demands, at least", MIN, 1, _measure("demands")),
+        fixed("a demand", "demands, at least", MIN, 1, measure("demands")),
         check(
             "max_live_share",
             "share of demands on a live system, at most",
@@ -183,76 +179,38 @@ def _order(config: PreflightConfig) -> tuple[Check, ...]:
             "share of sentences that speak of it, at most",
             MAX,
             config.max_mentions_share,
-            _mentions,
+            mentions,
         ),
-        fixed("elsewhere", "sentences about other places", MAX, 0, _measure("elsewhere")),
-        fixed("opens midway", "opens in the middle of a talk", MAX, 0, _measure("opens_midway")),
+        fixed("elsewhere", "sentences about other places", MAX, 0, measure("elsewhere")),
+        fixed("opens midway", "opens in the middle of a talk", MAX, 0, measure("opens_midway")),
         check(
             "min_opinion_words",
             "words where only a view is asked for, at least",
             MIN,
             config.min_opinion_words,
-            opinion,
+            pl.when(opinions).then(_WORDS),
         ),
         check(
             "min_later_words",
             "words in the middle of a session, at least",
             MIN,
             config.min_later_words,
-            later,
+            pl.when(later).then(_WORDS),
         ),
         check(
             "min_met_share",
             "share of demands that can be met, at least",
             MIN,
             config.min_met_share,
-            _met,
+            met,
         ),
     )
 
 
-def _observed(seen: Seen) -> float | None:
-    return float(seen.observed) if isinstance(seen.observed, int | float) else None
+def _ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """Rounded to 1e-9, as the gates do before they decide (law 5); 0 of nothing."""
+    return pl.when(whole != 0).then((part / whole).round(9)).otherwise(0.0)
 
 
-def _measure(name: str) -> Value:
-    return lambda seen: seen.number(name)
-
-
-_WORDS = _measure("words")
-
-
-def _ratio(part: float, whole: float) -> float:
-    return round(part / whole, 9) if whole else 0.0
-
-
-def _share(part: str, whole: str) -> Value:
-    return lambda seen: _ratio(seen.number(part), seen.number(whole))
-
-
-def _only(applies: Callable[[Seen], bool], value: Value) -> Value:
-    return lambda seen: value(seen) if applies(seen) else None
-
-
-def _thread_of(seen: Seen) -> bool:
-    return bool(seen.number("thread"))
-
-
-def _is_order(seen: Seen) -> bool:
-    return not _thread_of(seen)
-
-
-def _opinions(seen: Seen) -> bool:
-    return seen.number("opinions") == seen.number("demands")
-
-
-def _later(seen: Seen) -> bool:
-    return bool(seen.number("has_past")) and not _opinions(seen)
-
-
-def _mentions(seen: Seen) -> float:
-    return _ratio(seen.number("mentions") - 1, seen.number("sentences"))
-
-
-def _met(seen: Seen) -> float:
-    return _ratio(seen.number("met"), seen.number("demands") + seen.number("status"))
+def _share(part: str, whole: str) -> pl.Expr:
+    return _ratio(measure(part), measure(whole))

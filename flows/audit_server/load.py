@@ -14,7 +14,6 @@ from data.audit_page import Books, Shown, build_columns, item_ids, read_books
 from data.canonical import keyed_digest
 from flows.audit_server.app import Audit
 from flows.audit_server.gate_checks import gate_checks
-from flows.run import release_key
 
 
 def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
@@ -23,24 +22,30 @@ def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
     What `leaves` the house names items as the public report does, by keyed ids; without the key
     (after `benchmint seal`) by their place.
     """
-    return _columns(out, read_books(out / "staging.duckdb"), leaves=leaves)
+    return _columns(out, _books(out), leaves=leaves)
 
 
 def load_audit(out: Path, token: str) -> Audit:
     """The newest run under `out` as it is served. Raises InputError."""
-    books = read_books(out / "staging.duckdb")
+    books = _books(out)
     return Audit(out, _columns(out, books, leaves=False), item_ids(books), token)
+
+
+def _books(out: Path) -> Books:
+    return read_books(out / "staging.duckdb").of_lane(GATES)
 
 
 def _columns(out: Path, books: Books, *, leaves: bool) -> dict[str, Any]:
     config = _config(out, books.about["published"])
     shown = Shown(_opaque(out) if leaves else None)
-    return build_columns(books, GATES, gate_checks(config), shown)
+    return build_columns(books, gate_checks(config), shown)
 
 
 def _opaque(out: Path) -> Callable[[str], str]:
     path = out / "private" / "release.key"
     if path.is_file():
+        from flows.run import release_key  # brings all that a build needs: a second
+
         key = release_key(path)
         return lambda item: f"x-{keyed_digest(key, item)[:16]}"
     places: dict[str, int] = {}

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from data.contracts import SourceFormat
+from flows.logs import tell_all
+from flows.own_server import own_server
 from flows.recipe import Settings, load_settings
 from flows.source import require_apart
 
@@ -55,7 +57,15 @@ def command(
     revision: Annotated[
         bool, typer.Option(help="Write -r2, -r3, … if the name is taken by another digest.")
     ] = False,
-    quiet: Annotated[bool, typer.Option(help="No progress bars and no summary.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run and why; write nothing.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress bars and no summary.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show each stage as it is logged.")
+    ] = False,
 ) -> None:
     """Build and verify a release, and say where it lies and what was rejected."""
     started = time.perf_counter()
@@ -81,9 +91,17 @@ def command(
         overrides["source"] = {"format": format}
     settings = _with_date(load_settings(config, overrides))
     require_apart(settings.runtime)
-    from flows.commands.build_flow import build_and_report  # imports Prefect: seconds
+    if dry_run:
+        from flows.commands.build_plan import plan_and_report  # imports Prefect: seconds
 
-    build_and_report(settings, started)
+        plan_and_report(settings)
+        return
+    if verbose:
+        tell_all()
+    with own_server():
+        from flows.commands.build_flow import build_and_report  # imports Prefect: seconds
+
+        build_and_report(settings, started)
 
 
 def _with_date(settings: Settings) -> Settings:

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from data.audit import funnel
-from flows import environment
+from flows import environment, progress
+from flows.logs import tell_stages
 from flows.recipe import Settings
 
 environment.apply()
@@ -19,6 +20,9 @@ from flows.turns import taking_turns  # noqa: E402
 
 def build_and_report(settings: Settings, started: float) -> None:
     """Run the flow and print the closing summary."""
+    if not settings.runtime.quiet:
+        progress.console.print("starting …")
+        tell_stages()
     with taking_turns(settings.runtime.out):
         built: Built = build_snapshot(settings.recipe, settings.runtime)
     if not settings.runtime.quiet:

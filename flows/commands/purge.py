@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from construction.judging.calls.retention import forget_replies, old_replies
 from data.errors import InputError
-from data.releases import Plan, carry_out, plan_purge
-from data.releases.retention import Kind
+from data.releases import REPLIES, Doomed, Kind, Plan, carry_out, plan_purge, replies_needed
 from flows.run import building
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -29,6 +30,13 @@ def command(
     keep_runs: Annotated[
         int | None, typer.Option(min=1, help="Keep so many staged runs, the newest.")
     ] = None,
+    all_replies: Annotated[
+        bool,
+        typer.Option(
+            "--all-replies",
+            help="With --before: also old model replies that a release needs to be built again.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List what would go, and remove nothing.")
     ] = False,
@@ -45,14 +53,36 @@ def command(
         raise InputError("--before", "a day to come", "today or earlier", "Check the date.")
     with building(out):
         plan = plan_purge(out, before.date() if before else None, keep_runs)
+        forget = None
+        if before is not None:
+            needed = frozenset() if all_replies else replies_needed(out, plan)
+            plan = _with_replies(out, plan, before.date(), needed)
+            forget = partial(forget_replies, before=before.date(), releases=needed)
         if not dry_run:
-            carry_out(out, plan)
+            carry_out(out, plan, forget)
     print("\n".join(_lines(plan, dry_run=dry_run)))
+
+
+def _with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) -> Plan:
+    """The plan with the model replies that are old enough, by the times in their store."""
+    if any((out / part).is_symlink() for part in ("private/captures", REPLIES)):
+        return Plan(plan.doomed, (*plan.left, (REPLIES, "a symbolic link is never followed")))
+    found = old_replies(out / REPLIES, before, needed)
+    left, doomed = list(plan.left), list(plan.doomed)
+    if found.unknown:
+        why = "a release needs replies that the store does not know of: --all-replies removes them"
+        left += [(REPLIES, why)] if found.needed else []
+    elif found.needed:
+        left.append((REPLIES, f"{found.needed} replies, for the releases that were made of them"))
+    if found.since is not None:
+        doomed.append(Doomed(Kind.REPLIES, REPLIES, found.since, found.replies, found.size))
+    return Plan(tuple(doomed), tuple(left))
 
 
 def _lines(plan: Plan, *, dry_run: bool) -> Iterator[str]:
     for one in plan.doomed:
-        yield f"{one.kind}: {one.where}: {one.since}, {one.files} files, {_size(one.size)}"
+        unit = "replies" if one.kind is Kind.REPLIES else "files"
+        yield f"{one.kind}: {one.where}: {one.since}, {one.files} {unit}, {_size(one.size)}"
     for where, why in plan.left:
         yield f"stays: {where}: {why}"
     whole = _size(sum(one.size for one in plan.doomed))

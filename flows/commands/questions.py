@@ -16,6 +16,7 @@ from data.errors import InputError
 from data.snapshot import PrivacyStamp
 from data.snapshot.neutralise import one_line
 from flows import questions
+from flows.phrasing import Phrased
 from flows.recipe import load_settings
 from flows.run import Run, building, open_run
 from flows.source import with_source
@@ -62,29 +63,32 @@ def command(
         for name, reason in questions.not_read(read.path):
             print(one_line(f"not read: {name}: {reason}"), file=sys.stderr)
         asked = questions.ask(run, read)
-        _hand_over(run, read.path, asked.path)
-        run.store.prune({read.path, asked.path})
-    _report(asked.path, out, stamp)
+        phrased = questions.phrase(run, read, asked)
+        _hand_over(run, read.path, asked.path, phrased.output.path)
+        run.store.prune({read.path, asked.path, phrased.output.path})
+    _report(asked.path, out, stamp, phrased)
     if not pl.read_parquet(out / "public/questions.parquet").height:
         raise typer.Exit(1)
 
 
-def _hand_over(run: Run, read: Path, asked: Path) -> None:
+def _hand_over(run: Run, read: Path, asked: Path, phrased: Path) -> None:
     """Copy what people use out of the stages, each half whole or not at all."""
     shutil.rmtree(run.out / "public", ignore_errors=True)
     with replacing_dir(run.out / "public") as part:
-        shutil.copyfile(asked / "public/questions.parquet", part / "questions.parquet")
+        shutil.copyfile(phrased / "public/questions.parquet", part / "questions.parquet")
         shutil.copytree(read / questions.DATABASE, part / "tables")
     shutil.rmtree(run.private / "questions", ignore_errors=True)
     with replacing_dir(private_dir(run.private) / "questions") as part:
-        shutil.copyfile(asked / "private/answers.parquet", part / "answers.parquet")
-        for name in ("candidates.jsonl", "ledger.parquet", questions.REPORT):
+        shutil.copyfile(phrased / "private/answers.parquet", part / "answers.parquet")
+        shutil.copyfile(phrased / "candidates.jsonl", part / "candidates.jsonl")
+        for name in ("ledger.parquet", questions.REPORT):
             shutil.copyfile(asked / name, part / name)
+        shutil.copyfile(phrased / "ledger.parquet", part / "phrasing-ledger.parquet")
         shutil.copyfile(read / "ledger.parquet", part / "statements-ledger.parquet")
         shutil.copytree(asked / questions.PAGES, part / questions.PAGES)
 
 
-def _report(asked: Path, out: Path, stamp: PrivacyStamp) -> None:
+def _report(asked: Path, out: Path, stamp: PrivacyStamp, phrased: Phrased) -> None:
     told = orjson.loads((asked / questions.REPORT).read_bytes())
     share, seed = told["filters"]["dropped_share"], told["filters"]["seed_share"]
     rejected = sum(row["rejected"] for row in told["response"])
@@ -93,7 +97,17 @@ def _report(asked: Path, out: Path, stamp: PrivacyStamp) -> None:
     print(f"{rejected} drawn points could not be asked for, {told['replacements']} replaced")
     for reason, n in told["not_asked"].items():
         print(f"  {n} × {reason}")
+    print(_wording(phrased.report))
     print(f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})")
+
+
+def _wording(told: dict[str, Any]) -> str:
+    if told["judge"] == "rules":
+        return "worded by rules"
+    kept = _counts(told["not_taken"])
+    return f"worded by {told['judge']}: {told['reworded']}" + (
+        f"; not taken: {kept}" if kept else ""
+    )
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -21,6 +21,7 @@ COMMANDS = {
     "sql": "ask the staging tables of all runs",
     "explore": "open a DuckDB shell on the newest run",
     "diff": "what changed between two releases",
+    "metrics": "items, seconds, bytes and cost of runs",
     "doctor": "is everything here that is needed?",
     "releases": "list releases, each verified",
     "purge": "remove what retention no longer allows",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import typer
@@ -48,7 +49,11 @@ def status() -> None:
 
 
 def _tell(service: Service, url: str) -> None:
-    print(f"address: {url}  (elsewhere: export PREFECT_API_URL={url})")
+    print(f"address: {url}")
+    print(
+        f"elsewhere: export PREFECT_API_URL={url} "
+        f'PREFECT_API_AUTH_STRING="$(cat {shlex.quote(str(service.password))})"'
+    )
     print(f"logs: {service.folder / 'logs'}")
     print("build: .venv/bin/prefect deployment run 'build-snapshot/build-snapshot' --watch")
 

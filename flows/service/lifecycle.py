@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from data.atomic import private_dir, write_bytes
+from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from flows.service.processes import ServiceError, end, forget, marked, running, spawn
 from flows.service.settings import LOOPBACK, POOL, Service, process_environment
 
@@ -19,6 +20,7 @@ NAMES = ("worker", "server")  # in the order they are ended
 _PATIENCE = 180.0  # seconds for each step of a start, on a machine that is busy
 _GRACE = 15.0  # seconds for a process to end by itself
 _STEP = 0.2
+_PASSWORD_BYTES = 24
 _TOML = "# Written by `make serve`, removed by `make stop`.\n"
 
 
@@ -56,6 +58,9 @@ def status(service: Service) -> dict[str, int | None]:
 
 
 def _start(service: Service) -> None:
+    # Whoever else is on this machine reaches the port: a new password each time keeps them out.
+    password = f"benchmint:{secrets.token_urlsafe(_PASSWORD_BYTES)}"
+    write_bytes(service.password, password.encode(), mode=PRIVATE_FILE)
     spawn(service, "server", ("flows.service.server", str(service.folder), str(service.port)))
     _wait(service, "server", lambda: _healthy(service.url()))
     url = service.url()
@@ -87,6 +92,7 @@ def _sweep(service: Service) -> int:
         forget(service, name)
     end(service, marked(service), _GRACE)
     service.address.unlink(missing_ok=True)
+    service.password.unlink(missing_ok=True)
     if service.folder.is_relative_to(service.root) and _is_ours(service):
         service.prefect_toml.unlink()
     return len(found)
@@ -99,7 +105,8 @@ def _point_prefect(service: Service, url: str) -> None:
     """
     own = service.folder.is_relative_to(service.root)
     if own and (not service.prefect_toml.exists() or _is_ours(service)):
-        write_bytes(service.prefect_toml, f'{_TOML}[api]\nurl = "{url}"\n'.encode())
+        told = f'{_TOML}[api]\nurl = "{url}"\nauth_string = "{service.auth()}"\n'
+        write_bytes(service.prefect_toml, told.encode(), mode=PRIVATE_FILE)
 
 
 def _is_ours(service: Service) -> bool:

@@ -19,6 +19,7 @@ _MAX_PORT = 65535
 # Nothing is sent anywhere; loops are short enough for a person who waits.
 _DEFAULTS = {
     "PREFECT_LOGGING_LEVEL": "INFO",
+    "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     "PREFECT_WORKER_QUERY_SECONDS": "2",
     "PREFECT_WORKER_PREFETCH_SECONDS": "5",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",  # SQLite has one writer, and builds take the machine
@@ -46,6 +47,11 @@ class Service:
         return self.folder / "url"
 
     @property
+    def password(self) -> Path:
+        """The file with `user:password` of the API (0600), there while the server runs."""
+        return self.folder / "auth"
+
+    @property
     def prefect_toml(self) -> Path:
         """Leads the `prefect` command in the project's folder to this server."""
         return self.root / "prefect.toml"
@@ -56,6 +62,10 @@ class Service:
     def url(self) -> str | None:
         """The address of the API, None where no server listens."""
         return self.address.read_text().strip() if self.address.is_file() else None
+
+    def auth(self) -> str | None:
+        """`user:password` of the API, None where no server runs."""
+        return self.password.read_text().strip() if self.password.is_file() else None
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Service:
@@ -79,8 +89,17 @@ def process_environment(service: Service, url: str | None = None) -> dict[str, s
         "PREFECT_HOME": str(service.folder / "prefect"),
     }
     led = {"PREFECT_API_URL": url} if url else {}
+    if (auth := service.auth()) is not None:
+        led |= dict.fromkeys(_PASSWORDS, auth)
     return _DEFAULTS | kept | _ALWAYS | paths | led
 
 
 # Settings of another server; the webhook's address goes into a secret block, not to the builds.
-_LEADING_AWAY = {"PREFECT_API_URL", "PREFECT_API_KEY", "PREFECT_PROFILE", "BENCHMINT_WEBHOOK_URL"}
+_PASSWORDS = ("PREFECT_API_AUTH_STRING", "PREFECT_SERVER_API_AUTH_STRING")
+_LEADING_AWAY = {
+    "PREFECT_API_URL",
+    "PREFECT_API_KEY",
+    "PREFECT_PROFILE",
+    "BENCHMINT_WEBHOOK_URL",
+    *_PASSWORDS,
+}

@@ -5,7 +5,9 @@ Imports Prefect: the environment must lead to the service's server by then.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 import yaml
 from prefect.automations import AutomationCore, EventTrigger
@@ -15,7 +17,8 @@ from prefect.client.schemas.actions import GlobalConcurrencyLimitUpdate, WorkPoo
 from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.client.schemas.sorting import FlowRunSort
-from prefect.events.actions import CallWebhook
+from prefect.events.actions import CallWebhook, ChangeFlowRunState
+from prefect.events.schemas.automations import Posture
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Scheduled
@@ -27,8 +30,17 @@ from flows.turns import PREFIX
 
 AUTOMATION = "benchmint-run-ended-badly"
 BLOCK = "benchmint-notify"
-EXPECTED = frozenset(f"prefect.flow-run.{state}" for state in ("Failed", "Crashed", "TimedOut"))
+WATCH = "benchmint-run-lost"
+LOST = "Lost"  # a kind of Crashed: the process of the run was killed, or its machine
+SILENCE = timedelta(minutes=5)  # ten signs of life that did not come
+_SIGN = "prefect.flow-run.heartbeat"
+_BADLY = ("Failed", "Crashed", "TimedOut", LOST)
+_RUNS_NO_MORE = ("Completed", "Cancelled", "AwaitingRetry", *_BADLY)
 _MANY = 200  # the most that Prefect's API gives at once
+_DEPLOYED_RUNS: dict[str, Any] = {
+    "match": ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
+    "match_related": ResourceSpecification({"prefect.resource.role": "deployment"}),
+}
 _PAYLOAD = {
     "deployment": "{{ deployment.name }}",
     "run": "{{ flow_run.name }}",
@@ -44,9 +56,13 @@ def prepare(service: Service) -> None:
         template = ProcessWorker.get_default_base_job_template()
         pool = WorkPoolCreate(name=POOL, type="process", base_job_template=template)
         client.create_work_pool(pool, overwrite=True)
+        for name in (AUTOMATION, WATCH):
+            for known in client.read_automations_by_name(name):
+                client.delete_automation(known.id)
         _free_turns(client)
         _resume(client)
         _notify(client, service)
+        client.create_automation(watch(SILENCE))
 
 
 def deployments(service: Service) -> list[str]:
@@ -90,9 +106,12 @@ def _free_turns(client: SyncPrefectClient) -> None:
 def _resume(client: SyncPrefectClient) -> None:
     """Runs that were cut off are due again, and go on from the stages that finished."""
     cut_off = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
-    chosen = FlowRunFilter.model_validate({"state": {"type": {"any_": cut_off}}})
     order = FlowRunSort.EXPECTED_START_TIME_ASC
-    for run in client.read_flow_runs(flow_run_filter=chosen, sort=order, limit=_MANY):
+    found = []
+    for wanted in ({"type": {"any_": cut_off}}, {"name": {"any_": [LOST]}}):
+        chosen = FlowRunFilter.model_validate({"state": wanted})
+        found += client.read_flow_runs(flow_run_filter=chosen, sort=order, limit=_MANY)
+    for run in found:
         if run.deployment_id is None or run.state is None:
             continue  # a part of another run, or a build by hand
         ended = run.state.type is StateType.CANCELLING
@@ -107,17 +126,37 @@ def _due(run: FlowRun) -> Scheduled:  # type: ignore[valid-type]
     )
 
 
+def watch(silence: timedelta) -> AutomationCore:
+    """One automation: a deployed run that gives no sign of life any more is told as lost.
+
+    A killed process says nothing, and without this its run would stay Running.
+    """
+    trigger = EventTrigger(
+        posture=Posture.Proactive,
+        after={_SIGN},
+        expect={_SIGN} | _events(_RUNS_NO_MORE),
+        **_DEPLOYED_RUNS,
+        for_each={"prefect.resource.id"},
+        threshold=1,
+        within=silence,
+    )
+    message = "No sign of life: killed? Finished stages are kept; make serve goes on from them."
+    action = ChangeFlowRunState(name=LOST, state=StateType.CRASHED, message=message)
+    return AutomationCore(name=WATCH, trigger=trigger, actions=[action])
+
+
+def _events(states: Iterable[str]) -> set[str]:
+    return {f"prefect.flow-run.{state}" for state in states}
+
+
 def _notify(client: SyncPrefectClient, service: Service) -> None:
     """One automation: a deployed run that ends badly is told to the webhook, if there is one."""
-    for known in client.read_automations_by_name(AUTOMATION):
-        client.delete_automation(known.id)
     if service.webhook is None:
         return
     block = Webhook(url=service.webhook).save(BLOCK, overwrite=True)
     trigger = EventTrigger(
-        expect=set(EXPECTED),
-        match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
-        match_related=ResourceSpecification({"prefect.resource.role": "deployment"}),
+        expect=_events(_BADLY),
+        **_DEPLOYED_RUNS,
         threshold=1,
         within=timedelta(0),
     )

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from data.contracts import Scalar
 from data.metrics import TIMINGS, Measure, Sample, openmetrics, samples, write_timing
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -41,6 +40,12 @@ def staging() -> Iterator[duckdb.DuckDBPyConnection]:
                ('r', 'recover', 1.5, 100), ('r', 'recover', 0.25, 20), ('r', 'scan', 0.5, 3)
                ) AS t(run_id, work, seconds, bytes)"""
         )
+        connection.execute(
+            """CREATE TABLE costs AS FROM (VALUES
+               ('r', 'labels', 'model:m', 3, 0, 90, 10, 0.25::DOUBLE)
+               ) AS t(run_id, stage, judge, items, errors, prompt_tokens, completion_tokens,
+                      cost)"""
+        )
         yield connection
 
 
@@ -48,7 +53,7 @@ def test_a_timing_tells_the_size_of_what_was_written(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "a").write_bytes(b"12345")
     (tmp_path / "sub" / "b").write_bytes(b"123")
-    write_timing(tmp_path, "scan", 1.23456789)
+    assert write_timing(tmp_path, "scan", 1.23456789) == 8
     frame = pl.read_parquet(tmp_path / "timings.parquet")
     assert dict(frame.schema) == TIMINGS.schema
     assert frame.to_dicts() == [{"work": "scan", "seconds": 1.234568, "bytes": 8}]
@@ -56,7 +61,7 @@ def test_a_timing_tells_the_size_of_what_was_written(tmp_path: Path) -> None:
 
 def test_shards_of_a_stage_add_up(staging: duckdb.DuckDBPyConnection) -> None:
     found = {
-        (row.measure, tuple(sorted(row.labels.items()))): row.value for row in samples(staging, {})
+        (row.measure, tuple(sorted(row.labels.items()))): row.value for row in samples(staging)
     }
     recover = (("run_id", "r"), ("work", "recover"))
     assert found[Measure.SECONDS, recover] == 1.75
@@ -66,27 +71,21 @@ def test_shards_of_a_stage_add_up(staging: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_the_text_is_what_the_format_asks_for(staging: duckdb.DuckDBPyConnection) -> None:
-    row: dict[str, Scalar] = {
-        "stage": "labels",
-        "judge": "m",
-        "cost": 0.25,
-        "prompt_tokens": 90,
-        "items": 3,
-    }
-    text = openmetrics(samples(staging, {"r": [row]}))
-    assert text.splitlines()[-7:] == [
+    text = openmetrics(samples(staging))
+    assert text.splitlines()[-8:] == [
         "# TYPE benchmint_judging_cost gauge",
         "# HELP benchmint_judging_cost "
         "What judging by a model cost, in the currency of the configured prices.",
         'benchmint_judging_cost{run_id="r",stage="labels"} 0.25',
         "# TYPE benchmint_judging_tokens gauge",
         "# HELP benchmint_judging_tokens Tokens of the model that judged.",
+        'benchmint_judging_tokens{kind="completion",run_id="r",stage="labels"} 10',
         'benchmint_judging_tokens{kind="prompt",run_id="r",stage="labels"} 90',
         "# EOF",
     ]
     assert "# UNIT benchmint_work_seconds seconds\n" in text
     found = parsed(text)
-    assert len(found) == 5 + 2 * 2 + 2
+    assert len(found) == 5 + 2 * 2 + 3
     key = frozenset({"run_id": "r", "work": "recover"}.items())
     assert found["benchmint_work_seconds", key] == 1.75
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from data.errors import StageError
@@ -21,6 +22,24 @@ def test_a_stage_runs_once_per_key(tmp_path: Path) -> None:
     first, second = store.run("read", key, compute), store.run("read", key, compute)
     assert (first.cached, second.cached, len(calls)) == (False, True, 1)
     assert (second.path / "t").read_text() == "x"
+
+
+def test_a_stage_tells_what_it_took_beside_its_output(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = RunStore(tmp_path, "v1")
+    with caplog.at_level("INFO", "benchmint"):
+        output = store.run("read", store.key("read"), lambda part: (part / "t").touch())
+        store.run("read", store.key("read"), lambda part: None)
+    names = {path.name for path in output.path.iterdir()}
+    assert names == {"t", "timings.parquet", "key.json"}
+    rows = pl.read_parquet(output.path / "timings.parquet").to_dicts()
+    assert [(row["work"], row["bytes"]) for row in rows] == [("read", 0)]
+    assert [record.message for record in caplog.records] == [
+        "computing",
+        "computed",
+        "done already",
+    ]
 
 
 def test_code_input_and_stage_each_change_the_key(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def benchmint(*arguments: object, cwd: Path | None = None) -> subprocess.Complet
         text=True,
         cwd=cwd,
         env=environment(),
-        timeout=300,
+        timeout=900,
         check=False,
     )
 

@@ -18,9 +18,10 @@ import httpx
 from flows.service.processes import marked
 from flows.service.settings import Service
 from tests.conftest import REPO
+from tests.flows.command import BENCHMINT
 
 PREFECT = Path(sys.executable).with_name("prefect")
-PATIENCE = 240.0
+PATIENCE = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +35,37 @@ class Running:
     def url(self) -> str:
         return (self.folder / "url").read_text().strip()
 
+    @property
+    def auth(self) -> tuple[str, str]:
+        user, _, password = (self.folder / "auth").read_text().partition(":")
+        return user, password
+
     def order(self, command: str) -> subprocess.CompletedProcess[str]:
         return self._run([sys.executable, "-m", "flows.service", command], self.variables)
 
+    @property
+    def leading_here(self) -> dict[str, str]:
+        """What a command of the user needs in its environment."""
+        return self.variables | {
+            "PREFECT_API_URL": self.url,
+            "PREFECT_API_AUTH_STRING": ":".join(self.auth),
+            "PREFECT_HOME": str(self.folder / "client"),
+        }
+
     def prefect(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        leading = {"PREFECT_API_URL": self.url, "PREFECT_HOME": str(self.folder / "client")}
-        return self._run([str(PREFECT), *arguments], self.variables | leading)
+        return self._run([str(PREFECT), *arguments], self.leading_here)
+
+    def build(self, arguments: list[str], **settings: str) -> subprocess.CompletedProcess[str]:
+        return self._run([str(BENCHMINT), "build", *arguments], self.leading_here | settings)
 
     def api(self, path: str, body: dict[str, Any] | None = None, method: str = "POST") -> Any:
         """The answer; asked again while the server's database is busy, as Prefect's client does."""
         url, answers = f"{self.url}/{path}", list[httpx.Response]()
 
         def answered() -> bool:
-            asked = httpx.request(method, url, json=body, timeout=PATIENCE, trust_env=False)
+            asked = httpx.request(
+                method, url, json=body, auth=self.auth, timeout=PATIENCE, trust_env=False
+            )
             answers.append(asked)
             return asked.status_code != httpx.codes.SERVICE_UNAVAILABLE
 

@@ -125,6 +125,9 @@ def test_by_keyboard_on_a_phone_and_for_a_screen_reader(
     active = page.get_attribute("#list", "aria-activedescendant")
     assert page.get_attribute(f"#{active}", "aria-selected") == "true"
     assert page.get_attribute(f"#{active}", "aria-posinset") == "30"
+    page.click("#list .line >> nth=1")  # on a phone the details are below: they are gone to
+    assert page.evaluate("document.activeElement.id") == "chosen"
+    assert page.locator("#chosen").bounding_box()["y"] < 740
     slider = page.locator("#knob-0-0")
     slider.focus()
     page.keyboard.press("ArrowLeft")

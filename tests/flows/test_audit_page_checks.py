@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,8 @@ from construction.sessions.gates import fixture, length, network
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import LengthConfig
 from construction.sessions.gates.network import NetworkConfig, NetworkObservation, NetworkReason
-from data.audit_page import GateChecks, Seen
+from data.audit_page import GateChecks
+from data.audit_page.checks import seen
 from data.contracts import Status, Verdict
 from flows.audit_server.gate_checks import gate_checks
 
@@ -52,8 +52,10 @@ def of(gate: str, config: SessionsConfig) -> GateChecks:
 
 
 def broken(known: GateChecks, verdict: Verdict) -> bool:
-    seen = Seen(verdict.observed, verdict.reason, verdict.measures)
-    return any(check.broken(check.value(seen)) for check in known.checks)
+    measures = {name: [value] for name, value in verdict.measures.items()}
+    reasons = pl.Series([verdict.reason], dtype=pl.String)
+    frame = seen([verdict.observed], reasons, measures, known.checks)
+    return any(frame.select(check.broken()).item() for check in known.checks)
 
 
 @settings(max_examples=400, deadline=None)
@@ -114,6 +116,6 @@ def test_nothing_private_has_a_limit_to_move() -> None:
         "length", "fixture", "restoration", "network", "preflight",
     }  # fmt: skip
     address = next(check for check in of("network", config).checks if check.fixed)
-    seen = Seen(1, NetworkReason.FORBIDDEN_ADDRESS, {})
-    assert address.broken(address.value(seen))
-    assert not address.broken(address.value(replace(seen, reason=None)))
+    reasons = pl.Series([NetworkReason.FORBIDDEN_ADDRESS, None], dtype=pl.String)
+    frame = seen([1, 1], reasons, {}, [address])
+    assert frame.select(address.broken()).to_series().to_list() == [True, False]

@@ -9,16 +9,14 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from construction.judging.calls.config import LlmConfig, Mode, Prices
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.judge import JudgingConfig, ModelCalls, contain, label, lay_down
+from construction.judging.judge import JudgingConfig, ModelCalls, contain
 from construction.judging.prompted.contracts import Judged
 from construction.judging.review import Decision, Topic, record, recorded
 from data.errors import ReleaseError
-from flows.judge_instances import _complete
+from flows.judge_instances import labelled
 from flows.judging_stages import (
-    costs,
     for_review,
     read_cases,
     read_kept,
@@ -29,6 +27,7 @@ from flows.judging_stages import (
     write_contained,
     write_labelled,
 )
+from flows.model_calls import settled
 from tests.construction.judging.offline.cases import case
 from tests.construction.judging.prompted.fakes import Scripted, always
 
@@ -62,8 +61,7 @@ def test_what_is_kept_gets_labels_and_a_rubric(tmp_path: Path) -> None:
     by_rules(tmp_path / "a", [GOOD])
     cases = read_kept(tmp_path / "a")
     (tmp_path / "b").mkdir()
-    labels, gradings = label(cases, RULES, None), lay_down(cases, RULES, None)
-    write_labelled(cases, labels, gradings, {}, tmp_path / "b")
+    write_labelled(cases, labelled(cases, RULES, None), {}, tmp_path / "b")
     (done,) = read_labelled(tmp_path / "b")
     assert done.role is not None
     assert (done.role.value, done.role.judge) == ("engineering_it", "rules")
@@ -72,6 +70,49 @@ def test_what_is_kept_gets_labels_and_a_rubric(tmp_path: Path) -> None:
     assert done.task_class is not None
     assert done.task_class.big_class == "engineering_it"
     assert done.provenance.judge == "rules"
+    assert done.provenance.detail["judges"] == {
+        "labels": "rules",
+        "task_class": "rules",
+        "grading": "rules",
+    }
+
+
+NAMED = {
+    "big_class": "Running of services",
+    "name": "Log error counts",
+    "definition": "Server logs go in, counts of their errors by service come out as a table.",
+    "confidence": 0.9,
+    "reason": "all count errors",
+}
+
+
+@pytest.mark.parametrize(
+    ("told", "outcome", "reason", "name", "judge"),
+    [
+        (NAMED, "kept", None, "Log error counts", "model:m"),
+        (CallReason.REFUSED, "errored", "call.refused", "Engineering and IT, general", "rules"),
+    ],
+)
+def test_a_model_may_name_the_classes_and_nothing_else(
+    told: dict[str, object] | CallReason,
+    outcome: str,
+    reason: str | None,
+    name: str,
+    judge: str,
+    tmp_path: Path,
+) -> None:
+    config = JudgingConfig.model_validate({"model": {"name": "m", "stages": ["task_class"]}})
+    given = labelled([GOOD], config, always(told))
+    write_labelled([GOOD], given, {}, tmp_path)
+    (done,) = read_labelled(tmp_path)
+    assert done.task_class is not None and done.role is not None
+    assert (done.task_class.name, done.task_class.big_class) == (name, "engineering_it")
+    assert done.role.judge == "rules"
+    judges = {"labels": "rules", "task_class": judge, "grading": "rules"}
+    assert done.provenance.detail["judges"] == judges
+    (row,) = pl.read_parquet(tmp_path / "task_class" / "ledger.parquet").iter_rows(named=True)
+    assert (row["stage"], row["unit"]) == ("task_class", "group")
+    assert (row["outcome"], row["reason"]) == (outcome, reason)
 
 
 def test_a_person_overrules_and_is_recorded(tmp_path: Path) -> None:
@@ -120,28 +161,13 @@ def test_a_model_judges_where_there_is_a_client() -> None:
 def test_a_refusal_is_errored_and_an_unheard_question_stops_the_build(tmp_path: Path) -> None:
     config = JudgingConfig.model_validate({"model": {"name": "m"}})
     refused = contain([GOOD], config, always(CallReason.REFUSED))
-    assert _complete(refused) == refused
+    assert settled(refused) == refused
     write_contained([GOOD], refused, {}, "model:m", tmp_path)
     (row,) = pl.read_parquet(tmp_path / "ledger.parquet").iter_rows(named=True)
     assert (row["outcome"], row["reason"]) == ("errored", "call.refused")
     script = Scripted(lambda question: CallReason.BUDGET)
     with pytest.raises(ReleaseError, match=r"call\.budget 2.*build again"):
-        _complete(contain([GOOD, THANKS], config, script))
-
-
-def test_what_a_run_costs_is_told_per_stage() -> None:
-    asked = LlmConfig(mode=Mode.BATCH, model="m", prices=Prices(prompt=2.0, completion=4.0))
-    judged = [Judged("a", 1, usage=Usage(1_000_000, 0)), Judged("b", None, "call.refused")]
-    (row,) = costs(asked, {"labels": judged})
-    assert row == {
-        "stage": "labels",
-        "judge": "model:m",
-        "items": 2,
-        "errors": 1,
-        "prompt_tokens": 1_000_000,
-        "completion_tokens": 0,
-        "cost": 1.0,
-    }
+        settled(contain([GOOD, THANKS], config, script))
 
 
 def test_how_answers_come_is_no_part_of_the_recipe() -> None:

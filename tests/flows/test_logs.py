@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from rich.console import Console
 
 from data.errors import InputError
-from flows.logs import LOGGER, logging_to
+from flows import logs
+from flows.logs import LOGGER, logging_to, tell_all, tell_stages
+from flows.progress import track
+from flows.run import building
 
 log = logging.getLogger(f"{LOGGER}.flows.test")
 
@@ -94,3 +100,72 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None
     with pytest.raises(OSError, match="symbolic"), logging_to(tmp_path, "r"):
         pass
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_work_on_an_output_is_logged_from_its_beginning_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", "f-1")
+    with building(tmp_path):
+        log.info("inside")
+    with pytest.raises(ValueError, match="salary"), building(tmp_path):
+        raise ValueError("Ms Example's salary")
+    told = [lines(path) for path in sorted((tmp_path / "private" / "logs").iterdir())]
+    rows = [row for file in told for row in file]
+    messages = [row["message"] for row in rows]
+    assert messages == ["began", "inside", "ended well", "began", "ended early"]
+    assert rows[0]["flow_run"] == "f-1"
+    assert (rows[-1]["error"], "salary" in str(rows)) == ("ValueError", False)
+
+
+def test_the_oldest_logs_go(tmp_path: Path) -> None:
+    folder = tmp_path / "private" / "logs"
+    folder.mkdir(parents=True)
+    for number in range(130):
+        (folder / f"2020{number:04d}.jsonl").touch()
+    with building(tmp_path):
+        pass
+    kept = sorted(path.name for path in folder.iterdir())
+    assert len(kept) == 100
+    assert kept[0] == "20200031.jsonl"
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """What handlers for people print, which are removed afterwards."""
+    stream = io.StringIO()
+    monkeypatch.setattr(logs, "console", Console(file=stream, width=40))
+    logger = logging.getLogger(LOGGER)
+    handlers, level, propagate = list(logger.handlers), logger.level, logger.propagate
+    yield stream
+    logger.handlers, logger.propagate = handlers, propagate
+    logger.setLevel(level)
+
+
+def test_verbose_shows_the_lines_once_and_hush_nothing(
+    tmp_path: Path, shown: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_all()
+    tell_stages()
+    with logging_to(tmp_path, "r"):
+        log.info("computed", extra={"stage": "scan\x1b[2J", "seconds": 1.5, "none": None})
+    monkeypatch.setattr("flows.logs.console.quiet", True)
+    log.info("unseen")
+    (line,) = shown.getvalue().splitlines()
+    assert line.endswith("computed stage=scan⟨U+001B⟩[2J seconds=1.5")
+
+
+def test_stages_are_named_as_they_begin_but_for_those_with_a_bar(
+    tmp_path: Path, shown: io.StringIO
+) -> None:
+    def shards() -> Iterator[int]:
+        log.info("computing", extra={"stage": "recover"})
+        yield 1
+
+    tell_stages()
+    with logging_to(tmp_path, "r"):
+        log.info("computing", extra={"stage": "scan"})
+        assert list(track(shards(), "read", 1, quiet=True)) == [1]
+        log.info("computing", extra={"stage": "package"})
+        log.info("computed", extra={"stage": "package"})
+    assert shown.getvalue().splitlines() == ["scan …", "package …"]

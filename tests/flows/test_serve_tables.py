@@ -68,7 +68,7 @@ def port(folder: Path, log: Path) -> Iterator[int]:
         assert serving is not None
         yield int(serving[1])
         process.terminate()
-        process.wait(20)
+        process.wait(120)
 
 
 def ask(target: Any, work: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -325,7 +325,7 @@ def test_two_writers_never_tear_a_line(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert [writer.wait(300) for writer in writers] == [0, 0]
     told = lines(path)
     assert len(told) == 800
     for name in ("one", "two"):

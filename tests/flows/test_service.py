@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,12 @@ from flows.service.settings import Service
 from tests.flows.command import benchmint, key_file, sums
 from tests.flows.service import Running, serving, wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow(seconds=190), pytest.mark.timeout(1200)]
 BUILD = "build-snapshot/build-snapshot"
+DONE = ["COMPLETED"]
 SIZE = 6
+LANES = {"sessions-to-tasks", "signals-to-mixture", "tables-to-questions", "select-subset"}
+LANES |= {"anonymize-tables", "judge-instances"}
 
 
 @contextmanager
@@ -51,19 +55,26 @@ def overrides(key: Path) -> dict[str, Any]:
     return {"demo": {"size": SIZE}, "runtime": {"key_file": str(key), "workers": 1}}
 
 
-def schedule_each_minute(service: Running, out: Path) -> str:
-    """A deployment of the signals flow like the daily one, due each minute; its id."""
+def schedule_soon(service: Running, out: Path) -> str:
+    """A deployment of the signals flow like the daily one, due in a minute or two; its id.
+
+    Due each five minutes from then on: each tick takes the machine from the builds.
+    """
     listing = out.with_name("skills-2026-01-01.csv")
     listing.write_text("slug,name,downloads,summary\nslides,Slides,7,Make slides from notes.\n")
     daily = service.deployment("refresh-signals/daily-signals")
     copied = ("flow_id", "entrypoint", "path", "pull_steps", "work_pool_name", "work_queue_name")
     new = {name: daily[name] for name in copied} | {
-        "name": "each-minute",
+        "name": "soon",
         "parameters": {"out": str(out), "signals": [str(listing)]},
-        "schedules": [{"schedule": {"cron": "* * * * *", "timezone": "UTC"}, "active": True}],
+        "schedules": [{"schedule": {"cron": _soon(), "timezone": "UTC"}, "active": True}],
         "parameter_openapi_schema": daily["parameter_openapi_schema"],
     }
     return str(service.api("deployments/", new)["id"])
+
+
+def _soon() -> str:
+    return f"{(datetime.now(UTC) + timedelta(minutes=2)).minute % 5}-59/5 * * * *"
 
 
 def fired(service: Running, deployment: str) -> list[dict[str, Any]]:
@@ -82,6 +93,42 @@ def check_watched_build(service: Running, out: Path, key: Path) -> None:
     assert "Flow run finished successfully in 'Completed'" in told.stdout
     verified = benchmint("verify", out / "snapshots" / "latest")
     assert verified.returncode == 0, verified.stdout
+
+
+def check_recorded_build(service: Running, out: Path, key: Path) -> None:
+    """A build by hand is recorded too, and its release tells what changed since the one before."""
+    snapshots = out / "snapshots"
+    before = _task_ids(snapshots / "latest")
+    told = service.build(
+        ["--out", str(out), "--key", str(key), "--workers", "1", "--quiet"],
+        BENCHMINT_DEMO__SIZE=str(SIZE),
+        BENCHMINT_RELEASE__RELEASE_DATE="2026-01-22",
+        BENCHMINT_SELECTION__MAX_TASKS="3",
+    )
+    assert told.returncode == 0, told.stderr
+    latest = snapshots / "latest"
+    assert latest.readlink().name == "benchmint-demo-2026.01.22"
+    now = _task_ids(latest)
+    changes = (latest / "public" / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert (
+        f"Since benchmint-demo-2026.01.15: {len(now - before)} tasks added, "
+        f"{len(before - now)} removed, 0 changed; {len(before)} tasks before, 3 now."
+    ) in changes
+    assert len(now) == 3 < len(before)
+    names = {flow["id"]: flow["name"] for flow in service.api("flows/filter", {})}
+    runs = service.api("flow_runs/filter", {"flow_runs": {"state": {"type": {"any_": DONE}}}})
+    assert {names[run["flow_id"]] for run in runs} >= {"build-snapshot"} | LANES
+    by_hand = [run for run in runs if not run["deployment_id"] and not run["parent_task_run_id"]]
+    assert [names[run["flow_id"]] for run in by_hand] == ["build-snapshot"]
+    artifacts = service.api("artifacts/filter", {})
+    assert {artifact["key"] for artifact in artifacts} >= {"funnel", "funnel-summary"}
+    secret = key.read_text().strip()
+    assert secret not in str(runs) + str(artifacts), "the release key stays in the private store"
+
+
+def _task_ids(snapshot: Path) -> set[str]:
+    rows = (snapshot / "public" / "tasks.jsonl").read_bytes().splitlines()
+    return {json.loads(row)["task_id"] for row in rows}
 
 
 def check_killed_build(service: Running, out: Path, key: Path) -> None:
@@ -117,17 +164,19 @@ def test_the_service_from_start_to_stop(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     folder = tmp_path / "serve"
     with webhook() as (url, told), serving(folder, BENCHMINT_WEBHOOK_URL=url) as service:
-        ticking = schedule_each_minute(service, tmp_path / "ticked")
+        ticking = schedule_soon(service, tmp_path / "ticked")
         failing = service.start_run(BUILD, out=str(tmp_path / "failed"), overrides={"nonsense": 1})
         assert service.order("start").stdout.startswith("already running: ")
         check_strangers_are_refused(service)
         check_watched_build(service, whole, key)
+        expected = sums(whole)
         check_failed_run(service, failing, told)
+        check_recorded_build(service, whole, key)
         wait_for(lambda: fired(service, ticking))
         assert (tmp_path / "ticked" / "mixture.svg").is_file()
         service.api(f"deployments/{ticking}", method="DELETE")
         check_killed_build(service, broken, key)
-        assert sums(broken) == sums(whole)
+        assert sums(broken) == expected
         assert service.order("status").returncode == 0
         assert service.order("stop").returncode == 0
         assert marked(Service(folder, 0, None)) == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +15,12 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from construction.judging.calls.contracts import Usage
+from construction.judging.calls.replies import Reply
+from construction.judging.calls.store import Store, Stored
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
+from data.releases import REPLIES
 from data.staging import build_database
 from data.staging.database import RunTables
 from data.staging.sql import SqlRefused
@@ -163,6 +169,26 @@ def test_diff_by_name_as_text_and_json(run: Run, out: Path) -> None:
     )
     assert (whole["added"], whole["removed"], whole["changed"]) == ([], [], {})
     assert whole["churn"] == {"gone": 0.0, "new": 0.0, "turnover": 0.0}
+
+
+def test_purge_takes_old_replies_out_of_their_store(run: Run, tmp_path: Path) -> None:
+    train.written(tmp_path, 0)
+    store = Store(tmp_path / REPLIES)
+    store.keep_all([Stored("k", 0, Reply("told", "stop", False, "m", Usage(1, 1)))])
+    store.close()
+    with sqlite3.connect(tmp_path / REPLIES / "replies.sqlite") as link:
+        link.execute("UPDATE replies SET at = 1.0")
+    link.close()
+    (tmp_path / "private/review").mkdir()
+    decisions = tmp_path / "private/review/decisions.log"
+    decisions.write_text("kept")
+    os.utime(decisions, (1, 1))
+    asked = ("purge", "--before", "2026-09-01", "--out", tmp_path)
+    line = f"model replies: {REPLIES}: 1970-01-01, 1 replies, 4 B"
+    assert line in run(*asked, "--dry-run").stdout.splitlines()
+    assert line in run(*asked).stdout.splitlines()
+    assert run(*asked).stdout.splitlines()[-1] == "nothing to remove"
+    assert decisions.read_text() == "kept"
 
 
 def test_purge_lists_first_and_then_removes(run: Run, tmp_path: Path) -> None:

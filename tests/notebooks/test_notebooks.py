@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,18 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
-from notebooks.workspace import VARIABLE, audit_file, bars, lines, query, shown, workspace
-from tests.flows.command import command, environment
+from notebooks.workspace import (
+    VARIABLE,
+    audit_file,
+    bars,
+    lines,
+    listing,
+    paragraph,
+    query,
+    shown,
+    workspace,
+)
+from tests.demo import Demo
 
 HOSTILE = '<script>alert("x")</script>\x1b[31m'
 NOTEBOOKS = sorted(
@@ -22,23 +31,6 @@ NOTEBOOKS = sorted(
     for path in (Path(__file__).parents[2] / "notebooks").glob("*.py")
     if path.stem not in ("__init__", "workspace")
 )
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small demo, built once; none where marimo is missing: nothing would look at it."""
-    pytest.importorskip("marimo", reason="no marimo: pip install 'benchmint[notebooks]'")
-    out = tmp_path_factory.mktemp("notebooks")
-    told = subprocess.run(
-        command("build", "--quiet", "--workers", 1, "--out", out),
-        env=environment() | {"BENCHMINT_DEMO__SIZE": "8"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr
-    return out
 
 
 def run(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, dict[str, Any]]:
@@ -79,6 +71,14 @@ def test_names_become_text_not_markup() -> None:
     assert shown(pl.DataFrame({"a": ["x\ny\x1b"], "n": [1]})).row(0) == ("x y⟨U+001B⟩", 1)
 
 
+def test_a_listing_has_no_markup_and_four_digits() -> None:
+    told = listing(pl.DataFrame({"a": [HOSTILE], "n": [0.0003521291975397282]}), "None.").text
+    assert "<script" not in told and "\x1b" not in told
+    assert "0.0003521" in told and "0.00035212" not in told
+    assert "<script" not in paragraph(HOSTILE)
+    assert "None." in listing(pl.DataFrame({"a": []}), "None.").text
+
+
 def test_bars_and_lines_of_nothing_are_empty_pictures() -> None:
     assert "<rect" not in bars([], "none")
     assert "<circle" not in lines({}, [], "none")
@@ -86,11 +86,11 @@ def test_bars_and_lines_of_nothing_are_empty_pictures() -> None:
 
 
 @pytest.mark.slow
-def test_the_funnel_is_that_of_the_release(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text, defined = run("funnel_overlaps", demo, monkeypatch)
+def test_the_funnel_is_that_of_the_release(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, defined = run("funnel_overlaps", demo.out, monkeypatch)
     told = {
         (row["stage"], row["unit"]): row["n_in"]
-        for row in audit_file(demo, "funnel.json")["stages"]
+        for row in audit_file(demo.out, "funnel.json")["stages"]
     }
     funnel = defined["funnel"]
     assert dict(zip(funnel["stage", "unit"].rows(), funnel["n_in"], strict=True)) == told
@@ -101,8 +101,8 @@ def test_the_funnel_is_that_of_the_release(demo: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_a_rejection_leads_to_its_measurements(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, defined = run("rejection_audit", demo, monkeypatch)
+def test_a_rejection_leads_to_its_measurements(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, defined = run("rejection_audit", demo.out, monkeypatch)
     reason, units = defined["reason"], defined["units"]
     assert reason["gate"] is not None  # gates stand before what could not be read
     assert units["n"].sum() == reason["units"]
@@ -114,26 +114,30 @@ def test_a_rejection_leads_to_its_measurements(demo: Path, monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_the_mixture_has_a_past_and_sums_to_one(
-    demo: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text, defined = run("signals_mixture", demo, monkeypatch)
+    text, defined = run("signals_mixture", demo.out, monkeypatch)
     assert defined["dates"] == ["2025-12-01", "2026-01-01"]
     assert sum(weight for _, weight in defined["newest"]) == pytest.approx(1, abs=1e-6)
     assert len(defined["series"]) == 6
     assert all(None not in weights for weights in defined["series"].values())
     assert "polyline" in text
     assert defined["skills"].height == defined["patterns"]["signals"][0]
+    told = audit_file(demo.out, "selection.json")["coverage_gap"]
+    assert defined["gap"]["family"].to_list() == [row["family"] for row in told["rows"]]
+    assert sum(defined["gap"]["market_percent"]) == pytest.approx(100, abs=1e-4)
 
 
 @pytest.mark.slow
 def test_inclusion_probabilities_estimate_the_population(
-    demo: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, defined = run("sampling_inclusion", demo, monkeypatch)
+    _, defined = run("sampling_inclusion", demo.out, monkeypatch)
     drawn, population = defined["drawn"], defined["population"]
     assert drawn["pi_design"].is_between(0, 1, closed="right").all()
     assert (
-        population == query(demo, "SELECT passed FROM funnel WHERE stage = 'filter_points'").item()
+        population
+        == query(demo.out, "SELECT passed FROM funnel WHERE stage = 'filter_points'").item()
     )
     assert population / 2 < defined["estimate"] < population * 2
     assert 1 <= defined["effective"] <= drawn.height
@@ -143,10 +147,10 @@ def test_inclusion_probabilities_estimate_the_population(
 
 @pytest.mark.slow
 def test_the_selection_is_held_against_market_and_pool(
-    demo: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, defined = run("selection_quality", demo, monkeypatch)
-    told = audit_file(demo, "selection.json")
+    _, defined = run("selection_quality", demo.out, monkeypatch)
+    told = audit_file(demo.out, "selection.json")
     assert sorted(defined["chosen"]["task_id"]) == sorted(told["chosen"])
     assert defined["families"]["chosen"].sum() == len(told["chosen"])
     assert defined["families"]["pool"].sum() == told["pool"]
@@ -155,19 +159,19 @@ def test_the_selection_is_held_against_market_and_pool(
 
 
 @pytest.mark.slow
-def test_masking_is_told_by_kind(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text, defined = run("privacy_frontier", demo, monkeypatch)
+def test_masking_is_told_by_kind(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, defined = run("privacy_frontier", demo.out, monkeypatch)
     assert defined["spans"]["spans"].sum() == sum(defined["counts"].values()) > 0
     assert "Private values replaced" in text
 
 
 @pytest.mark.slow
 def test_risk_and_fidelity_of_a_table_with_a_hostile_name(
-    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     audit = tmp_path / "snapshots" / "latest" / "public" / "audit"
     audit.mkdir(parents=True)
-    (tmp_path / "staging.duckdb").symlink_to(demo / "staging.duckdb")
+    (tmp_path / "staging.duckdb").symlink_to(demo.out / "staging.duckdb")
     report = {"tables": {"tables": {HOSTILE: table_report()}}}
     (audit / "privacy.json").write_bytes(orjson.dumps(report))
     text, defined = run("privacy_frontier", tmp_path, monkeypatch)

@@ -12,7 +12,7 @@ import orjson
 
 from construction.judging.calls.config import LlmConfig, LlmRuntime
 from construction.judging.calls.contracts import Usage
-from construction.judging.calls.replies import TRIES, Reply, parse, read_reply, safe_code
+from construction.judging.calls.replies import TRIES, Reply, declined, parse, read_reply, safe_code
 from construction.judging.calls.requests import Turn, body, form, worst_case
 from construction.judging.calls.shapes import Dialect, Shape
 
@@ -92,13 +92,9 @@ def read_lines(content: bytes, longest: int) -> Iterator[Line]:
             yield Line(*place, reply)
             continue
         error = _at(_at(response, "body"), "error") or _at(document, "error")
-        yield Line(
-            *place,
-            None,
-            status if isinstance(status, int) else 0,
-            safe_code(_at(error, "code")),
-            str(_at(error, "message") or ""),
-        )
+        status = status if isinstance(status, int) else 0
+        code, message = safe_code(_at(error, "code")), str(_at(error, "message") or "")
+        yield Line(*place, declined(status, code, message), status, code, message)
 
 
 def _at(document: Any, key: str) -> Any:

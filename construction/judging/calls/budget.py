@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 
 from construction.judging.calls.config import LlmConfig
@@ -19,7 +21,7 @@ class Spent:
 
 
 class Budget:
-    """Tokens and money of one run; shared by the clients of a run, used from one loop at a time.
+    """Tokens and money of one run; shared by its clients, each with a loop of its own.
 
     A call starts only if, were everything under way to cost its worst case, the run would still
     keep within its limits. The first call that cannot, with nothing under way, ends the run's
@@ -34,7 +36,8 @@ class Budget:
         self._paid = {False: Usage(), True: Usage()}  # by whether it was a batch
         self._reserved = {False: Usage(), True: Usage()}
         self._replies = 0
-        self._changed: asyncio.Event | None = None
+        self._lock = threading.Lock()
+        self._changed: dict[asyncio.AbstractEventLoop, asyncio.Event] = {}
         self.exhausted = False
 
     @property
@@ -45,19 +48,25 @@ class Budget:
 
     async def reserve(self, worst: Usage) -> bool:
         """Wait until `worst` fits, and reserve it; False if it never will in this run."""
-        while not self.exhausted:
-            if self.try_reserve(worst):
-                return True
-            if not any(self._reserved.values()):
-                self.exhausted = True
-                break
-            if self._changed is None:
-                self._changed = asyncio.Event()
-            await self._changed.wait()
-        return False
+        while True:
+            with self._lock:
+                if self.exhausted:
+                    return False
+                if self._reserve(worst, batch=False):
+                    return True
+                if not any(self._reserved.values()):
+                    self.exhausted = True
+                    return False
+                loop = asyncio.get_running_loop()
+                changed = self._changed.setdefault(loop, asyncio.Event())
+            await changed.wait()
 
     def try_reserve(self, worst: Usage, *, batch: bool = False) -> bool:
         """Reserve `worst` if it fits now."""
+        with self._lock:
+            return self._reserve(worst, batch=batch)
+
+    def _reserve(self, worst: Usage, *, batch: bool) -> bool:
         reserved = {**self._reserved, batch: self._reserved[batch] + worst}
         if not self._fits(reserved):
             return False
@@ -66,7 +75,8 @@ class Budget:
 
     def take_over(self, worst: Usage) -> None:
         """Reserve, fit or not, for a batch that an earlier run submitted."""
-        self._reserved[True] = self._reserved[True] + worst
+        with self._lock:
+            self._reserved[True] = self._reserved[True] + worst
 
     def _fits(self, reserved: dict[bool, Usage]) -> bool:
         total = {kind: self._paid[kind] + reserved[kind] for kind in (False, True)}
@@ -78,17 +88,19 @@ class Budget:
         self, worst: Usage, paid: Usage | None, *, batch: bool = False, replies: int = 1
     ) -> None:
         """Give back what was reserved and book what was paid; None: nothing was."""
-        held = self._reserved[batch]
-        self._reserved[batch] = Usage(
-            held.prompt_tokens - worst.prompt_tokens,
-            held.completion_tokens - worst.completion_tokens,
-        )
-        if paid is not None:
-            self._paid[batch] = self._paid[batch] + paid
-            self._replies += replies
-        if self._changed is not None:
-            self._changed.set()
-            self._changed = None
+        with self._lock:
+            held = self._reserved[batch]
+            self._reserved[batch] = Usage(
+                held.prompt_tokens - worst.prompt_tokens,
+                held.completion_tokens - worst.completion_tokens,
+            )
+            if paid is not None:
+                self._paid[batch] = self._paid[batch] + paid
+                self._replies += replies
+            waiting, self._changed = self._changed, {}
+        for loop, changed in waiting.items():
+            with suppress(RuntimeError):  # a client that was closed while it waited
+                loop.call_soon_threadsafe(changed.set)
 
     def _cost(self, usages: dict[bool, Usage]) -> float:
         return sum(self._prices.cost(usage, batch=batch) for batch, usage in usages.items())

@@ -16,6 +16,7 @@ class CallReason(StrEnum):
 
     REFUSED = "call.refused"  # the model declined, twice
     TRUNCATED = "call.truncated"  # the answer ran into `max_tokens`, twice
+    TOO_LONG = "call.too_long"  # the request does not fit into the model's context
     INVALID = "call.invalid"  # no JSON, or JSON that does not fit the answer's model, twice
     BUDGET = "call.budget"  # not asked: the run's budget could have been exceeded
     MISSING = "call.missing"  # replay only: nobody recorded an answer
@@ -25,9 +26,14 @@ class CallReason(StrEnum):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the model's replies said so: then every replay says the same. The others are
-        of this run alone, and what was built on them is not complete."""
-        return self in (CallReason.REFUSED, CallReason.TRUNCATED, CallReason.INVALID)
+        """Whether the replies said so: then every replay says the same. The others are of this
+        run alone, and what was built on them is not complete."""
+        return self in _SETTLED
+
+
+_SETTLED = frozenset(
+    {CallReason.REFUSED, CallReason.TRUNCATED, CallReason.TOO_LONG, CallReason.INVALID}
+)
 
 
 @dataclass(frozen=True, slots=True)

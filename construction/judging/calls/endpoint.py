@@ -17,7 +17,7 @@ from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, LlmRuntime
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.calls.pace import Pace, wait_after
-from construction.judging.calls.replies import Reply, judge, parse, read_reply, safe_code
+from construction.judging.calls.replies import Reply, declined, judge, parse, read_reply, safe_code
 from construction.judging.calls.requests import Turn, body, form, worst_case
 from construction.judging.calls.shapes import Dialect, Shape
 from data.errors import ConfigError
@@ -115,6 +115,9 @@ class Endpoint:
                     "/chat/completions", cast_to=httpx2.Response, content=content, options=_OPTIONS
                 )
         except APIStatusError as error:
+            told = declined(error.status_code, safe_code(error.code or error.type), error.message)
+            if told is not None:
+                return told
             schema = form(turn.question.answer).digest
             if dialect.adapt(error.status_code, error.message, shape, schema, limit_field):
                 return _Trouble(_Next.ANEW, "")

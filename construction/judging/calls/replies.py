@@ -29,6 +29,9 @@ _FENCE = re.compile(r"\A\s*```[a-zA-Z]{0,10}\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _MALFORMED = frozenset({"json_invalid", "missing", "model_type"})
 _HINTS = 8  # errors that a repair names
 _CODE = re.compile(r"[a-z0-9_]{1,40}")
+_TOO_LONG = "context_length_exceeded"  # a code of endpoints, and the finish of what is kept of it
+_FILTERED = "content_filter"
+_NO_ROOM = re.compile(r"context[ _](?:length|size|window)")
 _THOUGHT = "</think>"
 
 
@@ -110,6 +113,18 @@ def _usage(told: Any, worst: Usage) -> Usage:
     return Usage(min(prompt, 10**12), min(completion, 10**12))
 
 
+def declined(status: int, code: str, message: str) -> Reply | None:
+    """What is kept where an endpoint takes no text of this kind or length, however it is asked.
+
+    It costs nothing, and asking again would bring the same; None: the trouble is another one.
+    """
+    if status in {400, 500} and (code == _TOO_LONG or _NO_ROOM.search(message[:4000].lower())):
+        return Reply("", _TOO_LONG, False, "", Usage())
+    if status == 400 and code == _FILTERED:
+        return Reply("", _FILTERED, True, "", Usage())
+    return None
+
+
 def json_text(text: str) -> str:
     """The JSON in a reply: without a thought before it and without a Markdown fence around it."""
     _, _, said = text.rpartition(_THOUGHT)
@@ -121,6 +136,8 @@ def judge(reply: Reply, answer: type[BaseModel]) -> BaseModel | Unfit:
     """The validated answer in a reply, or why there is none."""
     if reply.refused:
         return Unfit(CallReason.REFUSED, f"refused, finish {safe_code(reply.finish) or 'unknown'}")
+    if reply.finish == _TOO_LONG:
+        return Unfit(CallReason.TOO_LONG, "the request does not fit into the model's context")
     text = json_text(reply.text)
     try:
         # A complete answer stands, even if blanks after it ran into the limit.
@@ -153,7 +170,10 @@ def settle(question: Question, replies: Sequence[Reply], *, replayed: bool) -> O
     if not isinstance(judged, Unfit):
         repaired, model = len(replies) > 1, replies[-1].model
         return Answered(question.item_id, judged, model, usage, replayed, repaired)
-    if len(replies) < TRIES:
+    if judged.reason is CallReason.TOO_LONG:
+        first = judge(replies[0], question.answer)  # a repair is longer than what it repairs
+        judged = first if isinstance(first, Unfit) else judged
+    elif len(replies) < TRIES:
         return None
     return Unanswered(question.item_id, judged.reason, judged.detail, usage, replayed)
 

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from construction.judging.calls.replies import TRIES, Reply
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import BenchmintError
 
-_FILE, _LOCKS, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
+REPLIES, _LOCKS, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS replies (
   key TEXT NOT NULL, turn INTEGER NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
@@ -33,6 +33,9 @@ CREATE TABLE IF NOT EXISTS replies (
 CREATE TABLE IF NOT EXISTS batches (
   name TEXT PRIMARY KEY, batch TEXT NOT NULL, worst_prompt INTEGER NOT NULL,
   worst_completion INTEGER NOT NULL, at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS uses (
+  digest TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (digest, key)
 ) WITHOUT ROWID;
 """
 _FIND = (
@@ -72,7 +75,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = private_dir(folder)
-        self._path = folder / _FILE
+        self._path = folder / REPLIES
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
         self._reading, self._writing = threading.Lock(), threading.Lock()
         self._pending: list[tuple[Stored, asyncio.Future[None]]] = []
@@ -139,6 +142,24 @@ class Store:
         """Forget a batch whose replies are kept."""
         with self._transaction() as writer:
             writer.execute("DELETE FROM batches WHERE name = ?", (name,))
+
+    def note_use(self, digest: str, keys: Iterable[str]) -> None:
+        """Note which replies an input of a release is the digest of, for `benchmint purge`."""
+        with self._transaction() as writer:
+            rows = [(digest, key) for key in sorted(keys) or [""]]
+            writer.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?)", rows)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection that reads, for one at a time. Raises StoreError."""
+        with self._guarded(), self._reading:
+            yield self._reader
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, outside any transaction. Raises StoreError."""
+        with self._guarded(), self._writing:
+            yield self._writer
 
     def close(self) -> None:
         """Close files and give claims back."""

@@ -28,6 +28,7 @@ _STAGE = "task_classes"
 _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _TERMS = 3
+_NEIGHBOURS = 8  # requests of the same role, nearest first, that a group does not hold
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -55,20 +56,43 @@ class Member:
     request: str
 
 
+@dataclass(frozen=True, slots=True)
+class ClassGroup:
+    """Tasks that were found alike, under the rules' id; `neighbours` are the nearest others."""
+
+    subclass_id: str
+    big_class: str
+    members: tuple[Member, ...]
+    neighbours: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Induced:
+    """The classes of a pool by task id, as the rules name them, and the groups behind them."""
+
+    classes: dict[str, TaskClass]
+    groups: tuple[ClassGroup, ...]
+
+
 def induce_classes(
     pool: Sequence[Member], config: ClassesConfig, encode: Encode = encode_multilingual
-) -> dict[str, TaskClass]:
-    """The task class of every member by task id; the order of the pool makes no difference."""
+) -> Induced:
+    """The task class of every member; the order of the pool makes no difference."""
     by_role: dict[str, list[Member]] = defaultdict(list)
     for member in sorted(pool, key=lambda member: (_digest(member), member.task_id)):
         by_role[member.role].append(member)
     classes: dict[str, TaskClass] = {}
+    told: list[ClassGroup] = []
+    seen: Counter[str] = Counter()
     for role in sorted(by_role):
         members = by_role[role]
-        groups = _clusters(members, config, encode)
-        names = _names(groups)
-        for (subclass_id, name), group in zip(names, groups, strict=True):
+        clusters = _clusters(members, config, encode)
+        groups = [group for group, _ in clusters]
+        names = _names(groups, seen)
+        for (subclass_id, name), (group, others) in zip(names, clusters, strict=True):
             definition = _definition(group, members)
+            inside = tuple(member for member, _ in group)
+            told.append(ClassGroup(subclass_id, role, inside, tuple(others)))
             for member, closeness in group:
                 classes[member.task_id] = TaskClass(
                     big_class=role,
@@ -78,7 +102,7 @@ def induce_classes(
                     confidence=closeness,
                     reason=f"one of {len(group)} of {len(members)} requests of the role",
                 )
-    return classes
+    return Induced(classes, tuple(told))
 
 
 def split_classes(classes: Iterable[TaskClass], config: ClassesConfig, seed: Key) -> dict[str, str]:
@@ -99,8 +123,13 @@ def split_classes(classes: Iterable[TaskClass], config: ClassesConfig, seed: Key
 Group = list[tuple[Member, float]]
 
 
-def _clusters(members: list[Member], config: ClassesConfig, encode: Encode) -> list[Group]:
-    """Groups of members with their closeness to the group's middle; the largest first."""
+def _clusters(
+    members: list[Member], config: ClassesConfig, encode: Encode
+) -> list[tuple[Group, list[Member]]]:
+    """Groups of members with their closeness to the group's middle; the largest first.
+
+    Each with the members outside that are nearest to its middle.
+    """
     texts = [f"{one.business_task}. {one.request[: config.chars]}" for one in members]
     vectors = encode(texts)
     labels = _linked(members, vectors, config)
@@ -108,7 +137,9 @@ def _clusters(members: list[Member], config: ClassesConfig, encode: Encode) -> l
     for row, label in enumerate(labels):
         found[label].append(row)
     groups = [_with_closeness(members, vectors, rows) for rows in found.values()]
-    return sorted(groups, key=lambda group: (-len(group), min(_digest(one) for one, _ in group)))
+    return sorted(
+        groups, key=lambda found: (-len(found[0]), min(_digest(one) for one, _ in found[0]))
+    )
 
 
 def _linked(members: list[Member], vectors: Vectors, config: ClassesConfig) -> list[int]:
@@ -128,22 +159,30 @@ def _linked(members: list[Member], vectors: Vectors, config: ClassesConfig) -> l
     return labels
 
 
-def _with_closeness(members: list[Member], vectors: Vectors, rows: list[int]) -> Group:
+def _with_closeness(
+    members: list[Member], vectors: Vectors, rows: list[int]
+) -> tuple[Group, list[Member]]:
     middle = vectors[rows].mean(axis=0)
     norm = float(np.linalg.norm(middle)) or 1.0
-    return [
-        (members[row], round(min(1.0, max(0.0, float(vectors[row] @ middle) / norm)), 6))
-        for row in rows
+    closeness = [
+        round(min(1.0, max(0.0, found)), 6) for found in (vectors @ middle / norm).tolist()
     ]
+    inside = frozenset(rows)
+    outside = [row for row in range(len(members)) if row not in inside]
+    outside.sort(key=lambda row: -closeness[row])  # stable: members come in a fixed order
+    group = [(members[row], closeness[row]) for row in rows]
+    return group, [members[row] for row in outside[:_NEIGHBOURS]]
 
 
 def _digest(member: Member) -> str:
     return hashlib.sha256(f"{member.request}\x00{member.skill}".encode()).hexdigest()
 
 
-def _names(groups: list[Group]) -> list[tuple[str, str]]:
-    """An id and a name per group: its commonest skill, numbered where several groups share it."""
-    seen: Counter[str] = Counter()
+def _names(groups: list[Group], seen: Counter[str]) -> list[tuple[str, str]]:
+    """An id and a name per group: its commonest skill, numbered where several groups share it.
+
+    `seen` counts the skills that groups of other roles are named after, and is counted on.
+    """
     named = []
     for group in groups:
         skill = _commonest(group)

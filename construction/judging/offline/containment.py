@@ -15,6 +15,7 @@ from pydantic import Field
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
 from construction.judging.offline import named
+from construction.judging.offline.noise import is_closing
 from construction.judging.offline.rewriting import rewrite
 from construction.judging.offline.words import phrases, starts, table
 from construction.judging.phrases import has_any, plain
@@ -82,6 +83,14 @@ class ContainmentSignals:
 
 def judge_containment(case: Case, config: ContainmentConfig) -> Containment:
     """Judge one case; the rewritten prompt is given where it is self-contained."""
+    told = verdict(case, config)
+    if not told.self_contained:
+        return told
+    return told.model_copy(update={"rewritten_prompt": rewrite(case)})
+
+
+def verdict(case: Case, config: ContainmentConfig) -> Containment:
+    """As `judge_containment`, without a rewritten prompt: that is most of the work."""
     found = measure(case, config)
     for reason, told, strength in _against(found, config):
         return Containment(
@@ -95,7 +104,6 @@ def judge_containment(case: Case, config: ContainmentConfig) -> Containment:
         reason_code=ContainmentReason.SELF_CONTAINED,
         brief_reason=f"{found.demands} demands, and nothing that a newcomer lacks",
         confidence=0.7 if found.asked_back or not found.demands else 0.9,
-        rewritten_prompt=rewrite(case),
     )
 
 
@@ -107,10 +115,10 @@ def measure(case: Case, config: ContainmentConfig) -> ContainmentSignals:
     pairs = list(zip(sentences, forms, strict=True))
     wanted = [(one, form) for one, form in pairs if _wants(one, form)]
     told = sum(one.words for one in sentences) - sum(one.words for one, _ in wanted)
-    at_hand = bool(case.candidate.fixtures) or "```" in case.request or told >= config.pasted_words
-    heard = [*sentences, *(one for text in case.background for one in read(text))]
-    later = case.request.split("\n\n")[1:]
     has_files = bool(case.candidate.fixtures)
+    at_hand = has_files or "```" in case.request or told >= config.pasted_words
+    heard = [*sentences, *(one for text in case.background for one in read(text))]
+    later = [text for text in case.request.split("\n\n")[1:] if not is_closing(text)]
     return ContainmentSignals(
         words=sum(one.words for one in sentences),
         sentences=len(sentences),
@@ -118,7 +126,8 @@ def measure(case: Case, config: ContainmentConfig) -> ContainmentSignals:
         demands=len(wanted) or int(_names_output(case) and not exchange),
         directives=sum(_orders(one, form) for one, form in wanted),
         addressed=sum(named.addresses_somebody(one.text) for one in sentences),
-        standing=sum(has_any(form, phrases(_TABLE, "standing")) for _, form in wanted),
+        # With material at hand it is the material that tells how work stands.
+        standing=0 if at_hand else sum(map(_asks_standing, wanted)),
         exchange=exchange,
         account=sum(one.account for one in heard),
         live=sum(_is_live(one, form, has_files) for one, form in wanted),
@@ -190,6 +199,10 @@ def _leans(one: Reading, form: str, at_hand: bool, has_files: bool) -> bool:
 
 def _asks_insiders(wanted: list[tuple[Reading, str]]) -> bool:
     return any(has_any(form, phrases(_TABLE, "insiders")) for _, form in wanted)
+
+
+def _asks_standing(wanted: tuple[Reading, str]) -> bool:
+    return has_any(wanted[1], phrases(_TABLE, "standing"))
 
 
 def _unrelated(sentences: tuple[Reading, ...], forms: list[str]) -> int:

@@ -22,6 +22,7 @@ from construction.sessions.prompt import tail
 
 _SPEAKER = re.compile(r"(?m)^([^:\n]{1,40}): ")
 _ODD = re.compile(r"[^\w./\\ -]")
+_SIGNS = re.compile(r"[\W_]+")  # what neither is a letter nor a figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,33 @@ def check_faithfulness(rewrite: str, case: Case) -> Faithfulness:
 
     Greetings, thanks and the like need not be kept; every input file must be named.
     """
+    return compare(rewrite, sources_of(case))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a rewrite of one case may tell and has to tell."""
+
+    told: _Told
+    allowed: frozenset[tuple[FactKind, str]]
+    required: tuple[Found, ...]
+
+
+def sources_of(case: Case) -> Sources:
+    """The sources of a case, for callers that compare several rewrites with them."""
+    told = _Told.of("\n\n".join([case.request, *case.background, *_given(case)]))
+    return Sources(told, _allowed(case), _required(case))
+
+
+def compare(rewrite: str, sources: Sources) -> Faithfulness:
+    """As `check_faithfulness`."""
     told = _Told.of(rewrite)
-    sources = _Told.of("\n\n".join([case.request, *case.background, *_given(case)]))
-    allowed = _allowed(case)
     inventions = tuple(
         fact
         for fact in told.facts
-        if not sources.tells(fact) and (fact.kind, fact.value) not in allowed
+        if not sources.told.tells(fact) and (fact.kind, fact.value) not in sources.allowed
     )
-    losses = tuple(fact for fact in _required(case) if not told.tells(fact))
+    losses = tuple(fact for fact in sources.required if not told.tells(fact))
     return Faithfulness(inventions, losses)
 
 
@@ -87,8 +106,7 @@ def _same_odd(one: str, other: str) -> bool:
 
 def _words(text: str) -> str:
     """The text in lower case with every sign as a space, so that whole words can be found."""
-    lowered = plain_text(text).lower()
-    return f" {' '.join(''.join(c if c.isalnum() else ' ' for c in lowered).split())} "
+    return f" {_SIGNS.sub(' ', plain_text(text).lower()).strip(' ')} "
 
 
 def _holds(words: str, name: str) -> bool:

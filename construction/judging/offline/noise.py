@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 from construction.judging import lexicon
-from construction.judging.offline.words import phrases, table
+from construction.judging.offline.words import phrases, starts, table
 from construction.judging.phrases import has_any, plain
-from construction.judging.reading import Ask, Reading
+from construction.judging.reading import Ask, Reading, read
 
 _WORDS = 20  # a longer sentence says more than that files are coming
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
@@ -24,6 +24,21 @@ def is_noise(sentence: Reading) -> bool:
     idle = sentence.chatter or sentence.announces
     is_marker = _marker().fullmatch(sentence.text) is not None
     return sentence.ask is Ask.NONE and (idle or is_marker)
+
+
+def is_closing(paragraph: str) -> bool:
+    """Does a paragraph only take leave: thanks, wishes, "let me know"? It answers nobody."""
+    sentences, form = read(paragraph), plain(paragraph)
+    if any(one.leans for one in sentences) or has_any(form, phrases("containment", "context")):
+        return False
+    if all(one.chatter or one.closes for one in sentences):
+        return True
+    thanks = len(sentences) == 1 and has_any(form, starts("containment", "thanks"))
+    return thanks and sentences[0].words <= _WORDS and not _wants(sentences[0])
+
+
+def _wants(sentence: Reading) -> bool:
+    return sentence.demands or sentence.requires
 
 
 @cache

@@ -14,7 +14,7 @@ from functools import cache
 
 from construction.judging.contracts import Case
 from construction.judging.language import leading_language
-from construction.judging.offline.faithfulness import check_faithfulness
+from construction.judging.offline.faithfulness import compare, sources_of
 from construction.judging.offline.named import is_exchange
 from construction.judging.offline.noise import is_noise
 from construction.judging.offline.words import table
@@ -44,7 +44,8 @@ def rewrite(case: Case) -> str:
 
 def _safest(case: Case, rewritten: str) -> str:
     """The rewrite, unless it is less faithful than the packaged prompt."""
-    new, old = (check_faithfulness(text, case) for text in (rewritten, case.candidate.prompt))
+    sources = sources_of(case)
+    new, old = (compare(text, sources) for text in (rewritten, case.candidate.prompt))
     worse = set(new.losses) - set(old.losses) or set(new.inventions) - set(old.inventions)
     return case.candidate.prompt if worse else rewritten
 

@@ -14,7 +14,7 @@ from construction.judging.offline.rewriting import without_lead_ins
 from construction.judging.offline.roles import TaxonomyConfig, role_of, spaced, zones
 from construction.judging.offline.words import table
 from construction.judging.phrases import any_of
-from construction.judging.reading import Ask, read
+from construction.judging.reading import Ask, Reading, read
 from construction.sessions.mention_spans import find_file_spans
 from construction.signals.config import SignalsConfig
 from construction.signals.families_of_tasks import with_families
@@ -27,10 +27,11 @@ _MAX_WORDS = 14
 _MAX_HAN = 28
 _CUT = re.compile(r"[:：;；。!！?？\n]|[,，](?=\s|[\u4e00-\u9fff])|\.(?=\s|$)|\s[-–—]\s")
 _BRACKETS = re.compile(r"[(（][^()（）]{0,80}[)）]|[「『“\"'`‘]\s*…?\s*[」』”\"'`’]")
-_DANGLING_ZH = re.compile(
-    "(?:用|按照?|根据|看一?下?|从|给|把)?…[里中]面?的?(?:文件里)?|(?:用|按照?|根据)…"
-)
-_MEANS = re.compile(r"(?i)(?:using|based on|given|with|and|or)\b")
+_ATTACHED_ZH = re.compile(r"附件[里中]的(?:第[一二三四五六七八九十\d]个)?文件")
+_KEPT_ZH = re.compile("(按照?|根据|用|给|看)…[里中]面?的?")
+_DANGLING_ZH = re.compile("(?:从|把)?…[里中]面?的?(?:文件里)?|(?:用|按照?|根据|看一?下?)…")
+_MEANS = re.compile(r"(?i)(?:using|based on|given|with|and|or)\b|看(?!板|台)")
+_ASKS_ZH = re.compile(r"(?:您好|你好)?(?:请你?|帮我|麻烦你?|给我|需要你)(?!看|确认)")
 _HAN_GAP = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 _LEAST = 4  # characters; a shorter phrase says nothing
 _DANGLING = re.compile(
@@ -41,7 +42,9 @@ _OPENING = re.compile(
     r"(?:(?:write|make|draft|prepare|create|build|produce|generate|give me|put together|compose)"
     r"\b\s?(?:up )?(?:me )?)?(?:(?:an?|the|our|my|one)\s)?"
 )
-_OPENING_ZH = re.compile(r"(?:请你?|帮我|帮忙|麻烦你?|给我|需要你?|能不能|再|把|先)*")
+_OPENING_ZH = re.compile(
+    r"(?:请你?|帮我|帮忙|麻烦你?|给我|需要你?|能不能|再|把|先|并(?=[按把将对给用列算写]))*"
+)
 
 
 def judge_taxonomies(
@@ -151,8 +154,7 @@ def business_task(request: str, skill: str = "") -> str:
         if not is_noise(one):
             clauses = _clauses(without_lead_ins(one.text))
             ranked += [
-                (not _fits(clause, pattern), one.ask is not Ask.DIRECTIVE, clause)
-                for clause in clauses
+                (not _fits(clause, pattern), not _orders(clause, one), clause) for clause in clauses
             ]
     ranked.sort(key=lambda item: item[:2])
     phrases = (_shortened(clause) for *_, clause in ranked)
@@ -160,10 +162,15 @@ def business_task(request: str, skill: str = "") -> str:
     return phrase[:1].upper() + phrase[1:]
 
 
+def _orders(clause: str, sentence: Reading) -> bool:
+    asks = sentence.ask is Ask.DIRECTIVE or _ASKS_ZH.match(clause) is not None
+    return asks and _MEANS.match(clause) is None
+
+
 def _fits(clause: str, pattern: re.Pattern[str] | None) -> bool:
-    """Does a clause hold a word of the skill, and is it more than "Using the schema"?"""
+    """Does a clause ask, or hold a word of the skill, and is it more than "Using the schema"?"""
     found = pattern is not None and pattern.search(spaced(clause)) is not None
-    return found and _MEANS.match(clause) is None
+    return (found or _ASKS_ZH.match(clause) is not None) and _MEANS.match(clause) is None
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -187,4 +194,5 @@ def _without_files(sentence: str) -> str:
         pieces.append(sentence[position : span.start])
         position = span.end
     text = _BRACKETS.sub("…", "…".join([*pieces, sentence[position:]]))
+    text = _KEPT_ZH.sub(r"\1", _ATTACHED_ZH.sub("…", text))
     return _DANGLING.sub(" ", _DANGLING_ZH.sub("", text)).strip()

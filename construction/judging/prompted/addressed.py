@@ -12,13 +12,14 @@ import binascii
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
 from construction.judging.contracts import Case
 from construction.judging.prompted.block import CHAT_TOKEN, HIDDEN
 
+_WORD = r"\b"
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _MANY_HIDDEN = 8  # more than a pasted page or a few emoji hold
 _SPELLED = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][ .\-_*·]{1,3}){11}[A-Za-z](?![A-Za-z])")
@@ -38,11 +39,15 @@ _LOOKALIKES = str.maketrans(
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     folder = files("construction.judging.prompted")
     told = tomllib.loads(folder.joinpath("addressed.toml").read_text("utf-8"))
-    english, chinese = (
-        re.compile("|".join(f"(?:{pattern})" for pattern in told[name]), re.MULTILINE)
-        for name in ("english", "chinese")
-    )
+    english, chinese = (_any_of(told[name]) for name in ("english", "chinese"))
     return english, chinese
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One pattern for all. Those that begin with a word are tried where words begin only."""
+    words = "|".join(f"(?:{one.removeprefix(_WORD)})" for one in patterns if one.startswith(_WORD))
+    others = [f"(?:{one})" for one in patterns if not one.startswith(_WORD)]
+    return re.compile("|".join([*([f"{_WORD}(?:{words})"] if words else []), *others]), re.M)
 
 
 def addresses_judge(text: str) -> bool:
@@ -52,7 +57,9 @@ def addresses_judge(text: str) -> bool:
         return True
     english, chinese = _patterns()
     return any(
-        english.search(form) or chinese.search(_BLANKS.sub("", form)) for form in _forms(text)
+        english.search(form)
+        or (not form.isascii() and chinese.search(_BLANKS.sub("", form)) is not None)
+        for form in _forms(text)
     )
 
 
@@ -109,6 +116,7 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    bare = HIDDEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LOOKALIKES)
-    lines = bare.lower().replace("’", "").replace("'", "").splitlines()
+    if not text.isascii():
+        text = HIDDEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LOOKALIKES)
+    lines = text.lower().replace("’", "").replace("'", "").splitlines()
     return "\n".join(" ".join(line.split()) for line in lines)

@@ -124,7 +124,8 @@ def _checked(
     texts = texts_of(value.model_dump(mode="json"))
     if leaked(stage.prompt, block.fence, texts):
         return Fault(JudgeReason.PROMPT_LEAK)
-    if not _urls(texts) <= _urls([block.text]):
+    told = _urls(texts)
+    if told and not told <= _urls([block.text]):
         return Fault(JudgeReason.FOREIGN_URL)
     return stage.check(subject, value)
 

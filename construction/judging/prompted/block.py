@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring
 from typing import Any
 
 from data.canonical import digest
@@ -68,5 +69,18 @@ class Cleaner:
 def data_block(content: Mapping[str, Any], notes: list[str]) -> Block:
     """The block of a request; `content` holds strings that a `Cleaner` has cleaned."""
     everything = {**content, "notes": notes} if notes else dict(content)
-    text = json.dumps(everything, ensure_ascii=False, indent=1)
+    text = indented(everything)
     return Block(text, digest(text.encode())[:32])
+
+
+def indented(value: Any, margin: str = "\n") -> str:
+    """As `json.dumps(value, ensure_ascii=False, indent=1)` of what has text keys, but fast."""
+    if isinstance(value, str):
+        return encode_basestring(value)
+    inner = f"{margin} "
+    if isinstance(value, dict) and value:
+        pairs = (f"{inner}{encode_basestring(key)}: {indented(value[key], inner)}" for key in value)
+        return f"{{{','.join(pairs)}{margin}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{','.join(f'{inner}{indented(part, inner)}' for part in value)}{margin}]"
+    return json.dumps(value)

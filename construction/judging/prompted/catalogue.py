@@ -12,9 +12,14 @@ from construction.signals.crosswalk import default_crosswalk
 
 @cache
 def default_catalogue() -> Catalogue:
-    """Roles and skill subclasses with their definitions, routes, and the task families."""
+    """Roles and skill subclasses with their definitions, routes, and the task families.
+
+    A skill subclass is called `role.skill`, as the rules call it.
+    """
     skills = {
-        name: entry for role in sorted(table("skills")) for name, entry in _skills(role).items()
+        f"{role}.{name}": entry
+        for role in sorted(table("skills"))
+        for name, entry in _skills(role).items()
     }
     return Catalogue(
         roles={role: entry["definition"] for role, entry in table("roles").items()},

@@ -50,6 +50,11 @@ def rules_opinion(config: rules.ContainmentConfig) -> SecondOpinion:
     return lambda case: rules.judge_containment(unaddressed(case), config)
 
 
+def rules_verdict(config: rules.ContainmentConfig) -> SecondOpinion:
+    """As `rules_opinion`, without rewritten prompts: for comparing verdicts."""
+    return lambda case: rules.verdict(unaddressed(case), config)
+
+
 def containment_stage(
     config: PromptedConfig, second: SecondOpinion | None = None
 ) -> Stage[Case, Containment, Containment]:

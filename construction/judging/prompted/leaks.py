@@ -18,6 +18,7 @@ from construction.judging.prompted.block import HIDDEN
 from construction.judging.prompted.prompt import Prompt
 
 _RUN = 8  # words in a row that nobody writes by chance
+_LEAST = 2 * _RUN - 1  # characters of the shortest such run; every mark is longer
 _WORD = re.compile(r"[a-z0-9]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
 _MOST = 200_000  # characters of one text
@@ -29,6 +30,7 @@ def leaked(prompt: Prompt, fence: str, texts: Iterable[str]) -> bool:
     return any(
         _repeats(prompt.secret, marks, form)
         for text in texts
+        if len(text) >= _LEAST or not text.isascii()  # others may grow when they are normalised
         for form in (text[:_MOST], *_decoded(text[:_MOST]))
     )
 
@@ -52,7 +54,9 @@ def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(HIDDEN.sub("", unicodedata.normalize("NFKC", text)).lower())
+    if not text.isascii():
+        text = HIDDEN.sub("", unicodedata.normalize("NFKC", text))
+    return _WORD.findall(text.lower())
 
 
 def _packed(mark: str) -> str:

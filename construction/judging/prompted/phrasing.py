@@ -33,6 +33,7 @@ from construction.tables.questions.index import Database
 from construction.tables.questions.signs import phrases_of
 from construction.tables.questions.times import period_words
 from construction.tables.questions.wording import comparable, has_foreign_letters
+from data.snapshot.neutralise import visible
 
 STAGE = "question_phrasing"
 _NUMBER = re.compile(r"\d[\d,.]*")
@@ -68,7 +69,7 @@ def phrasing_stage(
         return (shown[question.point_id],) if question.point_id in shown else ()
 
     def check(question: Question, answer: WordingAnswer) -> Checked[Question] | Fault:
-        wording = " ".join(answer.wording.split())
+        wording = " ".join(visible(answer.wording).split())
         fault = _form_fault(wording, config) or _word_fault(question, wording, prompt.free_words)
         return fault or _checked(question, wording, database)
 

@@ -1,4 +1,7 @@
-"""The four prefilters of candidate ideas, and near-duplicates (Claw-Eval-Live, §3)."""
+"""Candidate ideas and the sieve they go through, whoever had them (Claw-Eval-Live, §3).
+
+Four prefilters, then near-duplicates.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,17 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-from rapidfuzz.fuzz import token_set_ratio
-
 from construction.judging.file_types import type_of
+from construction.judging.prompted.contracts import Judged
 from construction.sessions.mention_spans import find_file_spans
-from data.contracts import Evidence
+from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
+from data.ledger import tally
 
+STAGE = "candidate_ideas"
+PREFILTER = "idea_prefilter"
 _STEPS = (2, 12)
 _MINUTES = (10, 300)
+_LEAST_WORDS = 6  # of a known text: shorter ones are titles
 _LEAST_GRADED = 25  # characters: "it is correct" decides nothing
 
 
@@ -29,6 +35,7 @@ class IdeaReason(StrEnum):
     TRIVIAL = "idea.trivial"
     IMPOSSIBLE = "idea.impossible"
     NEAR_DUPLICATE = "idea.near_duplicate"
+    UNKNOWN_PATTERN = "idea.unknown_pattern"  # of a seed: the rules have no moves for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,55 @@ class Idea:
     graded: str
     ungraded: str
     minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """Ideas that passed, by seed and number; what became of seeds and ideas, and whence they are.
+
+    `tallies` closes both stages: seeds are consumed or errored, ideas kept or rejected.
+    """
+
+    ideas: tuple[Idea, ...]
+    judged: tuple[Judged[tuple[Idea, ...]], ...]
+    ledger: tuple[LedgerRow, ...]
+    lineage: tuple[LineageRow, ...]
+    tallies: tuple[StageTally, ...]
+
+
+def sift(
+    judged: Sequence[Judged[tuple[Idea, ...]]], known: Sequence[str], threshold: float
+) -> Proposed:
+    """What the seeds gave, with the books of both stages; `known` as for `twins`."""
+    order = sorted(judged, key=lambda one: one.item_id)
+    ideas = [idea for one in order for idea in one.value or ()]
+    twin = twins(ideas, known, threshold)
+    faults = {idea.idea_id: first_fault(idea) or twin.get(idea.idea_id) for idea in ideas}
+    seed_rows = [_consumed(one) for one in order]
+    idea_rows = [_filtered(idea, faults[idea.idea_id]) for idea in ideas]
+    ids = [idea.idea_id for idea in ideas]
+    return Proposed(
+        ideas=tuple(idea for idea in ideas if faults[idea.idea_id] is None),
+        judged=tuple(judged),
+        ledger=(*seed_rows, *idea_rows),
+        lineage=tuple(
+            LineageRow(STAGE, "seed", idea.seed, "idea", idea.idea_id, "proposed") for idea in ideas
+        ),
+        tallies=(
+            tally(STAGE, StageKind.DERIVE, "seed", [one.item_id for one in judged], seed_rows),
+            tally(PREFILTER, StageKind.FILTER, "idea", ids, idea_rows),
+        ),
+    )
+
+
+def _consumed(one: Judged[tuple[Idea, ...]]) -> LedgerRow:
+    outcome = Outcome.ERRORED if one.value is None else Outcome.CONSUMED
+    return LedgerRow(STAGE, "seed", one.item_id, outcome, reason=one.reason)
+
+
+def _filtered(idea: Idea, fault: IdeaReason | None) -> LedgerRow:
+    outcome = Outcome.KEPT if fault is None else Outcome.REJECTED
+    return LedgerRow(PREFILTER, "idea", idea.idea_id, outcome, reason=fault, stratum=idea.seed)
 
 
 def first_fault(idea: Idea) -> IdeaReason | None:
@@ -92,18 +148,26 @@ def twins(
 ) -> Mapping[str, IdeaReason]:
     """Ideas that say what a known text or an earlier idea says; earlier goes by idea id.
 
-    Two texts are alike if the words of one are those of the other to `threshold`
-    (rapidfuzz's token set ratio, 0 to 1).
+    Two texts are alike if they share `threshold` of the different words of the shorter one; a
+    text of few words must be the idea's title.
     """
-    seen = [_plain(text) for text in sorted(set(known))]
+    texts = [frozenset(_plain(text).split()) for text in known]
+    titles = {words for words in texts if len(words) < _LEAST_WORDS}
+    seen = [words for words in texts if len(words) >= _LEAST_WORDS]
     found: dict[str, IdeaReason] = {}
     for idea in sorted(ideas, key=lambda idea: idea.idea_id):
-        form = _plain(f"{idea.title} {idea.task}")
-        if any(round(token_set_ratio(form, other) / 100, 9) >= threshold for other in seen):
+        title = frozenset(_plain(idea.title).split())
+        words = title | frozenset(_plain(idea.task).split())
+        if title in titles or any(_share(words, other) >= threshold for other in seen):
             found[idea.idea_id] = IdeaReason.NEAR_DUPLICATE
         else:
-            seen.append(form)
+            seen.append(words)
     return found
+
+
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    """The part of the shorter text's words that the other has."""
+    return round(len(one & other) / min(len(one), len(other)), 9)
 
 
 @cache

@@ -68,7 +68,7 @@ def check_rewrite(rewritten: str, case: Case, config: PromptedConfig) -> Fault |
     found = check_faithfulness(rewritten, case)
     if found.inventions:
         return Fault(JudgeReason.INVENTION, _named(found.inventions))
-    lost = _without_corrected(found.losses, rewritten, case)
+    lost = _without_corrected(found.losses, rewritten, case) if found.losses else ()
     return Fault(JudgeReason.LOSS, _named(lost)) if lost else None
 
 

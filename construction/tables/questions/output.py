@@ -22,14 +22,22 @@ def write_questions(
     Rows stand in a keyed order, numbered from 0: neighbours in the table have nothing in common.
     Returns the two paths; the same questions and seed give the same bytes.
     """
-    ids = [question.point_id for question in questions]
-    ordered = [questions[at] for at in keyed_order(seed, _ORDER_STAGE, ids)]
+    ordered = [questions[at] for at in _order(questions, seed)]
     asked, answered = public / "questions.parquet", private_dir(private) / "answers.parquet"
     with replacing(asked) as part:
         write_table(part, map(_asked, range(len(ordered)), ordered), QUESTIONS.schema)
     with replacing(answered, mode=PRIVATE_FILE) as part:
         write_table(part, map(_answered, range(len(ordered)), ordered), ANSWERS.schema)
     return asked, answered
+
+
+def numbers_of(questions: Sequence[Question], seed: int) -> dict[str, int]:
+    """The number under which `write_questions` writes each question, by its point."""
+    return {questions[at].point_id: number for number, at in enumerate(_order(questions, seed))}
+
+
+def _order(questions: Sequence[Question], seed: int) -> Sequence[int]:
+    return keyed_order(seed, _ORDER_STAGE, [question.point_id for question in questions])
 
 
 def _asked(index: int, question: Question) -> dict[str, object]:

@@ -14,6 +14,7 @@ const told = (value) => (typeof value === "number" ? grouped(value) : value === 
 
 const VirtualList = (box, draw, choose) => {
   const MOST = 15e6; // pixels: browsers lose count beyond
+  const NARROW = matchMedia("(max-width: 48rem)");
   const track = make("div", { className: "track", role: "presentation" });
   let rows = [], active = 0, pending = 0;
   box.append(track);
@@ -68,7 +69,9 @@ const VirtualList = (box, draw, choose) => {
   });
   box.addEventListener("click", (event) => {
     const line = event.target.closest("[data-place]");
-    if (line) go(Number(line.dataset.place));
+    if (!line) return;
+    go(Number(line.dataset.place));
+    if (NARROW.matches) choose(rows[active], true); // the details are below the list
   });
   box.addEventListener("scroll", soon, { passive: true });
   addEventListener("resize", soon);

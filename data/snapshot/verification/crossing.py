@@ -17,8 +17,9 @@ from data.snapshot.verification.findings import Check, Findings, Half
 
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._#-]{11,}")
 _SHORTEST_ID = 12  # shorter ids are words that any text may hold
-# Units named by a path, which a public text may name for good reasons.
-_NAMED_BY_PATH = ("file", "line", "record")
+# Units named by a path, which a public text may name for good reasons, and those named by a
+# pattern of the codebook, which is public.
+_NAMED_IN_PUBLIC = ("file", "line", "record", "seed", "idea")
 
 
 def check_link(private: Half, public: Half, manifest: Manifest | None, findings: Findings) -> None:
@@ -72,5 +73,5 @@ def _private_ids(books: Frames) -> set[str]:
         (books.lineage, "child_unit", "child"),
     ):
         named = frame.select(unit, column).iter_rows()
-        ids.update(item for kind, item in named if kind not in _NAMED_BY_PATH and item)
+        ids.update(item for kind, item in named if kind not in _NAMED_IN_PUBLIC and item)
     return {item for item in ids if len(item) >= _SHORTEST_ID}

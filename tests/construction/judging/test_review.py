@@ -335,7 +335,7 @@ def test_disputes_counts_and_answers(tmp_path: Path) -> None:
     record(tmp_path, [
         decision("b", "y", Topic.ANSWER), decision("c", "rejected", Topic.ANSWER),
     ])  # fmt: skip
-    assert answers_decided(recorded(tmp_path)) == {"b": "y", "c": None}
+    assert answers_decided(recorded(tmp_path), Topic.ANSWER) == {"b": "y", "c": None}
     assert counts(items, recorded(tmp_path)) == {"answer.decided": 2, "answer.disputed": 2}
     write_items(tmp_path, items)
     assert read_items(tmp_path) == items

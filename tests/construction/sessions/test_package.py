@@ -37,7 +37,7 @@ def test_a_prompt_in_english() -> None:
         "Thanks!",
         "Prices should be rounded to whole euros.",
     )
-    assert packed(instance, "pine.csv", "oak.csv").candidate.prompt == (
+    assert packed(instance, "oak.csv", "pine.csv").candidate.prompt == (
         "Merge inputs/oak.csv and inputs/pine.csv into one price list and save it as all.xlsx.\n\n"
         "Prices should be rounded to whole euros.\n\n"
         "Take all of the above together as one request: do what it asks for, use the rest as "
@@ -45,6 +45,12 @@ def test_a_prompt_in_english() -> None:
         "Input files:\n- inputs/oak.csv\n- inputs/pine.csv\n\n"
         "Deliver into outputs/:\n- outputs/all.xlsx"
     )
+
+
+def test_input_files_are_listed_as_they_were_attached() -> None:
+    packaged = packed(said("Compare the first file with the second."), "zebra.csv", "ant.csv")
+    assert "Input files:\n- inputs/zebra.csv\n- inputs/ant.csv\n" in packaged.candidate.prompt
+    assert [one.path for one in packaged.candidate.fixtures] == ["ant.csv", "zebra.csv"]
 
 
 def test_a_prompt_in_chinese() -> None:
@@ -209,5 +215,8 @@ def test_packaging_depends_on_nothing_but_its_input(texts: list[str], paths: lis
     instance = said(*texts)
     there = packed(instance, *paths).candidate
     back = packed(instance, *reversed(paths)).candidate
-    assert there == back
+    assert there == packed(instance, *paths).candidate
+    # Files are listed as they were attached; nothing else goes by their order.
+    assert sorted(there.prompt.split("\n")) == sorted(back.prompt.split("\n"))
+    assert there.model_copy(update={"prompt": ""}) == back.model_copy(update={"prompt": ""})
     assert all(f"- inputs/{path}" in there.prompt for path in paths)

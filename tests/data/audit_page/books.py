@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from data.audit_page import Bound, Check, GateChecks, Shown, build_columns
-from data.audit_page.checks import Seen
-from data.audit_page.reading import Books, Rejection, Row
+import polars as pl
+
+from data.audit_page import OBSERVED, Bound, Check, GateChecks, Shown, build_columns, measure
+from data.audit_page.reading import Books, judged
+from data.canonical import canonical_json
 from data.contracts import Scalar, Status
+from data.tables import VERDICTS as SCHEMA
 
 GATES = ("length", "fixture", "leaks")
-
-
-def typed(seen: Seen) -> float | None:
-    return float(seen.observed) if isinstance(seen.observed, int) else None
-
+Row = dict[str, Any]
 
 CHECKS = (
-    GateChecks("length", (Check("min_chars", "characters, at least", Bound.MIN, 10, typed),)),
+    GateChecks("length", (Check("min_chars", "characters, at least", Bound.MIN, 10, OBSERVED),)),
     GateChecks(
         "fixture",
-        (Check("missing", "missing files, at most", Bound.MAX, 0, lambda s: s.number("missing")),),
+        (Check("missing", "missing files, at most", Bound.MAX, 0, measure("missing")),),
         complete=False,
     ),
 )
 
 
-def verdict(item: str, gate: str, observed: Scalar, *, failed: bool, **measures: Scalar) -> Row:
+def verdict(item: str, gate: str, observed: int | None, *, failed: bool, **measures: Scalar) -> Row:
     limit = {"length": 10, "fixture": 0, "leaks": 0}[gate]
-    status = Status.FAILED if failed else Status.PASSED
-    return Row(item, gate, status, f"{gate}.bad" if failed else None, observed, limit, measures)
+    return {
+        "item": item, "gate": gate, "status": Status.FAILED if failed else Status.PASSED,
+        "reason": f"{gate}.bad" if failed else None, "observed": observed, "limit": limit,
+        "observed_text": observed if observed is None else str(observed), "limit_text": str(limit),
+        "measures": canonical_json(measures).decode(),
+    }  # fmt: skip
 
 
-def rejection(item: str, gate: str | None, reason: str, **told: Any) -> Rejection:
+def rejection(item: str, gate: str | None, reason: str, **told: Any) -> Row:
     values: dict[str, Any] = {
         "stage": "gates", "unit": "instance", "outcome": "rejected", "observed": None,
         "limit": None, "n": 1, "path": f"logs/{item}.jsonl", "line": 3,
     }  # fmt: skip
-    return Rejection(item=item, gate=gate, reason=reason, **(values | told))
+    return values | {"item": item, "gate": gate, "reason": reason} | told
 
 
 # a is kept; b is short by two characters, c by two and a file; d lacks a file; e was refused a
@@ -68,9 +71,19 @@ REJECTIONS = (
 ABOUT = {"run_id": "demo-1", "snapshot": "demo", "released": "", "published": "", "privacy": ""}
 
 
-def books(verdicts: tuple[Row, ...] = VERDICTS) -> Books:
-    return Books(ABOUT, verdicts, REJECTIONS)
+def books(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = REJECTIONS) -> Books:
+    """As `read_books` gives them, from the rows of a run."""
+    schema = {"item": pl.String, **SCHEMA}
+    rows = pl.DataFrame(verdicts, schema={name: schema[name] for name in VERDICTS[0]})
+    kinds = dict.fromkeys(REJECTIONS[0], pl.String) | {"n": pl.Int64, "line": pl.Int64}
+    gates = rows.group_by("gate", maintain_order=True)
+    return Books(
+        ABOUT,
+        rows["item"].unique(maintain_order=True),
+        {str(gate): judged(frame) for (gate,), frame in gates},
+        pl.DataFrame(rejections, schema=kinds),
+    ).of_lane(GATES)
 
 
 def columns(shown: Shown | None = None) -> dict[str, Any]:
-    return build_columns(books(), GATES, CHECKS, shown or Shown())
+    return build_columns(books(), CHECKS, shown or Shown())

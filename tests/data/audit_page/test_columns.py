@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
 import orjson
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from data.audit_page import Shown, as_csv, as_json, audit_page, build_columns, header_policy
 from data.audit_page.columns import cell
+from data.audit_page.reading import judged
 from data.canonical import canonical_json
-from data.contracts import Status
-from tests.data.audit_page.books import CHECKS, GATES, VERDICTS, books, columns, verdict
+from data.contracts import Scalar, Status, Verdict
+from data.tables import VERDICTS as SCHEMA
+from data.tables import verdict_record
+from tests.data.audit_page.books import CHECKS, VERDICTS, books, columns, verdict
 
 
 def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
@@ -27,7 +33,7 @@ def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
 def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() -> None:
     # Kept with nine characters: the run's limit was another one than ten.
     strange = (*VERDICTS, verdict("g", "length", 9, failed=False))
-    steps = build_columns(books(strange), GATES, CHECKS, Shown())["steps"]
+    steps = build_columns(books(strange), CHECKS, Shown())["steps"]
     told = {step["name"]: (step["whatif"], step["contradictions"]) for step in steps}
     assert told == {
         "length": (False, 1),
@@ -38,10 +44,18 @@ def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() 
 
 
 def test_blocked_verdicts_contradict_nothing() -> None:
-    blocked = replace(VERDICTS[3], item="h", status=Status.NOT_MEASURED, observed=None)
-    step = build_columns(books((*VERDICTS, blocked)), GATES, CHECKS, Shown())["steps"][0]
+    blocked = VERDICTS[3] | {"item": "h", "status": Status.NOT_MEASURED, "observed": None}
+    step = build_columns(books((*VERDICTS, blocked)), CHECKS, Shown())["steps"][0]
     assert step["whatif"]
     assert cell(step["status"], -1) == 3
+
+
+def test_what_other_lanes_judge_is_not_counted_among_the_items() -> None:
+    table = VERDICTS[0] | {"item": "tables/x", "gate": "fidelity"}
+    strange = VERDICTS[0] | {"gate": "renamed since"}
+    made = build_columns(books((*VERDICTS, table, strange)), CHECKS, Shown())
+    assert [step["name"] for step in made["steps"]][-2:] == ["leaks", "renamed since"]
+    assert (made["items"], "tables/x" in made["ids"]) == (6, False)
 
 
 def test_what_leaves_names_nothing_and_tells_no_text() -> None:
@@ -73,7 +87,7 @@ def test_json_holds_the_same() -> None:
 
 
 def test_a_run_without_rejections_makes_a_page() -> None:
-    empty = build_columns(replace(books(()), rejections=()), GATES, CHECKS, Shown())
+    empty = build_columns(books((), ()), CHECKS, Shown())
     assert (empty["items"], empty["steps"]) == (0, [])
     assert "0 rejections" in audit_page(empty, served=False)
     assert as_csv(empty).count("\n") == 1
@@ -90,3 +104,24 @@ def test_policies_allow_the_pages_own_script_and_nothing_inline() -> None:
     assert "https://" not in page
     for attribute in ("onclick", "onload", "style="):
         assert f" {attribute}" not in page.replace("const style", "")
+
+
+scalars = st.none() | st.integers(-99, 99) | st.floats(-9, 9) | st.booleans() | st.text(max_size=3)
+
+
+@given(st.lists(scalars))
+def test_scalars_are_read_as_they_were_recorded(told: list[Scalar]) -> None:
+    rows = [Verdict("g", Status.PASSED, None, value, 1, {"m": value}) for value in told]
+    frame = pl.DataFrame([verdict_record("i", row) for row in rows], schema=dict(SCHEMA))
+    read = judged(frame.rename({"item_id": "item"}))
+    assert read.observed == [str(v) if isinstance(v, bool) else v for v in told]
+    assert [type(value) for value in read.measures.get("m", [])] == list(map(type, told))
+    assert list(read.limit) == [1] * len(told)
+
+
+@pytest.mark.parametrize("broken", ['{"a":1},{"b":2}', "{", "[1]", "7", '{"a":NaN}'])
+def test_measures_that_are_no_object_are_refused(broken: str) -> None:
+    row = verdict_record("i", Verdict("g", Status.PASSED, None, 1, 1)) | {"measures": broken}
+    frame = pl.DataFrame([row], schema=dict(SCHEMA)).rename({"item_id": "item"})
+    with pytest.raises(ValueError, match=r"measures|JSON|expected|unexpected"):
+        judged(frame)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from data.errors import ReleaseError
-from data.releases import State, releases
+from data.releases import State, listing, releases
 from data.snapshot import mark_latest, verify
 from data.snapshot.sums import snapshot_digest
+from data.snapshot.verification import VerifyReport
 from tests.data.releases import train
 
 
@@ -89,3 +90,47 @@ def test_what_is_no_release_is_told_and_links_are_passed_over(
         "demo-2026.07.22": State.UNREADABLE,
     }
     assert releases(tmp_path / "gone") == []
+
+
+def test_a_half_that_is_purged_in_the_middle_of_the_look_is_looked_at_again(
+    snapshots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = snapshots / "demo-2026.07.08/private"
+
+    def purged(path: Path) -> VerifyReport:
+        if path == half.parent and half.exists():
+            shutil.rmtree(half)
+            (half / "SHA256SUMS").read_bytes()
+        return verify(path)
+
+    monkeypatch.setattr(listing, "verify", purged)
+    told = [(one.state, one.private) for one in releases(snapshots)]
+    assert told == [(State.VERIFIED, False), (State.VERIFIED, True)]
+
+
+def test_a_release_that_never_holds_still_stops_no_listing(
+    snapshots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def moving(path: Path) -> VerifyReport:
+        (path / "gone").read_bytes()
+        return verify(path)
+
+    monkeypatch.setattr(listing, "verify", moving)
+    assert [one.state for one in releases(snapshots)] == [State.UNREADABLE] * 2
+
+
+def test_a_kill_while_latest_moves_leaves_the_old_pointer_or_the_new(
+    snapshots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refs = [train.written(tmp_path, weeks) for weeks in (0, 1)]
+    mark_latest(refs[0], verify(refs[0].path))
+
+    def killed(self: Path, target: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", killed)
+        mark_latest(refs[1], verify(refs[1].path))
+    assert [one.latest for one in releases(snapshots, check=False)] == [False, True]
+    mark_latest(refs[1], verify(refs[1].path))
+    assert [one.latest for one in releases(snapshots, check=False)] == [True, False]

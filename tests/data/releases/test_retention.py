@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 
 from data import access_log
 from data.errors import ReleaseError
-from data.releases import Doomed, Kind, Plan, carry_out, plan_purge
-from data.snapshot import verify
+from data.releases import Doomed, Kind, Plan, carry_out, plan_purge, replies_needed
+from data.snapshot import verify, write_snapshot
 from data.staging import stage_run, staged_runs
 from tests.data.releases import train
 from tests.data.staging.test_runs import FACTS, LATER, stage
@@ -214,3 +215,14 @@ def test_staged_runs_go_by_number_and_date_but_never_the_newest(out: Path, tmp_p
     assert runs == [f"staging/{first}"]
     carry_out(out, plan_purge(out, None, 1))
     assert [run.run_id for run in staged_runs(out)] == [second]
+
+
+def test_replies_are_needed_by_releases_whose_private_half_stays(tmp_path: Path) -> None:
+    for weeks, sha256 in enumerate(("a" * 64, "b" * 64)):
+        given = train.given(tmp_path, weeks)
+        inputs = {"model-replies": sha256, "sessions": "c" * 64}
+        build = replace(given.build, inputs=inputs)
+        write_snapshot(replace(given, build=build), tmp_path / "snapshots")
+    assert replies_needed(tmp_path, Plan((), ())) == {"a" * 64, "b" * 64}
+    plan = plan_purge(tmp_path, BEFORE, None)
+    assert replies_needed(tmp_path, plan) == {"b" * 64}

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import orjson
@@ -179,6 +180,7 @@ def test_a_killed_build_leaves_no_snapshot_and_the_next_one_cleans_up(tmp_path: 
     assert len(left) == 2
     assert left[0].endswith(".part")
     assert left[1] == ".lock"
+    (tmp_path / "out" / ".latest.1.part").symlink_to("nowhere")  # of a build killed there
     assert stat.S_IMODE((tmp_path / "out" / left[0] / "private").stat().st_mode) == 0o700
     ref = write_snapshot(release(tmp_path), tmp_path / "out")
     assert names(tmp_path / "out") == [".lock", SNAPSHOT]
@@ -199,6 +201,15 @@ def test_latest_moves_only_to_what_verified(tmp_path: Path) -> None:
         mark_latest(second, verify(second.path))
     assert link.readlink() == Path(SNAPSHOT)
     assert verify(link).ok
+
+
+def test_a_rebuilt_predecessor_does_not_take_latest_back(tmp_path: Path) -> None:
+    given = release(tmp_path)
+    out = tmp_path / "out"
+    for released in (given.released, given.released + timedelta(days=7), given.released):
+        ref = write_snapshot(replace(given, released=released), out)
+        link = mark_latest(ref, verify(ref.path))
+    assert link.readlink().name == f"{given.name}-{given.released + timedelta(days=7):%Y.%m.%d}"
 
 
 def test_run_json_names_the_digest_and_is_in_no_sums(tmp_path: Path) -> None:

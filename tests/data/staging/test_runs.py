@@ -9,8 +9,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from data.contracts import LedgerRow, Outcome
+from data.contracts import LedgerRow, Outcome, Scalar, StageKind
 from data.errors import InputError
+from data.ledger import tally
+from data.metrics import write_timing
 from data.snapshot import SnapshotRef
 from data.staging import (
     RunFacts,
@@ -21,7 +23,7 @@ from data.staging import (
     stage_run,
     staged_runs,
 )
-from data.tables import LEDGER, ledger_record, write_table
+from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 
 FACTS = RunFacts(
     snapshot="demo-2026.01.15",
@@ -32,6 +34,7 @@ FACTS = RunFacts(
     inputs={"session-1": "d" * 64},
     privacy="generated",
 )
+KEPT = LedgerRow("gates", "instance", "x", Outcome.KEPT)
 LATER = replace(FACTS, snapshot="demo-2026.01.22", released=date(2026, 1, 22))
 
 
@@ -98,6 +101,32 @@ def test_the_constraints_of_the_selection_are_staged(tmp_path: Path) -> None:
     with open_read_only(tmp_path / "staging.duckdb") as staging:
         told = staging.sql("SELECT name, low, value, price FROM selection_rows").fetchall()
     assert told == [("size", 4.0, 4.0, None)]
+
+
+def test_a_run_tells_what_it_did_and_took_without_another_id_for_that(tmp_path: Path) -> None:
+    folders = stage(tmp_path / "a", "x", parts=2)
+    for seconds, folder in enumerate(folders, 1):
+        closed = tally("gates", StageKind.FILTER, "instance", ["x"], [KEPT])
+        write_table(folder / "tallies.parquet", tally_records(closed), TALLIES)
+        write_timing(folder, "recover", seconds)
+    row: dict[str, Scalar] = {"stage": "labels", "judge": "model:m", "items": 1, "errors": 0}
+    row |= {"prompt_tokens": 90, "completion_tokens": 10, "cost": 0.5}
+    run_id = stage_run(tmp_path, FACTS, folders, [row])
+    with open_read_only(tmp_path / "staging.duckdb") as staging:
+        told = staging.sql("SELECT stage, unit, measure, value FROM metrics").fetchall()
+    assert {row for row in told if row[2] != "bytes"} == {
+        ("gates", "instance", "items_in", 2.0),
+        ("gates", "instance", "items_out", 2.0),
+        ("recover", None, "seconds", 3.0),
+        ("labels", None, "cost", 0.5),
+        ("labels", None, "prompt_tokens", 90.0),
+        ("labels", None, "completion_tokens", 10.0),
+    }
+    text = (tmp_path / "metrics.prom").read_text()
+    assert f'benchmint_work_seconds{{run_id="{run_id}",work="recover"}} 3\n' in text
+    assert (tmp_path / "staging" / run_id / "metrics.prom").read_text() == text
+    write_timing(folders[0], "recover", 50)
+    assert stage_run(tmp_path, FACTS, folders, [row | {"cost": 0.7}]) == run_id
 
 
 def test_a_published_run_says_as_what(tmp_path: Path) -> None:

@@ -102,6 +102,10 @@ def _step(
 ) -> Said:
     """One step of a plan. A dropped or broken reply was billed all the same."""
     name, _, seconds = step.partition(":")
+    if name == "toolong":
+        return _error(400, "This model's maximum context length is 9 tokens.", None)
+    if name == "blocked":
+        return _error(400, "a secret message", "content_filter")
     if name in _STATUS:
         headers = {"Retry-After": seconds} if seconds else {}
         return _error(_STATUS[name], "a secret message", "some_code", headers)

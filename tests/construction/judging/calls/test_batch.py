@@ -14,7 +14,7 @@ PRICES = {"prompt": 1.0, "completion": 1.0}
 
 
 def test_a_batch_answers_and_repairs_at_half_the_price(fault: Fault, tmp_path: Path) -> None:
-    plans = ["ok"] * 8 + ["wrong,ok", "length,ok", "wrong", "400", "429,ok"]
+    plans = ["ok"] * 8 + ["wrong,ok", "length,ok", "wrong", "400", "toolong", "429,ok"]
     asked = [ask(f"b{number}", plan) for number, plan in enumerate(plans)]
     fault.set(polls=2)
     before = fault.counts()["tokens"]
@@ -25,7 +25,7 @@ def test_a_batch_answers_and_repairs_at_half_the_price(fault: Fault, tmp_path: P
     assert spent.usage.prompt_tokens + spent.usage.completion_tokens == billed
     assert spent.cost == pytest.approx(billed / 1e6 / 2)
     answered = [isinstance(outcome, Answered) for outcome in outcomes]
-    assert answered == [True] * 10 + [False, False, True]
+    assert answered == [True] * 10 + [False] * 3 + [True]
     assert [one.repaired for one in outcomes if isinstance(one, Answered)] == (
         [False] * 8 + [True] * 2 + [False]
     )
@@ -33,6 +33,7 @@ def test_a_batch_answers_and_repairs_at_half_the_price(fault: Fault, tmp_path: P
     assert reasons == [
         (CallReason.INVALID, "12 characters: missing×2, string_type×1"),
         (CallReason.REJECTED, "http 400 some_code"),
+        (CallReason.TOO_LONG, "the request does not fit into the model's context"),
     ]
     with fault.client(tmp_path / "s", mode="replay") as client:
         replayed = client.ask(asked)

@@ -30,6 +30,9 @@ HOPELESS = {
     "refusal": (CallReason.REFUSED, "refused, finish stop"),
     "filter": (CallReason.REFUSED, "refused, finish content_filter"),
     "length": (CallReason.TRUNCATED, "12 characters, cut at max_tokens"),
+    "toolong": (CallReason.TOO_LONG, "the request does not fit into the model's context"),
+    "wrong,toolong": (CallReason.INVALID, "12 characters: missing×2, string_type×1"),
+    "blocked": (CallReason.REFUSED, "refused, finish content_filter"),
     "400": (CallReason.REJECTED, "http 400 some_code, attempt 1"),
     "403": (CallReason.REJECTED, "http 403 some_code, attempt 1"),
     "500": (CallReason.FAILED, "http 500 some_code, attempt 6"),
@@ -60,7 +63,7 @@ def test_every_fault_at_once_loses_nothing(fault: Fault, tmp_path: Path) -> None
 
 
 def test_a_settled_question_is_never_paid_for_again(fault: Fault, tmp_path: Path) -> None:
-    plans = ["ok", "wrong,ok", "wrong", "refusal", "length"]
+    plans = ["ok", "wrong,ok", "wrong", "refusal", "length", "toolong", "wrong,toolong"]
     questions = [ask(f"again{number}", plan) for number, plan in enumerate(plans)]
     with fault.client(tmp_path / "store") as client:
         first = client.ask(questions)
@@ -68,6 +71,8 @@ def test_a_settled_question_is_never_paid_for_again(fault: Fault, tmp_path: Path
     with fault.client(tmp_path / "store", mode="record") as client:
         second = client.ask(questions)
         assert client.spent.replies == 0
+    with fault.client(tmp_path / "store", mode="replay") as client:
+        assert client.ask(questions) == second
     assert fault.counts()["calls"] == calls
     assert [repr(one).replace("replayed=False", "replayed=True") for one in first] == [
         repr(one) for one in second

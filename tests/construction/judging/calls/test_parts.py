@@ -18,7 +18,7 @@ from construction.judging.calls.claims import Claims
 from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
 from construction.judging.calls.contracts import CallReason, Image, Usage
 from construction.judging.calls.pace import retry_after, wait_after
-from construction.judging.calls.replies import Reply, Unfit, judge, read_reply
+from construction.judging.calls.replies import Reply, Unfit, declined, judge, read_reply
 from construction.judging.calls.requests import Turn, body, key, worst_case
 from construction.judging.calls.shapes import Dialect, Shape, is_unsupported
 from tests.construction.judging.calls.conftest import Verdict, ask
@@ -111,6 +111,31 @@ def test_any_text_can_be_asked_about(text: str) -> None:
 def test_replies_are_judged(text: str, finish: str, found: CallReason | None) -> None:
     judged = judge(reply(text, finish), Verdict)
     assert (judged.reason if isinstance(judged, Unfit) else None) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "finish"),
+    [
+        (400, "context_length_exceeded", "too much", "context_length_exceeded"),
+        (
+            400,
+            "",
+            "request (9 tokens) exceeds the available context size",
+            "context_length_exceeded",
+        ),
+        (500, "", "Context size has been exceeded.", "context_length_exceeded"),
+        (400, "content_filter", "no", "content_filter"),
+        (400, "", "response_format: json_schema is not supported", None),
+        (429, "context_length_exceeded", "too much", None),
+        (500, "content_filter", "no", None),
+    ],
+)
+def test_an_endpoint_that_declines_a_text_is_told_from_one_in_trouble(
+    status: int, code: str, message: str, finish: str | None
+) -> None:
+    reply = declined(status, code, message)
+    assert (reply.finish if reply else None) == finish
+    assert reply is None or not reply.usage
 
 
 def test_the_detail_of_an_invalid_reply_quotes_nothing_of_it() -> None:

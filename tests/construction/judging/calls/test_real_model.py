@@ -46,7 +46,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server."""
     folder = tmp_path_factory.mktemp("real")
     port, module = folder / "port", "tests.construction.judging.calls.real_server"
-    command = [sys.executable, "-m", module, str(folder), str(port)]
+    command = [sys.executable, "-m", module, str(folder), str(port), "2048"]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=REPO, stdout=quiet, stderr=quiet)
     try:

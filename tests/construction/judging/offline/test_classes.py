@@ -13,6 +13,7 @@ from construction.judging.offline.classes import (
     HELD_OUT,
     IN_DOMAIN,
     ClassesConfig,
+    Induced,
     Member,
     induce_classes,
     split_classes,
@@ -42,7 +43,7 @@ POOL = [
 
 
 def test_requests_about_one_thing_share_a_class() -> None:
-    classes = induce_classes(POOL, ClassesConfig(radius=0.5), encode)
+    classes = induce_classes(POOL, ClassesConfig(radius=0.5), encode).classes
     assert classes["t0"].subclass_id == classes["t2"].subclass_id == classes["t4"].subclass_id
     assert classes["t1"].subclass_id == classes["t3"].subclass_id != classes["t0"].subclass_id
     assert classes["t6"].big_class == "marketing"
@@ -54,7 +55,7 @@ def test_requests_about_one_thing_share_a_class() -> None:
 
 
 def test_a_class_has_name_and_definition() -> None:
-    found = induce_classes(POOL, ClassesConfig(radius=0.5), encode)["t6"]
+    found = induce_classes(POOL, ClassesConfig(radius=0.5), encode).classes["t6"]
     assert found.name == "Posts, newsletters and articles"
     assert found.definition.startswith("Texts for the public from given facts")
     assert found.reason == "one of 3 of 3 requests of the role"
@@ -67,8 +68,32 @@ def test_the_order_of_the_pool_makes_no_difference(shuffled: random.Random) -> N
     assert induce_classes(pool, CONFIG, encode) == induce_classes(POOL, CONFIG, encode)
 
 
+def test_groups_hold_their_members_and_name_the_nearest_others() -> None:
+    groups = induce_classes(POOL, ClassesConfig(radius=0.5), encode).groups
+    told = {
+        one.subclass_id: (
+            sorted(member.task_id for member in one.members),
+            sorted(member.task_id for member in one.neighbours),
+        )
+        for one in groups
+    }
+    assert told.pop("marketing.content_writing") == (["t6", "t7", "t8"], [])  # no role but its own
+    assert sorted(told.values()) == [
+        (["t0", "t2", "t4"], ["t1", "t3", "t5"]),
+        (["t1", "t3", "t5"], ["t0", "t2", "t4"]),
+    ]
+    assert {one.big_class for one in groups} == {"executive", "marketing"}
+
+
+def test_groups_of_two_roles_never_share_an_id() -> None:
+    pool = [member(1, "invoice"), Member("t2", "marketing", "executive.speech", "Text", "Write")]
+    classes = induce_classes(pool, CONFIG, encode).classes
+    assert classes["t1"].subclass_id == "executive.speech"
+    assert classes["t2"].subclass_id == "executive.speech-2"
+
+
 def test_an_empty_pool_has_no_classes() -> None:
-    assert induce_classes([], CONFIG, encode) == {}
+    assert induce_classes([], CONFIG, encode) == Induced({}, ())
 
 
 def classes_of(big: str, count: int) -> list[TaskClass]:

@@ -101,6 +101,27 @@ def test_a_new_task_announced_at_the_start_is_no_second_task() -> None:
     assert found.reason_code is Reason.SELF_CONTAINED
 
 
+THANKS = ("Thank you.", "Thanks a lot, really appreciate it!", "OK that's all, thank you.")
+LEAVE = ("Let me know if anything is unclear. Thank you!", "谢谢", "好的，谢谢", "辛苦了，谢谢。")
+
+
+@pytest.mark.parametrize("closing", [*THANKS, *LEAVE])
+def test_a_closing_paragraph_answers_nobody(closing: str) -> None:
+    text = f"Count the errors in gateway.csv and save the table as errors.xlsx.\n\n{closing}"
+    assert judged(case(text, files=("gateway.csv",))).reason_code is Reason.SELF_CONTAINED
+
+
+def test_thanks_for_what_was_said_answers_somebody() -> None:
+    text = "Write a plan for the launch.\n\nThanks, you said it well and the second option it is."
+    assert judged(case(text)).reason_code is Reason.MISSING_CONTEXT
+
+
+def test_how_work_stands_may_be_what_the_files_tell() -> None:
+    text = "Merge the status notes a.txt and b.txt into one page: what is on track, what is late."
+    assert judged(case(text, files=("a.txt", "b.txt"))).reason_code is Reason.SELF_CONTAINED
+    assert judged(case("Are we on track?")).reason_code is Reason.CONVERSATION_ONLY
+
+
 def test_small_later_refinements_are_part_of_the_task() -> None:
     texts = ("Write a notice for tenants: water off on 3 May, 9 to 12.", "Make it friendlier.")
     assert judged(case(*texts)).reason_code is Reason.SELF_CONTAINED

@@ -90,6 +90,11 @@ def test_class_and_family_are_taken_over() -> None:
         ("Can you total our travel costs by department?", "Total our travel costs by department"),
         ("Condense the memo in inputs/a.pdf into one page.", "Condense the memo into one page"),
         ("您好，请把“inputs/差旅.csv”里的差旅费按部门汇总。", "差旅费按部门汇总"),
+        ("按“inputs/要点.md”里的要点写一份招聘启事。", "按要点写一份招聘启事"),
+        ("给`inputs/a.json`里的返回值写接口文档：字段、类型。", "给返回值写接口文档"),
+        ("把附件里的第一个文件里的访谈笔记整理成需求说明。", "访谈笔记整理成需求说明"),
+        ("看「inputs/反馈.csv」里慧仓的反馈，按客户数给问题排序。", "按客户数给问题排序"),
+        ("三家报价不同币种，帮我折成人民币比一下单价。汇率按7.2算。", "折成人民币比一下单价"),
         ("Thanks!", ""),
     ],
 )

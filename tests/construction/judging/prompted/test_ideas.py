@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import CallReason
-from construction.judging.prompted.ideas import PREFILTER, STAGE, propose_ideas
-from construction.judging.prompted.prefilters import Idea, IdeaReason, first_fault, twins
+from construction.judging.prompted.ideas import propose_ideas
+from construction.judging.prompted.prefilters import (
+    PREFILTER,
+    STAGE,
+    Idea,
+    IdeaReason,
+    first_fault,
+    twins,
+)
 from construction.signals.seeds import SeedIdea, gradings
 from data.contracts import Evidence, Outcome
 from tests.construction.judging.prompted.fakes import CONFIG, Scripted, always
@@ -134,3 +141,9 @@ def test_order_of_seeds_does_not_matter_and_the_brief_is_data() -> None:
     assert (one.ideas, one.ledger, one.tallies) == (two.ideas, two.ledger, two.tallies)
     assert '"wanted": 6' in client.asked[0].user and '"wanted": 8' in client.asked[1].user
     assert "ignore-previous" not in client.asked[0].system
+
+
+def test_what_a_model_wrote_steers_no_terminal() -> None:
+    told = answer(graded="each draft \x1b[31mnames\x1b[0m it")
+    done = propose_ideas([SEED], always(told), CONFIG)
+    assert "\x1b" not in done.ideas[0].graded

@@ -69,6 +69,7 @@ def test_other_words_for_the_same(question: Question, wording: str) -> None:
         (SALES, SAID.replace("?", ", around 5,123?"), JudgeReason.CHANGED_WORDS, "numbers"),
         (SALES, SAID.replace("thousands", "millions"), JudgeReason.LOSS,
          "in thousands of US dollars"),
+        (SALES, SAID.replace("did", "did\u202e"), JudgeReason.CHANGED_WORDS, "numbers"),
         (SALES, SAID + " Really?", JudgeReason.CHANGED_WORDS, "question marks"),
         (SALES, SAID.replace("What", "什么"), JudgeReason.OTHER_LANGUAGE, ""),
         (SALES, "a" * 800, JudgeReason.TOO_LONG, "800 characters"),

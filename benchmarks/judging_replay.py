@@ -1,0 +1,153 @@
+"""Judging 5,000 packaged cases by a model's recorded replies: self-containment with rewriting,
+labels, grading, as the flow `judge-instances` runs them, with its books and its review file.
+
+The cases come from the demo generator, half English and half Chinese; each comes in ten versions
+with other figures, dates and file names. Their replies were recorded before from a server that
+gives a fitting answer at once and turns every tenth case away. Then the flow runs in mode replay,
+in a process of its own with an output directory of its own, as a subflow: Prefect has started.
+
+    python -m benchmarks.judging_replay      writes benchmarks/results/judging_replay.md and .json
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.judging_replay_cases import write_packaged
+from benchmarks.report import table, write_result
+from data.canonical import file_digest
+
+CASES = 5000
+LIMIT = 60.0  # seconds: the bar
+SERVER = "benchmarks.judging_replay_server"
+STORE = Path("private", "captures", "llm")
+_KEY = "5a" * 32
+
+
+def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
+    """Run the flow over what lies in `packaged`; seconds, CPU, memory and what came out."""
+    from flows import environment
+
+    environment.apply()
+    from prefect import flow
+
+    from flows.judge_instances import JudgedPool, judge_instances
+    from flows.recipe import Settings
+
+    settings = Settings.model_validate(
+        {
+            "judging": {"model": {"name": "fake-1"}},
+            "runtime": {
+                "out": out,
+                "llm": {"base_url": url, "concurrency": 48},
+                "model_calls": {"mode": mode},
+            },
+        }
+    )
+
+    @flow(name="measured", validate_parameters=False)
+    def measured() -> tuple[JudgedPool, float, float]:
+        began, used = time.perf_counter(), time.process_time()
+        pool = judge_instances(settings.recipe, settings.runtime, packaged)
+        return pool, time.perf_counter() - began, time.process_time() - used
+
+    pool, seconds, cpu = measured()
+    return {
+        "mode": mode,
+        "seconds": round(seconds, 1),
+        "cpu_seconds": round(cpu, 1),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3),
+        "candidates": len(pool.candidates),
+        "items": {str(row["stage"]): row["items"] for row in pool.costs},
+        "replies": dict(pool.inputs),
+        "files": {
+            f"{output.stage}/{path.relative_to(output.path)}": file_digest(path)
+            for output in pool.outputs
+            for path in sorted(output.path.rglob("*"))
+            if path.is_file()
+        },
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+def in_child(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
+    """One run in a process of its own, with the same release key as any other."""
+    key = out / "private" / "release.key"
+    key.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    key.write_text(_KEY)
+    key.chmod(0o600)
+    prefect = {"PREFECT_HOME": str(out / "prefect")}
+    command = [sys.executable, "-m", "benchmarks.judging_replay", mode, url, packaged, out]
+    done = subprocess.run(
+        list(map(str, command)), check=True, stdout=subprocess.PIPE, env={**os.environ, **prefect}
+    )
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def record(packaged: Path, out: Path) -> dict[str, Any]:
+    """Fill the store of replies from the server."""
+    port = out / "port"
+    server = subprocess.Popen([sys.executable, "-m", SERVER, str(port)])
+    try:
+        while not port.exists() and server.poll() is None:
+            time.sleep(0.02)
+        return in_child("record", f"http://127.0.0.1:{port.read_text()}/v1", packaged, out)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        packaged, first, second = (Path(name, part) for part in ("packaged", "first", "second"))
+        for folder in (packaged, first, second):
+            folder.mkdir()
+        write_packaged(CASES, packaged, Path(name))
+        recorded = record(packaged, first)
+        shutil.copytree(first / STORE, second / STORE)
+        replayed = in_child("replay", "http://127.0.0.1:9/v1", packaged, second)
+    same = all(recorded[part] == replayed[part] for part in ("files", "replies", "candidates"))
+    _tell(recorded, replayed, same=same)
+
+
+def _tell(recorded: dict[str, Any], replayed: dict[str, Any], *, same: bool) -> None:
+    head = ("run", "items by stage", "seconds", "CPU s", "peak MB", "load")
+    rows = [
+        [
+            str(one["mode"]),
+            ", ".join(f"{stage} {n:,}" for stage, n in one["items"].items()),
+            str(one["seconds"]),
+            str(one["cpu_seconds"]),
+            str(one["peak_mb"]),
+            str(one["load"]),
+        ]
+        for one in (recorded, replayed)
+    ]
+    seconds = replayed["seconds"]
+    reached = "reached" if seconds < LIMIT else "not reached"
+    text = (
+        f"{table(head, rows)}\n"
+        f"Bar: {CASES:,} instances replayed in under {LIMIT:.0f} s on 2 cores: {reached},"
+        f" {CASES / seconds:,.0f} instances a second, one process.\n"
+        f"Outputs and replies of the replay are {'' if same else 'NOT '}byte-identical to those of"
+        " the recording.\n"
+    )
+    write_result("judging_replay", __doc__ or "", text, {"record": recorded, "replay": replayed})
+    print(text)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] in (["record"], ["replay"]):
+        mode, url, packaged, out = sys.argv[1:5]
+        print(json.dumps(judged(mode, url, Path(packaged), Path(out))))
+    else:
+        main()

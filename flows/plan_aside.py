@@ -1,0 +1,91 @@
+"""Where a plan is made: a folder that stands for the output, without Prefect and the network."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+from unittest.mock import patch
+
+from prefect import Flow, Task
+from prefect.artifacts import Artifact
+
+from anonymization.tables.seal import RECORD
+from construction.judging.calls.config import Mode
+from construction.sessions.probe.client import Prober
+from data.atomic import private_dir
+from data.demo.generate import CONFIG
+from flows.recipe import Recipe, Runtime
+from flows.sharding import Runner
+
+
+def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
+    """The runtime with `out` in the place of its own, which holds what a build reads there.
+
+    Folders that a build only reads are links, files that it writes anew are copies.
+    """
+    own = runtime.out
+    private_dir(out / "private" / "captures")
+    for demo in own.glob("demo-*"):
+        if (demo / CONFIG).is_file():
+            (out / demo.name).symlink_to(demo.resolve())
+    if (own / "snapshots").is_dir():
+        (out / "snapshots").symlink_to((own / "snapshots").resolve())
+    _copy(own / RECORD, out / RECORD)
+    private = own / "private"
+    for name in ("review", "captures/llm") if recipe.judging.model.name else ("review",):
+        if (private / name).is_dir():
+            shutil.copytree(private / name, out / "private" / name)
+    for part in ("captures", "pseudonymized"):
+        _stand_in(private / part, out / "private" / part)
+    key = runtime.key_file or private / "release.key"
+    changed: dict[str, Any] = {
+        "out": out,
+        "key_file": key if key.exists() else None,
+        "quiet": True,
+        "workers": 1,
+        "runner": Runner.PROCESSES,
+        "cluster": None,
+        "model_calls": runtime.model_calls.model_copy(update={"mode": Mode.REPLAY}),
+    }
+    return runtime.model_copy(update=changed)
+
+
+def _stand_in(folder: Path, target: Path) -> None:
+    """The files of a folder as copies, its folders as links unless they are there."""
+    target.mkdir(exist_ok=True)
+    for entry in folder.glob("*"):
+        if entry.is_file():
+            _copy(entry, target / entry.name)
+        elif not (target / entry.name).exists():
+            (target / entry.name).symlink_to(entry.resolve())
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_file():
+        shutil.copyfile(source, target)
+
+
+@contextmanager
+def without_prefect(no_network: Callable[[], NoReturn]) -> Iterator[None]:
+    """Flows and tasks are called as the functions that they wrap, artifacts are not kept.
+
+    Whoever would probe an address calls `no_network` instead.
+    """
+
+    def plainly(wrapped: Any, *args: Any, **kwargs: Any) -> Any:
+        return wrapped.fn(*args, **kwargs)
+
+    async def unprobed(*_: Any) -> NoReturn:
+        no_network()
+
+    with ExitStack() as stack:
+        for kind in (Flow, Task):
+            stack.enter_context(patch.object(kind, "__call__", plainly))
+        unkept = SimpleNamespace(id=None)
+        stack.enter_context(patch.object(Artifact, "create", lambda *_, **__: unkept))
+        stack.enter_context(patch.object(Prober, "probe", unprobed))
+        yield

@@ -1,0 +1,114 @@
+"""Rounds over releases: what was said is kept, goes on in the next release, and changes nothing
+when a release is built again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from construction.judging.calls.contracts import Question
+from construction.judging.consensus import ConsensusConfig, Endorsed
+from construction.judging.contracts import Containment, ContainmentReason
+from construction.judging.offline.containment import ContainmentConfig
+from construction.judging.prompted.containment import rules_opinion
+from construction.judging.prompted.contracts import Judged
+from construction.judging.rounds import (
+    ReleaseRounds,
+    Round,
+    agreed,
+    held_rounds,
+    judge_anew,
+    opinions,
+    read_rounds,
+    rounds_of,
+    with_release,
+    write_rounds,
+)
+from data.canonical import digest
+from data.errors import InputError
+from tests.construction.judging.prompted.fakes import CONFIG, Scripted, case
+
+WHO = ConsensusConfig(annotators=("rules", "m"))
+ONE = case("Write a note on parking.", item_id="one")
+TWO = case("Write a note on bicycles.", item_id="two")
+YES = Containment(self_contained=True, reason_code="self_contained", brief_reason="whole")
+NO = Containment(self_contained=False, reason_code="ambiguous_task", brief_reason="open")
+
+
+def held(number: int, item: str = "one", **verdicts: Containment | None) -> Round:
+    of = {"one": ONE, "two": TWO}[item]
+    return Round(item_id=item, case=digest(of), round=number, verdicts=verdicts)
+
+
+def test_a_release_sees_its_own_rounds_and_those_before(tmp_path: Path) -> None:
+    log = with_release([], "r1", [held(1, rules=YES, m=NO), held(1, "two", rules=YES, m=YES)])
+    log = with_release(log, "r2", [held(2, rules=YES, m=YES)])
+    write_rounds(tmp_path, log)
+    assert read_rounds(tmp_path) == log
+    for release, numbers in (("r1", [1]), ("r2", [1, 2]), ("r3", [1, 2])):
+        found = rounds_of(log, release, [TWO, ONE], WHO)
+        assert [one.round for one in found["one"]] == numbers
+        assert [one.round for one in found["two"]] == [1]
+    assert [one.annotator for one in opinions({"one": found["one"]})] == ["m", "rules"] * 2
+
+
+def test_a_release_without_a_round_keeps_its_place() -> None:
+    log = with_release([], "r1", [])
+    log = with_release(log, "r2", [held(1, rules=YES, m=YES)])
+    assert rounds_of(log, "r1", [ONE], WHO) == {"one": []}
+    assert with_release(log, "r1", []) == log
+
+
+def test_another_text_or_other_annotators_begin_anew() -> None:
+    log = with_release([], "r1", [held(1, rules=YES, m=NO)])
+    changed = case("Write two notes on parking.", item_id="one")
+    assert rounds_of(log, "r1", [changed], WHO) == {"one": []}
+    others = ConsensusConfig(annotators=("rules", "m", "n"))
+    assert rounds_of(log, "r1", [ONE], others) == {"one": []}
+
+
+def test_the_next_round_takes_what_each_annotator_said() -> None:
+    refused: Judged[Containment] = Judged("one", None, "call.refused")
+    told = {"rules": [Judged("one", YES)], "m": [refused]}
+    (first,) = held_rounds([ONE], told, {"one": []})
+    assert first == held(1, rules=YES, m=None)
+    assert [one.annotator for one in opinions({"one": [first]})] == ["rules"]
+    (second,) = held_rounds([ONE], told, {"one": [first]})
+    assert second.round == 2
+
+
+def test_the_first_annotator_speaks_with_the_first_prompt() -> None:
+    rewritten = YES.model_copy(update={"brief_reason": "m", "rewritten_prompt": "A note, please."})
+    rounds = [held(1, rules=NO, m=YES), held(2, rules=YES, m=rewritten)]
+    found = agreed(rounds, Endorsed("one", "self_contained", 2, ("m", "rules")), ("rules", "m"))
+    assert (found.brief_reason, found.rewritten_prompt) == ("whole", "A note, please.")
+    by_review = agreed(rounds, Endorsed("one", "missing_input", 0, ("review",)), ("rules", "m"))
+    assert by_review.reason_code is ContainmentReason.MISSING_INPUT
+    assert not by_review.self_contained
+
+
+def test_a_model_is_told_how_earlier_rounds_were_spread() -> None:
+    seen: list[object] = []
+
+    def reply(question: Question) -> Mapping[str, object]:
+        material = question.user.split("⟧\n", 1)[1].split("\n⟦end", 1)[0]
+        seen.append(json.loads(material).get("earlier_rounds"))
+        return YES.model_dump(mode="json")
+
+    second = rules_opinion(ContainmentConfig())
+    earlier = {"one": [held(1, rules=YES, m=NO)], "two": []}
+    judged = judge_anew([ONE, TWO], earlier, Scripted(reply), CONFIG, second)
+    assert [one.value for one in judged] == [YES, YES]
+    assert seen == [[{"ambiguous_task": 1, "self_contained": 1}], None]
+
+
+def test_a_log_that_is_none_is_told(tmp_path: Path) -> None:
+    assert read_rounds(tmp_path) == []
+    write_rounds(tmp_path, [ReleaseRounds(release="r1", rounds=())])
+    with (tmp_path / "rounds.jsonl").open("a") as log:
+        log.write('{"release": 7}\n')
+    with pytest.raises(InputError, match=r"rounds\.jsonl:2"):
+        read_rounds(tmp_path)

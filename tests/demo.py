@@ -1,0 +1,73 @@
+"""The demo, generated and built once for all tests of a session; its users only read it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from data.demo import generate
+from tests.flows.command import benchmint, key_file
+
+SIZE, SEED = 60, 7  # one block: every defect that the demo plants
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """`config` names all of `folder`, and the key; `out` is what `benchmint build` made of it."""
+
+    folder: Path
+    config: Path
+    out: Path
+
+    def build(self, out: Path, *more: object) -> list[object]:
+        """The arguments of a build of the same release elsewhere."""
+        return ["build", *more, "--config", self.config, "--out", out, "--quiet"]
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that the first process to ask for it fills; the others wait, and find it filled."""
+    own = factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / "done"
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
+def shared(factory: pytest.TempPathFactory) -> Demo:
+    """The one demo of this session."""
+    return _in(once(factory, "shared-demo", _make))
+
+
+def _in(root: Path) -> Demo:
+    return Demo(root / "demo", root / "all.toml", root / "out")
+
+
+def _make(root: Path) -> None:
+    demo = _in(root)
+    generate(demo.folder, SIZE, SEED)
+    for name in (b"sessions/bad\xff.txt", b"files/bad\xff.csv"):  # no UTF-8
+        Path(os.fsdecode(os.fsencode(demo.folder) + b"/" + name)).write_text("x")
+    told = (demo.folder / "benchmint.toml").read_text(encoding="utf-8")
+    demo.config.write_text(f"{told}\n{tomli_w.dumps({'runtime': _runtime(demo, root)})}")
+    built = benchmint(*demo.build(demo.out, "--workers", 1))
+    assert built.returncode == 0, built.stderr
+
+
+def _runtime(demo: Demo, root: Path) -> dict[str, object]:
+    folders = {"sessions": "sessions", "files": "files", "tables": "tables"}
+    folders |= {"sec": "statements/sec", "edinet": "statements/edinet"}
+    return {name: [str(demo.folder / path)] for name, path in folders.items()} | {
+        "signals": sorted(map(str, (demo.folder / "signals").glob("*.csv"))),
+        "tripwires": str(demo.folder / "tripwires.txt"),
+        "key_file": str(key_file(root)),
+    }

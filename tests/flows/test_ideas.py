@@ -1,0 +1,131 @@
+"""Candidate ideas inside the signals lane: by rules and by a model, with books, costs, replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+import pytest
+
+from construction.judging.prompted.prefilters import PREFILTER, STAGE, IdeaReason
+from construction.signals.seeds import SeedIdea, gradings
+from data.canonical import canonical_json
+from data.errors import InputError
+from flows.ideas import FILE, have_ideas, known_prompts, seeds_of, store_ideas, summary
+from flows.recipe import Recipe, Runtime
+from flows.run import open_run
+from tests.flows.model_server import lanes, model_server
+
+
+def seed(pattern: str) -> SeedIdea:
+    return SeedIdea(
+        pattern, "productivity", "planning_tracking", "coordinate", 0.5, 6, "Plan time",
+        "calendar entries", "api", gradings()[pattern], ("calendar",),
+    )  # fmt: skip
+
+
+def report_of(*seeds: SeedIdea) -> dict[str, Any]:
+    """The seeds as `signals.json` tells them."""
+    rows = [
+        {name: getattr(one, name) for name in SeedIdea.__dataclass_fields__ if name != "grading"}
+        | {
+            "grading": {
+                "evidence": one.grading.evidence.model_dump(),
+                "expected": one.grading.expected,
+                "graded": one.grading.graded,
+                "ungraded": one.grading.ungraded,
+            }
+        }
+        for one in seeds
+    ]
+    told: dict[str, Any] = orjson.loads(canonical_json({"seeds": rows}))
+    return told
+
+
+REPORT = report_of(seed("calendar_planning"), seed("pdf_work"))
+
+
+def settings(out: Path, url: str = "", mode: str = "record") -> tuple[Recipe, Runtime]:
+    runtime = Runtime.model_validate({"out": out, "quiet": True, "model_calls": {"mode": mode}})
+    if not url:
+        return Recipe(), runtime
+    llm = runtime.llm.model_copy(update={"base_url": url, "attempts": 1})
+    recipe = Recipe.model_validate({"judging": {"model": {"name": "fake-1"}}})
+    return recipe, runtime.model_copy(update={"llm": llm})
+
+
+def test_seeds_come_back_from_the_report() -> None:
+    assert seeds_of(REPORT) == (seed("calendar_planning"), seed("pdf_work"))
+
+
+def test_by_rules_the_ideas_lie_with_their_books(tmp_path: Path) -> None:
+    run = open_run(*settings(tmp_path))
+    made = store_ideas(run, Path("analysed"), REPORT)
+    rows = [orjson.loads(line) for line in (made.folder / FILE).read_bytes().splitlines()]
+    assert [row["idea_id"] for row in rows][:2] == ["calendar_planning-1", "calendar_planning-2"]
+    assert (len(rows), {row["judge"] for row in rows}) == (12, {"rules"})
+    tallies = pl.read_parquet(made.folder / "tallies.parquet").filter(pl.col("n") > 0)
+    assert tallies.select("stage", "kind", "unit", "outcome", "n").rows() == [
+        (STAGE, "derive", "seed", "consumed", 2),
+        (PREFILTER, "filter", "idea", "kept", 12),
+    ]
+    lineage = pl.read_parquet(made.folder / "lineage_rows.parquet")
+    assert lineage["parent"].unique(maintain_order=True).to_list() == [
+        "calendar_planning",
+        "pdf_work",
+    ]
+    assert made.public[0].keys() >= {"title", "artifact", "graded", "judge"}
+    assert "task" not in made.public[0]
+    assert (made.costs, made.inputs) == ((), {})
+
+
+def test_a_model_has_the_ideas_and_a_replay_the_same(tmp_path: Path) -> None:
+    with model_server(lanes) as served:
+        recipe, runtime = settings(tmp_path, served.url)
+        made = store_ideas(open_run(recipe, runtime), Path("analysed"), REPORT)
+        assert len(served.asked) == 2
+    again = store_ideas(
+        open_run(*settings(tmp_path, served.url, "replay")), Path("analysed"), REPORT
+    )
+    assert (again.folder, again.inputs) == (made.folder, made.inputs)
+    assert {row["judge"] for row in made.public} == {"model:fake-1"}
+    (row,) = made.costs
+    assert (row["stage"], row["items"], row["prompt_tokens"]) == (STAGE, 2, 200)
+    ledger = pl.read_parquet(made.folder / "ledger.parquet").filter(outcome="rejected")
+    assert ledger["reason"].to_list() == [str(IdeaReason.TRIVIAL)] * 2
+    had = have_ideas(seeds_of(REPORT), (), *settings(tmp_path, served.url, "replay"))
+    told = "10 of 12 candidate ideas passed (judge: model:fake-1): idea.trivial 2"
+    assert summary(had) == told
+
+
+def release(folder: Path, *tasks: tuple[str, str]) -> Path:
+    lines = [canonical_json({"lane": lane, "prompt": text}) + b"\n" for lane, text in tasks]
+    (folder / "public").mkdir(parents=True)
+    (folder / "public" / "tasks.jsonl").write_bytes(b"".join(lines))
+    return folder
+
+
+def test_what_the_last_release_asks_is_not_proposed_again(tmp_path: Path) -> None:
+    recipe, runtime = settings(tmp_path / "out")
+    first = have_ideas(seeds_of(REPORT), (), recipe, runtime).proposed.ideas[0]
+    last = release(
+        tmp_path / "last", ("sessions", f"{first.task} Thanks!"), ("questions", "What were sales?")
+    )
+    after = runtime.model_copy(update={"last_release": last})
+    known = known_prompts(recipe, after)
+    assert known == [f"{first.task} Thanks!"]
+    had = have_ideas(seeds_of(REPORT), known, recipe, after)
+    reasons = {row.item_id: row.reason for row in had.proposed.ledger if row.reason}
+    assert reasons == {first.idea_id: IdeaReason.NEAR_DUPLICATE}
+
+
+def test_a_last_release_that_is_none_is_named(tmp_path: Path) -> None:
+    recipe, runtime = settings(tmp_path / "out")
+    assert known_prompts(recipe, runtime) == []
+    broken = release(tmp_path / "last")
+    (broken / "public" / "tasks.jsonl").write_text("[1]\n")
+    after = runtime.model_copy(update={"last_release": broken})
+    with pytest.raises(InputError, match="no list of tasks"):
+        known_prompts(recipe, after)

@@ -1,0 +1,167 @@
+"""Wording inside the questions lane: what is taken, what stands, costs, replies, and budgets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+import pytest
+
+from construction.judging.calls.config import Prices
+from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
+from construction.judging.prompted.contracts import JudgeReason
+from construction.tables.questions.contracts import Question, QuestionConfig
+from construction.tables.questions.make import make_questions
+from construction.tables.questions.output import numbers_of
+from construction.tables.questions.stored import store_questions, stored_questions
+from construction.tables.store import write_statements
+from data.errors import ReleaseError
+from flows.model_calls import one_budget, open_client
+from flows.phrasing import STAGE, Phrased, phrase_questions
+from flows.recipe import Recipe, Runtime
+from flows.run import Run, open_run
+from flows.stored_pool import read_pool
+from tests.construction.tables.questions.small import Book, drawn
+from tests.flows.model_server import Served, lanes, model_server
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><path d="M1 1h9"/></svg>'
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with eight questions, their statements and their pages."""
+    folder = tmp_path_factory.mktemp("asked")
+    book = Book()
+    points = []
+    for number in range(8):
+        firm = book.company(f"c{number}", f"Acme {'ABCDEFGH'[number]}-Tools Inc.")
+        line = book.line(firm, "Income statement | Net sales")
+        points.append(book.value(line, f"{number + 3}123000"))
+    statements = book.close()
+    questions = make_questions(drawn(*points), statements, QuestionConfig(), 7).questions
+    assert len(questions) == 8
+    store_questions(folder, questions)
+    write_statements(folder / "tables", statements)
+    (folder / "pages").mkdir()
+    for number in numbers_of(questions, Recipe().release.seed).values():
+        (folder / "pages" / f"{number:05}.svg").write_text(SVG)
+    return folder
+
+
+def run_in(out: Path, url: str = "", *, mode: str = "record", **told: Any) -> Run:
+    """A run with the model at `url`; `told` are settings of the model, or the budget in tokens."""
+    budget = told.pop("budget_tokens", None)
+    model = {"name": "fake-1", **told} if url else {}
+    calls = {"mode": mode, "budget_tokens": budget, "prices": Prices(prompt=1e4)}
+    runtime = Runtime(out=out, quiet=True, model_calls=ModelCalls.model_validate(calls))
+    if url:
+        llm = runtime.llm.model_copy(update={"base_url": url, "attempts": 1})
+        runtime = runtime.model_copy(update={"llm": llm})
+    return open_run(Recipe.model_validate({"judging": {"model": model}}), runtime)
+
+
+def phrased(run: Run, asked: Path) -> Phrased:
+    return phrase_questions(run, asked, asked / "tables", asked / "pages")
+
+
+def texts(made: Phrased) -> list[str]:
+    return pl.read_parquet(made.output.path / "public/questions.parquet")["question"].to_list()
+
+
+def test_questions_come_back_as_they_were(asked: Path) -> None:
+    questions = stored_questions(asked)
+    assert all(isinstance(one, Question) for one in questions)
+    assert questions[0].gold.value == questions[0].gold.value.normalize()
+    assert [one.point_id for one in questions] == sorted(one.point_id for one in questions)
+
+
+def test_without_a_model_the_structured_words_stand(asked: Path, tmp_path: Path) -> None:
+    made = phrased(run_in(tmp_path), asked)
+    assert sorted(texts(made)) == sorted(one.text for one in stored_questions(asked))
+    ledger = pl.read_parquet(made.output.path / "ledger.parquet")
+    assert ledger.select("stage", "outcome", "reason").unique().rows() == [(STAGE, "kept", None)]
+    assert made.report == {"judge": "rules", "reworded": 0, "not_taken": {}}
+    assert (made.costs, made.inputs) == ((), {})
+
+
+def test_a_model_rewords_and_what_fails_the_checks_stands(asked: Path, tmp_path: Path) -> None:
+    with model_server(lanes) as served:
+        made = phrased(run_in(tmp_path, served.url), asked)
+    taken = [text for text in texts(made) if text.startswith("Can you tell me ")]
+    ledger = pl.read_parquet(made.output.path / "ledger.parquet")
+    assert ledger["outcome"].to_list() == ["kept"] * 8
+    lost = ledger.filter(reason=str(JudgeReason.LOSS)).height
+    assert 0 < lost < 8
+    assert made.report == {
+        "judge": "model:fake-1",
+        "reworded": 8 - lost,
+        "not_taken": {str(JudgeReason.LOSS): lost},
+    }
+    assert len(taken) == 8 - lost
+    pool = read_pool(made.output.path).candidates
+    judges = {one.prompt.startswith("Can you tell me "): one.provenance.judge for one in pool}
+    assert judges == {True: "model:fake-1", False: "rules"}
+    (row,) = made.costs
+    assert (row["stage"], row["items"], row["errors"], row["cost"]) == (STAGE, 8, lost, 8.0)
+
+
+def test_a_replay_is_the_same_without_a_call(asked: Path, tmp_path: Path) -> None:
+    with model_server(lanes) as served:
+        first = phrased(run_in(tmp_path, served.url), asked)
+        calls = len(served.asked)
+    again = phrased(run_in(tmp_path, served.url, mode="replay"), asked)
+    assert calls == 8
+    assert (again.output.path, again.output.cached) == (first.output.path, True)
+    assert again.inputs == first.inputs
+    assert list(again.inputs) == ["model-replies-questions"]
+
+
+def test_a_stage_that_is_not_the_models_asks_nothing(asked: Path, tmp_path: Path) -> None:
+    with model_server(lanes) as served:
+        made = phrased(run_in(tmp_path, served.url, stages=["labels"]), asked)
+    assert (served.asked, made.report["judge"]) == ([], "rules")
+
+
+def test_the_order_in_which_stages_are_named_says_nothing() -> None:
+    told = ModelConfig.model_validate({"name": "m", "stages": ["labels", "self_containment"] * 2})
+    assert told.stages == (ModelStage.SELF_CONTAINMENT, ModelStage.LABELS)
+    assert (told.does(ModelStage.LABELS), told.does(ModelStage.GRADING)) == (True, False)
+    assert told.judge_of(ModelStage.GRADING) == "rules"
+
+
+def pictures(served: Served) -> int:
+    return sum(isinstance(one["messages"][1]["content"], list) for one in served.asked)
+
+
+@pytest.mark.parametrize(("sees", "shown"), [(False, 0), (True, 8)])
+def test_the_statement_is_shown_to_models_that_see(
+    asked: Path, tmp_path: Path, sees: bool, shown: int
+) -> None:
+    with model_server(lanes) as served:
+        phrased(run_in(tmp_path, served.url, sees_images=sees), asked)
+    assert pictures(served) == shown
+    assert (b"data:image/png;base64," in orjson.dumps(served.asked)) is sees
+
+
+def test_unasked_questions_stop_the_build_and_the_next_goes_on(asked: Path, tmp_path: Path) -> None:
+    with model_server(lanes) as served:
+        with pytest.raises(ReleaseError, match=r"call\.budget.*build again"):
+            phrased(run_in(tmp_path, served.url, budget_tokens=3_400), asked)
+        assert 0 < len(served.asked) < 8
+        made = phrased(run_in(tmp_path, served.url), asked)
+        assert len(served.asked) == 8
+    assert made.report["judge"] == "model:fake-1"
+
+
+def test_clients_of_one_run_share_its_budget(asked: Path, tmp_path: Path) -> None:
+    with model_server(lanes) as served:
+        run = run_in(tmp_path, served.url, budget_tokens=8 * 150 + 3_500)
+        with one_budget(run.recipe, run.runtime) as budget:
+            phrased(run, asked)
+            assert budget.spent.replies == 8
+            with open_client(run, masked=True) as client:
+                assert client.spent == budget.spent
+        with open_client(run, masked=True) as client:
+            assert client.spent.replies == 0
