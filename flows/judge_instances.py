@@ -154,17 +154,17 @@ def label_and_grade(
 
     What the model gave no usable answer on is errored.
     """
-    config = run.recipe.judging
+    config, seed = run.recipe.judging, run.recipe.release.seed
     cases = read_kept(contained)
     if not any(config.model.does(stage) for stage in _LABELLING):
-        key = _key(run, LABELS, cases, decisions)
+        key = _key(run, LABELS, cases, decisions, [seed])
 
         def write(out: Path) -> None:
-            write_labelled(cases, labelled(cases, config, None), decisions, out)
+            write_labelled(cases, labelled(cases, config, None, seed), decisions, out)
 
         return {}, run.store.run(LABELS, key, write)
-    told = labelled(cases, config, client)
-    everything = [*said(told.labels), *said(told.names), *said(told.gradings)]
+    told = labelled(cases, config, client, seed)
+    everything = [seed, *said(told.labels), *said(told.names), *said(told.gradings)]
     key = _key(run, LABELS, cases, decisions, everything)
     judged: Told = {
         ModelStage.LABELS: told.labels,
@@ -175,12 +175,14 @@ def label_and_grade(
     return asked, run.store.run(LABELS, key, partial(write_labelled, cases, told, decisions))
 
 
-def labelled(cases: Sequence[Case], config: JudgingConfig, client: Asker | None) -> Labelled:
+def labelled(
+    cases: Sequence[Case], config: JudgingConfig, client: Asker | None, seed: int
+) -> Labelled:
     """Labels, task classes and grading: of each what the model does, or else the rules."""
     model = config.model
     asker = {stage: client if model.does(stage) else None for stage in _LABELLING}
     labels = settled(label(cases, config, asker[ModelStage.LABELS]))
-    classed = induce(cases, labels, config, asker[ModelStage.TASK_CLASS])
+    classed = induce(cases, labels, config, asker[ModelStage.TASK_CLASS], seed)
     gradings = settled(lay_down(cases, config, asker[ModelStage.GRADING]))
     judges = {str(stage): model.judge_of(stage) for stage in _LABELLING}
     return Labelled(classed.labels, settled(classed.names), gradings, judges)

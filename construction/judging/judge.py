@@ -17,6 +17,7 @@ from construction.judging.offline.classes import (
     ClassGroup,
     Member,
     induce_classes,
+    split_classes,
 )
 from construction.judging.offline.containment import ContainmentConfig
 from construction.judging.offline.grading import GradingConfig, grade
@@ -158,17 +159,23 @@ def induce(
     judged: Sequence[Judged[Taxonomy]],
     config: JudgingConfig,
     client: Asker | None,
+    seed: int,
 ) -> Classed:
     """The task classes of a pool: grouped by rules, and named by the model where it gives a name.
 
-    The big class of a task stays its role, in which it was grouped.
+    The big class of a task stays its role, in which it was grouped. `seed` draws which classes
+    are held out.
     """
     induced = induce_classes(_members(cases, judged), config.classes)
     names: list[Judged[TaskClass]] = []
     if client is not None:
         names = name_classes([_group(one) for one in induced.groups], client, config.asked)
     given = {one.item_id: one.value for one in names if one.value is not None}
-    classes = {task_id: _named(one, given) for task_id, one in induced.classes.items()}
+    split = split_classes(induced.classes.values(), config.classes, seed)
+    classes = {
+        task_id: _named(one, given).model_copy(update={"split": split[one.subclass_id]})
+        for task_id, one in induced.classes.items()
+    }
     return Classed([_with_class(one, classes) for one in judged], names)
 
 

@@ -38,7 +38,10 @@ class Label(Contract):
 
 
 class TaskClass(Contract):
-    """The unit of skill transfer: a big class and a subclass with its definition."""
+    """The unit of skill transfer: a big class and a subclass with its definition.
+
+    `split` tells whether skills may be learned on its tasks, or are tested on them alone.
+    """
 
     big_class: str
     subclass_id: str
@@ -46,6 +49,7 @@ class TaskClass(Contract):
     definition: str
     confidence: Confidence
     reason: str
+    split: Literal["in_domain", "held_out"] | None = None
 
 
 class Fixture(Contract):

@@ -34,6 +34,7 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
         "roles": counted(_value(task.role) for task in candidates),
         "skills": counted(_value(task.skill_subclass) for task in candidates),
         "task_classes": counted(_class(task) for task in candidates),
+        "splits": counted(_split(task) for task in candidates),
         "judges": counted(task.role.judge if task.role else NONE for task in candidates),
         "difficulties": counted(task.difficulty or NONE for task in candidates),
         "surfaces": counted(task.execution_surface or NONE for task in candidates),
@@ -135,6 +136,10 @@ def _value(label: Label | None) -> str:
 
 def _class(task: Candidate) -> str:
     return task.task_class.name if task.task_class else NONE
+
+
+def _split(task: Candidate) -> str:
+    return (task.task_class and task.task_class.split) or NONE
 
 
 def _inputs(task: Candidate) -> Counter[str]:

@@ -61,7 +61,7 @@ def test_what_is_kept_gets_labels_and_a_rubric(tmp_path: Path) -> None:
     by_rules(tmp_path / "a", [GOOD])
     cases = read_kept(tmp_path / "a")
     (tmp_path / "b").mkdir()
-    write_labelled(cases, labelled(cases, RULES, None), {}, tmp_path / "b")
+    write_labelled(cases, labelled(cases, RULES, None, 7), {}, tmp_path / "b")
     (done,) = read_labelled(tmp_path / "b")
     assert done.role is not None
     assert (done.role.value, done.role.judge) == ("engineering_it", "rules")
@@ -69,6 +69,7 @@ def test_what_is_kept_gets_labels_and_a_rubric(tmp_path: Path) -> None:
     assert sum(one.weight for one in done.rubric.criteria) == 1.0
     assert done.task_class is not None
     assert done.task_class.big_class == "engineering_it"
+    assert done.task_class.split == "in_domain"  # the only class of a big class is not held out
     assert done.provenance.judge == "rules"
     assert done.provenance.detail["judges"] == {
         "labels": "rules",
@@ -102,7 +103,7 @@ def test_a_model_may_name_the_classes_and_nothing_else(
     tmp_path: Path,
 ) -> None:
     config = JudgingConfig.model_validate({"model": {"name": "m", "stages": ["task_class"]}})
-    given = labelled([GOOD], config, always(told))
+    given = labelled([GOOD], config, always(told), 7)
     write_labelled([GOOD], given, {}, tmp_path)
     (done,) = read_labelled(tmp_path)
     assert done.task_class is not None and done.role is not None

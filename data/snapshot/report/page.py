@@ -29,6 +29,7 @@ _COUNTS = (
     ("Roles", "roles", "n"),
     ("Skills", "skills", "n"),
     ("Task classes", "task_classes", "n"),
+    ("For transfer of skills", "splits", "n"),
     ("Labelled by", "judges", "n"),
     ("Difficulty", "difficulties", "n"),
     ("Network", "network", "n"),
