@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
@@ -22,7 +22,6 @@ from construction.judging.judge import (
     lay_down,
     verdicts,
 )
-from construction.judging.llm import Client
 from construction.judging.prompted.containment import STAGE as CONTAINMENT
 from construction.judging.prompted.contracts import Asker, Judged
 from construction.judging.prompted.prompt import prompts_digest
@@ -47,6 +46,9 @@ from flows.judging_stages import (
 from flows.model_calls import asked_with, cost_rows, one_budget, open_client, said, settled
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
+
+if TYPE_CHECKING:
+    from construction.judging.llm import Client
 
 _LABELLING = (ModelStage.LABELS, ModelStage.TASK_CLASS, ModelStage.GRADING)
 Told = Mapping[str, Sequence[Judged[Any]]]

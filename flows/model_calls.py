@@ -6,19 +6,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, Mode
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.judge import client_config
-from construction.judging.llm import Client
 from construction.judging.prompted.contracts import Judged
 from data.atomic import private_dir
 from data.contracts import Scalar
 from data.errors import ReleaseError
 from flows.recipe import Recipe, Runtime
 from flows.run import Run
+
+if TYPE_CHECKING:
+    from construction.judging.llm import Client
 
 T = TypeVar("T")
 Costs = Sequence[Mapping[str, Scalar]]
@@ -54,6 +56,8 @@ def client_of(recipe: Recipe, runtime: Runtime, *, masked: bool) -> Iterator[Cli
 
     `masked`: every text that is asked about is masked, or was public from the start (law 9).
     """
+    from construction.judging.llm import Client  # openai: two seconds that the rules do not need
+
     asked = client_config(recipe.judging.model, runtime.model_calls)
     store = private_dir(private_dir(runtime.out / "private") / "captures" / "llm")
     with (

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.stats import pearsonr, spearmanr
 
 from anonymization.tables.cells import Bools, Floats, NumericColumn
 from anonymization.tables.config import ColumnRole, TableConfig
@@ -69,6 +68,8 @@ def _compared(
     both = use & (value * moved > 0)
     kept = None
     if both.sum() > 2:
+        from scipy.stats import pearsonr  # late, as in `fidelity`
+
         kept = round(
             float(pearsonr(np.log(np.abs(value[both])), np.log(np.abs(moved[both])))[0]), 9
         )
@@ -91,6 +92,8 @@ def _offset(value: Floats, total: Floats, use: Bools) -> float | None:
 
 
 def _shape(value: Floats, total: Floats, use: Bools) -> float | None:
+    from scipy.stats import spearmanr  # late, as in `fidelity`
+
     return round(float(spearmanr(value[use], total[use])[0]), 9) if use.sum() > 2 else None
 
 

@@ -13,7 +13,6 @@ from enum import StrEnum
 import numpy as np
 import polars as pl
 from scipy.special import kolmogorov
-from scipy.stats import rankdata
 
 from anonymization.tables.cells import Floats, NumericColumn
 from anonymization.tables.config import TableConfig
@@ -113,6 +112,8 @@ def _distance(xs: Floats, ys: Floats) -> float:
 
 
 def _spearman(x: Floats, y: Floats) -> float | None:
+    from scipy.stats import rankdata  # a second of imports, not paid where all is cached
+
     a, b = rankdata(x), rankdata(y)
     a, b = a - a.mean(), b - b.mean()
     spread = float(np.sqrt((a @ a) * (b @ b)))

@@ -7,9 +7,6 @@ import re
 import zipfile
 from typing import TYPE_CHECKING
 
-import docx
-import openpyxl
-import pptx
 from PIL import Image, ImageDraw, ImageFont
 
 if TYPE_CHECKING:
@@ -23,6 +20,8 @@ _LEVEL = 6
 
 def xlsx(table: Table) -> bytes:
     """A workbook with one sheet; header and rows as given."""
+    import openpyxl  # these three are late: only a demo that is not there yet needs them
+
     book = openpyxl.Workbook()
     sheet = book.active
     if sheet is None:
@@ -37,6 +36,8 @@ def xlsx(table: Table) -> bytes:
 
 def docx_file(text: str) -> bytes:
     """A Word document; lines that start with `# ` are headings."""
+    import docx
+
     document = docx.Document()
     for line in text.strip().splitlines():
         if line.startswith("# "):
@@ -50,6 +51,8 @@ def docx_file(text: str) -> bytes:
 
 def pptx_file(text: str) -> bytes:
     """A deck; each line that starts with `# ` opens a slide, the lines below are its points."""
+    import pptx
+
     deck = pptx.Presentation()
     for part in re.split(r"^# ", text.strip(), flags=re.MULTILINE)[1:]:
         title, *points = [line for line in part.splitlines() if line]
