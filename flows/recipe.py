@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, PlainSerializer, ValidationError, WithJsonSchema
+from pydantic import Field, GetPydanticSchema, PlainSerializer, ValidationError
+from pydantic_core.core_schema import any_schema
 
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
@@ -176,8 +177,9 @@ class Runtime(StageConfig):
 
 # Prefect makes a JSON schema of each flow's parameters, half a second for models of this size; who
 # deploys has plain parameters instead (flows.deployed).
-FlowRecipe = Annotated[Recipe, WithJsonSchema({"type": "object"})]
-FlowRuntime = Annotated[Runtime, WithJsonSchema({"type": "object"})]
+_PASSED_ON = GetPydanticSchema(lambda _source, _handler: any_schema())
+FlowRecipe = Annotated[Recipe, _PASSED_ON]
+FlowRuntime = Annotated[Runtime, _PASSED_ON]
 
 
 class Settings(StageConfig):

@@ -25,6 +25,10 @@ class Demo:
     config: Path
     out: Path
 
+    def sessions(self) -> list[Path]:
+        """The folders of session logs, one for each format."""
+        return sorted((self.folder / "sessions").iterdir())
+
     def build(self, out: Path, *more: object) -> list[object]:
         """The arguments of a build of the same release elsewhere."""
         return ["build", *more, "--config", self.config, "--out", out, "--quiet"]
@@ -55,7 +59,7 @@ def _in(root: Path) -> Demo:
 def _make(root: Path) -> None:
     demo = _in(root)
     generate(demo.folder, SIZE, SEED)
-    for name in (b"sessions/bad\xff.txt", b"files/bad\xff.csv"):  # no UTF-8
+    for name in (b"sessions/chat/bad\xff.txt", b"files/bad\xff.csv"):  # no UTF-8
         Path(os.fsdecode(os.fsencode(demo.folder) + b"/" + name)).write_text("x")
     told = (demo.folder / "benchmint.toml").read_text(encoding="utf-8")
     demo.config.write_text(f"{told}\n{tomli_w.dumps({'runtime': _runtime(demo, root)})}")
@@ -64,9 +68,10 @@ def _make(root: Path) -> None:
 
 
 def _runtime(demo: Demo, root: Path) -> dict[str, object]:
-    folders = {"sessions": "sessions", "files": "files", "tables": "tables"}
+    folders = {"files": "files", "tables": "tables"}
     folders |= {"sec": "statements/sec", "edinet": "statements/edinet"}
     return {name: [str(demo.folder / path)] for name, path in folders.items()} | {
+        "sessions": [str(path) for path in demo.sessions()],
         "signals": sorted(map(str, (demo.folder / "signals").glob("*.csv"))),
         "tripwires": str(demo.folder / "tripwires.txt"),
         "key_file": str(key_file(root)),

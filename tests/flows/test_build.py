@@ -26,8 +26,7 @@ def test_the_release_verifies(demo: Demo) -> None:
 
 @pytest.mark.slow(seconds=60)
 def test_workers_and_input_order_do_not_change_a_byte(demo: Demo, tmp_path: Path) -> None:
-    sources = sorted((demo.folder / "sessions").iterdir(), reverse=True)
-    told = benchmint(*demo.build(tmp_path, *sources, "--workers", 3))
+    told = benchmint(*demo.build(tmp_path, *reversed(demo.sessions()), "--workers", 3))
     assert told.returncode == 0, told.stderr
     assert sums(tmp_path) == sums(demo.out)
 
