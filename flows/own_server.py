@@ -20,6 +20,7 @@ from pathlib import Path
 from flows import environment
 from flows.loopback import LOOPBACK, listen
 
+OWN = "BENCHMINT_OWN_SERVER"  # set where the server is the build's own
 _NAMING = {
     "prefect.toml": "",
     "pyproject.toml": "[tool.prefect",
@@ -40,6 +41,7 @@ def own_server() -> Iterator[None]:
         return
     with listen(0) as listening:
         port, password = listening.getsockname()[1], f"benchmint:{secrets.token_urlsafe()}"
+        os.environ[OWN] = "1"
         os.environ["PREFECT_API_URL"] = f"http://{LOOPBACK}:{port}/api"
         os.environ["PREFECT_API_AUTH_STRING"] = password
         os.environ["PREFECT_SERVER_API_AUTH_STRING"] = password

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from data.contracts import Disclosure
 from data.demo import generate
 from data.demo.generate import CONFIG, STATEMENTS
 from data.demo.tables import FOLDER as TABLES
 from data.demo.truth import TRIPWIRES
-from data.errors import ConfigError
+from data.errors import ConfigError, InputError
 from data.snapshot import PrivacyStamp
 from flows.recipe import Recipe, Runtime, recipe_over
 
@@ -16,13 +18,7 @@ def require_apart(runtime: Runtime) -> None:
     """Raise ConfigError where a build would read what it writes: its key, its private half."""
     out = runtime.out.resolve()
     written = (out, out / "private", out / "snapshots")
-    for given in (
-        *runtime.sessions,
-        *runtime.files,
-        *runtime.sec,
-        *runtime.edinet,
-        *runtime.tables,
-    ):
+    for given in _given(runtime):
         source = given.resolve()
         if any(path.is_relative_to(source) for path in written) or any(
             source.is_relative_to(path) for path in written[1:]
@@ -31,6 +27,23 @@ def require_apart(runtime: Runtime) -> None:
                 f"{given}: found the output directory {runtime.out} in it, or it in there; "
                 "expected input and output apart. Choose another --out."
             )
+
+
+def require_there(runtime: Runtime) -> None:
+    """Raise InputError for a path that leads nowhere, before anything is started."""
+    for given in _given(runtime):
+        if not given.exists():
+            raise InputError(str(given), "nothing", "a file or folder", "Check the path.")
+
+
+def _given(runtime: Runtime) -> tuple[Path, ...]:
+    return (
+        *runtime.sessions,
+        *runtime.files,
+        *runtime.sec,
+        *runtime.edinet,
+        *runtime.tables,
+    )
 
 
 def require_public(recipe: Recipe, runtime: Runtime) -> None:

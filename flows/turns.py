@@ -6,6 +6,7 @@ With a server the second waits: a global concurrency limit of one, named by the 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -20,6 +21,7 @@ from prefect.settings import PREFECT_API_URL
 
 from data.canonical import digest
 from data.errors import BenchmintError
+from flows.own_server import OWN
 from flows.run import BuildRunning
 
 PREFIX = "build-"
@@ -33,12 +35,14 @@ class ServerUnreachable(BenchmintError):
 
 @contextmanager
 def taking_turns(out: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Wait until no other build of this server writes into `out`; nothing without a server.
+    """Wait until no other build of this server writes into `out`.
+
+    Nothing without a server, or with one of the build's own: nobody else waits there.
 
     Raises BuildRunning if the turn does not come within `wait_seconds`, ServerUnreachable if the
     server that the settings name is away.
     """
-    if not PREFECT_API_URL.value():
+    if not PREFECT_API_URL.value() or OWN in os.environ:
         yield
         return
     name = turn_name(out)

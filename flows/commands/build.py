@@ -13,7 +13,7 @@ from data.contracts import SourceFormat
 from flows.logs import tell_all
 from flows.own_server import own_server
 from flows.recipe import Settings, load_settings
-from flows.source import require_apart
+from flows.source import require_apart, require_there
 
 
 def command(
@@ -91,6 +91,7 @@ def command(
         overrides["source"] = {"format": format}
     settings = _with_date(load_settings(config, overrides))
     require_apart(settings.runtime)
+    require_there(settings.runtime)
     if dry_run:
         from flows.commands.build_plan import plan_and_report  # imports Prefect: seconds
 

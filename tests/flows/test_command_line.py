@@ -39,6 +39,7 @@ def _run(
         (["build", "."], "apart"),
         (["build", "a", "--files", "o", "--out", "o"], "apart"),
         (["build", "o/private/a", "--out", "o"], "apart"),
+        (["build", "gone"], "gone: found nothing"),
         (["demo"], "Missing argument"),
         (["demo", "plain/x"], "Not a directory"),
         (["demo", "x", "--seed", str(10**30)], "--seed"),

