@@ -338,7 +338,7 @@ def test_a_sheet_that_declares_every_column_is_read_as_it_is(tmp_path: Path) -> 
     assert reasons(results) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=20)
 def test_a_sheet_of_a_million_cells_opens_within_the_limits(tmp_path: Path) -> None:
     results = run(tmp_path, {"large.xlsx": xlsx(1_000_000)}, "xlsx")
     assert reasons(results) == {}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -349,7 +348,6 @@ def test_spans_lie_in_the_text_and_do_not_overlap(text: str) -> None:
         "." * 300_000 + "env a.csv",
     ],
 )
+@pytest.mark.timeout(120)  # what is not linear takes hours
 def test_hostile_texts_take_linear_time(text: str) -> None:
-    start = time.perf_counter()
     declared(said(text))
-    assert time.perf_counter() - start < 2
