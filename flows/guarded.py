@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from anonymization.leaks.contracts import LeakConfig, Needle
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.needles import Needles, is_long_enough
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.sweep import is_swept
 from anonymization.text.vault.contracts import Entry
@@ -21,7 +21,7 @@ from flows.run import Run
 
 TRIPWIRE, IDENTIFIER = "tripwire", "identifier"
 # Kinds whose form tells them from other words: they are looked for in every file of a release.
-_FORMAL = frozenset(
+FORMAL = frozenset(
     {
         EntityType.EMAIL,
         EntityType.PHONE,
@@ -41,6 +41,7 @@ _FORMAL = frozenset(
 # Names are looked for in the tasks that sessions became: a public company may have the same one.
 NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ADDRESS})
 _MIN_HAN_NAME = 3
+_MAX_TRIPWIRES = 64 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def sought_in(run: Run, masked: Iterable[Path], identifiers: Sequence[str] = ())
     """What must not surface in a release made of these outputs of masking."""
     return Guarded(
         read_vaults(masked, run.key),
-        read_tripwires(run.runtime.tripwires),
+        read_tripwires(run.runtime.tripwires, run.recipe.masking.leaks),
         tuple(sorted(identifiers)),
         run.recipe.masking.leaks,
         run.key,
@@ -110,16 +111,26 @@ def read_vaults(folders: Iterable[Path], key: bytes) -> dict[str, tuple[Entry, .
     return {vault.scope: vault.entries for vault in vaults}
 
 
-def read_tripwires(path: Path | None) -> tuple[str, ...]:
-    """Planted values, one a line; empty lines do not count. Raises InputError."""
+def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
+    """Planted values, one a line; empty lines do not count. Raises InputError.
+
+    A value that is too short to be looked for is refused: its owner relies on it.
+    """
     if path is None:
         return ()
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        if not path.is_file() or path.stat().st_size > _MAX_TRIPWIRES:
+            raise OSError
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        found = type(error).__name__
-        raise InputError(str(path), found, "a UTF-8 text, one value a line", "See it.") from error
-    return tuple(sorted({line.strip() for line in lines} - {""}))
+        found, expected = type(error).__name__, "a UTF-8 text below 64 MiB, one value a line"
+        raise InputError(str(path), found, expected, "See the file.") from error
+    values = {line.strip(): number for number, line in enumerate(lines, start=1) if line.strip()}
+    for value, number in values.items():
+        if not is_long_enough(value, config):
+            found, todo = f"{len(value)} characters", "Plant longer values."
+            raise InputError(str(path), found, "a value that cannot stand by chance", todo, number)
+    return tuple(sorted(values))
 
 
 def counts_of(guarded: Guarded) -> dict[str, dict[str, int]]:
@@ -142,7 +153,7 @@ def digest_of(guarded: Guarded) -> str:
 
 def _is_telling(entry: Entry) -> bool:
     """Can it be told from other words outside its session?"""
-    if entry.type in _FORMAL:
+    if entry.type in FORMAL:
         return is_swept(entry.type, entry.value)
     if entry.type not in NAMES:
         return False

@@ -14,7 +14,7 @@ from data.canonical import canonical_json
 from data.contracts import Candidate, Lane, Verdict
 from data.errors import ReleaseError
 from data.snapshot import layout
-from flows.guarded import IDENTIFIER, NAMES, TRIPWIRE, Guarded
+from flows.guarded import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, Guarded
 
 STAGE = "leak-check"
 _STRICT = frozenset({TRIPWIRE, IDENTIFIER})
@@ -53,7 +53,8 @@ def leaks_of(candidate: Candidate, files: Mapping[str, Path], guarded: Guarded) 
     # Rubric, rules and labels quote the prompt in words of ours, among which a name may stand by
     # chance; what has a form of its own may not.
     rest = _searched("candidate", canonical_json(told), uid, guarded)
-    return sorted({*found, *(leak for leak in rest if leak.kind not in NAMES)})
+    formal = FORMAL | _STRICT
+    return sorted({*found, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
 
 
 def _searched(name: str, data: bytes, uid: str, guarded: Guarded) -> list[Leak]:

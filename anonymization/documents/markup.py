@@ -129,8 +129,8 @@ def _around(element: Element, name: str, above: _Around) -> _Around:
 def group_edits(slots: Sequence[Slot], visitor: Visitor, label: str = "") -> list[Edit]:
     """Edits of a group, counted in its real characters; tracked changes read both ways."""
     told: list[Edit] = []
-    changes = {slot.change for slot in slots if slot.change}
-    for hidden in sorted({"del", "ins"} & changes) or [""]:
+    is_tracked = any(slot.change for slot in slots)
+    for hidden in ("del", "ins") if is_tracked else ("",):
         view, starts, ends = _view(slots, hidden)
         if view.strip():
             edits = plain_edits(view, visitor.visit(), label)

@@ -71,14 +71,17 @@ class LeakConfig(StageConfig):
 
     `min_*` are the lengths from which a value is searched for: shorter ones occur by chance.
     Values of letters only or digits only below `whole_token_below` characters count only as
-    whole tokens. `fold_kinds` are searched in any case of letters.
+    whole tokens. `fold_kinds` are searched in any case of letters, persons if their name has more
+    than one word.
     """
 
     min_letters: int = 4
     min_digits: int = 6
     min_cjk: int = 2
     whole_token_below: int = 12
-    fold_kinds: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset({"EMAIL", "URL"})
+    fold_kinds: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset(
+        {"EMAIL", "URL", "PERSON", "tripwire"}
+    )
     max_depth: int = 3
     max_file_bytes: int = 2 << 30
     max_inflated_bytes: int = 4 << 30

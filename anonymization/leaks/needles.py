@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from anonymization.leaks.contracts import Encoding, LeakConfig, Needle
 from anonymization.leaks.matcher import MIN_PATTERN, Matcher
+from anonymization.text.contracts import EntityType
 from data.randomness import keyed_hash
 
 _STAGE = "leak-scan"
@@ -48,14 +49,14 @@ class Needles:
 
     def __init__(self, needles: Iterable[Needle], key: bytes, config: LeakConfig) -> None:
         distinct = sorted({(n.value.strip(), n.kind) for n in needles if n.value.strip()})
-        kept = [Needle(*pair) for pair in distinct if _is_long_enough(pair[0], config)]
-        dropped = [kind for value, kind in distinct if not _is_long_enough(value, config)]
+        kept = [Needle(*pair) for pair in distinct if is_long_enough(pair[0], config)]
+        dropped = [kind for value, kind in distinct if not is_long_enough(value, config)]
         self.too_short = dict(sorted(Counter(dropped).items()))
         self.needles = tuple(kept)
         self._key = key
         self._values = tuple(_bytes(needle.value) for needle in kept)
         self._folded = tuple(
-            value.lower() if needle.kind in config.fold_kinds else b""
+            value.lower() if _is_folded(needle, config) else b""
             for needle, value in zip(kept, self._values, strict=True)
         )
         self._whole = tuple(_is_whole_token(needle.value, config) for needle in kept)
@@ -170,12 +171,19 @@ def _bytes(value: str) -> bytes:
     return value.encode("utf-8", "surrogatepass")
 
 
-def _is_long_enough(value: str, config: LeakConfig) -> bool:
+def is_long_enough(value: str, config: LeakConfig) -> bool:
+    """Is a value looked for? Shorter ones occur by chance."""
     if len(_bytes(value)) < MIN_PATTERN:
         return False
     if value.isdigit():
         return len(value) >= config.min_digits
     return len(value) >= (config.min_letters if value.isascii() else config.min_cjk)
+
+
+def _is_folded(needle: Needle, config: LeakConfig) -> bool:
+    """A person's single name means something else in small letters."""
+    is_name = needle.kind == EntityType.PERSON and " " not in needle.value
+    return needle.kind in config.fold_kinds and not is_name
 
 
 def _is_whole_token(value: str, config: LeakConfig) -> bool:

@@ -19,6 +19,7 @@ from flows.guarded import Guarded, read_tripwires
 from flows.leak_check import guard_release, judge, leaks_of
 from tests.data.snapshot.sample import release
 
+CONFIG = LeakConfig()
 KEY = bytes(range(32))
 ANNA = Entry(EntityType.PERSON, "Anna Petrova", "Robin Fensby")
 ROBIN = Entry(EntityType.PERSON, "Robin Fensby", "Alden Culley")
@@ -105,9 +106,24 @@ def test_a_clean_release_is_published(tmp_path: Path) -> None:
 
 def test_tripwires_are_read_line_by_line(tmp_path: Path) -> None:
     file = tmp_path / "wires.txt"
-    file.write_text("EMP-2\n\n  EMP-1 \nEMP-2\n")
-    assert read_tripwires(file) == ("EMP-1", "EMP-2")
-    assert read_tripwires(None) == ()
-    file.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="one value a line"):
-        read_tripwires(file)
+    file.write_text("\ufeffEMP-2\n\n  EMP-1 \nEMP-2\n")
+    assert read_tripwires(file, CONFIG) == ("EMP-1", "EMP-2")
+    assert read_tripwires(None, CONFIG) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"\xff\xfe\x00", "one value a line"), (b"EMP-1\nab\n", r":2: found 2 characters")],
+)
+def test_tripwires_that_could_not_be_found_are_refused(
+    content: bytes, told: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "wires.txt"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=told):
+        read_tripwires(file, CONFIG)
+
+
+def test_tripwires_without_an_end_are_not_read() -> None:
+    with pytest.raises(InputError, match="below 64 MiB"):
+        read_tripwires(Path("/dev/zero"), CONFIG)

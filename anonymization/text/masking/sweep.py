@@ -41,9 +41,17 @@ def is_swept(kind: EntityType, value: str) -> bool:
     return len(plain) >= _MIN_LETTERS and not (kind in _NAMED and plain.isalpha())
 
 
+def is_any_case(kind: EntityType, value: str) -> bool:
+    """Is the value looked for in other cases of letters too?
+
+    Of persons only those with more than one word: `rose` or `will` mean something else.
+    """
+    return kind in _ANY_CASE or (kind is EntityType.PERSON and " " in value.strip())
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Swept:
-    """A known value at `start:end`: its kind, and the value as it was first found."""
+    """A known value at `start:end`: its kind, and the value as it stands there."""
 
     start: int
     end: int
@@ -57,14 +65,17 @@ class Sweep:
     def __init__(self, values: Iterable[tuple[EntityType, str]]) -> None:
         exact = sorted({(v, k) for k, v in values if is_swept(k, v)}, key=lambda p: (-len(p[0]), p))
         self._exact = _Index(exact)
-        self._folded = _Index([(v.lower(), k) for v, k in exact if k in _ANY_CASE])
+        self._folded = _Index([(v.lower(), k) for v, k in exact if is_any_case(k, v)])
 
     def find(self, text: str) -> list[Swept]:
         """Occurrences from left to right, the longest first, without overlap."""
         found = list(self._exact.find(text))
         lowered = text.lower()
         if len(lowered) == len(text):
-            found += self._folded.find(lowered)
+            found += [
+                Swept(hit.start, hit.end, hit.type, text[hit.start : hit.end])
+                for hit in self._folded.find(lowered)
+            ]
         kept: list[Swept] = []
         for hit in sorted(found, key=lambda hit: (hit.start, -hit.end, hit.type, hit.value)):
             if not kept or hit.start >= kept[-1].end:

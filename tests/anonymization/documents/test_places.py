@@ -85,6 +85,25 @@ def test_a_bookmark_and_its_link_change_together() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "text_kind"),
+    [("w:ins", "w:t"), ("w:del", "w:delText"), ("w:moveTo", "w:t"), ("w:moveFrom", "w:t")],
+)
+def test_a_change_on_one_side_alone_is_read(kind: str, text_kind: str) -> None:
+    document = Document()
+    change, run, inner = OxmlElement(kind), OxmlElement("w:r"), OxmlElement(text_kind)
+    inner.text = "Ulrich Vandermeer"
+    run.append(inner)
+    change.append(run)
+    document.add_paragraph("Ask ")._p.append(change)
+    out = io.BytesIO()
+    document.save(out)
+    told = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
+    content = zipfile.ZipFile(io.BytesIO(told)).read("word/document.xml")
+    assert b"Ask " in content
+    assert b"Vandermeer" not in content
+
+
+@pytest.mark.parametrize(
     ("rows", "labels"),
     [
         ([["Name", "Age"], ["x", "1"]], ["", "", "Name", "Age"]),

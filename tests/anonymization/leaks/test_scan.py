@@ -142,9 +142,13 @@ def test_base64_is_read_across_the_line_breaks_of_a_mail(value: str, lead: int) 
     }
 
 
-def test_mail_addresses_are_found_in_any_case_and_names_are_not() -> None:
+def test_mail_addresses_full_names_and_tripwires_are_found_in_any_case() -> None:
     assert _found(MAIL.upper().encode()) == {MAIL}
-    assert _found(NAME.upper().encode()) == set()
+    assert _found(NAME.upper().encode()) == {NAME}
+    assert _found(NAME.lower().encode()) == {NAME}
+    several = [Needle("Rosemary", "PERSON"), Needle("Wire-77Q", "tripwire")]
+    leaks = scan_bytes("file", b"rosemary, wire-77q", Needles(several, KEY, CONFIG), CONFIG)
+    assert [leak.kind for leak in leaks] == ["tripwire"]  # rosemary is an herb too
 
 
 def test_short_words_and_numbers_count_only_as_whole_tokens() -> None:

@@ -23,6 +23,14 @@ def test_the_same_value_gets_the_same_surrogate() -> None:
     assert "2024-03-05" not in two
 
 
+def test_a_full_name_is_masked_in_every_case_of_letters() -> None:
+    known, small, large = masker().mask_texts(
+        ["Margaret Thornquist", "margaret thornquist prints it", "to MARGARET THORNQUIST"]
+    )
+    assert small == f"{known.lower()} prints it"
+    assert large == f"to {known.upper()}"
+
+
 def test_scopes_and_keys_differ() -> None:
     text = ["Margaret Thornquist"]
     seen = {
