@@ -28,7 +28,8 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
     """Rejected and errored units with reason, observed and limit, in a stable order."""
     return _query(
         staging,
-        """SELECT stage, unit, item_id, outcome, gate, reason, observed, "limit", path, line
+        """SELECT stage, unit, item_id, outcome, gate, reason, observed, "limit", path, line,
+                  evidence ->> '$.found' AS found
            FROM rejections
            WHERE ($gate IS NULL OR gate = $gate)
              AND ($reason IS NULL OR reason = $reason)

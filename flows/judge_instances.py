@@ -56,12 +56,17 @@ Told = Mapping[str, Sequence[Judged[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class JudgedPool:
-    """Candidates that passed, the outputs of the stages, what a model cost, and its replies."""
+    """The outputs of the stages, the labels last, what a model cost, and its replies."""
 
-    candidates: tuple[Candidate, ...]
     outputs: list[StageOutput]
     costs: Sequence[Mapping[str, Scalar]] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidates that passed; read when asked for, since Prefect walks through what a
+        flow returns."""
+        return read_labelled(self.outputs[-1].path)
 
 
 @flow(name="judge-instances", validate_parameters=False)
@@ -96,13 +101,9 @@ def _judge(run: Run, packaged: Path, decisions: Decisions, agreed: Consented | N
     costs = cost_rows(asked_with(run), {**told, **labels})
     outputs = [contained, labelled]
     if agreed is not None:
-        return JudgedPool(
-            read_labelled(labelled.path),
-            [agreed.output, *outputs],
-            [*agreed.costs, *costs],
-            {**replies, **agreed.inputs},
-        )
-    return JudgedPool(read_labelled(labelled.path), outputs, costs, replies)
+        inputs = {**replies, **agreed.inputs}
+        return JudgedPool([agreed.output, *outputs], [*agreed.costs, *costs], inputs)
+    return JudgedPool(outputs, costs, replies)
 
 
 @task(name="judge-containment")

@@ -38,6 +38,15 @@ def judge(leaks: Sequence[Leak]) -> Verdict:
     return Verdict.failing(NAME, reason, len(leaks), 0, measures)
 
 
+def places(leaks: Sequence[Leak]) -> str:
+    """Where values stand and of which kind they are, never the values."""
+    told = "; ".join(
+        f"{leak.kind} in {leak.file} ({leak.encoding}, byte {leak.offset})"
+        for leak in leaks[:_SHOWN]
+    )
+    return f"{told} and {len(leaks) - _SHOWN} more" if len(leaks) > _SHOWN else told
+
+
 def session_of(candidate: Candidate) -> str:
     """The session that a candidate of the sessions lane came from."""
     return candidate.provenance.item_id.rpartition("_i")[0]
@@ -72,13 +81,8 @@ def guard_release(root: Path, candidates: Sequence[Candidate], guarded: Guarded)
         for leak in _release_leaks(root / half, half, sessions, guarded)
     ]
     if found:
-        told = "; ".join(
-            f"{leak.kind} in {leak.file} ({leak.encoding}, byte {leak.offset})"
-            for leak in found[:_SHOWN]
-        )
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise ReleaseError(
-            f"the leak scan found private values: {told}{more}. Nothing was published; "
+            f"the leak scan found private values: {places(found)}. Nothing was published; "
             "see `benchmint audit` for where they come from."
         )
 

@@ -22,7 +22,7 @@ from data.payload import dump_instance
 from data.run_store import StageOutput
 from flows.guarded import Guarded, digest_of, sought_in
 from flows.leak_check import STAGE as CHECK
-from flows.leak_check import judge, leaks_of
+from flows.leak_check import judge, leaks_of, places
 from flows.mask_shard import STAGE, MaskJob, mask_shard
 from flows.masking_recipe import MaskingRecipe, with_approvals
 from flows.run import Run
@@ -87,12 +87,11 @@ def check_leaks(
 
 
 def _write_check(pool: StoredPool, sought: Guarded, out: Path) -> None:
-    verdicts = [
-        (one.task_id, judge(leaks_of(one, pool.fixtures, sought))) for one in pool.candidates
-    ]
+    found = [(one.task_id, leaks_of(one, pool.fixtures, sought)) for one in pool.candidates]
+    verdicts = [(task_id, judge(leaks)) for task_id, leaks in found]
     rows = [
-        gated_row(CHECK, "candidate", task_id, deciding([verdict]), {})
-        for task_id, verdict in verdicts
+        gated_row(CHECK, "candidate", task_id, deciding([judge(leaks)]), {"found": places(leaks)})
+        for task_id, leaks in found
     ]
     ids = [candidate.task_id for candidate in pool.candidates]
     kind = StageKind.FILTER

@@ -19,7 +19,7 @@ from data.snapshot.neutralise import one_line, visible
 from flows.commands import audit_page
 
 _WIDE = 10_000
-_BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line")
+_BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line", "found")
 
 
 def command(
@@ -96,7 +96,8 @@ def _show(told: dict[str, Rows], as_json: bool) -> None:
     for title, rows in told.items():
         if not rows:
             continue
-        columns = _BRIEF if title == "rejections" else tuple(rows[0])
+        wanted = _BRIEF if title == "rejections" else tuple(rows[0])
+        columns = [name for name in wanted if any(row[name] is not None for row in rows)]
         table = Table(title=f"{title} ({len(rows)})", title_justify="left", box=None)
         for name in columns:
             table.add_column(name, overflow="fold")
