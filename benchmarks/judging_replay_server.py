@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.judging.file_types import TYPES
+from construction.judging.offline.taxonomy import business_task
 from construction.judging.prompted.catalogue import default_catalogue
 from construction.judging.prompted.grading import Dimension
 from data.atomic import write_bytes
@@ -48,7 +49,7 @@ def _answer(fields: Any, case: Any) -> dict[str, Any]:
     if "self_contained" in fields:
         return _verdict(case, whole=draw % 10 > 0)
     if "business_task" in fields:
-        return _labels(draw)
+        return _labels(case["request"], draw)
     if "criteria" in fields:
         return _grading(case)
     raise ValueError(f"no answer with {sorted(fields)}")
@@ -64,12 +65,12 @@ def _verdict(case: Any, *, whole: bool) -> dict[str, Any]:
     }
 
 
-def _labels(draw: int) -> dict[str, Any]:
+def _labels(request: str, draw: int) -> dict[str, Any]:
     catalogue = default_catalogue()
     roles, skills = sorted(catalogue.roles), sorted(catalogue.skills)
     families = sorted(catalogue.families)
     return {
-        "business_task": "Make a file out of another one, as the request describes it",
+        "business_task": business_task(request) or "Work on what was asked",
         "role": _choice(roles[draw % len(roles)]),
         "skill_subclass": _choice(skills[draw % len(skills)]),
         "task_family": _choice(families[draw % len(families)]),

@@ -28,21 +28,39 @@ class Shape(StrEnum):
 
 _ORDER = tuple(Shape)
 _TOOL_NAME = "answer"
+_BOUNDS = frozenset({"maxLength", "maxItems"})
+_LARGEST = 1000  # of the bounds that a server can make a grammar of; llama.cpp's breaks at 1,500
 _UNSUPPORTED = re.compile(
     r"response_format|json_schema|json_object|structured.output|tool_choice|\btools?\b|grammar|guided"
 )
 
 
 def shape_fields(shape: Shape, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a request that asks for `schema` in the given shape."""
+    """The part of a request that asks for `schema` in the given shape.
+
+    Servers that make a grammar of it get no large bounds: replies are validated in any case.
+    """
     if shape is Shape.SCHEMA:
         named = {"name": _TOOL_NAME, "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
+    schema = _loose(schema)
     if shape is Shape.OBJECT:
         return {"response_format": {"type": "json_object", "schema": schema}}
     function = {"name": _TOOL_NAME, "description": "Give the answer.", "parameters": schema}
     chosen = {"type": "function", "function": {"name": _TOOL_NAME}}
     return {"tools": [{"type": "function", "function": function}], "tool_choice": chosen}
+
+
+def _loose(value: Any) -> Any:
+    """A schema without its large bounds."""
+    if isinstance(value, Mapping):
+        large = {name for name in _BOUNDS & value.keys() if _is_large(value[name])}
+        return {name: _loose(part) for name, part in value.items() if name not in large}
+    return [_loose(part) for part in value] if isinstance(value, list) else value
+
+
+def _is_large(bound: Any) -> bool:
+    return isinstance(bound, int) and bound > _LARGEST
 
 
 def is_unsupported(status: int, message: str) -> bool:

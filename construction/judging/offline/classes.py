@@ -35,8 +35,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class ClassesConfig(StageConfig):
     """Requests within `radius` of each other (average linkage, cosine distance) share a class.
 
-    `skill_share` of the distance is whether two requests have the same skill; `chars` of a request
-    are read. `held_out_share` of the subclasses of a big class are kept for held-out tests.
+    `skill_share` of the distance is whether two requests have the same skill. Compared are business
+    tasks, and of a request that has none its first `chars`. `held_out_share` of the subclasses of a
+    big class are kept for held-out tests.
     """
 
     radius: Share = 0.6
@@ -89,8 +90,9 @@ def induce_classes(
         clusters = _clusters(members, config, encode)
         groups = [group for group, _ in clusters]
         names = _names(groups, seen)
+        everywhere = _spread(members)
         for (subclass_id, name), (group, others) in zip(names, clusters, strict=True):
-            definition = _definition(group, members)
+            definition = _definition(group, everywhere, len(members))
             inside = tuple(member for member, _ in group)
             told.append(ClassGroup(subclass_id, role, inside, tuple(others)))
             for member, closeness in group:
@@ -130,7 +132,8 @@ def _clusters(
 
     Each with the members outside that are nearest to its middle.
     """
-    texts = [f"{one.business_task}. {one.request[: config.chars]}" for one in members]
+    # The rest of a request, its names and figures, sets tasks of a kind apart; it costs far more.
+    texts = [one.business_task or one.request[: config.chars] for one in members]
     vectors = encode(texts)
     labels = _linked(members, vectors, config)
     found: dict[int, list[int]] = defaultdict(list)
@@ -199,16 +202,20 @@ def _commonest(group: Group) -> str:
 
 
 def _terms(group: Group) -> list[str]:
-    counts = Counter(word for member, _ in group for word in set(_words(member)))
+    counts = _spread(member for member, _ in group)
     return sorted(counts, key=lambda word: (-counts[word], word))[:_TERMS]
 
 
-def _definition(group: Group, members: list[Member]) -> str:
+def _spread(members: Iterable[Member]) -> Counter[str]:
+    """In how many business tasks each word stands."""
+    return Counter(word for member in members for word in set(_words(member)))
+
+
+def _definition(group: Group, everywhere: Counter[str], members: int) -> str:
     """The skill's definition, and the words that the group has more often than its role."""
-    everywhere = Counter(word for member in members for word in set(_words(member)))
-    here = Counter(word for member, _ in group for word in set(_words(member)))
+    here = _spread(member for member, _ in group)
     weight = {
-        word: round(count * math.log((1 + len(members)) / everywhere[word]), 9)
+        word: round(count * math.log((1 + members) / everywhere[word]), 9)
         for word, count in here.items()
         if count * 2 >= len(group)
     }

@@ -151,7 +151,7 @@ def _names(text: str) -> Spans:
 
 def _proper(words: list[str], opens: bool) -> str:
     """What is a name of capitalised words in a row; the first of a sentence says nothing."""
-    common = frozenset(table("faithfulness")["common"])
+    common = _common()
     if opens and not (len(words[0]) > 1 and words[0].isupper()):
         words = words[1:]
     while words and words[0].lower() in common:
@@ -159,6 +159,11 @@ def _proper(words: list[str], opens: bool) -> str:
     while words and words[-1].lower() in common:
         words = words[:-1]
     return " ".join(words) if len("".join(words)) > 1 else ""
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(table("faithfulness")["common"])
 
 
 @cache
