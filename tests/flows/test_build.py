@@ -91,7 +91,7 @@ def test_private_things_are_private(demo: Demo) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("build", "nowhere", "--quiet"), "found nothing; expected a session log"),
+        (("build", "nowhere", "--quiet"), "found nothing; expected a file or folder"),
         (("build", "--config", "none.toml"), "none.toml: cannot be read"),
         (("audit", "--out", "nowhere"), "Run `benchmint build` first"),
         (("audit", "--private"), "Name it with --instance"),
