@@ -110,8 +110,9 @@ def _grading(case: Any) -> dict[str, Any]:
     }
 
 
-async def main(port_file: Path) -> None:
-    listening = await asyncio.start_server(Fitting().serve, "127.0.0.1", 0, backlog=1024)
+async def serve(server: Server, port_file: Path) -> None:
+    """Listen until killed; the port stands in the file once it does."""
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, backlog=1024)
     port: Any = listening.sockets[0].getsockname()[1]
     write_bytes(port_file, str(port).encode())
     async with listening:
@@ -119,4 +120,4 @@ async def main(port_file: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    asyncio.run(serve(Fitting(), Path(sys.argv[1])))

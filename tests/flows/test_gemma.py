@@ -28,12 +28,12 @@ from tests.construction.judging.calls.real import MODEL, NOWHERE, needs_model, s
 from tests.flows.command import command, environment, key_file, sums
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200), needs_model]
-CONTEXT = 6144  # tokens; the longest prompt of the demo takes about 4,000
+CONTEXT = 4096  # tokens; the longest short prompt takes 3,500, and what rambles ends soon
 STORE, REVIEW = Path("private", "captures", "llm"), Path("private", "review")
 
 
 def workspace_in(folder: Path) -> Path:
-    """Two generated sessions, and one that is too long for the model."""
+    """Two generated sessions, one that is too long for the model, and one popular skill."""
     generate(folder, 2, 3)
     lines = (
         f"第{n}条：第{n}组在{n % 12 + 1}月完成了{n * 37 % 1000}件样品的检验，"
@@ -45,15 +45,17 @@ def workspace_in(folder: Path) -> Path:
     )
     said = [{"role": "user", "content": asked}, {"role": "assistant", "content": "好的，已写好。"}]
     (folder / "sessions" / "long.json").write_text(json.dumps({"messages": said}))
+    for path in (folder / "signals").glob("*.csv"):  # one skill, so that there is one seed idea
+        head, _, skill, *_ = path.read_text().splitlines()
+        path.write_text(f"{head}\n{skill}\n")
     return folder
 
 
 def configuration(workspace: Path, mode: str, url: str) -> Path:
-    """The workspace's own settings, the model in all stages, and few questions and ideas."""
+    """The workspace's own settings, the model in all stages, and few questions."""
     told = tomllib.loads((workspace / "benchmint.toml").read_text())
     told["judging"] = {"model": {"name": MODEL}}
     told["questions"]["sampling"]["size"] = 2
-    told["signals"]["analysis"] = {"ideas": 1}
     told["runtime"] = {
         "signals": sorted(str(path) for path in (workspace / "signals").glob("*.csv")),
         "llm": {"base_url": url, "concurrency": 1, "timeout": 1800},

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 
 from construction.judging.calls.batch_lines import Order, chunks, order, read_lines
 from construction.judging.calls.budget import Budget
@@ -72,6 +73,22 @@ def test_every_shape_carries_the_schema_and_a_limit(shape: Shape) -> None:
     assert '"score"' in json.dumps({**sent, "messages": []})
     assert ("JSON Schema" in sent["messages"][0]["content"]) is (shape is Shape.OBJECT)
     assert "a" not in sent.get("metadata", {})
+
+
+class Long(BaseModel):
+    """An answer with a bound that is too large for a grammar, and one that is not."""
+
+    text: str = Field(max_length=1_500)
+    title: str = Field(max_length=120)
+
+
+@pytest.mark.parametrize(
+    ("shape", "carried"), [("json_schema", 2), ("json_object", 1), ("tool", 1)]
+)
+def test_servers_that_make_a_grammar_get_no_large_bounds(shape: Shape, carried: int) -> None:
+    question = replace(ask("a"), answer=Long)
+    sent = body(Turn(question), CONFIG, Shape(shape), "max_tokens")
+    assert json.dumps({**sent, "messages": []}).count("maxLength") == carried
 
 
 def test_pictures_go_along_as_data() -> None:

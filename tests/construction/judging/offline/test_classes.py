@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given
@@ -52,6 +53,16 @@ def test_requests_about_one_thing_share_a_class() -> None:
         "executive.speech-2",
         "marketing.content_writing",
     }
+
+
+def test_tasks_are_compared_by_what_is_wanted_not_by_the_rest_of_the_request() -> None:
+    pool = [
+        Member(f"t{number}", "executive", "executive.speech", "Text about the roof", request)
+        for number, request in enumerate(("For the garden party", "For the speech of May"))
+    ]
+    assert len(induce_classes(pool, ClassesConfig(radius=0.1), encode).groups) == 1
+    unnamed = [replace(one, business_task="") for one in pool]
+    assert len(induce_classes(unnamed, ClassesConfig(radius=0.1), encode).groups) == 2
 
 
 def test_a_class_has_name_and_definition() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.offline.containment import ContainmentConfig, judge_containment
+from construction.judging.offline.containment import ContainmentConfig, judge_containment, verdict
 from construction.sessions.prompt_words import WORDS
 from tests.construction.judging.offline.cases import case
 
@@ -18,7 +18,9 @@ PASTED = (
 
 
 def judged(one: Case) -> Containment:
-    return judge_containment(one, ContainmentConfig())
+    found = judge_containment(one, ContainmentConfig())
+    assert verdict(one, ContainmentConfig()) == found.model_copy(update={"rewritten_prompt": None})
+    return found
 
 
 @pytest.mark.parametrize(

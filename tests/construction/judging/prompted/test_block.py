@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.prompted.asking import question
-from construction.judging.prompted.block import Cleaner, data_block
+from construction.judging.prompted.block import Cleaner, data_block, indented
 from construction.judging.prompted.containment import containment_stage
 from construction.judging.prompted.prompt import NAMES, load_prompt, prompts_digest
 from tests.construction.judging.prompted.fakes import CONFIG, case
@@ -41,6 +41,17 @@ def test_the_fence_is_a_digest_that_its_content_cannot_hold(text: str) -> None:
     assert first == data_block({"request": text}, [])
     forged = data_block({"request": f"{text} {first.fence}"}, [])
     assert forged.fence not in forged.text
+
+
+LEAVES = st.one_of(st.text(), st.integers(), st.booleans(), st.none(), st.floats())
+JSON = st.recursive(
+    LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
+)
+
+
+@given(JSON)
+def test_material_is_written_as_json_writes_it(value: object) -> None:
+    assert indented(value) == json.dumps(value, ensure_ascii=False, indent=1)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from construction.judging.calls.contracts import CallReason, Question
 from construction.judging.contracts import Taxonomy
+from construction.judging.offline.taxonomy import skill_definition, skill_name
 from construction.judging.prompted.asking import question
 from construction.judging.prompted.catalogue import default_catalogue
 from construction.judging.prompted.contracts import Catalogue, Judged, JudgeReason
@@ -86,6 +87,12 @@ def test_the_tables_stand_in_the_system_text() -> None:
 def test_a_catalogue_has_the_roles_of_the_contract() -> None:
     with pytest.raises(ValueError, match="role classes"):
         Catalogue({"executive": "x"}, {}, {}, {})
+
+
+def test_the_skills_of_the_catalogue_are_those_of_the_rules() -> None:
+    for skill, told in CATALOGUE.skills.items():
+        assert skill.partition(".")[0] in CATALOGUE.roles
+        assert told == f"{skill_name(skill)}: {skill_definition(skill)}"
 
 
 GROUP = TaskGroup("g1", ("Check invoices of May", "Check invoices of June"), ("Write a poem",))
