@@ -154,9 +154,9 @@ _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime
 _OWN = frozenset({"at", "level", "run_id", "logger", "error", "error_at"})
 
 
-def _fields(record: logging.LogRecord) -> frozenset[str]:
-    """The names that `extra` gave; those of the line itself cannot be taken."""
-    return frozenset(record.__dict__) - _STANDARD - _OWN
+def _fields(record: logging.LogRecord) -> list[str]:
+    """The names that `extra` gave, in its order; those of the line itself cannot be taken."""
+    return [name for name in record.__dict__ if name not in _STANDARD | _OWN]
 
 
 def _plain(value: object) -> Any:
