@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from prefect import flow, task
-
 from anonymization.tables.release_gate import JudgedTable
-from data.errors import ConfigError, guarded
+from data.errors import ConfigError
 from data.run_store import StageOutput
 from flows import table_stages
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
 from flows.sealed_tables import keep, kept, require_unchanged
+from flows.steps import lane, stage
 from flows.table_files import TableFile, digests, find_tables
 from flows.table_release import AnonymizedTables, judge, released
 
 
-@flow(name="anonymize-tables", validate_parameters=False)
+@lane("anonymize-tables")
 def anonymize_tables(recipe: FlowRecipe, runtime: FlowRuntime) -> AnonymizedTables | None:
     """Find, anonymize and attack, judge; None where no tables were given.
 
@@ -51,15 +50,13 @@ def declared_files(run: Run) -> list[TableFile]:
     return find_tables(given, {*recipe.tables, *recipe.aggregates}) if given else []
 
 
-@task(name="find-tables")
-@guarded("find-tables")
+@stage("find-tables")
 def find_files(run: Run, files: Sequence[TableFile]) -> StageOutput:
     """The books of the files that were given."""
     return table_stages.find(run, files)
 
 
-@task(name="anonymize-tables")
-@guarded("anonymize-tables")
+@stage("anonymize-tables")
 def perturb_and_attack(
     run: Run, files: Sequence[TableFile], inputs: Mapping[str, str]
 ) -> StageOutput:
@@ -67,8 +64,7 @@ def perturb_and_attack(
     return table_stages.anonymize(run, files, inputs)
 
 
-@task(name="judge-tables")
-@guarded("judge-tables")
+@stage("judge-tables")
 def judge_tables(
     run: Run, made: StageOutput, sealed: bool
 ) -> tuple[StageOutput, list[JudgedTable]]:

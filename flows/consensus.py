@@ -7,9 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from prefect import task
-from prefect.artifacts import create_table_artifact
-
 from construction.judging.calls.config import LlmConfig
 from construction.judging.consensus import RULES, STAGE, UNIT, ConsensusConfig, Routed, route
 from construction.judging.contracts import Case, Containment
@@ -38,12 +35,12 @@ from construction.judging.rounds import (
 from data.atomic import private_dir
 from data.canonical import digest
 from data.contracts import Scalar, StageKind
-from data.errors import guarded
 from data.run_store import StageOutput
 from data.snapshot import layout
 from flows.model_calls import asked_with, cost_rows, open_client, settled
 from flows.run import Run
 from flows.stage_books import write_books
+from flows.steps import keep_table, stage
 
 REVIEW = "review"
 Rounds = dict[str, list[Round]]
@@ -64,8 +61,7 @@ class Consented:
     inputs: Mapping[str, str]
 
 
-@task(name="consensus")
-@guarded("consensus")
+@stage("consensus")
 def ask_annotators(run: Run, cases: Sequence[Case], decisions: Decisions) -> Consented:
     """Hold the rounds that are due, admit what is unanimous or decided, queue the rest."""
     config = run.recipe.judging.consensus
@@ -76,7 +72,7 @@ def ask_annotators(run: Run, cases: Sequence[Case], decisions: Decisions) -> Con
     undecided = route(ids, voices, config)
     routed = route(ids, voices, config, decided=decided)
     write_items(run.private / REVIEW, _disputed(cases, rounds, undecided, config))
-    create_table_artifact([asdict(one) for one in routed.funnel], key="consensus-rounds")
+    keep_table("consensus-rounds", [asdict(one) for one in routed.funnel])
     write = partial(_write_books, ids, routed)
     output = run.store.run(STAGE, run.store.key(STAGE, ids, list(routed.ledger)), write)
     kept = {one.item_id: one for one in routed.admitted}

@@ -9,9 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefect import flow, task
-from prefect.artifacts import create_table_artifact
-
 from construction.judging.contracts import Case
 from construction.judging.judge import (
     JudgingConfig,
@@ -29,7 +26,6 @@ from construction.judging.review import Decisions, recorded, write_items
 from data.atomic import private_dir
 from data.canonical import digest
 from data.contracts import Candidate, Scalar
-from data.errors import guarded
 from data.run_store import StageOutput
 from flows.consensus import REVIEW, Consented, ask_annotators
 from flows.judging_stages import (
@@ -46,6 +42,7 @@ from flows.judging_stages import (
 from flows.model_calls import asked_with, cost_rows, one_budget, open_client, said, settled
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
+from flows.steps import keep_table, lane, stage
 
 if TYPE_CHECKING:
     from construction.judging.llm import Client
@@ -69,7 +66,7 @@ class JudgedPool:
         return read_labelled(self.outputs[-1].path)
 
 
-@flow(name="judge-instances", validate_parameters=False)
+@lane("judge-instances")
 def judge_instances(recipe: FlowRecipe, runtime: FlowRuntime, packaged: Path) -> JudgedPool:
     """Judge what was packaged into `packaged`, by the annotators, model and rules of the recipe."""
     run = open_run(recipe, runtime)
@@ -79,8 +76,7 @@ def judge_instances(recipe: FlowRecipe, runtime: FlowRuntime, packaged: Path) ->
         if recipe.judging.consensus.annotators:
             agreed = ask_annotators(run, read_cases(packaged), decisions)
         judged = _judge(run, packaged, decisions, agreed)
-    if judged.costs:
-        create_table_artifact([dict(row) for row in judged.costs], key="judging-costs")
+    keep_table("judging-costs", judged.costs)
     return judged
 
 
@@ -106,8 +102,7 @@ def _judge(run: Run, packaged: Path, decisions: Decisions, agreed: Consented | N
     return JudgedPool(outputs, costs, replies)
 
 
-@task(name="judge-containment")
-@guarded("judge-containment")
+@stage("judge-containment")
 def contain_by_rules(run: Run, packaged: Path, decisions: Decisions) -> StageOutput:
     """Keep what the rules, or people, find self-contained."""
     config = run.recipe.judging
@@ -121,8 +116,7 @@ def contain_by_rules(run: Run, packaged: Path, decisions: Decisions) -> StageOut
     return run.store.run(CONTAINMENT, _key(run, CONTAINMENT, cases, decisions), write)
 
 
-@task(name="judge-containment")
-@guarded("judge-containment")
+@stage("judge-containment")
 def contain_by_model(
     run: Run, packaged: Path, decisions: Decisions, client: Client
 ) -> tuple[Told, StageOutput]:
@@ -138,8 +132,7 @@ def contain_by_model(
     return {CONTAINMENT: judged}, run.store.run(CONTAINMENT, key, write)
 
 
-@task(name="judge-containment")
-@guarded("judge-containment")
+@stage("judge-containment")
 def contain_as_agreed(run: Run, agreed: Consented, decisions: Decisions) -> StageOutput:
     """Keep what the annotators, or people, agreed on as self-contained."""
     final = reviewed(agreed.judged, decisions)
@@ -148,8 +141,7 @@ def contain_as_agreed(run: Run, agreed: Consented, decisions: Decisions) -> Stag
     return run.store.run(CONTAINMENT, key, write)
 
 
-@task(name="label-and-grade")
-@guarded("label-and-grade")
+@stage("label-and-grade")
 def label_and_grade(
     run: Run, contained: Path, decisions: Decisions, client: Client | None
 ) -> tuple[Told, StageOutput]:

@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 
 import polars as pl
-from prefect import task
 
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.probe.freeze import frozen_path
@@ -16,7 +15,6 @@ from construction.sessions.reach import with_frozen_pages
 from construction.sessions.survivors import Survivor, read_survivors
 from data.canonical import canonical_json
 from data.contracts import Candidate, Outcome, StageKind
-from data.errors import guarded
 from data.ledger import deciding, gated_row
 from data.payload import dump_instance
 from data.run_store import StageOutput
@@ -28,13 +26,13 @@ from flows.masking_recipe import MaskingRecipe, with_approvals
 from flows.run import Run
 from flows.shard_stage import run_shards
 from flows.stage_books import write_books
+from flows.steps import stage
 from flows.stored_pool import StoredPool
 
 _SHARD = 8  # sessions: few enough that every worker has some, and progress shows
 
 
-@task(name="mask")
-@guarded("mask")
+@stage("mask")
 def mask_sessions(
     run: Run, survivors: Sequence[Survivor], results: Mapping[str, ProbeResult]
 ) -> tuple[list[Survivor], list[StageOutput]]:
@@ -71,8 +69,7 @@ def _key(run: Run, part: Sequence[Sequence[Survivor]], config: MaskingRecipe) ->
     return run.store.key(STAGE, told, config, run.key_id)
 
 
-@task(name="leak-check")
-@guarded("leak-check")
+@stage("leak-check")
 def check_leaks(
     run: Run, pool: StoredPool, masked: Sequence[StageOutput]
 ) -> tuple[list[Candidate], StageOutput]:

@@ -20,6 +20,7 @@ from construction.judging.prompted.containment import STAGE as CONTAINMENT
 from construction.judging.prompted.phrasing import STAGE as PHRASE
 from construction.judging.prompted.prefilters import STAGE as IDEAS
 from construction.sessions.candidates import STAGE as PACKAGE
+from construction.sessions.probe.transport import Wire
 from construction.sessions.reach import STAGE as NETWORK
 from data.errors import BenchmintError, ReleaseError
 from data.run_store import RunStore, StageOutput
@@ -30,16 +31,17 @@ from flows.lanes import LanePool, joined
 from flows.leak_check import STAGE as CHECK
 from flows.mask_shard import STAGE as MASK
 from flows.mixture import MixtureRef
-from flows.plan_aside import aside, without_prefect
+from flows.plan_aside import aside
 from flows.plan_reasons import reason
 from flows.questions import ASK, READ
 from flows.recipe import Recipe, Runtime
-from flows.run import PLANNED, code_version, open_run
+from flows.run import PLANNED, Planned, code_version, open_run
 from flows.select_subset import STAGE as SELECT
 from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
+from flows.steps import without_prefect
 from flows.table_files import FIND
 from flows.table_release import JUDGE
 from flows.table_stages import ANONYMIZE
@@ -163,7 +165,7 @@ class _Walk:
 def plan_build(recipe: Recipe, runtime: Runtime) -> list[PlannedStage]:
     """The stages of a build in their order. Raises what a build would raise before it computes."""
     stages = runtime.out / "private" / "stages"
-    with TemporaryDirectory(prefix="benchmint-plan-") as folder, without_prefect(_no_network):
+    with TemporaryDirectory(prefix="benchmint-plan-") as folder, without_prefect():
         scratch = Path(folder)
         recipe, given, _ = with_source(recipe, aside(recipe, runtime, scratch / "out"))
         store = PlanStore(stages, code_version(), scratch / "books")
@@ -173,7 +175,7 @@ def plan_build(recipe: Recipe, runtime: Runtime) -> list[PlannedStage]:
 
 @contextmanager
 def _planning(store: PlanStore) -> Iterator[None]:
-    token = PLANNED.set(store)
+    token = PLANNED.set(Planned(store, Wire(resolve=_no_network, connect=_no_network)))
     try:
         yield
     finally:
@@ -195,5 +197,5 @@ def _walk(store: PlanStore, recipe: Recipe, runtime: Runtime) -> list[PlannedSta
     return walk.found
 
 
-def _no_network() -> NoReturn:
+async def _no_network(*_: Any) -> NoReturn:
     raise NotThere(NETWORK, "addresses have to be probed")

@@ -1,21 +1,13 @@
-"""Where a plan is made: a folder that stands for the output, without Prefect and the network."""
+"""Where a plan is made: a folder that stands for the output."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NoReturn
-from unittest.mock import patch
-
-from prefect import Flow, Task
-from prefect.artifacts import Artifact
+from typing import Any
 
 from anonymization.tables.seal import RECORD
 from construction.judging.calls.config import Mode
-from construction.sessions.probe.client import Prober
 from data.atomic import private_dir
 from data.demo.generate import CONFIG
 from flows.recipe import Recipe, Runtime
@@ -67,25 +59,3 @@ def _stand_in(folder: Path, target: Path) -> None:
 def _copy(source: Path, target: Path) -> None:
     if source.is_file():
         shutil.copyfile(source, target)
-
-
-@contextmanager
-def without_prefect(no_network: Callable[[], NoReturn]) -> Iterator[None]:
-    """Flows and tasks are called as the functions that they wrap, artifacts are not kept.
-
-    Whoever would probe an address calls `no_network` instead.
-    """
-
-    def plainly(wrapped: Any, *args: Any, **kwargs: Any) -> Any:
-        return wrapped.fn(*args, **kwargs)
-
-    async def unprobed(*_: Any) -> NoReturn:
-        no_network()
-
-    with ExitStack() as stack:
-        for kind in (Flow, Task):
-            stack.enter_context(patch.object(kind, "__call__", plainly))
-        unkept = SimpleNamespace(id=None)
-        stack.enter_context(patch.object(Artifact, "create", lambda *_, **__: unkept))
-        stack.enter_context(patch.object(Prober, "probe", unprobed))
-        yield

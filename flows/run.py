@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers, write_bytes
 from data.canonical import digest, file_digest, keyed_digest
@@ -19,6 +20,9 @@ from data.errors import BenchmintError, ConfigError
 from data.run_store import RunStore
 from flows.logs import logged
 from flows.recipe import Recipe, Runtime
+
+if TYPE_CHECKING:
+    from construction.sessions.probe.transport import Wire
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
@@ -37,6 +41,7 @@ class Run:
     runtime: Runtime
     store: RunStore
     key: bytes
+    wire: Wire | None = None  # what lies behind the door to the network; None: the network
 
     @property
     def out(self) -> Path:
@@ -68,16 +73,25 @@ class Run:
         return f"{prefix}-{keyed_digest(self.key, item_id)[:16]}"
 
 
-# Where a plan is made, its own store stands in the place of the one that computes.
-PLANNED: ContextVar[RunStore | None] = ContextVar("planned", default=None)
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a plan puts in the place of the store that computes, and of the network."""
+
+    store: RunStore
+    wire: Wire
+
+
+PLANNED: ContextVar[Planned | None] = ContextVar("planned", default=None)
 
 
 def open_run(recipe: Recipe, runtime: Runtime) -> Run:
     """Create the directories and the release key if they are not there yet."""
     private = private_dir(runtime.out / "private")
     key = release_key(runtime.key_file or private / "release.key")
-    store = PLANNED.get() or RunStore(private / "stages", code_version())
-    return Run(recipe, runtime, store, key)
+    planned = PLANNED.get()
+    if planned is not None:
+        return Run(recipe, runtime, planned.store, key, planned.wire)
+    return Run(recipe, runtime, RunStore(private / "stages", code_version()), key)
 
 
 @contextmanager

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from prefect import flow, task
 
 from construction.signals.families_of_tasks import with_families
 from data.atomic import write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind
-from data.errors import guarded
 from data.run_store import StageOutput
 from data.schemas import CANDIDATES
 from data.staging.tables import SCORES
@@ -26,6 +24,7 @@ from flows.mixture import MixtureRef
 from flows.recipe import FlowRecipe, FlowRuntime, Runtime
 from flows.run import Run, open_run
 from flows.stage_books import write_books
+from flows.steps import lane, stage
 from selection.scores import ScoreMatrix, read_scores
 
 STAGE = "select"
@@ -42,7 +41,7 @@ class Chosen:
     inputs: Mapping[str, str]
 
 
-@flow(name="select-subset", validate_parameters=False)
+@lane("select-subset")
 def select_subset(
     recipe: FlowRecipe, runtime: FlowRuntime, pool: Sequence[Candidate], mixture: MixtureRef | None
 ) -> Chosen:
@@ -60,8 +59,7 @@ def select_subset(
     )
 
 
-@task(name="select")
-@guarded("select")
+@stage("select")
 def choose_tasks(run: Run, pool: Sequence[Candidate], weights: Mapping[str, float]) -> StageOutput:
     """Choose, unless this pool was chosen from already."""
     pool = sorted(pool, key=lambda candidate: candidate.task_id)

@@ -9,8 +9,6 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from prefect import task
-
 from construction.sessions.candidates import STAGE as PACKAGE
 from construction.sessions.candidates import package_survivors
 from construction.sessions.gates.network import ProbeResult
@@ -30,7 +28,7 @@ from construction.sessions.survivors import (
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
 from data.contracts import LedgerRow, StageKind
-from data.errors import ConfigError, guarded
+from data.errors import ConfigError
 from data.payload import dump_instance
 from data.run_store import StageOutput
 from data.schemas import FILES
@@ -39,11 +37,11 @@ from flows.judging_stages import with_excerpts, write_cases
 from flows.run import Run
 from flows.shard_stage import run_shards
 from flows.stage_books import write_books
+from flows.steps import stage
 from flows.stored_pool import StoredPool, read_pool, write_pool
 
 
-@task(name="scan")
-@guarded("scan")
+@stage("scan")
 def scan_files(run: Run) -> tuple[list[ScannedFile], StageOutput]:
     """Identify every file that was given."""
     files = scan(run.runtime.sessions, run.recipe.source.format)
@@ -91,8 +89,7 @@ def _write_scan(files: Sequence[ScannedFile], out: Path) -> None:
     write_table(out / "files.parquet", records, FILES.schema)
 
 
-@task(name="recover-and-gate")
-@guarded("recover-and-gate")
+@stage("recover-and-gate")
 def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput]:
     """Shard by shard: read, recover, and measure the gates that need no network."""
     config = run.recipe.sessions.mechanical
@@ -120,8 +117,7 @@ def _state_of(roots: Sequence[Path]) -> str:
     return digest(told)
 
 
-@task(name="keep-distinct")
-@guarded("keep-distinct")
+@stage("keep-distinct")
 def keep_distinct(run: Run, gated: Sequence[Path]) -> tuple[list[Survivor], StageOutput]:
     """Instances that stand in several files are kept once."""
     survivors = read_survivors(gated)
@@ -139,8 +135,7 @@ def keep_distinct(run: Run, gated: Sequence[Path]) -> tuple[list[Survivor], Stag
     return kept, run.store.run("distinct", run.store.key("distinct", told), write)
 
 
-@task(name="probe-network")
-@guarded("probe-network")
+@stage("probe-network")
 def probe_network(
     run: Run, survivors: Sequence[Survivor]
 ) -> tuple[list[Survivor], dict[str, ProbeResult], StageOutput]:
@@ -148,7 +143,7 @@ def probe_network(
     config = run.recipe.sessions.network
     captures = Captures.load(run.private / "captures" / "network.jsonl")
     urls = urls_of(survivors)
-    results = probe_urls(urls, config, run.runtime.network, captures, run.frozen)
+    results = probe_urls(urls, config, run.runtime.network, captures, run.frozen, run.wire)
     if len(captures):
         captures.save()
     judged = judge_reach(survivors, results, config)
@@ -170,8 +165,7 @@ def probe_network(
     return judged.kept, results, run.store.run(NETWORK, run.store.key(NETWORK, told), write)
 
 
-@task(name="package")
-@guarded("package")
+@stage("package")
 def package_tasks(run: Run, survivors: Sequence[Survivor]) -> tuple[StoredPool, StageOutput]:
     """Package what is left into candidates, and ask of each whether it will do."""
     told = [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prefect import flow
-
 from flows.judge_instances import judge_instances
 from flows.lanes import LanePool
 from flows.masking import check_leaks, mask_sessions
@@ -19,9 +17,10 @@ from flows.session_stages import (
     recover_and_gate,
     scan_files,
 )
+from flows.steps import lane
 
 
-@flow(name="sessions-to-tasks", validate_parameters=False)
+@lane("sessions-to-tasks")
 def sessions_to_tasks(recipe: FlowRecipe, runtime: FlowRuntime) -> LanePool | None:
     """From logs to masked, packaged candidates; None where no sessions were given."""
     if not runtime.sessions:

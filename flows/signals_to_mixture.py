@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from prefect import flow, task
-from prefect.artifacts import create_table_artifact
-
 from data.canonical import file_digest
-from data.errors import guarded
 from data.run_store import StageOutput
 from flows.ideas import IdeasRef, store_ideas
 from flows.mixture import Dated, MixtureRef, dated_files, read_mixture, write_mixture
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
+from flows.steps import keep_table, lane, stage
 
 
-@flow(name="signals-to-mixture", validate_parameters=False)
+@lane("signals-to-mixture")
 def signals_to_mixture(recipe: FlowRecipe, runtime: FlowRuntime) -> MixtureRef | None:
     """Collect every snapshot given, analyse the newest, and work its seed ideas out."""
     if not runtime.signals:
@@ -26,13 +23,11 @@ def signals_to_mixture(recipe: FlowRecipe, runtime: FlowRuntime) -> MixtureRef |
     run = open_run(recipe, runtime)
     mixture = read_mixture(analyse_signals(run, dated).path, dated)
     ideas = propose_ideas(run, mixture)
-    if ideas.costs:
-        create_table_artifact([dict(row) for row in ideas.costs], key="ideas-costs")
+    keep_table("ideas-costs", ideas.costs)
     return replace(mixture, ideas=ideas)
 
 
-@task(name="analyse-signals")
-@guarded("analyse-signals")
+@stage("analyse-signals")
 def analyse_signals(run: Run, dated: Dated) -> StageOutput:
     """Collect and analyse, unless that is done already."""
     recipe, snapshots = run.recipe.signals, run.out / "signals"
@@ -41,8 +36,7 @@ def analyse_signals(run: Run, dated: Dated) -> StageOutput:
     return run.store.run("signals", run.store.key("signals", told, recipe), write)
 
 
-@task(name="propose-ideas")
-@guarded("propose-ideas")
+@stage("propose-ideas")
 def propose_ideas(run: Run, mixture: MixtureRef) -> IdeasRef:
     """Several candidate ideas for every seed idea, sifted."""
     return store_ideas(run, mixture.folder, mixture.report)

@@ -23,6 +23,7 @@ from flows import anonymize_tables as lane
 from flows.books import read_books
 from flows.lanes import joined
 from flows.recipe import load_settings
+from flows.steps import without_prefect
 from flows.table_release import REPORT, AnonymizedTables
 from tests.flows.command import KEY, key_file
 
@@ -36,9 +37,7 @@ LOOSE = {
 
 @pytest.fixture(scope="module", autouse=True)
 def no_server() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("find_files", "perturb_and_attack", "judge_tables"):
-            patch.setattr(lane, name, getattr(lane, name).fn)
+    with without_prefect():
         yield
 
 
@@ -68,7 +67,7 @@ def made(
     runtime = {"out": out, "quiet": True, "workers": 1, "tables": (given,) if given else ()}
     section = demo_section() | {"attacks": {"known": ["revenue", "assets"]}} | dict(changes)
     settings = load_settings(None, {"runtime": runtime, "tables": section}, {})
-    found = lane.anonymize_tables.fn(settings.recipe, settings.runtime)
+    found = lane.anonymize_tables(settings.recipe, settings.runtime)
     assert found is not None
     return found
 
@@ -279,7 +278,7 @@ def test_input_that_does_not_fit_is_one_line(tables: Path, tmp_path: Path) -> No
 
 def test_without_tables_there_is_nothing_to_do(tmp_path: Path) -> None:
     settings = load_settings(None, {"runtime": {"out": tmp_path}}, {})
-    assert lane.anonymize_tables.fn(settings.recipe, settings.runtime) is None
+    assert lane.anonymize_tables(settings.recipe, settings.runtime) is None
 
 
 @pytest.mark.parametrize("name", ["points", "Ent erprise", "../up", "questions"])

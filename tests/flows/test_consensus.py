@@ -20,6 +20,7 @@ from flows import consensus
 from flows.consensus import REVIEW, Consented, ask_annotators
 from flows.recipe import Settings
 from flows.run import Run
+from flows.steps import without_prefect
 from tests.construction.judging.offline.cases import case
 from tests.construction.judging.prompted.fakes import Scripted
 
@@ -63,7 +64,6 @@ class Annotators:
 def models(monkeypatch: pytest.MonkeyPatch) -> Annotators:
     models = Annotators()
     monkeypatch.setattr(consensus, "open_client", models.open)
-    monkeypatch.setattr(consensus, "create_table_artifact", lambda *_, **__: None)
     return models
 
 
@@ -76,7 +76,8 @@ def route_at(out: Path, release: str, rounds: int = 3) -> Consented:
     }
     settings = Settings.model_validate(values)
     run = Run(settings.recipe, settings.runtime, RunStore(out / "stages", "v"), b"k" * 32)
-    return ask_annotators.fn(run, CASES, recorded(out / "private" / REVIEW))
+    with without_prefect():
+        return ask_annotators(run, CASES, recorded(out / "private" / REVIEW))
 
 
 def books(done: Consented) -> list[tuple[str, str, str | None, str]]:

@@ -11,6 +11,7 @@ from data.staging import RunFacts, open_read_only, stage_run
 from flows.recipe import Recipe, Runtime, SelectionRecipe
 from flows.run import open_run
 from flows.select_subset import choose_tasks
+from flows.steps import without_prefect
 from tests.flows.test_choosing import SESSIONS
 
 PILOTED = [one.task_id for one in SESSIONS[:12]]
@@ -28,7 +29,8 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     listing.write_text("\n".join(["item,family,model,score", *lines]) + "\n", encoding="utf-8")
     recipe = Recipe(selection=SelectionRecipe(max_tasks=6))
     run = open_run(recipe, Runtime(out=out, scores=listing, workers=1))
-    stage_run(out, FACTS, [choose_tasks.fn(run, SESSIONS, {}).path])
+    with without_prefect():
+        stage_run(out, FACTS, [choose_tasks(run, SESSIONS, {}).path])
     return out / "staging.duckdb"
 
 

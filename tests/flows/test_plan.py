@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -14,19 +14,15 @@ from data.demo import generate
 from data.errors import ReleaseError
 from data.run_store import RunStore
 from flows.plan import LANES, PlannedStage, PlanStore, Would, _Walk, plan_build
-from flows.plan_aside import without_prefect
 from flows.plan_reasons import reason
 from flows.recipe import Recipe, Runtime, recipe_over
 from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
+from flows.steps import without_prefect
 
 REUSED, RUN, FOLLOW = Would.REUSE, Would.RUN, Would.FOLLOW
 AFTER_RECOVER = LANES["sessions"][2:]
-
-
-def no_network() -> NoReturn:
-    raise AssertionError("the demo is offline")
 
 
 def given(folder: Path, out: str = "out") -> tuple[Recipe, Runtime]:
@@ -65,7 +61,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plan")
     generate(folder / "demo", 6, 7)
     recipe, runtime = given(folder)
-    with without_prefect(no_network):
+    with without_prefect():
         mixture = signals_to_mixture(recipe, runtime)
         pool = sessions_to_tasks(recipe, runtime)
         assert pool is not None
