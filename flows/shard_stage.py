@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TypeVar
 
 from data.run_store import StageOutput
 from flows.progress import track
 from flows.run import Run
-from flows.sharding import map_shards
+from flows.sharding import Compute, compute_shard, map_shards
 
 Job = TypeVar("Job")
-Compute = Callable[[Job, Path], None]
 
 
 def run_shards(
@@ -24,19 +21,14 @@ def run_shards(
     `compute` and the jobs must be picklable. `title` names the progress bar.
     """
     todo = [
-        (run, stage, key, compute, job)
+        (run.store, stage, key, compute, job)
         for key, job in jobs
         if not run.store.path(stage, key).is_dir()
     ]
-    computed = map_shards(_run_shard, todo, *run.runtime.shards)
+    computed = map_shards(compute_shard, todo, *run.runtime.shards)
     done = {
         output.path: output
         for output in track(computed, title, len(todo), quiet=run.runtime.quiet or not todo)
     }
     paths = [run.store.path(stage, key) for key, _ in jobs]
     return [done.get(path) or StageOutput(stage, path, cached=True) for path in paths]
-
-
-def _run_shard(told: tuple[Run, str, str, Compute[Job], Job]) -> StageOutput:
-    run, stage, key, compute, job = told
-    return run.store.run(stage, key, partial(compute, job))

@@ -1,7 +1,8 @@
 """Running one function over many shards: here, in a pool of processes, or on a cluster.
 
-Prefect sees one task per stage. The workers never import Prefect, and so start fast. What they
-write must be seen by all: a cluster of several machines needs a file system that they share.
+Prefect sees one task per stage. The workers import neither Prefect nor the recipe, and so start
+fast. What they write must be seen by all: a cluster of several machines needs a file system that
+they share.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from enum import StrEnum
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 from data.errors import ConfigError
+from data.run_store import RunStore, StageOutput
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Compute = Callable[[Job, Path], None]
 _LOOPBACK = "127.0.0.1"
 
 
@@ -54,6 +59,12 @@ def map_shards(
         yield from _on_ray(work, jobs, workers, cluster)
     else:
         yield from _in_processes(work, jobs, workers)
+
+
+def compute_shard(told: tuple[RunStore, str, str, Compute[Job], Job]) -> StageOutput:
+    """The output of one job behind its key: what a worker is asked for."""
+    store, stage, key, compute, job = told
+    return store.run(stage, key, partial(compute, job))
 
 
 def _in_processes(
