@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,10 @@ def workspace_in(folder: Path) -> Path:
     return folder
 
 
-def configuration(workspace: Path, mode: str, url: str) -> Path:
-    """The workspace's own settings, the model in all stages, and few questions."""
+def configuration(workspace: Path, mode: str, url: str, stages: Sequence[ModelStage]) -> Path:
+    """The workspace's own settings, the model in these stages, and few questions."""
     told = tomllib.loads((workspace / "benchmint.toml").read_text())
-    told["judging"] = {"model": {"name": MODEL}}
+    told["judging"] = {"model": {"name": MODEL, "stages": list(map(str, stages))}}
     told["questions"]["sampling"]["size"] = 2
     told["runtime"] = {
         "signals": sorted(str(path) for path in (workspace / "signals").glob("*.csv")),
@@ -67,14 +68,20 @@ def configuration(workspace: Path, mode: str, url: str) -> Path:
     return path
 
 
-def build(workspace: Path, out: Path, mode: str, url: str) -> None:
+def build(
+    workspace: Path,
+    out: Path,
+    mode: str,
+    url: str,
+    stages: Sequence[ModelStage] = tuple(ModelStage),
+) -> None:
     """Build; the whole of the command's words where it fails."""
     arguments = (
         "build",
         workspace / "sessions",
         *("--files", workspace / "files"),
         *("--sec", workspace / "statements" / "sec"),
-        *("--config", configuration(workspace, mode, url)),
+        *("--config", configuration(workspace, mode, url, stages)),
         *("--key", key_file(workspace)),
         *("--out", out),
         "--quiet",
@@ -83,6 +90,13 @@ def build(workspace: Path, out: Path, mode: str, url: str) -> None:
         command(*arguments), capture_output=True, text=True, env=environment(), check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def costs_of(out: Path) -> list[dict[str, Any]]:
+    """What each stage asked, in the run of the newest release."""
+    told = json.loads((out / "snapshots" / "latest" / "run.json").read_text())
+    costs: list[dict[str, Any]] = told["judging"]
+    return costs
 
 
 def told_by(out: Path, stage: str) -> pl.DataFrame:
@@ -131,10 +145,26 @@ def test_every_stage_asks_a_real_model_and_is_replayed_without_it(tmp_path: Path
     assert labelled.height == accepted
     for row in labelled.iter_rows(named=True):
         assert row["outcome"] == "kept" or row["reason"].startswith(("call.", "judge."))
-    costs = json.loads((recorded / "snapshots" / "latest" / "run.json").read_text())["judging"]
+    costs = costs_of(recorded)
     assert {row["judge"] for row in costs} == {f"model:{MODEL}"}
     print(_summary(recorded, live, costs))
-    assert {row["stage"] for row in costs} >= set(ModelStage) - {ModelStage.TASK_CLASS}
+    asked = {row["stage"] for row in costs if row["items"]}
+    assert asked >= set(ModelStage) - {ModelStage.TASK_CLASS}  # which needs usable labels: below
+
+
+def test_classes_of_labelled_tasks_are_named_by_a_real_model(tmp_path: Path) -> None:
+    workspace, stages = workspace_in(tmp_path / "demo"), [ModelStage.TASK_CLASS]
+    recorded, replayed = tmp_path / "recorded", tmp_path / "replayed"
+    with serving(tmp_path, CONTEXT, MOST) as url:
+        build(workspace, recorded, "record", url, stages)
+    shutil.copytree(recorded / STORE, replayed / STORE)
+    build(workspace, replayed, "replay", NOWHERE, stages)
+    assert sums(replayed) == sums(recorded)
+    (row,) = costs_of(recorded)
+    print(row)
+    assert row["stage"] == ModelStage.TASK_CLASS
+    assert row["items"] >= 1
+    assert row["completion_tokens"] > 0
 
 
 def _summary(recorded: Path, live: Path, costs: list[dict[str, Any]]) -> str:
