@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from anonymization.documents.contracts import DocumentConfig
 from anonymization.documents.dispatch import is_document
 from anonymization.documents.document import pieces_in
 from construction.judging.consensus import RULES
@@ -34,6 +35,7 @@ LABELS = "labels"
 _CASES, _KEPT = "cases.jsonl", "kept.jsonl"
 _EXCERPT = 1500  # characters
 _HEAD = 8192  # bytes
+_READ = DocumentConfig(caption_model="")  # texts alone: what is a name was masked before
 
 
 def write_cases(out: Path, cases: Sequence[Case]) -> None:
@@ -56,7 +58,7 @@ def _excerpt(path: str, file: Path) -> str:
     with file.open("rb") as handle:
         head = handle.read(_HEAD)
     if is_document(head, path):
-        texts = (piece.value for piece in pieces_in(file.read_bytes(), path))
+        texts = (piece.value for piece in pieces_in(file.read_bytes(), path, _READ))
         return "\n".join(text for text in texts if text.strip())[:_EXCERPT]
     return "" if b"\0" in head else head.decode("utf-8", "ignore")[:_EXCERPT]
 
