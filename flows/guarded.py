@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from anonymization.leaks.contracts import LeakConfig, Needle
+from anonymization.leaks.contracts import Leak, LeakConfig, Needle
 from anonymization.leaks.needles import Needles, is_long_enough
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.sweep import is_swept
+from anonymization.text.spelling.known import known
 from anonymization.text.vault.contracts import Entry
 from anonymization.text.vault.vault import Vault
 from data.canonical import canonical_json, keyed_digest
@@ -72,9 +73,14 @@ class Guarded:
         swept = (e for e in self.sessions.get(uid, ()) if is_swept(e.type, e.value))
         return Needles((Needle(e.value, e.type) for e in swept), self.key, self.config)
 
-    def surrogates(self, uid: str) -> str:
-        """What masking put into a session, in one text; of all sessions where it is none."""
-        return self._surrogates.get(uid) or "\0".join(self._surrogates.values())
+    def is_made(self, leak: Leak, uid: str) -> bool:
+        """Did masking itself put the value into a session (into any, where it is none)?
+
+        In its own spelling or another: the name in one's new address may be another's real one.
+        """
+        value = self.values[leak.digest]
+        text = self._surrogates.get(uid) or "\0".join(self._surrogates.values())
+        return value in text or known(leak.kind, value, True).is_in(text)
 
     @cached_property
     def values(self) -> dict[str, str]:

@@ -109,9 +109,8 @@ def _place(file: str) -> tuple[str, str]:
 
 def _not_made_here(leaks: Iterable[Leak], guarded: Guarded, uid: str) -> list[Leak]:
     """Leaks but for values that masking itself put there: one's surrogate, another's real name."""
-    surrogates = guarded.surrogates(uid)
     return [
         leak
         for leak in leaks
-        if leak.kind in _STRICT or not leak.digest or guarded.values[leak.digest] not in surrogates
+        if leak.kind in _STRICT or not leak.digest or not guarded.is_made(leak, uid)
     ]

@@ -16,6 +16,7 @@ class Encoding(StrEnum):
 
     RAW = "raw"
     OTHER_CASE = "other_case"
+    OTHER_SPELLING = "other_spelling"
     UTF16_LE = "utf16_le"
     UTF16_BE = "utf16_be"
     BASE64 = "base64"

@@ -47,10 +47,12 @@ def _parquet(data: bytes, budget: Budget) -> Iterator[Part]:
 
 
 def _lines(column: pa.Array) -> bytes:
-    values = column.to_pylist()
+    if pa.types.is_integer(column.type):  # as `str` writes them, a hundred times faster
+        column = column.cast(pa.string())
+    values = column.drop_null().to_pylist()
     if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        return b"\n".join(value for value in values if value is not None)
-    return "\n".join(str(value) for value in values if value is not None).encode("utf-8", "replace")
+        return b"\n".join(values)
+    return "\n".join(map(str, values)).encode("utf-8", "replace")
 
 
 def _pdf(data: bytes, budget: Budget, config: LeakConfig) -> Iterator[Part]:

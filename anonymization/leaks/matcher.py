@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 _WINDOWS = (6, 4)
 _TAIL = 4
 _BLOCK = 1 << 17  # integers at a time: what fits the cache
+_SHORT = 1 << 13  # bytes; below, one slow array of all positions costs less than eight calls
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _COMMON = 4  # patterns that may share a window before another place is looked for
 _PADDING = 8
@@ -78,14 +79,15 @@ class _Group:
 
     def candidates(self, padded: NDArray[np.uint8], length: int) -> Iterator[tuple[int, int]]:
         """Offsets with the numbers of the patterns that begin and end as the data does there."""
-        for offset in range(min(8, length)):
-            count = -(-(length - offset) // 8)
-            windows = np.frombuffer(padded, dtype="<u8", offset=offset, count=count)
+        step = 1 if length <= _SHORT else 8
+        for offset in range(min(step, length)):
+            count = -(-(length - offset) // step)
+            windows = np.ndarray(count, "<u8", padded, offset, (step,))
             for start in range(0, count, _BLOCK):
                 block = windows[start : start + _BLOCK] & self._mask
                 places, which = self._windows(block)
                 if len(places):
-                    yield from self._ends((places + start) * 8 + offset, which, padded, length)
+                    yield from self._ends((places + start) * step + offset, which, padded, length)
 
     def _windows(self, block: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """Indices into the block that hold a window, and which one."""

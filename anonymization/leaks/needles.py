@@ -7,16 +7,24 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 from anonymization.leaks.contracts import Encoding, LeakConfig, Needle
 from anonymization.leaks.matcher import MIN_PATTERN, Matcher
 from anonymization.text.contracts import EntityType
+from anonymization.text.spelling.clean import is_whole
+from anonymization.text.spelling.known import ROOM, SPREAD, known
+from anonymization.text.spelling.skeleton import Origins, skeleton
 from data.randomness import keyed_hash
 
 _STAGE = "leak-scan"
 _MIN_BASE64 = 7  # characters of base64 that a value fixes, from which it is looked for
 _MIN_UTF16 = 6  # bytes; shorter ones occur by chance in compressed data
 _DIGEST_CHARS = 32
+_CHUNK = 1 << 22  # bytes decoded at a time
+_MARGIN = 256  # bytes around a value that may decide
+_SAMPLE, _STRAY = 1 << 16, 0.01  # bytes, and the share of them up to which a text is UTF-8
+_ONLY_ASCII = bytes(code if code < 128 else 0 for code in range(256))
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{2,}")
@@ -55,15 +63,13 @@ class Needles:
         self.needles = tuple(kept)
         self._key = key
         self._values = tuple(_bytes(needle.value) for needle in kept)
-        self._folded = tuple(
-            value.lower() if _is_folded(needle, config) else b""
-            for needle, value in zip(kept, self._values, strict=True)
+        self._known = tuple(
+            known(needle.kind, needle.value, _is_folded(needle, config)) for needle in kept
         )
         self._whole = tuple(_is_whole_token(needle.value, config) for needle in kept)
         self._plain = _Table(self._plain_forms())
         self._coded = _Table(self._coded_forms())
-        self._lower = _Table(self._lower_forms())
-        self._all_have_at = all(b"@" in folded for folded in self._folded if folded)
+        self._spelled = _Table(self._spelled_forms())
 
     @property
     def longest(self) -> int:
@@ -75,7 +81,7 @@ class Needles:
         return keyed_hash(self._key, _STAGE, self.needles[needle].value).hex()[:_DIGEST_CHARS]
 
     def find(self, data: bytes, is_coded: bool = True) -> Iterator[Hit]:
-        """Every needle in `data`; raw hits in another case of letters are told apart.
+        """Every needle in `data`; raw hits in other cases and spellings are told apart.
 
         Without `is_coded`, base64, hexadecimal digits and UTF-16 are not looked for.
         """
@@ -83,17 +89,42 @@ class Needles:
             for start, form, pattern in table.find(data):
                 if self._holds(data, start, form, pattern):
                     yield Hit(start, form.needle, form.encoding)
-        if len(self._lower) and (b"@" in data or not self._all_have_at):
-            yield from self._find_folded(data)
+        for start in range(0, len(data) if len(self._spelled) else 0, _CHUNK):
+            yield from self._find_spelled(data, start)
 
-    def _find_folded(self, data: bytes) -> Iterator[Hit]:
-        lowered = data.lower()
-        for start, form, pattern in self._lower.find(lowered):
-            end = start + len(pattern)
-            if data[start:end] == self._values[form.needle]:
-                continue
-            if self._is_whole(lowered, start, end, form.needle):
-                yield Hit(start, form.needle, form.encoding)
+    def _find_spelled(self, data: bytes, chunk: int) -> Iterator[Hit]:
+        """Needles that begin in a chunk of `data`, in other spellings than their own."""
+        first = max(0, chunk - _MARGIN)
+        reach = _MARGIN + 4 * (SPREAD * self.longest + ROOM)
+        part = data[first : chunk + _CHUNK + reach]
+        text = _text(part)
+        place, offset = 0, first
+        for span, needle in self._spelled_in(text):
+            offset += len(text[place : span[0]].encode("utf-8", "surrogateescape"))
+            place = span[0]
+            if chunk <= offset < chunk + _CHUNK:
+                yield Hit(offset, needle, self._spelling(needle, text[slice(*span)]))
+
+    def _spelled_in(self, text: str) -> Iterator[tuple[tuple[int, int], int]]:
+        """Places with the needles that stand there in other spellings, from left to right."""
+        found = sorted(self._spelled.find(skeleton(text)), key=itemgetter(0))
+        origins = Origins(text if found else "")
+        for at, form, key in found:
+            ends = origins.at(at), origins.at(at + len(key) - 1) + 1
+            span = self._known[form.needle].place(text, *ends)
+            if span and not self._is_raw(text, span, form.needle):
+                yield span, form.needle
+
+    def _is_raw(self, text: str, span: tuple[int, int], needle: int) -> bool:
+        """Is the place part of the value as it is known, and found so?"""
+        value = self.needles[needle].value
+        start = text.find(value, max(0, span[1] - len(value)), span[0] + len(value))
+        return start >= 0 and is_whole(text, start, start + len(value))
+
+    def _spelling(self, needle: int, standing: str) -> Encoding:
+        value = self.needles[needle].value
+        is_case = standing != value and standing.lower() == value.lower()
+        return Encoding.OTHER_CASE if is_case else Encoding.OTHER_SPELLING
 
     def _holds(self, data: bytes, start: int, form: Form, pattern: bytes) -> bool:
         if form.encoding is Encoding.BASE64:
@@ -144,10 +175,10 @@ class Needles:
                     for pattern in sorted({core, core.translate(_URL_SAFE)}):
                         yield pattern, Form(number, Encoding.BASE64, shift)
 
-    def _lower_forms(self) -> Iterator[tuple[bytes, Form]]:
-        for number, folded in enumerate(self._folded):
-            if folded:
-                yield folded, Form(number, Encoding.OTHER_CASE)
+    def _spelled_forms(self) -> Iterator[tuple[bytes, Form]]:
+        for number, one in enumerate(self._known):
+            for key in one.keys:
+                yield key, Form(number, Encoding.OTHER_SPELLING)
 
 
 class _Table:
@@ -165,6 +196,18 @@ class _Table:
     def find(self, data: bytes) -> Iterator[tuple[int, Form, bytes]]:
         for start, number in self._matcher.find(data):
             yield start, self._forms[number], self._patterns[number]
+
+
+def _text(data: bytes) -> str:
+    """UTF-8 with what strays in it kept; of what is no text only what is ASCII, in its place."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        sample = data[:_SAMPLE]
+        strays = len(sample) - len(sample.decode("utf-8", "ignore").encode())
+        if strays > _STRAY * len(sample):
+            return data.translate(_ONLY_ASCII).decode("ascii")
+        return data.decode("utf-8", "surrogateescape")
 
 
 def _bytes(value: str) -> bytes:

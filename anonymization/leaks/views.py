@@ -32,8 +32,14 @@ _BLOCK_END = re.compile(
     re.IGNORECASE,
 )
 _INDENT = re.compile(rb">[ \t]*\r?\n[ \t\r\n]*<")
-# A line of base64 as mail wraps it, followed by another.
-_WRAP = re.compile(rb"(?<=[A-Za-z0-9+/_-]{40})(?:\r?\n|\\r\\n|\\n)[ \t]{0,8}(?=[A-Za-z0-9+/=_-])")
+# A line of base64 as mail wraps it, followed by another. The break comes first, and what stands
+# before it is looked at only there: the other way round every position is.
+_BREAK = rb"(?:{0}(?<=[A-Za-z0-9+/_-]{40}{0}))"
+_WRAP = re.compile(
+    rb"(?:"
+    + b"|".join(_BREAK.replace(b"{0}", one) for one in (rb"\r\n", rb"\n", rb"\\r\\n", rb"\\n"))
+    + rb")[ \t]{0,8}(?=[A-Za-z0-9+/=_-])"
+)
 _WRAPPED_LINE = 40
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 _BASE64 = bytes(ord("A") if code in _ALPHABET else 0 for code in range(256))

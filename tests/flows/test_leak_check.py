@@ -57,6 +57,10 @@ def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidat
         # One session's surrogate is another's real name: masking put it there.
         ("Write to Robin Fensby.", "one", None),
         ("Write to Robin Fensby.", "two", "leaks.private_value"),
+        ("Write to petrova, anna.", "one", "leaks.private_value"),
+        ("Write to Petrova, Anna.", "two", "leaks.private_value"),
+        ("Write to fensby, robin.", "one", None),
+        ("Write to robin.fensby.", "two", "leaks.private_value"),
         ("Write to somebody.", "one", None),
     ],
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from anonymization.text.contracts import Detector, EntityType, Finding
 from anonymization.text.masking.pieces import Heed, Piece
 from anonymization.text.masking.sweep import Sweep, Swept, is_swept
+from anonymization.text.spelling.respell import respelled
 from anonymization.text.surrogates.make import COMMON, Surrogates
 from anonymization.text.surrogates.presence import Presence
 from anonymization.text.surrogates.shapes import plain_form
@@ -91,7 +92,9 @@ class Masker:
             self._sweep = Sweep(self._values)
         text = piece.value
         found, swept = _settled(self._found[piece], self._sweep.find(text))
-        told = [self._edit(text, one) for one in found] + [self._swept_edit(one) for one in swept]
+        told = [self._edit(text, one) for one in found] + [
+            self._swept_edit(text, one) for one in swept
+        ]
         return sorted(edit for edit in told if edit.new != text[edit.start : edit.end])
 
     def needles(self) -> tuple[Entry, ...]:
@@ -103,8 +106,11 @@ class Masker:
         new = self._new(found.type, value)
         return Edit(found.start, found.end, new, found.type, found.recognizer, found.score)
 
-    def _swept_edit(self, one: Swept) -> Edit:
-        return Edit(one.start, one.end, self._new(one.type, one.value), one.type, SWEPT, 1.0)
+    def _swept_edit(self, text: str, one: Swept) -> Edit:
+        new = self._new(one.type, one.value)
+        if self.vault.mode is Mode.SURROGATE:
+            new = respelled(one.type, one.value, new, text[one.start : one.end])
+        return Edit(one.start, one.end, new, one.type, SWEPT, 1.0)
 
     def _replace(self, values: Sequence[tuple[EntityType, str]]) -> None:
         if self.vault.mode is Mode.SURROGATE:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.secrets.trie import trie_pattern
+from anonymization.text.spelling.clean import is_whole
+from anonymization.text.spelling.known import Known, known
+from anonymization.text.spelling.skeleton import Origins, skeleton
 
 # Kinds whose words also mean something else: there only the detector's context decides.
 _IN_CONTEXT = frozenset(
@@ -21,8 +25,9 @@ _IN_CONTEXT = frozenset(
 )
 _NAMED = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION, EntityType.ADDRESS})
 _ANY_CASE = frozenset({EntityType.EMAIL, EntityType.URL})
-_MIN_LETTERS, _MIN_DIGITS, _MIN_CJK, _WHOLE_BELOW = 4, 6, 2, 12
-_STEM = 4  # characters by which candidates are found
+_MIN_LETTERS, _MIN_DIGITS, _MIN_CJK = 4, 6, 2
+_STEM, _SKELETON_STEM = 4, 7  # characters, and bytes of a skeleton, by which candidates are found
+_BYTES = "latin-1"  # bytes as text, one character each, for regular expressions
 
 
 def is_swept(kind: EntityType, value: str) -> bool:
@@ -51,7 +56,7 @@ def is_any_case(kind: EntityType, value: str) -> bool:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Swept:
-    """A known value at `start:end`: its kind, and the value as it stands there."""
+    """At `start:end` stands a known value, maybe in another spelling; its kind and the value."""
 
     start: int
     end: int
@@ -64,72 +69,92 @@ class Sweep:
 
     def __init__(self, values: Iterable[tuple[EntityType, str]]) -> None:
         exact = sorted({(v, k) for k, v in values if is_swept(k, v)}, key=lambda p: (-len(p[0]), p))
-        self._exact = _Index(exact)
-        self._folded = _Index([(v.lower(), k) for v, k in exact if is_any_case(k, v)])
+        self._kinds: dict[str, EntityType] = {}
+        self._spelled: dict[str, list[Known]] = {}
+        for value, kind in exact:
+            self._kinds.setdefault(value, kind)
+            one = known(kind, value, is_any_case(kind, value))
+            for key in one.keys:
+                self._spelled.setdefault(key.decode(_BYTES), []).append(one)
+        self._exact = _Index(self._kinds, _STEM)
+        self._skeletons = _Index(self._spelled, _SKELETON_STEM)
 
     def find(self, text: str) -> list[Swept]:
-        """Occurrences from left to right, the longest first, without overlap."""
-        found = list(self._exact.find(text))
-        lowered = text.lower()
-        if len(lowered) == len(text):
-            found += [
-                Swept(hit.start, hit.end, hit.type, text[hit.start : hit.end])
-                for hit in self._folded.find(lowered)
-            ]
+        """Occurrences from left to right, the longest first, without overlap.
+
+        No other spelling takes a part of a value that stands there as it is known.
+        """
+        exact = list(self._as_known(text))
+        starts = [one.start for one in exact]
+        other = [one for one in self._other(text) if not _is_cut(one, exact, starts)]
         kept: list[Swept] = []
-        for hit in sorted(found, key=lambda hit: (hit.start, -hit.end, hit.type, hit.value)):
+        for hit in sorted([*exact, *other], key=lambda hit: (hit.start, -hit.end)):
             if not kept or hit.start >= kept[-1].end:
                 kept.append(hit)
         return kept
+
+    def _as_known(self, text: str) -> Iterator[Swept]:
+        end = 0
+        for start, values in self._exact.find(text):
+            if start < end:
+                continue
+            for value in values:
+                if is_whole(text, start, start + len(value)):
+                    end = start + len(value)
+                    yield Swept(start, end, self._kinds[value], value)
+                    break
+
+    def _other(self, text: str) -> Iterator[Swept]:
+        """Values by the skeleton of the text, spelled otherwise or as they are known."""
+        origins: Origins | None = None
+        end = 0
+        for at, keys in self._skeletons.find(skeleton(text).decode(_BYTES)):
+            for key in keys:
+                origins = origins or Origins(text)
+                start, last = origins.at(at), origins.at(at + len(key) - 1) + 1
+                if start < end:
+                    break
+                hit = self._spelled_at(text, start, last, key)
+                if hit is not None:
+                    end = hit.end
+                    yield hit
+                    break
+
+    def _spelled_at(self, text: str, start: int, end: int, key: str) -> Swept | None:
+        for one in self._spelled[key]:
+            place = one.place(text, start, end)
+            if place is not None:
+                return Swept(*place, EntityType(one.kind), one.value)
+        return None
 
 
 class _Index:
     """Values by their stem and length: however many share a stem, a place costs few look-ups."""
 
-    def __init__(self, values: list[tuple[str, EntityType]]) -> None:
-        self._by_stem: dict[str, dict[int, dict[str, EntityType]]] = {}
-        for value, kind in values:
-            lengths = self._by_stem.setdefault(value[:_STEM], {})
-            lengths.setdefault(len(value), {}).setdefault(value, kind)
+    def __init__(self, values: Iterable[str], stem: int) -> None:
+        self._by_stem: dict[str, dict[int, set[str]]] = {}
+        for value in sorted(values, key=lambda value: (-len(value), value)):
+            lengths = self._by_stem.setdefault(value[:stem], {})
+            lengths.setdefault(len(value), set()).add(value)
         stems = trie_pattern(sorted(self._by_stem))
         self._stems = re.compile(f"(?={stems})") if stems else None
         self._sizes = sorted({len(stem) for stem in self._by_stem}, reverse=True)
 
-    def find(self, text: str) -> Iterator[Swept]:
-        if self._stems is None:
-            return
-        end = 0
-        for match in self._stems.finditer(text):
-            start = match.start()
-            if start < end:
-                continue
-            for value, kind in self._candidates(text, start):
-                if _is_whole(text, start, value):
-                    end = start + len(value)
-                    yield Swept(start, end, kind, value)
-                    break
+    def find(self, text: str) -> Iterator[tuple[int, Iterator[str]]]:
+        """Places with the values that stand there, the longest first of each stem."""
+        for match in self._stems.finditer(text) if self._stems else ():
+            yield match.start(), self._candidates(text, match.start())
 
-    def _candidates(self, text: str, start: int) -> Iterator[tuple[str, EntityType]]:
-        """The values that stand at `start`, the longest first of each stem."""
+    def _candidates(self, text: str, start: int) -> Iterator[str]:
         for size in self._sizes:
             for length, values in self._by_stem.get(text[start : start + size], {}).items():
                 value = text[start : start + length]
                 if value in values:
-                    yield value, values[value]
+                    yield value
 
 
-def _is_whole(text: str, start: int, value: str) -> bool:
-    """Short words and numbers occur inside longer ones by chance."""
-    plain = value.replace(" ", "").replace(".", "").replace("-", "")
-    simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
-    if not simple or len(value) >= _WHOLE_BELOW:
-        return True
-    end = start + len(value)
-    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    return not (_joins(before, value[0]) or _joins(after, value[-1]))
-
-
-def _joins(outside: str, edge: str) -> bool:
-    if not outside.isascii():
-        return False
-    return (outside.isalpha() and edge.isalpha()) or (outside.isdigit() and edge.isdigit())
+def _is_cut(one: Swept, exact: Sequence[Swept], starts: Sequence[int]) -> bool:
+    """Does it overlap a value that stands as known without holding all of it?"""
+    first = max(0, bisect_left(starts, one.start) - 1)
+    across = [hit for hit in exact[first : bisect_left(starts, one.end)] if hit.end > one.start]
+    return any(hit.start < one.start or hit.end > one.end for hit in across)

@@ -34,14 +34,14 @@ _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{10,30}")
 
 def phone(book: Book, value: str, salt: str) -> str:
     """A number of the same plan; country code, separators and extension marks stay."""
-    plan, number = _planned(value)
+    plan, number = planned(value)
     new = book.token(
         f"phone.{plan}", number, lambda rng, n: _dial(plan, number, rng, n), salt, fresh=False
     )
     return filled(value, new)
 
 
-def _planned(value: str) -> tuple[str, str]:
+def planned(value: str) -> tuple[str, str]:
     """The numbering plan and the number within it, without a trunk zero."""
     number = "".join(char for char in alnum_form(value) if char.isdigit())
     abroad = value.lstrip("(（ ").startswith(("+", "＋", "00"))

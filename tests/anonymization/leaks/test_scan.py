@@ -22,7 +22,7 @@ import openpyxl
 import polars as pl
 import pptx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
@@ -295,6 +295,7 @@ def test_a_leak_never_carries_the_value() -> None:
     st.lists(st.sampled_from([*VALUES, "noise", "\\u00", "%4", "&#x", "<a", "=="]), max_size=8),
     st.randoms(use_true_random=False),
 )
+@settings(deadline=None)
 def test_order_of_needles_does_not_matter(texts: list[str], shuffler: object) -> None:
     needles = list(NEEDLES.needles)
     shuffler.shuffle(needles)  # type: ignore[attr-defined]

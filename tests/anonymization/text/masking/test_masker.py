@@ -31,6 +31,27 @@ def test_a_full_name_is_masked_in_every_case_of_letters() -> None:
     assert large == f"to {known.upper()}"
 
 
+def test_a_value_in_another_spelling_gets_its_own_surrogate() -> None:
+    texts = ["13812345678 is Margaret Thornquist's, 陈思远 knows"]
+    spelled = ["+86 138-1234-5678", "thornquist, margaret", "MARGARET_THORNQUIST", "陈 思 远"]
+    known, *told = masker().mask_texts([*texts, *spelled])
+    number, rest = known.split(" is ")
+    first, last = rest.split("'s, ")[0].split(" ")
+    chinese = rest.split(", ")[1].removesuffix(" knows")
+    assert told == [
+        f"+86 {number[:3]}-{number[3:7]}-{number[7:]}",
+        f"{last.lower()}, {first.lower()}",
+        f"{first.upper()}_{last.upper()}",
+        " ".join(chinese),
+    ]
+
+
+def test_a_placeholder_stands_for_every_spelling() -> None:
+    texts = ["Margaret Thornquist", "thornquist, margaret called", "13812345678", "138 1234 5678"]
+    told = masker(Mode.PLACEHOLDER).mask_texts(texts)
+    assert told == ["<PERSON_1>", "<PERSON_1> called", "<PHONE_1>", "<PHONE_1>"]
+
+
 def test_scopes_and_keys_differ() -> None:
     text = ["Margaret Thornquist"]
     seen = {

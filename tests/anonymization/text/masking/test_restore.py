@@ -17,6 +17,17 @@ from anonymization.text.vault.vault import Vault
 from tests.anonymization.text.masking.fakes import KEY, VALUES, masker, session
 
 NOWHERE = Path("/nonexistent")
+SPELLED = (
+    "thornquist, margaret",
+    "Ulrich\u00a0Vandermeer",
+    "VANDERMEER_ULRICH",
+    "陈\u3000思远",
+    "陈\u200b思远",
+    "+86 138-1234\u20115678",
+    "１３８１２３４５６７８",
+    "4155552671",
+    "m.thorn\u00adquist@quillfeather.com",
+)
 
 
 @pytest.mark.slow
@@ -46,7 +57,7 @@ def _changed(seeds: range, mode: Mode, tmp_path: Path) -> int:
 
 @given(
     text=st.text(max_size=300),
-    parts=st.lists(st.sampled_from(VALUES), max_size=5),
+    parts=st.lists(st.sampled_from((*VALUES, *SPELLED)), max_size=6),
     name=st.sampled_from(("a.txt", "a.csv", "a.html", "a.jsonl", "a.json", "a.tsv")),
 )
 @settings(max_examples=200, deadline=None)
@@ -58,6 +69,16 @@ def test_any_text_in_any_form_comes_back(text: str, parts: list[str], name: str)
         assert b"\0" in data
         return
     assert restore(masked.data, masked.document, NOWHERE) == data
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_other_spellings_come_back_and_stand_nowhere(mode: Mode) -> None:
+    lines = [{"text": value} for value in (*VALUES, *SPELLED)]
+    data = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
+    masked = mask_jsonl(data, masker(mode))
+    assert restore(masked.data, masked.document, NOWHERE) == data
+    for spelled in SPELLED:
+        assert spelled.encode() not in masked.data
 
 
 @given(data=st.binary(max_size=200))
