@@ -1,8 +1,8 @@
 """Resumable stages (law 6): a stage's output is a directory that is there whole or not at all.
 
 The directory is named by the stage's key (input digests + recipe digest + code version), so
-"done" means "exists": there is no second record that could disagree with the files. Beside the
-output lie what the key was made of and what the stage took, which nothing is digested from.
+"done" means "exists", and as it was written: beside the output lie the digests of its files, what
+the key was made of and what the stage took, which nothing is digested from.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from data.atomic import private_dir, replacing_dir
 from data.errors import BenchmintError, guarded
 from data.metrics import write_timing
 from data.stage_key import StageKey, stage_key, write_key
+from data.stage_sums import require_unaltered, write_sums
 
 log = logging.getLogger("benchmint.stages")
 
@@ -49,14 +50,23 @@ class RunStore:
     def path(self, stage: str, key: str) -> Path:
         return self.root / stage / key
 
+    def is_done(self, stage: str, key: str) -> bool:
+        """Is the output there? Raises StageAltered if it is not as it was written."""
+        target = self.path(stage, key)
+        if not target.is_dir():
+            return False
+        require_unaltered(target)
+        return True
+
     def run(self, stage: str, key: str, compute: Callable[[Path], None]) -> StageOutput:
         """Return the finished output of (stage, key), computing it only if it is not there.
 
         `compute` writes into an empty directory, which is then moved into place. If another
-        process finishes the same key first, its (identical) output is used.
+        process finishes the same key first, its (identical) output is used. Raises StageAltered
+        if the output that is there is not as it was written.
         """
         target = self.path(stage, key)
-        if target.is_dir():
+        if self.is_done(stage, key):
             log.info("done already", extra={"stage": stage, "output": key})
             return StageOutput(stage, target, cached=True)
         log.info("computing", extra={"stage": stage, "output": key})
@@ -69,6 +79,7 @@ class RunStore:
                 size = write_timing(part, stage, seconds)
                 if isinstance(key, StageKey):
                     write_key(part, key)
+                write_sums(part)
         except (OSError, BenchmintError):
             if not target.is_dir():
                 raise

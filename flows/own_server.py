@@ -52,10 +52,27 @@ def own_server() -> Iterator[None]:
             pass_fds=[number],
             start_new_session=True,  # an interrupt is for the build, which tells the server last
         )
+    ending = threading.Event()
+    threading.Thread(target=_give_up_with, args=(child, ending), daemon=True).start()
     try:
         yield
     finally:
+        ending.set()
         _end(child)
+
+
+def _give_up_with(child: subprocess.Popen[bytes], ending: threading.Event) -> None:
+    """End the build at once where its server is gone: Prefect would ask it for minutes."""
+    code = child.wait()
+    if ending.is_set():
+        return
+    print(
+        f"Prefect's server beside this build ended early (exit code {code}). Build again: "
+        "finished stages are kept.",
+        file=sys.stderr,
+        flush=True,
+    )
+    os._exit(2)
 
 
 def is_named(variables: Mapping[str, str], folder: Path) -> bool:
@@ -99,5 +116,7 @@ def _leave_with_the_build() -> None:
 
 if __name__ == "__main__":
     os.environ["PREFECT_UI_ENABLED"] = "false"
+    # Its pages may lack a line when another build writes to the database too; nothing else does.
+    os.environ["PREFECT_LOGGING_SERVER_LEVEL"] = "CRITICAL"
     os.environ["PREFECT_API_BLOCKS_REGISTER_ON_START"] = "false"  # for deployments only
     serve(socket.socket(fileno=int(sys.argv[1])))

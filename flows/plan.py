@@ -105,7 +105,7 @@ class PlanStore(RunStore):
     def run(self, stage: str, key: str, compute: Callable[[Path], None]) -> StageOutput:
         """The output that is there. Raises NotThere where there is none."""
         target = self.path(stage, key)
-        if target.is_dir():
+        if self.is_done(stage, key):
             return StageOutput(stage, target, cached=True)
         if stage in _BOOKS:
             return RunStore(self.books, self.code_version).run(stage, key, compute)

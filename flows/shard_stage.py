@@ -23,7 +23,7 @@ def run_shards(
     todo = [
         (run.store, stage, key, compute, job)
         for key, job in jobs
-        if not run.store.path(stage, key).is_dir()
+        if not run.store.is_done(stage, key)
     ]
     computed = map_shards(compute_shard, todo, *run.runtime.shards)
     done = {

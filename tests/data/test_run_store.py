@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import traceback
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from data.errors import StageError
 from data.run_store import RunStore
+from data.stage_sums import StageAltered
 
 
 def test_a_stage_runs_once_per_key(tmp_path: Path) -> None:
@@ -24,6 +26,29 @@ def test_a_stage_runs_once_per_key(tmp_path: Path) -> None:
     assert (second.path / "t").read_text() == "x"
 
 
+@pytest.mark.parametrize("how", ["edited", "removed", "added", "sums"])
+def test_an_output_that_was_altered_is_told_and_not_taken(tmp_path: Path, how: str) -> None:
+    store = RunStore(tmp_path, "v1")
+    key = store.key("read")
+
+    def write(part: Path) -> None:
+        (part / "t").write_text("x")
+
+    output = store.run("read", key, write)
+    assert store.is_done("read", key)
+    file = output.path / {"edited": "t", "removed": "t", "added": "u", "sums": "sums.json"}[how]
+    if how == "removed":
+        file.unlink()
+    else:
+        file.write_text("y")
+    named = {"added": "found u altered", "sums": "found key.json, t, timings.parquet altered"}
+    with pytest.raises(StageAltered, match=named.get(how, "found t altered")):
+        store.run("read", key, lambda part: None)
+    assert output.path.is_dir()
+    shutil.rmtree(output.path)
+    assert not store.run("read", key, lambda part: None).cached
+
+
 def test_a_stage_tells_what_it_took_beside_its_output(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -32,7 +57,7 @@ def test_a_stage_tells_what_it_took_beside_its_output(
         output = store.run("read", store.key("read"), lambda part: (part / "t").touch())
         store.run("read", store.key("read"), lambda part: None)
     names = {path.name for path in output.path.iterdir()}
-    assert names == {"t", "timings.parquet", "key.json"}
+    assert names == {"t", "timings.parquet", "key.json", "sums.json"}
     rows = pl.read_parquet(output.path / "timings.parquet").to_dicts()
     assert [(row["work"], row["bytes"]) for row in rows] == [("read", 0)]
     assert [record.message for record in caplog.records] == [

@@ -47,17 +47,34 @@ def test_a_server_that_the_user_may_have_named_is_left_alone(
     assert is_named({"PREFECT_HOME": str(tmp_path / "home"), **variables}, tmp_path) is named
 
 
-@pytest.mark.slow
-def test_it_answers_the_build_alone_and_ends_when_the_build_is_killed(tmp_path: Path) -> None:
+def held(folder: Path) -> subprocess.Popen[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    holder = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-c", HOLDER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        cwd=tmp_path,
-        env=kept | {"PREFECT_HOME": str(tmp_path / "home")},
+        cwd=folder,
+        env=kept | {"PREFECT_HOME": str(folder / "home")},
     )
+
+
+def test_a_build_whose_server_is_killed_ends_at_once_and_says_so(tmp_path: Path) -> None:
+    holder = held(tmp_path)
+    assert holder.stdout is not None
+    assert holder.stderr is not None
+    holder.stdout.readline()
+    (server,) = Path(f"/proc/{holder.pid}/task/{holder.pid}/children").read_text().split()
+    os.kill(int(server), signal.SIGKILL)
+    told = holder.stderr.read()
+    assert holder.wait() == 2
+    assert "ended early (exit code -9). Build again: finished stages are kept." in told
+
+
+@pytest.mark.slow
+def test_it_answers_the_build_alone_and_ends_when_the_build_is_killed(tmp_path: Path) -> None:
+    holder = held(tmp_path)
     try:
         assert holder.stdout is not None
         url, password = holder.stdout.readline().split()
