@@ -79,7 +79,8 @@ class Guarded:
         In its own spelling or another: the name in one's new address may be another's real one.
         """
         value = self.values[leak.digest]
-        text = self._surrogates.get(uid) or "\0".join(self._surrogates.values())
+        made = self._surrogates
+        text = made[uid] if uid in made else "\0".join(made.values())
         return value in text or known(leak.kind, value, True).is_in(text)
 
     @cached_property

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from anonymization.leaks.contracts import Leak
+from anonymization.leaks.needles import Needles
 from anonymization.leaks.scan import scan_bytes, scan_release
 from construction.sessions.config import LEAKS as NAME
 from data.canonical import canonical_json
@@ -55,21 +56,22 @@ def session_of(candidate: Candidate) -> str:
 def leaks_of(candidate: Candidate, files: Mapping[str, Path], guarded: Guarded) -> list[Leak]:
     """What a candidate and its files would let out."""
     uid = session_of(candidate)
+    own = guarded.of_session(uid)
     told = candidate.model_dump(mode="json", exclude={"provenance"})
     parts = [("prompt", candidate.prompt.encode("utf-8", "surrogatepass"))]
     parts += [(item.path, files[item.sha256].read_bytes()) for item in candidate.fixtures]
-    found = [leak for name, data in parts for leak in _searched(name, data, uid, guarded)]
+    found = [leak for name, data in parts for leak in _searched(name, data, uid, own, guarded)]
     # Rubric, rules and labels quote the prompt in words of ours, among which a name may stand by
     # chance; what has a form of its own may not.
-    rest = _searched("candidate", canonical_json(told), uid, guarded)
+    rest = _searched("candidate", canonical_json(told), uid, own, guarded)
     formal = FORMAL | _STRICT
     return sorted({*found, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
 
 
-def _searched(name: str, data: bytes, uid: str, guarded: Guarded) -> list[Leak]:
-    own = scan_bytes(name, data, guarded.of_session(uid), guarded.config)
+def _searched(name: str, data: bytes, uid: str, own: Needles, guarded: Guarded) -> list[Leak]:
+    found = scan_bytes(name, data, own, guarded.config)
     others = scan_bytes(name, data, guarded.everywhere, guarded.config)
-    return own + _not_made_here(others, guarded, uid)
+    return found + _not_made_here(others, guarded, uid)
 
 
 def guard_release(root: Path, candidates: Sequence[Candidate], guarded: Guarded) -> None:

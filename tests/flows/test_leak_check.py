@@ -27,7 +27,7 @@ MAIL = Entry(EntityType.EMAIL, "anna@quarrymail.example", "robin@tarnhatch.examp
 
 
 def guarded(tripwires: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) -> Guarded:
-    sessions = {"one": (ANNA, MAIL), "two": (ROBIN,)}
+    sessions = {"one": (ANNA, MAIL), "two": (ROBIN,), "bare": ()}
     return Guarded(sessions, tripwires, identifiers, LeakConfig(), KEY)
 
 
@@ -57,6 +57,7 @@ def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidat
         # One session's surrogate is another's real name: masking put it there.
         ("Write to Robin Fensby.", "one", None),
         ("Write to Robin Fensby.", "two", "leaks.private_value"),
+        ("Write to Robin Fensby.", "bare", "leaks.private_value"),  # masking put nothing there
         ("Write to petrova, anna.", "one", "leaks.private_value"),
         ("Write to Petrova, Anna.", "two", "leaks.private_value"),
         ("Write to fensby, robin.", "one", None),
