@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from construction.signals.gap import CoverageGap, coverage_gap
+from data.canonical import digest
 from data.contracts import Candidate
 from data.errors import InputError, ReleaseError
 from data.snapshot.layout import PUBLIC, TASK_LIST
 from flows.recipe import Recipe, SelectionRecipe
-from selection.config import Objective, SelectionConfig
+from selection.config import Band, Objective, SelectionConfig
 from selection.lite import LiteItem, choose_lite
 from selection.output import describe
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
@@ -26,6 +27,7 @@ from selection.select import select_subset
 
 NO_FAMILY = "(none)"
 NOT_PILOTED, NOT_IN_SUBSET = "select.not_piloted", "select.not_in_subset"
+SAME_TASK = "select.same_task"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +59,35 @@ def choose(
 
     Raises ReleaseError naming every blocker if no selection of the size is possible.
     """
-    size = _size(pool, recipe.selection)
+    items = {candidate.task_id: _item(candidate, known) for candidate in pool}
+    selectable, missing, size = _sized(items, recipe.selection, known)
     report: dict[str, Any] = {"pool": len(pool), "family_weights": dict(weights)}
     if weights and pool:
         report["coverage_gap"] = asdict(_gap(recipe, pool, weights, size))
-    if size == len(pool):
-        taken = frozenset(candidate.task_id for candidate in pool)
+    shares = _lane_shares(recipe.selection, selectable)
+    if size == len(pool) and not any(band.low for band in shares.values()):
+        taken = frozenset(items)
         return Choice(taken, {}, _with_lite(report | {"rule": "all of the pool"}, pool, recipe))
-    items = {candidate.task_id: _item(candidate, known) for candidate in pool}
-    selectable, missing = _selectable(items, recipe.selection, size, known)
-    config = _config(recipe, size, selectable)
+    config = _config(recipe, size, selectable, known)
     told = select_subset(selectable, config, weights or None)
     if told.chosen is None:
         reasons = "; ".join(blocker.text for blocker in told.blockers)
         raise ReleaseError(f"no selection of {size} tasks is possible: {reasons}.")
     taken = frozenset(told.chosen)
-    left = dict.fromkeys(items.keys() - taken, NOT_IN_SUBSET) | dict.fromkeys(missing, NOT_PILOTED)
+    left = _left(items, taken) | dict.fromkeys(missing, NOT_PILOTED)
     report |= {"rule": "subset"} | describe(config, told, weights or None)
     chosen = [candidate for candidate in pool if candidate.task_id in taken]
     return Choice(taken, left, _with_lite(report, chosen, recipe))
+
+
+def _left(items: Mapping[str, PoolItem], taken: frozenset[str]) -> dict[str, str]:
+    """Why each item is not chosen."""
+    clusters = {items[name].cluster for name in taken}
+    return {
+        name: SAME_TASK if item.cluster in clusters else NOT_IN_SUBSET
+        for name, item in items.items()
+        if name not in taken
+    }
 
 
 def last_release(snapshot: Path) -> frozenset[str]:
@@ -87,28 +99,80 @@ def last_release(snapshot: Path) -> frozenset[str]:
     raise InputError(str(snapshot), f"no {TASK_LIST}", "a snapshot", "Name the last release.")
 
 
-def _size(pool: Sequence[Candidate], recipe: SelectionRecipe) -> int:
-    """How many tasks: as asked, or the most that the shares of the lanes allow.
+def _sized(
+    items: Mapping[str, PoolItem], recipe: SelectionRecipe, known: Known
+) -> tuple[Pool, list[str], int]:
+    """What is chosen from, the candidates that no pilot ran on, and how many are chosen.
 
-    A single lane fills the release whatever its share.
+    That is as many as asked for, if the highest shares of the lanes allow it; where the pool holds
+    no more than that, as many as all limits allow. Raises ReleaseError if that is none.
     """
-    lanes = Counter(str(candidate.lane) for candidate in pool)
-    most = min(recipe.max_tasks or len(pool), len(pool))
-    if len(lanes) < 2:
-        return most
-    highest = {lane: band.high for lane, band in recipe.lane_shares.items()}
-    for size in range(most, 0, -1):
-        room = {lane: math.floor(highest.get(lane, 1.0) * size + 1e-9) for lane in lanes}
-        if sum(min(n, room[lane]) for lane, n in lanes.items()) >= size:
-            return size
+    everything, asked = pool_of_items(list(items.values())), recipe.max_tasks
+    if asked is not None and asked < len(items):
+        size = _most(_able(everything), asked, _lane_shares(recipe, everything), None)
+        pool, missing = _selectable(items, recipe, size, known)
+    else:
+        pool, missing = _selectable(items, recipe, 1, known)
+        able = _able(pool)
+        size = _most(able, len(able), _lane_shares(recipe, pool), _max_changed(recipe, known))
+    if items and not size:
+        piloted = f"{len(_able(pool))} tell the pilots apart, and " if pool.pilots else ""
+        raise ReleaseError(
+            f"none of {len(items)} candidates can be released: {piloted}[selection] lane_shares "
+            "and max_changed leave room for none."
+        )
+    return pool, missing, size
+
+
+def _able(pool: Pool) -> list[PoolItem]:
+    """The eligible items, one of each cluster, if possible of the last release."""
+    able = [item for item, able in zip(pool.items, pool.eligible, strict=True) if able]
+    first: dict[str, PoolItem] = {}
+    for item in sorted(able, key=lambda item: not item.in_last_release):
+        first.setdefault(item.cluster or item.item_id, item)
+    return list(first.values())
+
+
+def _lane_shares(recipe: SelectionRecipe, pool: Pool) -> Mapping[str, Band]:
+    """A single lane fills the release whatever its share."""
+    return recipe.lane_shares if len({item.lane for item in _able(pool)}) > 1 else {}
+
+
+def _max_changed(recipe: SelectionRecipe, known: Known) -> float | None:
+    """Without a last release there is nothing to change."""
+    return recipe.max_changed if known.released else None
+
+
+def _most(
+    items: Sequence[PoolItem],
+    size: int,
+    shares: Mapping[str, Band],
+    max_changed: float | None,
+) -> int:
+    """The largest size, up to `size`, for which lanes and bound on changes leave enough items."""
+    lanes = Counter(item.lane for item in items)
+    held = Counter(item.lane for item in items if item.in_last_release)
+    for some in range(size, 0, -1):
+        room = {
+            lane: min(n, _share(shares[lane].high, some)) if lane in shares else n
+            for lane, n in lanes.items()
+        }
+        kept = sum(min(n, held[lane]) for lane, n in room.items())
+        new = sum(room.values()) - kept
+        if kept + min(new, _share(1.0 if max_changed is None else max_changed, some)) >= some:
+            return some
     return 0
+
+
+def _share(share: float, size: int) -> int:
+    return math.floor(share * size + 1e-9)
 
 
 def _selectable(
     items: Mapping[str, PoolItem], recipe: SelectionRecipe, size: int, known: Known
 ) -> tuple[Pool, list[str]]:
     """The pool, and the candidates that no pilot ran on: scores decide only among those piloted."""
-    if known.pilots is None:
+    if known.pilots is None or not items:
         return pool_of_items(list(items.values())), []
     rows = [row for row, item in enumerate(known.pilots.items) if item in items]
     matrix = known.pilots.of_items(np.array(rows, dtype=np.intp))
@@ -126,18 +190,17 @@ def _selectable(
     return pool_of_matrix(matrix, config, items), missing
 
 
-def _config(recipe: Recipe, size: int, pool: Pool) -> SelectionConfig:
+def _config(recipe: Recipe, size: int, pool: Pool, known: Known) -> SelectionConfig:
     asked = recipe.selection
     families = {item.family for item in pool.items}
-    lanes = {item.lane for item in pool.items}
     return SelectionConfig(
         size=size,
         objective=asked.objective if pool.pilots else Objective.COVERAGE,
         pilots=pool.pilots,
         selection_threshold=asked.selection_threshold,
         cover_families=size >= len(families),
-        lane_shares=asked.lane_shares if len(lanes) > 1 else {},
-        max_changed=asked.max_changed,
+        lane_shares=_lane_shares(asked, pool),
+        max_changed=_max_changed(asked, known),
         seed=recipe.release.seed,
     )
 
@@ -157,9 +220,17 @@ def _item(candidate: Candidate, known: Known) -> PoolItem:
         family=family_of(candidate),
         lane=str(candidate.lane),
         difficulty=candidate.difficulty,
+        cluster=known.opaque(_content(candidate)),
         source=known.opaque(item_id.rpartition("_i")[0] or item_id),
         in_last_release=candidate.task_id in known.released,
     )
+
+
+def _content(candidate: Candidate) -> str:
+    """Words and inputs as one digest: candidates that share it are the same task."""
+    words = " ".join(candidate.prompt.casefold().split())
+    inputs = sorted(fixture.sha256 for fixture in candidate.fixtures)
+    return digest([words, inputs])
 
 
 def family_of(candidate: Candidate) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+from scipy.stats import spearmanr
 
 from selection.scores import Floats
 
@@ -48,10 +48,10 @@ def kendall_tau(subsets: Floats, full: Floats) -> Floats:
 
 def spearman(subset: Floats, full: Floats) -> float:
     """Spearman's rank correlation, ties at their mean rank; 0 where one side is all tied."""
-    ranks = [rankdata(values.round(_DECIMALS)) for values in (subset, full)]
-    first, second = (values - values.mean() for values in ranks)
-    spread = float(np.sqrt((first**2).sum() * (second**2).sum()))
-    return float((first * second).sum() / spread) if spread > 0 else 0.0
+    first, second = subset.round(_DECIMALS), full.round(_DECIMALS)
+    if not np.ptp(first) or not np.ptp(second):
+        return 0.0
+    return float(spearmanr(first, second).statistic)
 
 
 def mean_absolute_error(estimates: Floats, full: Floats) -> float:

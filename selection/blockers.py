@@ -75,12 +75,13 @@ def _too_few(pool: Pool, config: SelectionConfig, programme: Programme) -> Itera
 
 def _most(programme: Programme, members: np.ndarray[tuple[int], np.dtype[np.intp]]) -> int:
     """How many of `members` can be chosen at most: allowed, one of each near-duplicate cluster."""
-    usable = programme.allowed.copy()
+    usable = np.zeros_like(programme.allowed)
+    usable[members] = programme.allowed[members]
     for row in programme.rows:
         if row.kind is RowKind.CLUSTER:
             inside = row.members[usable[row.members]]
             usable[inside[1:]] = False
-    return int(usable[members].sum())
+    return int(usable.sum())
 
 
 def _too_many_families(config: SelectionConfig, programme: Programme) -> Iterator[Blocker]:
@@ -187,14 +188,17 @@ def _budget_blocker(config: SelectionConfig, least: int, high: int) -> Blocker:
         needed,
         there,
         needed - there,
-        f"the {config.size} cheapest eligible items cost {needed:g}, the budget is {there:g}",
-        f"budget = {needed:g}",
+        f"the {config.size} cheapest eligible items cost {_number(needed)}, the budget is "
+        f"{_number(there)}",
+        f"budget = {_number(needed)}",
     )
 
 
 def _order_blocker(row: Row, config: SelectionConfig, most: int) -> Blocker:
     needed = (row.low or 0) / SCALE / config.size
     best = most / SCALE / config.size
+    # Rounded down: what is proposed must hold.
+    margin = f"order_margin = {_number(most // config.size / SCALE)}, or " if most > 0 else ""
     return Blocker(
         BlockerCode.ORDER,
         row.name,
@@ -203,13 +207,13 @@ def _order_blocker(row: Row, config: SelectionConfig, most: int) -> Blocker:
         needed - best,
         f"{row.name}: the largest mean lead of any {config.size} eligible items is {best:.4f}, "
         f"asked for is {needed:.4f}",
-        f"order_margin = {max(0.0, best):.4f}, or another order of pilots",
+        f"{margin}another order of pilots",
     )
 
 
 def _together(programme: Programme, solver: SolverName) -> Iterator[Blocker]:
-    """The elastic relaxation: every row may give way at a price of one per unit."""
-    rows = tuple(row if row.price is not None else _elastic(row) for row in programme.rows)
+    """The elastic relaxation: every hard row may give way at a price, and no soft one counts."""
+    rows = tuple(_elastic(row) for row in programme.rows if row.price is None)
     relaxed = replace(programme, gains=np.zeros_like(programme.gains), rows=rows)
     answer = solve_model(relaxed, solver, whole=True)
     if answer.status is not SolveStatus.OPTIMAL:
@@ -225,10 +229,15 @@ def _together(programme: Programme, solver: SolverName) -> Iterator[Blocker]:
             (bound or 0) / unit,
             value,
             short,
-            f"{row.name} cannot hold together with the rest: {value:g} is the nearest to "
-            f"{(bound or 0) / unit:g}",
-            f"move the bound of {row.name} by {short:g}",
+            f"{row.name} cannot hold together with the rest: {_number(value)} is the nearest to "
+            f"{_number((bound or 0) / unit)}",
+            f"move the bound of {row.name} by {_number(short)}",
         )
+
+
+def _number(value: float) -> str:
+    """Exact in units of 1/SCALE, without the zeros at the end."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def _elastic(row: Row) -> Row:

@@ -161,9 +161,12 @@ def _shares(
 
 
 def order_rows(pool: Pool, margin: float, size: int) -> Iterator[Row]:
-    """Each pilot stays ahead of the next by at least `margin` in the subset's mean."""
+    """Each pilot stays ahead of the next by at least `margin` in the subset's mean.
+
+    Missing cells count as in the gains (`profiles.filled`): not as failures.
+    """
     everything = np.arange(len(pool.items), dtype=np.intp)
-    scores = scaled(pool.scores)
+    scores = scaled(filled(pool.scores))
     least = int(scaled(np.array([margin * size]))[0])
     for better, worse in zip(range(len(pool.pilots)), range(1, len(pool.pilots)), strict=False):
         lead = scores[:, better] - scores[:, worse]

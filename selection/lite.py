@@ -10,17 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from data.apportion import apportion, total_variation
-from data.atomic import write_bytes
-from data.canonical import pretty_json
 from data.errors import ConfigError
 from data.randomness import keyed_hash, keyed_order
 
-LITE = "lite.json"
 MISSING = "(none)"
 _STAGE = "lite-subset"
 Stratum = tuple[str, str, str]
@@ -129,8 +125,3 @@ def _margins(pool: Sequence[LiteItem], subset: Sequence[LiteItem]) -> tuple[Marg
 def _counted(items: Sequence[LiteItem], place: int | None) -> dict[str, int]:
     values = (" / ".join(item.stratum) if place is None else item.stratum[place] for item in items)
     return dict(sorted(Counter(values).items()))
-
-
-def write_lite(out: Path, lite: Lite) -> None:
-    """Write `lite.json`: the chosen ids and the counts."""
-    write_bytes(out / LITE, pretty_json(asdict(lite)))

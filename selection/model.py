@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from selection.programme import Ints, Programme, Row
 
-_FIXED_SECONDS = 600  # per solve; a run that needs more says so instead of hanging
+LONGEST_SECONDS = 600  # per solve; a run that needs more says so instead of hanging
 
 
 class SolverName(StrEnum):
@@ -68,13 +68,14 @@ def solve_model(
     started = time.perf_counter()
     model = _Model(programme, whole=whole, at_least=at_least)
     engine = _engine(solver, whole=whole)
-    status = model.problem.solve(engine)
+    model.problem.solve(engine)
     total = time.perf_counter() - started
     return ModelAnswer(
+        # Not `status`: PuLP calls what was found until the time was up optimal there.
         status={
-            pulp.LpStatusOptimal: SolveStatus.OPTIMAL,
-            pulp.LpStatusInfeasible: SolveStatus.INFEASIBLE,
-        }.get(status, SolveStatus.UNFINISHED),
+            pulp.LpSolutionOptimal: SolveStatus.OPTIMAL,
+            pulp.LpSolutionInfeasible: SolveStatus.INFEASIBLE,
+        }.get(model.problem.sol_status, SolveStatus.UNFINISHED),
         values=model.values(),
         row_duals=None if whole else model.row_duals(_DUAL_SIGN[solver]),
         build_seconds=total - engine.seconds,
@@ -113,10 +114,10 @@ class _TimedCbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
 def _engine(solver: SolverName, *, whole: bool) -> Any:
     settings = {"msg": False, "mip": whole, "gapRel": 0, "gapAbs": 0, "threads": 1}
     if solver is SolverName.CBC:
-        return _TimedCbc(**settings, timeLimit=_FIXED_SECONDS)
+        return _TimedCbc(**settings, timeLimit=LONGEST_SECONDS)
     # On a relaxation with few rows presolve takes seven times as long as the simplex itself.
     presolve = "choose" if whole else "off"
-    return _TimedHighs(**settings, timeLimit=_FIXED_SECONDS, presolve=presolve)
+    return _TimedHighs(**settings, timeLimit=LONGEST_SECONDS, presolve=presolve)
 
 
 class _Model:

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from data.errors import InputError
 from selection.config import Objective, SelectionConfig
 from selection.profiles import item_rest_correlation
 from selection.programme import Ints, scaled
@@ -73,12 +74,24 @@ def pool_of_items(items: Sequence[PoolItem]) -> Pool:
 
 
 def _in_order(matrix: ScoreMatrix, pilots: Sequence[str]) -> ScoreMatrix:
-    """The pilots best first: as named, or all models by their mean over the pool."""
+    """The pilots best first: as named, or all models by their mean over the pool.
+
+    Raises InputError naming those that have no score on any item of the pool.
+    """
+    named = matrix.of_models(pilots or matrix.models)
+    empty = [named.models[i] for i in np.flatnonzero(np.isnan(named.scores).all(axis=0))]
+    if empty:
+        raise InputError(
+            "pilots",
+            f"no score of {', '.join(sorted(empty))} on the {len(named.items)} items",
+            "at least one of each model",
+            "Leave these models out, or run them.",
+        )
     if pilots:
-        return matrix.of_models(pilots)
-    means: Floats = np.asarray(np.nanmean(matrix.scores, axis=0)).round(9)
-    return matrix.of_models(
-        [matrix.models[i] for i in sorted(range(len(means)), key=lambda i: (-means[i], i))]
+        return named
+    means: Floats = np.asarray(np.nanmean(named.scores, axis=0)).round(9)
+    return named.of_models(
+        [named.models[i] for i in sorted(range(len(means)), key=lambda i: (-means[i], i))]
     )
 
 

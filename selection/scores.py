@@ -66,8 +66,11 @@ class ScoreMatrix:
     def of_models(self, models: Sequence[str]) -> ScoreMatrix:
         """The same items with only these models, in the order given.
 
-        Raises InputError naming the models that are not there.
+        Raises InputError naming the models that are not there, or are named twice.
         """
+        if twice := sorted({model for model in models if models.count(model) > 1}):
+            found = f"{', '.join(twice)} named more than once"
+            raise InputError("pilots", found, "each model once", "Check the names.")
         missing = sorted(set(models) - set(self.models))
         if missing:
             known = ", ".join(self.models)
@@ -100,7 +103,7 @@ def read_scores(path: Path) -> tuple[ScoreMatrix, tuple[Finding, ...]]:
     if errors:
         first = errors[0]
         raise InputError(
-            str(path), first.detail, "scores in [0, 1], one per item and model", "Mend the file."
+            str(path), first.detail, "scores in [0, 1], one per item and model", "Fix the file."
         )
     matrix = _matrix(frame)
     return matrix, examine(matrix)
@@ -116,10 +119,10 @@ def _read(path: Path) -> pl.DataFrame:
         return _columns(pl.read_csv(path, schema_overrides=types), path)
     except OSError as error:
         found = error.strerror or "a file that cannot be read to its end"
-        raise InputError(str(path), found, "a score matrix", "Mend the file.") from None
+        raise InputError(str(path), found, "a score matrix", "Fix the file.") from None
     except pl.exceptions.PolarsError as error:
         found = f"text that is no table ({type(error).__name__})"
-        raise InputError(str(path), found, ",".join(COLUMNS), "Mend the file.") from None
+        raise InputError(str(path), found, ",".join(COLUMNS), "Fix the file.") from None
 
 
 def _columns(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
@@ -129,7 +132,7 @@ def _columns(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
         found = f"{len(frame.columns)} columns without {', '.join(missing)}"
         raise InputError(str(path), found, ", ".join(COLUMNS), "Rename or add the columns.")
     if frame.is_empty():
-        raise InputError(str(path), "no rows", "scores", "Mend the file.")
+        raise InputError(str(path), "no rows", "scores", "Fix the file.")
     numbers = ["score", *(["cost"] if "cost" in frame.columns else [])]
     return frame.select(
         *(pl.col(name).cast(pl.String) for name in _NAMES),

@@ -54,6 +54,15 @@ class Cells:
         return np.asarray(settled)
 
 
+def numbers(series: pl.Series) -> Floats:
+    """A column as floats, NaN where there is no finite number."""
+    if series.dtype.is_integer() or series.dtype.is_float():
+        value = series.cast(pl.Float64).to_numpy()
+        return np.where(np.isfinite(value), value, np.nan)
+    cells = NumericColumn(series).cells(slice(0, len(series)))
+    return np.where(cells.known, cells.value / cells.scale, np.nan)
+
+
 def trailing_unit(value: Floats) -> Floats:
     """The largest power of ten, up to 10¹⁵, that divides each whole number."""
     unit = np.ones_like(value)

@@ -98,7 +98,7 @@ class DerivedKind(StrEnum):
 
 
 class Formula(StageConfig):
-    """How a derived column follows from others, times `scale` (100 for per cent)."""
+    """How a derived column follows from measures, times `scale` (100 for per cent)."""
 
     kind: DerivedKind
     of: Annotated[tuple[Name, ...], Field(min_length=1, max_length=50)]
@@ -187,12 +187,15 @@ class TableConfig(StageConfig):
         missing = sorted(set(named) - set(self.columns))
         if missing:
             raise ValueError(f"not declared as columns: {', '.join(missing)}")
-        unmeasured = sorted(
-            {n for s in sums for n in (s.total, *s.parts)} - set(self.measures)
-            | {n for b in bounds for n in (b.lesser, b.greater)} - set(self.measures)
-        )
-        if unmeasured:
+        related = {n for s in sums for n in (s.total, *s.parts)}
+        related |= {n for b in bounds for n in (b.lesser, b.greater)}
+        if unmeasured := sorted(related - set(self.measures)):
             raise ValueError(f"relations hold between measures, not: {', '.join(unmeasured)}")
+        formulas = [c.formula for c in self.columns.values() if c.formula is not None]
+        operands = {name for formula in formulas for name in formula.of}
+        if unmeasured := sorted(operands - set(self.measures)):
+            # What is computed from other columns would leave as it came.
+            raise ValueError(f"formulas are over measures, not: {', '.join(unmeasured)}")
         return self
 
     @property

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymization.tables.cells import Bools, Floats, NumericColumn
+from anonymization.tables.cells import Bools, Floats, NumericColumn, numbers
 from anonymization.tables.config import ColumnRole, TableConfig
+from anonymization.tables.fidelity import spearman
 from anonymization.tables.settings import AggregateConfig
 from data.errors import InputError
+
+_LEAST_CELLS = 3  # of a correlation
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,11 @@ def align(
     config: TableConfig,
     aggregate: AggregateConfig,
 ) -> tuple[pl.DataFrame, tuple[Aligned, ...]]:
-    """The given aggregates moved as the sums of the rows moved: given · (new sum / old sum).
+    """The given aggregates moved as the sums of the rows moved: given · |new sum / old sum|.
 
-    Same rows, same columns, same formats. Cells without rows below them, or whose sum changes
-    its sign, stay. Errors: `InputError` for columns that are not there.
+    Same rows, same columns, same formats and signs: where a sum changes its sign, the cell moves
+    by the sums' magnitudes. Zeros and missing cells stay. Errors: `InputError` for columns that are
+    not there, and for cells that would leave as they are, since no rows move them.
     """
     _check(given, before, aggregate)
     aligned, told = given, []
@@ -52,8 +56,9 @@ def align(
         target = NumericColumn(given[column])
         cells = target.cells(slice(0, given.height))
         old, new = (_sums(given, rows, config, aggregate, measure) for rows in (before, after))
-        ratio = np.divide(new, old, out=np.full_like(old, np.nan), where=old != 0)
-        use = cells.known & (ratio > 0)
+        ratio = np.abs(np.divide(new, old, out=np.full_like(old, np.nan), where=old != 0))
+        use = cells.known & (cells.value != 0)
+        _require_rows(column, aggregate, int((use & ~np.isfinite(ratio)).sum()))
         moved = np.where(use, cells.settled(cells.value * np.where(use, ratio, 1.0)), cells.value)
         values = cells.value / cells.scale, moved / cells.scale
         aligned = aligned.with_columns(target.written(moved))
@@ -61,18 +66,20 @@ def align(
     return aligned, tuple(told)
 
 
+def _require_rows(column: str, aggregate: AggregateConfig, without: int) -> None:
+    """Errors: `InputError` if cells are `without` rows below them that add up to something."""
+    if without:
+        rows = ", ".join(aggregate.by.values())
+        found = f"{without} cells without rows of the same {rows} that add up to something"
+        expected = "rows below every cell: one without them would leave as it is"
+        todo = "Take these cells out of the aggregates, or correct `by`."
+        raise InputError(column, found, expected, todo)
+
+
 def _compared(
     column: str, values: tuple[Floats, Floats], sums: tuple[Floats, Floats], use: Bools
 ) -> Aligned:
     (value, moved), (old, new) = values, sums
-    both = use & (value * moved > 0)
-    kept = None
-    if both.sum() > 2:
-        from scipy.stats import pearsonr  # late, as in `fidelity`
-
-        kept = round(
-            float(pearsonr(np.log(np.abs(value[both])), np.log(np.abs(moved[both])))[0]), 9
-        )
     return Aligned(
         column=column,
         cells=len(use),
@@ -82,8 +89,17 @@ def _compared(
         offset_after=_offset(moved, new, use),
         shape_before=_shape(value, old, use),
         shape_after=_shape(moved, new, use),
-        kept=kept,
+        kept=_kept(value[use], moved[use]),
     )
+
+
+def _kept(value: Floats, moved: Floats) -> float | None:
+    logs = np.log(np.abs(value)), np.log(np.abs(moved))
+    if len(value) < _LEAST_CELLS or not all(map(np.ptp, logs)):
+        return None
+    from scipy.stats import pearsonr  # late, as in `fidelity`
+
+    return round(float(pearsonr(*logs).statistic), 9)
 
 
 def _offset(value: Floats, total: Floats, use: Bools) -> float | None:
@@ -92,23 +108,23 @@ def _offset(value: Floats, total: Floats, use: Bools) -> float | None:
 
 
 def _shape(value: Floats, total: Floats, use: Bools) -> float | None:
-    from scipy.stats import spearmanr  # late, as in `fidelity`
-
-    return round(float(spearmanr(value[use], total[use])[0]), 9) if use.sum() > 2 else None
+    return spearman(value[use], total[use]) if use.sum() >= _LEAST_CELLS else None
 
 
 def totals(frame: pl.DataFrame, config: TableConfig, by: tuple[str, ...]) -> pl.DataFrame:
     """Sums of the measures per industry, region or period, whichever are named in `by`."""
-    numbers = {name: pl.Series(name, _numbers(frame[name])) for name in config.measures}
-    keys = [_key(config, name).alias(name) for name in by]
-    table = frame.select(*keys, *numbers.values())
+    measures = [pl.Series(name, numbers(frame[name])) for name in config.measures]
+    keys = [_key(config, name, name) for name in by]
+    table = frame.select(*keys, *measures)
     sums = [pl.col(n).filter(pl.col(n).is_finite()).sum() for n in config.measures]
     return table.group_by(by).agg(pl.len().alias("rows"), *sums).sort(by)
 
 
-def _key(config: TableConfig, name: str) -> pl.Expr:
+def _key(config: TableConfig, name: str, row: str) -> pl.Expr:
+    """Column `name` as text, to be compared with the column `row` of the rows, under its name."""
     text = pl.col(name).cast(pl.String).fill_null("")
-    return text.str.slice(0, config.period_chars) if name == config.period else text
+    cut = text.str.slice(0, config.period_chars) if row == config.period else text
+    return cut.alias(row)
 
 
 def _sums(
@@ -121,9 +137,7 @@ def _sums(
     """Per row of the given table the sum of the measure over its rows; NaN where there are none."""
     by = tuple(aggregate.by.values())
     sums = totals(rows, config, by).select(*by, measure)
-    keys = [
-        pl.col(name).cast(pl.String).fill_null("").alias(row) for name, row in aggregate.by.items()
-    ]
+    keys = [_key(config, name, row) for name, row in aggregate.by.items()]
     found = given.select(keys).join(sums, on=by, how="left", maintain_order="left")
     return found[measure].fill_null(float("nan")).to_numpy()
 
@@ -134,11 +148,6 @@ def _check(given: pl.DataFrame, rows: pl.DataFrame, aggregate: AggregateConfig) 
     if missing:
         found, expected = f"no column {', '.join(sorted(missing))}", "the configured columns"
         raise InputError("aggregates", found, expected, "Correct the configuration.")
-
-
-def _numbers(series: pl.Series) -> Floats:
-    cells = NumericColumn(series).cells(slice(0, len(series)))
-    return np.where(cells.known, cells.value / cells.scale, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +229,15 @@ def _variants(
 
 
 def _gaps(frame: pl.DataFrame, config: TableConfig) -> pl.Series:
-    """Per row the days since the entity's row before, unless a year; 0 for regular ones."""
+    """Per row how many of the table's periods its entity is on from its row before; 0 where that
+    is one or none. Periods are cut to `period_chars`, and may be years, quarters or dates."""
     assert config.period is not None
     entity = _first_seen(frame[config.entity].cast(pl.String).fill_null("\x00"))
-    table = pl.DataFrame({"entity": entity, "period": frame[config.period].cast(pl.String)})
-    years = pl.col("period").str.slice(0, config.period_chars).cast(pl.Int64, strict=False)
-    step = (years - years.shift()).over("entity", order_by="period")
-    return table.select(pl.when(step == 1).then(0).otherwise(step).fill_null(0).alias("gap"))["gap"]
+    period = frame[config.period].cast(pl.String)
+    at = period.str.slice(0, config.period_chars).rank("dense").cast(pl.Int64)
+    table = pl.DataFrame({"entity": entity, "period": period, "at": at})
+    step = (pl.col("at") - pl.col("at").shift()).over("entity", order_by="period")
+    return table.select(pl.when(step > 1).then(step).otherwise(0).alias("gap"))["gap"]
 
 
 def _repeats(frame: pl.DataFrame) -> pl.Series:

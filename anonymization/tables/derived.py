@@ -9,7 +9,7 @@ from itertools import combinations, permutations
 import numpy as np
 import polars as pl
 
-from anonymization.tables.cells import Cells, Floats, NumericColumn
+from anonymization.tables.cells import Cells, Floats, NumericColumn, numbers
 from anonymization.tables.config import ColumnRole, DerivedKind, Formula, TableConfig
 from anonymization.tables.keystream import RowNoise, chunks, normals
 
@@ -42,10 +42,9 @@ class Suspect:
 def recompute(
     before: pl.DataFrame, after: pl.DataFrame, config: TableConfig, key: bytes
 ) -> tuple[pl.DataFrame, tuple[Recomputed, ...]]:
-    """`after` with its derived columns computed from its own bases, in the order of their names.
+    """`after` with its derived columns computed from its own bases.
 
-    A derived column may build on another one that is declared before it in name order only if
-    that one is a measure; formulas of derived columns are written in measures.
+    Formulas are over measures; `TableConfig` checks it.
     """
     told: list[Recomputed] = []
     for name in config.of_role(ColumnRole.DERIVED):
@@ -112,7 +111,7 @@ def _noise(frame: pl.DataFrame, config: TableConfig, key: bytes, column: str) ->
 
 def _computed(frame: pl.DataFrame, formula: Formula, config: TableConfig) -> Floats:
     """The formula per row; NaN where an operand is missing or the divisor is zero."""
-    operands = [_numbers(frame[name]) for name in formula.of]
+    operands = [numbers(frame[name]) for name in formula.of]
     if formula.kind is DerivedKind.GROWTH:
         operands.append(_previous(frame, operands[0], config))
     return _evaluated(formula.kind, operands) * formula.scale
@@ -126,11 +125,6 @@ def _evaluated(kind: DerivedKind, operands: list[Floats]) -> Floats:
         return first - second
     ratio = np.divide(first, second, out=np.full_like(first, np.nan), where=second != 0)
     return ratio - 1 if kind is DerivedKind.GROWTH else ratio
-
-
-def _numbers(series: pl.Series) -> Floats:
-    cells = NumericColumn(series).cells(slice(0, len(series)))
-    return np.where(cells.known, cells.value / cells.scale, np.nan)
 
 
 def _previous(frame: pl.DataFrame, value: Floats, config: TableConfig) -> Floats:
@@ -155,11 +149,11 @@ def find_undeclared(frame: pl.DataFrame, config: TableConfig) -> tuple[Suspect, 
     """
     related = {frozenset((s.total, *s.parts)) for s in config.relations.sums}
     part = frame.sort(config.entity, nulls_last=True).head(_SAMPLE)
-    numbers = {name: _numbers(part[name]) for name in config.measures}
+    values = {name: numbers(part[name]) for name in config.measures}
     found: dict[frozenset[str], tuple[float, Suspect]] = {}
     for name in config.measures:
         cells = NumericColumn(part[name]).cells(slice(0, part.height))
-        formula, share = _best(name, cells, numbers, part, config)
+        formula, share = _best(name, cells, values, part, config)
         if formula is None or share < _LOOKS_DERIVED:
             continue
         columns = frozenset((name, *formula.of))
@@ -173,12 +167,12 @@ def find_undeclared(frame: pl.DataFrame, config: TableConfig) -> tuple[Suspect, 
 def _best(
     name: str,
     cells: Cells,
-    numbers: Mapping[str, Floats],
+    values: Mapping[str, Floats],
     frame: pl.DataFrame,
     config: TableConfig,
 ) -> tuple[Formula | None, float]:
     best: tuple[Formula | None, float] = (None, 0.0)
-    for formula, operands in _candidates(name, numbers, frame, config):
+    for formula, operands in _candidates(name, values, frame, config):
         value = _evaluated(formula.kind, operands) * formula.scale * cells.scale
         both = cells.known & np.isfinite(value) & (cells.value != 0)
         if both.sum() < max(_LEAST_ROWS, cells.known.sum() / 2):
@@ -196,17 +190,17 @@ def _informative(value: Floats) -> bool:
 
 
 def _candidates(
-    name: str, numbers: Mapping[str, Floats], frame: pl.DataFrame, config: TableConfig
+    name: str, values: Mapping[str, Floats], frame: pl.DataFrame, config: TableConfig
 ) -> Iterator[tuple[Formula, list[Floats]]]:
-    others = [other for other in numbers if other != name]
+    others = [other for other in values if other != name]
     for a, b in permutations(others, 2):
-        operands = [numbers[a], numbers[b]]
+        operands = [values[a], values[b]]
         yield Formula(kind=DerivedKind.DIFFERENCE, of=(a, b)), operands
         for scale in (1.0, 100.0, 10_000.0):
             yield Formula(kind=DerivedKind.RATIO, of=(a, b), scale=scale), operands
     for a, b in combinations(others, 2):
-        yield Formula(kind=DerivedKind.SUM, of=(a, b)), [numbers[a], numbers[b]]
+        yield Formula(kind=DerivedKind.SUM, of=(a, b)), [values[a], values[b]]
     for a in others:
-        grown = [numbers[a], _previous(frame, numbers[a], config)]
+        grown = [values[a], _previous(frame, values[a], config)]
         for scale in (1.0, 100.0):
             yield Formula(kind=DerivedKind.GROWTH, of=(a,), scale=scale), grown

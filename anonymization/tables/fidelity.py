@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from scipy.special import kolmogorov
 
-from anonymization.tables.cells import Floats, NumericColumn
+from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import TableConfig
 from anonymization.tables.settings import FidelityConfig
 from data.contracts import Verdict
@@ -50,7 +50,7 @@ def assess(
     rows = [
         {"column": name, "group": label, **measured(old[at], new[at]), "rows": len(at)}
         for name in config.measures
-        for old, new in [(_numbers(before[name]), _numbers(after[name]))]
+        for old, new in [(numbers(before[name]), numbers(after[name]))]
         for label, at in [(ALL, np.arange(before.height)), *groups]
     ]
     cells = pl.DataFrame(rows, infer_schema_length=None)
@@ -81,7 +81,7 @@ def measured(old: Floats, new: Floats) -> dict[str, float | int | None]:
         "d": d,
         "p": float(kolmogorov(d * np.sqrt(n / 2))),
         "wasserstein": float(np.abs(xs - ys).mean()) / iqr if iqr > 0 else None,
-        "spearman": _spearman(x, y),
+        "spearman": spearman(x, y),
     }
     for name, before, after in zip(_MOMENTS, _moments(xs), _moments(ys), strict=True):
         floor = 1.0 if name in ("skewness", "kurtosis") else 0.0
@@ -111,13 +111,13 @@ def _distance(xs: Floats, ys: Floats) -> float:
     return float(np.abs(gap).max())
 
 
-def _spearman(x: Floats, y: Floats) -> float | None:
-    from scipy.stats import rankdata  # a second of imports, not paid where all is cached
+def spearman(x: Floats, y: Floats) -> float | None:
+    """Spearman's rank correlation, ties at their mean rank; None where one side is all tied."""
+    if len(x) < 2 or not np.ptp(x) or not np.ptp(y):
+        return None
+    from scipy.stats import spearmanr  # a second of imports, not paid where all is cached
 
-    a, b = rankdata(x), rankdata(y)
-    a, b = a - a.mean(), b - b.mean()
-    spread = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / spread if spread > 0 else None
+    return round(float(spearmanr(x, y).statistic), 9)
 
 
 def _moments(values: Floats) -> tuple[float, float, float, float]:
@@ -161,8 +161,3 @@ def _groups(frame: pl.DataFrame, config: TableConfig) -> list[tuple[str, np.ndar
     table = frame.select(group=pl.col(config.group).cast(pl.String).fill_null("")).with_row_index()
     parts = table.group_by("group").agg(pl.col("index")).sort("group")
     return [(label, np.asarray(at)) for label, at in parts.iter_rows()]
-
-
-def _numbers(series: pl.Series) -> Floats:
-    cells = NumericColumn(series).cells(slice(0, len(series)))
-    return np.where(cells.known, cells.value / cells.scale, np.nan)

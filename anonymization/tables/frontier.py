@@ -10,7 +10,7 @@ import polars as pl
 
 from anonymization.tables.attacks.linked import link
 from anonymization.tables.attacks.report import AttackReport, attack
-from anonymization.tables.attacks.result import AttackResult, Risk
+from anonymization.tables.attacks.result import LIMITED, AttackResult, Risk
 from anonymization.tables.attacks.utility import Utility, utility
 from anonymization.tables.config import TableConfig
 from anonymization.tables.fidelity import assess
@@ -27,8 +27,6 @@ from data.contracts.verdict import Scalar
 
 NAME = "re-identification"
 CONFIGURED = "as configured"
-
-_LIMITED = (Risk.ONE_COMPANY, Risk.WHOLE_INDUSTRY, Risk.HISTORY, Risk.LARGEST)
 
 
 class RiskReason(StrEnum):
@@ -110,13 +108,20 @@ def frontier(
 
 def worst_risks(report: AttackReport, columns: int) -> dict[Risk, AttackResult]:
     """Per risk the attack with the highest rate, knowing up to `columns` columns."""
-    found = {risk: report.worst(risk, columns) for risk in _LIMITED}
+    found = {risk: report.worst(risk, columns) for risk in LIMITED}
     return {risk: result for risk, result in found.items() if result is not None}
 
 
 def passes(risks: Mapping[Risk, AttackResult], limits: RiskLimits) -> bool:
-    """Whether no measured risk is above its limit."""
-    return all(result.rate <= limits.of(risk) for risk, result in risks.items())
+    """Whether no risk is above its limit, and whole industries were attacked or accepted."""
+    return attacked(risks, limits) and all(
+        result.rate <= limits.of(risk) for risk, result in risks.items()
+    )
+
+
+def attacked(risks: Mapping[Risk, AttackResult], limits: RiskLimits) -> bool:
+    """Whether the slow attacks on whole industries ran, unless their risk is accepted."""
+    return Risk.WHOLE_INDUSTRY in risks or limits.whole_industry == 1
 
 
 def keeps(found: Utility, worth: UtilityLimits) -> bool:
@@ -162,7 +167,7 @@ def judge(
     told |= {"worst": worst.value, "attack": risks[worst].name}
     if seen > limit:
         return Verdict.failing(NAME, RiskReason.ABOVE_LIMIT, seen, limit, told)
-    if Risk.WHOLE_INDUSTRY not in risks and limits.whole_industry < 1:
+    if not attacked(risks, limits):
         reason = RiskReason.NOT_ATTACKED
         return Verdict.unverified(NAME, reason, None, limits.whole_industry, told)
     return Verdict.passing(NAME, seen, limit, told)

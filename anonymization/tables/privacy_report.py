@@ -18,16 +18,16 @@ from anonymization.tables.attacks.plots import (
     rates_chart,
 )
 from anonymization.tables.attacks.report import AttackReport
-from anonymization.tables.attacks.result import AttackResult, Risk
+from anonymization.tables.attacks.result import LIMITED, AttackResult, Risk
 from anonymization.tables.attacks.utility import Utility
 from anonymization.tables.frontier import (
     CONFIGURED,
     FrontierPoint,
+    keeps,
 )
 from anonymization.tables.settings import RiskLimits, UtilityLimits
 from data.contracts import Status, Verdict
 
-_LIMITED = (Risk.ONE_COMPANY, Risk.WHOLE_INDUSTRY, Risk.HISTORY, Risk.LARGEST)
 _PLOTTED = (Risk.WHOLE_INDUSTRY, Risk.HISTORY)
 _ACROSS = "Spearman within industries, least column"
 
@@ -79,17 +79,20 @@ def privacy_json(table: TablePrivacy) -> dict[str, Any]:
 def statement(table: TablePrivacy) -> str:
     """The result in sentences: measured rates, and no claim beyond them."""
     told = [f"Attackers who know up to {table.limits.columns} columns:"]
-    for risk in _LIMITED:
+    for risk in LIMITED:
         worst = table.attacks.worst(risk, table.limits.columns)
         if worst is not None:
             told.append(
                 f"{risk.value.capitalize()}: {_percent(worst.rate)} found by {worst.name} "
                 f"(guessing {_percent(worst.chance)}, limit {_percent(table.limits.of(risk))})."
             )
+    measures = table.verdict.measures
     if table.verdict.status is not Status.PASSED:
-        told.append(f"Settings that would pass: {table.verdict.measures['would_pass']}.")
-        both = table.verdict.measures["would_pass_and_keep_utility"]
-        told.append(f"Those that also keep the declared utility: {both}.")
+        told.append(f"Settings that would pass: {measures['would_pass']}.")
+    elif not keeps(table.utility, table.worth):
+        told.append("The release does not keep the declared utility, which no gate asks for.")
+    both = measures["would_pass_and_keep_utility"]
+    told.append(f"Settings tried that would pass and keep the declared utility: {both}.")
     told.append("Other attackers may do better: these rates are what these attacks found.")
     return " ".join(told)
 
@@ -98,7 +101,7 @@ def rates_picture(table: TablePrivacy, *, standalone: bool = False) -> str:
     """Per risk and number of known columns the best attack, as an `<svg>`."""
     counts = sorted({len(result.columns) for result in table.attacks.results})
     rows = []
-    for risk in _LIMITED:
+    for risk in LIMITED:
         for n in counts:
             found = [r for r in table.attacks.results if r.risk is risk and len(r.columns) == n]
             best = max(found, key=lambda r: r.rate, default=None)
@@ -116,7 +119,10 @@ def _row(best: AttackResult, n: int, limit: float | None) -> RateRow:
 
 
 def frontier_picture(table: TablePrivacy, *, standalone: bool = False) -> str:
-    """Risk against utility over the settings tried, as an `<svg>`; green is where both hold."""
+    """Risk against utility over the settings tried, as an `<svg>`; green is where both hold.
+
+    The gate judges the risk alone: the released setting may stand outside the green.
+    """
     plots = []
     for risk in _PLOTTED:
         dots = tuple(

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
-import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.errors import ConfigError
-from selection.lite import LITE, MISSING, LiteItem, choose_lite, write_lite
+from selection.lite import MISSING, LiteItem, choose_lite
 
 
 def pool(n_items: int) -> list[LiteItem]:
@@ -81,11 +79,10 @@ def test_impossible_sizes_and_repeated_ids_are_refused() -> None:
         choose_lite([*pool(3), LiteItem("t0000")], 2)
 
 
-def test_the_report_is_written(tmp_path: Path) -> None:
-    write_lite(tmp_path, choose_lite(pool(60), 12))
-    told = orjson.loads((tmp_path / LITE).read_bytes())
-    assert len(told["chosen"]) == told["size"] == 12
-    assert [margin["name"] for margin in told["margins"]] == [
+def test_the_margins_are_reported() -> None:
+    lite = choose_lite(pool(60), 12)
+    assert len(lite.chosen) == lite.size == 12
+    assert [margin.name for margin in lite.margins] == [
         "family",
         "role",
         "deliverable_type",

@@ -58,7 +58,7 @@ def test_a_bad_table_is_one_clear_error(tmp_path: Path, content: str, found: str
 def test_a_broken_file_is_one_clear_error(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(InputError, match="Mend the file"):
+    with pytest.raises(InputError, match="Fix the file"):
         read_scores(path)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anonymization.tables.cells import Floats, NumericColumn
+from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import TableConfig
 from anonymization.tables.keystream import Ints
 from data.errors import InputError
@@ -107,14 +107,6 @@ def link(original: pl.DataFrame, released: pl.DataFrame, config: TableConfig) ->
         doubled=original.height - labels.height,
         rows=at,
     )
-
-
-def numbers(series: pl.Series) -> Floats:
-    """A column as floats, NaN where there is no number."""
-    if series.dtype.is_integer() or series.dtype.is_float():
-        return series.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    cells = NumericColumn(series).cells(slice(0, len(series)))
-    return np.where(cells.known, cells.value / cells.scale, np.nan)
 
 
 def _matrix(columns: list[Floats], at: Ints) -> Floats:

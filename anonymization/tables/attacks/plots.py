@@ -11,6 +11,10 @@ _LABEL, _BAR = 350, 310  # where bars start, and how wide a rate of 1 is
 _ROW, _HEAD = 24, 46
 _PLOT, _SIDE, _GAP = 270, 54, 90  # side of a scatter plot, margin left of it, space between two
 _TICKS = 4
+_READ_FRONTIER = (
+    "Dashes: declared limit of this risk, which releases stay below. Green: with the declared rank "
+    "utility as well."
+)
 
 STYLE = """
 .privacy text{font:13px system-ui,sans-serif;fill:#1d2430}
@@ -60,7 +64,8 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """A plot of settings; those with `kept` and `risk` on the right side of both limits pass."""
+    """A plot of settings: a release passes below `most_risk`, and in the green part, right of
+    `least_kept`, it keeps the declared utility besides."""
 
     heading: str
     dots: tuple[Dot, ...]
@@ -117,7 +122,9 @@ def frontier_chart(
         column, line = (number - 1) % 3, (number - 1) // 3
         kind = "own" if own else "name"
         parts.append(_text(column * WIDTH / 3, y + line * 20, f"{number}  {label}", kind))
-    return _framed(parts, y + (len(labels) + 2) // 3 * 20, title, standalone)
+    y += (len(labels) + 2) // 3 * 20
+    parts.append(_text(0, y + 4, _READ_FRONTIER, "soft"))
+    return _framed(parts, y + 16, title, standalone)
 
 
 def _scatter(plot: Scatter, across: str, left: float, x: float, y: float) -> str:
@@ -130,6 +137,7 @@ def _scatter(plot: Scatter, across: str, left: float, x: float, y: float) -> str
         _text(x, y - 10, plot.heading, "name"),
         f'<rect class="wanted" x="{wanted_x:.1f}" y="{wanted_y:.1f}" '
         f'width="{x + _PLOT - wanted_x:.1f}" height="{bottom - wanted_y:.1f}"/>',
+        f'<path class="chance" d="M{x:.1f} {wanted_y:.1f}H{x + _PLOT:.1f}"/>',
         f'<path class="axis" d="M{x:.1f} {y:.1f}V{bottom:.1f}H{x + _PLOT:.1f}"/>',
         _text(x + _PLOT / 2, bottom + 36, across, "soft", "middle"),
     ]

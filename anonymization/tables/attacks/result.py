@@ -34,6 +34,9 @@ class Risk(StrEnum):
     PSEUDONYM = "pseudonym"
 
 
+LIMITED = (Risk.ONE_COMPANY, Risk.WHOLE_INDUSTRY, Risk.HISTORY, Risk.LARGEST)
+
+
 @dataclass(frozen=True, slots=True)
 class AttackResult:
     """One attack on one release.

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymization.tables.attacks.linked import numbers
-from anonymization.tables.cells import Floats
+from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import ColumnRole, TableConfig
 
 _KS = (1, 2, 5, 10)

@@ -23,11 +23,6 @@ class MaskedText:
     document: Document
 
 
-def mask_jsonl(data: bytes, masker: Masker, path: str = "session.jsonl") -> MaskedText:
-    """Mask every string of a JSONL session; formatting, numbers and order stay byte for byte."""
-    return mask_text(data, path, masker)
-
-
 def mask_text(data: bytes, path: str, masker: Masker, released: str = "") -> MaskedText:
     """Mask a text file in the form that its name tells; the vault can restore it.
 

@@ -140,6 +140,28 @@ def test_no_attack_on_the_industry_is_unverified() -> None:
     assert (verdict.status, verdict.reason) == (Status.UNVERIFIED, RiskReason.NOT_ATTACKED)
 
 
+def test_a_setting_without_attack_on_the_industry_would_not_pass(
+    points: tuple[FrontierPoint, ...],
+) -> None:
+    (quick,) = (
+        replace(p, risks={r: found for r, found in p.risks.items() if r is not Risk.WHOLE_INDUSTRY})
+        for p in points[:1]
+    )
+    limits = OPEN.model_copy(update={"whole_industry": 0.99})
+    assert not passes(quick.risks, limits)
+    assert would_pass([quick], limits, UtilityLimits())["would_pass"] == "none of those tried"
+    assert would_pass([quick], OPEN, UtilityLimits())["would_pass"] == CONFIGURED  # accepted
+
+
+def test_a_release_that_passes_without_its_declared_utility_says_so(told: TablePrivacy) -> None:
+    assert "does not keep" not in statement(told)  # refused: what would pass is said instead
+    verdict = judge(told.attacks, OPEN, told.worth, told.frontier)
+    for least, is_kept in ((1.0, False), (0.0, True)):
+        worth = UtilityLimits(min_spearman=least, max_flips=1, max_sums=99, max_broken=999)
+        passing = replace(told, limits=OPEN, worth=worth, verdict=verdict)
+        assert ("does not keep the declared utility" in statement(passing)) is not is_kept
+
+
 def test_a_risk_above_its_limit_fails_even_if_others_were_not_measured() -> None:
     frame, _, config = world(NOISE)
     report = attack(frame, frame, config, ATTACKS.model_copy(update={"assignment": False}))

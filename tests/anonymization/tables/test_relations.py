@@ -78,6 +78,21 @@ def test_derived_columns_are_recomputed() -> None:
     assert held == {"growth": 180, "per_head": 240}
 
 
+@pytest.mark.parametrize("role", [ColumnRole.DERIVED, ColumnRole.DROPPED, ColumnRole.CONSTANT])
+def test_formulas_are_over_measures(role: ColumnRole) -> None:
+    """A column computed from one that is not perturbed would leave as it came."""
+    _, config = _with_derived()
+    double = Formula(kind=DerivedKind.SUM, of=("per_head", "people"))
+    formula = config.columns["per_head"].formula if role is ColumnRole.DERIVED else None
+    columns = {
+        **config.columns,
+        "per_head": ColumnConfig(role=role, formula=formula),
+        "a_double": ColumnConfig(role=ColumnRole.DERIVED, formula=double),
+    }
+    with pytest.raises(ValidationError, match="formulas are over measures, not: per_head"):
+        TableConfig(columns=columns, entity="id", period="year")
+
+
 def test_undeclared_derived_columns_are_found_and_related_ones_are_not() -> None:
     frame, config = _with_derived()
     measure = ColumnConfig(role=ColumnRole.MEASURE)

@@ -18,7 +18,7 @@ from anonymization.tables.seal import destroy, seal
 from anonymization.tables.settings import AggregateConfig, FidelityConfig
 from data.contracts import Status
 from data.errors import InputError
-from tests.anonymization.tables.build import KEY, company_config, company_table, step
+from tests.anonymization.tables.build import KEY, company_config, company_table, one_column, step
 
 M = PerturbMethod
 
@@ -60,17 +60,77 @@ def test_aggregates_move_with_the_rows_and_keep_their_coverage() -> None:
     made = perturb_table(frame, config, KEY).frame
     sums = totals(frame, config, ("industry", "year"))
     given = sums.select("industry", "year", people=(pl.col("people") * 1.3).round().cast(pl.Int64))
-    given = pl.concat(
-        [given, pl.DataFrame({"industry": ["none"], "year": ["2020"], "people": [7]})]
-    )
-    spec = AggregateConfig(by={"industry": "industry", "year": "year"}, values={"people": "people"})
-    aligned, (told,) = align(given, frame, made, config, spec)
+    given = pl.concat([given, _cell("none", "2020", 0), _cell("none", "2021", None)])
+    aligned, (told,) = align(given, frame, made, config, PEOPLE)
     new = totals(made, config, ("industry", "year"))
-    ratio = aligned["people"][:-1] / new["people"]
+    ratio = aligned["people"][:-2] / new["people"]
     assert ratio.to_list() == pytest.approx([1.3] * len(ratio), rel=1e-3)
-    assert aligned.row(-1) == ("none", "2020", 7)
-    assert (told.cells, told.matched, told.moved) == (9, 8, 8)
+    assert aligned["people"][-2:].to_list() == [0, None]
+    assert (told.cells, told.matched, told.moved) == (10, 8, 8)
     assert told.offset_after == pytest.approx(told.offset_before, abs=1e-3)
+
+
+PEOPLE = AggregateConfig(by={"industry": "industry", "year": "year"}, values={"people": "people"})
+
+
+def _cell(industry: str, year: str, people: int | None) -> pl.DataFrame:
+    schema = {"industry": pl.String, "year": pl.String, "people": pl.Int64}
+    return pl.DataFrame([(industry, year, people)], schema, orient="row")
+
+
+@pytest.mark.parametrize("given_ends", [True, False])
+@pytest.mark.parametrize("row_ends", [True, False])
+def test_periods_of_aggregates_are_cut_as_those_of_rows(given_ends: bool, row_ends: bool) -> None:
+    frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
+    end = pl.col("year") + "-12-31"
+    frame = frame.with_columns(end.alias("year") if row_ends else "year")
+    made = perturb_table(frame, config, KEY).frame
+    given = totals(frame, config, ("industry", "year")).select("industry", "year", "people")
+    given = given.with_columns(
+        pl.col("people").cast(pl.Int64), end.alias("year") if given_ends else "year"
+    )
+    aligned, (told,) = align(given, frame, made, config, PEOPLE)
+    assert (told.matched, told.moved) == (8, 8)
+    new = totals(made, config, ("industry", "year"))["people"]
+    assert aligned["people"].to_list() == pytest.approx(new.to_list(), rel=1e-3)
+    assert aligned["year"].to_list() == given["year"].to_list()
+
+
+def test_a_given_sum_that_no_rows_move_is_refused() -> None:
+    frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
+    made = perturb_table(frame, config, KEY).frame
+    with pytest.raises(InputError, match="1 cells without rows of the same industry, year"):
+        align(_cell("none", "2020", 7), frame, made, config, PEOPLE)
+    unknown = frame.with_columns(
+        people=pl.when(pl.col("industry") == "steel").then(None).otherwise("people")
+    )
+    with pytest.raises(InputError, match="people: found 1 cells"):
+        align(_cell("steel", "2020", 7), unknown, made, config, PEOPLE)
+
+
+def test_a_sum_that_changes_its_sign_moves_its_given_cell_all_the_same() -> None:
+    frame = pl.DataFrame({"id": ["a", "b"], "x": [300, -200]})
+    _, config = one_column([1], step(M.LOG_NOISE, 0.4))
+    after = frame.with_columns(x=pl.Series([200, -250]))
+    frame, after = (f.with_columns(half=pl.lit("one")) for f in (frame, after))
+    spec = AggregateConfig(by={"half": "half"}, values={"sum": "x"})
+    aligned, _ = align(pl.DataFrame({"half": ["one"], "sum": [800]}), frame, after, config, spec)
+    assert aligned["sum"].to_list() == [400]  # 800 · 50 / 100, with the sign it was written with
+
+
+@pytest.mark.parametrize(("label", "chars"), [("{}", 4), ("{}-12-31", 10), ("FY{}", 6)])
+def test_gaps_are_seen_in_periods_of_any_shape(label: str, chars: int) -> None:
+    frame = company_table().with_columns(year=pl.format(label, "year"))
+    frame = frame.filter(pl.int_range(pl.len()) != 6)
+    config = company_config(step(M.LSD, 2)).model_copy(update={"period_chars": chars})
+    assert {n.kind: n.before for n in native_noise(frame, frame, config)}["gap"] == 1
+
+
+def test_aggregates_that_are_all_alike_have_no_correlation() -> None:
+    frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
+    given = totals(frame, config, ("industry", "year")).select("industry", "year", people=7)
+    _, (told,) = align(given, frame, frame, config, PEOPLE)
+    assert (told.shape_before, told.shape_after, told.kept) == (None, None, None)
 
 
 def test_native_noise_is_counted_and_its_loss_is_seen() -> None:

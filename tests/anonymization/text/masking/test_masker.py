@@ -9,7 +9,7 @@ from dataclasses import asdict
 import pytest
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.masking.files import mask_jsonl, mask_text
+from anonymization.text.masking.files import mask_text
 from anonymization.text.masking.masker import SWEPT
 from anonymization.text.masking.pieces import Heed, Piece
 from anonymization.text.vault.contracts import Mode
@@ -96,7 +96,7 @@ def test_a_value_found_once_is_masked_everywhere() -> None:
 
 def test_keys_that_carry_values_are_masked_and_others_stay() -> None:
     data = {"m@corp.com": {"name": 1}, "Margaret Thornquist": 2, "role": "user"}
-    masked = json.loads(mask_jsonl(json.dumps(data).encode(), masker()).data)
+    masked = json.loads(mask_text(json.dumps(data).encode(), "session.jsonl", masker()).data)
     assert list(masked)[2] == "role" and masked["role"] == "user"
     assert "m@corp.com" not in masked and "Margaret Thornquist" not in masked
 
@@ -111,7 +111,7 @@ def test_names_of_programs_need_proof() -> None:
 def test_every_string_is_visited(value: str) -> None:
     inner = json.dumps({value: ["陈思远", {"x": "a@b.com"}]})
     data = json.dumps({"content": [{"type": value, value: {"args": inner}}]}).encode()
-    masked = mask_jsonl(data, masker()).data
+    masked = mask_text(data, "session.jsonl", masker()).data
     assert b"a@b.com" not in masked and "陈思远".encode() not in masked
     assert b"\\u9648" not in masked  # nor escaped, in the JSON inside
     assert json.loads(json.loads(masked)["content"][0][value]["args"])[value][1]["x"].endswith(
@@ -122,14 +122,16 @@ def test_every_string_is_visited(value: str) -> None:
 def test_base64_and_percent_escapes_are_opened() -> None:
     blob = base64.b64encode(b"please mail a@b.com, Margaret Thornquist").decode()
     data = json.dumps({"t": f"data:text/plain;base64,{blob}", "u": "x?who=Margaret%20Thornquist"})
-    masked = json.loads(mask_jsonl(data.encode(), masker()).data)
+    masked = json.loads(mask_text(data.encode(), "session.jsonl", masker()).data)
     opened = base64.b64decode(masked["t"].split(",")[1]).decode()
     assert "a@b.com" not in opened and "Thornquist" not in opened and opened.startswith("please")
     assert "Thornquist" not in masked["u"] and "%20" in masked["u"]
 
 
 def test_a_phone_number_that_is_a_number_stays_one() -> None:
-    masked = json.loads(mask_jsonl(b'{"phone": 13812345678, "count": 13812345678}', masker()).data)
+    masked = json.loads(
+        mask_text(b'{"phone": 13812345678, "count": 13812345678}', "session.jsonl", masker()).data
+    )
     assert masked["phone"] != 13812345678 and isinstance(masked["phone"], int)
 
 
@@ -151,7 +153,7 @@ def test_pages_are_read_across_tags() -> None:
 
 
 def test_the_audit_holds_no_value() -> None:
-    masked = mask_jsonl(b'{"t":"Margaret Thornquist"}', masker())
+    masked = mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", masker())
     (edit,) = masked.edits
     told = {k: v for k, v in asdict(edit).items() if k != "new"}
     assert told == {"start": 6, "end": 25, "type": "PERSON", "recognizer": "fake", "score": 0.9}
