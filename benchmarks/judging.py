@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from construction.judging.agreement import Interval, accuracy, agreement
+from benchmarks.agreement import Interval, accuracy, agreement
 from construction.judging.contracts import Case
 from construction.judging.offline.containment import ContainmentConfig
 from construction.judging.offline.roles import TaxonomyConfig, role_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from data.staging.tables import STAGED, schema_of
+from data.staging.tables import RUN_ID, STAGED
 from data.tables import write_frame
 
 _TURNS = 10  # per session; five of a person, five of the agent
@@ -27,7 +27,8 @@ def write_run(out: Path, turns: int) -> dict[str, int]:
     for table in STAGED:
         make = _MAKERS.get(table.name)
         if make is not None:
-            frame = _fitted(make(sessions), schema_of(table))
+            schema = {name: kind for name, kind in table.schema.items() if name != RUN_ID}
+            frame = _fitted(make(sessions), schema)
             written[table.name] = write_frame(out / f"{table.name}.parquet", frame)
     return written
 

@@ -161,11 +161,11 @@ def read_frame(stream: BinaryIO | Any, most: int) -> bytes:
     return bytes(content)
 
 
-def confine(seconds: int, memory_bytes: int) -> BinaryIO:
+def confine(seconds: int, memory_bytes: int, answer_bytes: int = 0) -> BinaryIO:
     """Limit this process for good; returns where to write answers.
 
     Whatever a library prints goes nowhere; files are read only, and neither network nor
-    processes can be had.
+    processes can be had. `answer_bytes`: the most that answers take where they go to a file.
     """
     answer = os.fdopen(os.dup(1), "wb")
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -174,7 +174,7 @@ def confine(seconds: int, memory_bytes: int) -> BinaryIO:
     for which, value in (
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_CPU, seconds + 1),
-        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_FSIZE, answer_bytes),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(which, (value, value))

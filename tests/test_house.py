@@ -22,6 +22,12 @@ ALLOWED = {
 WATCHED = {*ALLOWED, "prefect"}
 
 
+def modules(package: str) -> list[Path]:
+    found = sorted((REPO / package).rglob("*.py"))
+    assert found, f"no modules in {package}"
+    return found
+
+
 def imports(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -33,7 +39,7 @@ def imports(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("package", sorted(ALLOWED))
 def test_arrows_point_one_way(package: str) -> None:
-    for path in (REPO / package).rglob("*.py"):
+    for path in modules(package):
         strays = (set(imports(path)) & WATCHED) - ALLOWED[package]
         assert not strays, f"{path.relative_to(REPO)} imports {sorted(strays)}"
 
@@ -42,7 +48,7 @@ def test_files_stay_small() -> None:
     sizes = {
         path.relative_to(REPO).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
         for package in ALLOWED
-        for path in (REPO / package).rglob("*.py")
+        for path in modules(package)
     }
     assert {name: lines for name, lines in sizes.items() if lines > 400} == {}
 

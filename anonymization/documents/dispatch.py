@@ -42,7 +42,7 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     if data.startswith(_CFB):
         raise Refused(Refusal.ENCRYPTED if ending in _OFFICE else Refusal.UNKNOWN_TYPE)
     if ending in _MAIL or name.endswith("message/rfc822"):
-        return rewrite_mail(visitor, data, name)
+        return rewrite_mail(visitor, data)
     encoding = encoding_of(data)
     if encoding is None or ending in _RICH or data.startswith(b"{\\rtf"):
         raise Refused(Refusal.UNKNOWN_TYPE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from anonymization.documents.captions import caption_names
@@ -22,7 +22,6 @@ from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
 from anonymization.text.vault.contracts import Document
 from anonymization.text.vault.restore import applied, decoded
-from data.atomic import write_bytes
 from data.canonical import digest
 from data.child import Child, ChildFailed, ChildLimits
 
@@ -35,19 +34,6 @@ class MaskedDocument:
 
     data: bytes
     report: DocumentReport
-
-
-def mask_document(
-    path_in: Path, path_out: Path, masker: Masker, config: DocumentConfig | None = None
-) -> DocumentReport:
-    """Mask one file and write it to `path_out`; nothing is written if it is refused.
-
-    Binary documents are restored from a whole copy, which the caller keeps in the private store.
-    """
-    masked = mask_bytes(path_in.read_bytes(), path_in.name, masker, config, str(path_out))
-    if masked.report.refusal is None:
-        write_bytes(path_out, masked.data)
-    return masked.report
 
 
 def mask_bytes(

@@ -39,7 +39,7 @@ _FORMS = {"text/html": "x.html", "text/csv": "x.csv", "text/plain": "x.txt"}
 _MAX_PARTS = 1_000
 
 
-def rewrite_mail(visitor: Visitor, data: bytes, name: str) -> bytes:
+def rewrite_mail(visitor: Visitor, data: bytes) -> bytes:
     """The message masked; structure and encodings stay. Raises Refused."""
     message = message_from_bytes(data, policy=policy.compat32)
     parts = list(message.walk())

@@ -52,7 +52,7 @@ class Needles:
     """Values to look for, compiled. `too_short` counts, per kind, those that cannot be.
 
     The digests of leaks are keyed with `key`, bytes derived from the release key (hashes of
-    private values are HMACs, design §5).
+    private values are HMACs).
     """
 
     def __init__(self, needles: Iterable[Needle], key: bytes, config: LeakConfig) -> None:

@@ -3,8 +3,8 @@
 Run as `python -I -B -m construction.judging.rules_runner`: isolated mode, so that no module in
 the working directory or in PYTHONPATH is imported. One JSON object comes in on stdin
 ({folder, name, signatures, binary, opener, limits}), one goes out on stdout (a `Seen`). The
-process limits its own memory, CPU time and open files, and denies itself the network, other
-processes and writing. A process that dies says enough by its exit status.
+process confines itself (`data.child.confine`) and limits its open files. A process that dies says
+enough by its exit status.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from construction.judging.openers import OPENERS, Bounds, Content, Encrypted, TooLarge, decode
+from data.child import confine
 
 _SIZE_OF_ANSWER = 1 << 20
+_OPEN_FILES = 64
 
 # A traceback or a crash report of a common runtime instead of content.
 _TRACEBACK = re.compile(
@@ -124,43 +126,13 @@ def _open(data: bytes, opener: str, bounds: Bounds) -> tuple[Content | None, str
         return None, "broken"
 
 
-def _limit_process(limits: Mapping[str, int]) -> None:
-    for which, value in (
-        (resource.RLIMIT_AS, limits["memory_bytes"]),
-        (resource.RLIMIT_CPU, limits["seconds"] + 1),
-        (resource.RLIMIT_FSIZE, _SIZE_OF_ANSWER),
-        (resource.RLIMIT_NOFILE, 64),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(which, (value, value))
-
-
-_DENIED = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "shutil.")
-_DENIED_EXACTLY = frozenset(
-    {"os.system", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink"}
-)
-
-
-def _deny(event: str, arguments: tuple[Any, ...]) -> None:
-    """An audit hook: parsing a document needs no network, no process and no written file."""
-    if event == "open":
-        mode, flags = arguments[1], arguments[2]
-        if (isinstance(mode, str) and set(mode) & set("wax+")) or flags & os.O_ACCMODE:
-            raise PermissionError("writing is denied")
-    elif event.startswith(_DENIED) or event in _DENIED_EXACTLY:
-        raise PermissionError(f"{event} is denied")
-
-
 def main() -> None:
-    answer = os.fdopen(os.dup(1), "w")
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)  # whatever a library prints is no part of the answer
-    os.dup2(silence, 2)
     task = json.load(sys.stdin)
-    _limit_process(task["limits"])
-    sys.addaudithook(_deny)
+    limits = task["limits"]
+    answer = confine(limits["seconds"], limits["memory_bytes"], _SIZE_OF_ANSWER)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
     try:
-        data = read_regular(task["folder"], task["name"], task["limits"]["file_bytes"])
+        data = read_regular(task["folder"], task["name"], limits["file_bytes"])
         seen = look(data, task)
     except TooLarge:
         seen = Seen("too_large")
@@ -168,7 +140,7 @@ def main() -> None:
         seen = Seen("out_of_memory")
     except OSError:
         seen = Seen("unsafe_file")
-    json.dump(asdict(seen), answer)
+    answer.write(json.dumps(asdict(seen)).encode())
     answer.flush()
 
 

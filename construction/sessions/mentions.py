@@ -76,12 +76,8 @@ def output_files(instance: TaskInstance) -> tuple[Mention, ...]:
     return named_files(instance).outputs
 
 
-def observed_files(instance: TaskInstance) -> tuple[Mention, ...]:
-    """Files that the agent read, that nobody named and that it had not written itself."""
-    return named_files(instance).observed
-
-
 def _observed(instance: TaskInstance, known: Sequence[tuple[str, ...]]) -> Iterator[Mention]:
+    """Files that the agent read, that nobody named and that it had not written itself."""
     seen: set[tuple[str, ...]] = set()
     count = 0
     for act in instance.acts:

@@ -86,7 +86,7 @@ def find_redactions(text: str) -> tuple[RedactedSpan, ...]:
     """Redacted spans in order; a URL that holds marks is one span."""
     if not _may_hold_mark(text):
         return ()
-    urls = [span for match in _URL.finditer(text) if (span := _redacted_url(text, match))]
+    urls = [span for match in _URL.finditer(text) if (span := _redacted_url(match))]
     spans, position = list(urls), 0
     for match in _ANY.finditer(text):
         while position < len(urls) and urls[position].end <= match.start():
@@ -97,7 +97,7 @@ def find_redactions(text: str) -> tuple[RedactedSpan, ...]:
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-def _redacted_url(text: str, match: re.Match[str]) -> RedactedSpan | None:
+def _redacted_url(match: re.Match[str]) -> RedactedSpan | None:
     whole = match.group()
     token = whole if whole.endswith("***") else whole.rstrip(_URL_TAIL)
     without_scheme = re.sub(r"^(?i:https?)://", "", token)

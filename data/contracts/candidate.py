@@ -1,4 +1,4 @@
-"""The candidate: a task that could be released, from any lane, in one contract (design §4)."""
+"""The candidate: a task that could be released, from any lane, in one contract."""
 
 from __future__ import annotations
 

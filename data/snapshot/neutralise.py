@@ -80,7 +80,7 @@ def storable_tree(value: Any) -> Any:
 
 
 def public_text(value: str | None) -> str | None:
-    """A scalar of the ledger as the public half may show it (design §3, law 8).
+    """A scalar of the ledger as the public half may show it (law 8).
 
     Numbers and code words stay; of any other text only its length is told.
     """

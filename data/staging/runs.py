@@ -211,7 +211,12 @@ def _folder(out: Path, run_id: str) -> Path:
     """The folder of a run. Raises InputError unless `run_id` names one that is kept."""
     folder = out / FOLDER / run_id
     if not _RUN_ID.fullmatch(run_id) or folder.is_symlink() or not (folder / _ROW).is_file():
-        raise InputError(run_id, "no such run", "the id of a staged run", "List: benchmint sql.")
+        raise InputError(
+            run_id,
+            "no such run",
+            "the id of a staged run",
+            'List the runs with `benchmint sql "FROM runs"`.',
+        )
     return folder
 
 

@@ -6,7 +6,6 @@ Every table gains `run_id` as its first column when it is staged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -147,8 +146,3 @@ def meanings(table: Table) -> Mapping[str, str]:
     """What each column of a staged table means."""
     own = {name: meaning for name, (_, meaning) in table.columns.items()}
     return {RUN_ID: "run, one of `runs`"} | own
-
-
-def schema_of(table: Table) -> dict[str, Any]:
-    """The schema of a table as a stage writes it, without `run_id`."""
-    return {name: dtype for name, dtype in table.schema.items() if name != RUN_ID}

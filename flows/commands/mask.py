@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from anonymization.documents.batch import FILES, MaskingConfig, Scope, jobs_of, mask_scope
 from anonymization.documents.contracts import DocumentReport
 from anonymization.text.vault.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
-from data.errors import ConfigError
 from data.snapshot.neutralise import one_line
 from flows.approvals import read_approvals
+from flows.recipe import load_section
 from flows.run import release_key
 from flows.sharding import map_shards
 
@@ -28,7 +26,7 @@ def command(
     key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="What stands in the place of values.")] = None,
     scope: Annotated[Scope | None, typer.Option(help="What shares its surrogates.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Settings (TOML).")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration with [masking].")] = None,
     approvals: Annotated[
         Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line.")
     ] = None,
@@ -62,14 +60,8 @@ def rejection(report: DocumentReport) -> str:
 
 
 def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
-    """The settings from a TOML file, with the digests of an approvals file added."""
-    settings = MaskingConfig()
-    if config is not None:
-        try:
-            told = tomllib.loads(config.read_text(encoding="utf-8"))
-            settings = MaskingConfig.model_validate(told)
-        except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{config}: {error}") from error
+    """`[masking]` of a configuration, with the digests of an approvals file added."""
+    settings = load_section(MaskingConfig, "masking", config)
     if approvals is None:
         return settings
     known = settings.documents.approvals | read_approvals(approvals)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import ValidationError
 
 from anonymization.tables.files import read_table, released_name, table_name, write_table
 from anonymization.tables.seal import KEY, MAPPING
@@ -15,8 +13,9 @@ from anonymization.tables.settings import TablesConfig
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status
-from data.errors import ConfigError, InputError
+from data.errors import InputError
 from data.snapshot.neutralise import one_line
+from flows.recipe import load_section
 from flows.run import release_key
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 def command(
     tables: Annotated[list[Path], typer.Argument(help="CSV (also gzipped) or Parquet files.")],
-    config: Annotated[Path, typer.Option(help="Roles, methods and relations (TOML).")],
+    config: Annotated[Path, typer.Option(help="Configuration with [tables]: roles, methods.")],
     out: Annotated[Path, typer.Option(help="Where to write tables, reports and private/.")],
     key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
 ) -> None:
@@ -37,7 +36,7 @@ def command(
     if len(paths) != len(tables):
         todo = "Rename one of them."
         raise InputError("tables", "two files of one name", "a name per table", todo)
-    settings = _settings(config)
+    settings = load_section(TablesConfig, "tables", config)
     private = private_dir(out / "private")
     secret = release_key(key or private / KEY)
     made = anonymize_tables({n: read_table(p) for n, p in paths.items()}, settings, secret)
@@ -52,13 +51,6 @@ def command(
     print(f"seal the release when nothing needs to link to it: benchmint seal {out}")
     failed = any(f.verdict.status is Status.FAILED for f in made.fidelity.values())
     raise typer.Exit(1 if failed else 0)
-
-
-def _settings(path: Path) -> TablesConfig:
-    try:
-        return TablesConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from error
 
 
 def _write_reports(

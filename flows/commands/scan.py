@@ -18,7 +18,7 @@ from flows.sharding import map_shards
 
 def command(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
-    config: Annotated[Path | None, typer.Option(help="Settings (TOML).")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration with [masking].")] = None,
     approvals: Annotated[
         Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line.")
     ] = None,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import Field, model_validator
 
 from data.errors import InputError
 from flows.recipe import load_section
@@ -14,6 +15,25 @@ from selection.output import check_selection, write_selection
 from selection.pool import pool_of_matrix
 from selection.scores import read_scores
 from selection.select import select_subset
+
+_OF_CANDIDATES = frozenset({"lane_shares", "max_changed"})
+
+
+class MatrixSelection(SelectionConfig):
+    """`[selection]` for a score matrix, whose items have neither lanes nor a last release.
+
+    `max_tasks`, as a build calls the size, is the size where no other is given.
+    """
+
+    max_tasks: Annotated[int, Field(gt=0)] | None = Field(default=None, exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_matrix(cls, told: dict[str, Any]) -> dict[str, Any]:
+        values = {name: value for name, value in told.items() if name not in _OF_CANDIDATES}
+        if "max_tasks" in values:
+            values.setdefault("size", values["max_tasks"])
+        return values
 
 
 def command(
@@ -47,7 +67,7 @@ def command(
         "selection_threshold": threshold,
     }
     overrides = {name: value for name, value in given.items() if value is not None}
-    settings = load_section(SelectionConfig, "selection", config, overrides)
+    settings = load_section(MatrixSelection, "selection", config, overrides)
     matrix, findings = read_scores(scores)
     for finding in findings:
         print(f"{finding.level}: {finding.code}: {finding.subject}: {finding.detail}")

@@ -26,7 +26,6 @@ from construction.judging.prompted.containment import (
 )
 from construction.judging.prompted.contracts import JudgeReason
 from construction.judging.prompted.prompt import load_prompt
-from construction.judging.prompted.rewriting import rewrite_prompts
 from data.contracts import Deliverable, Fixture
 from tests.challenge.harness import load
 from tests.construction.judging.prompted.fakes import CONFIG, Scripted, case
@@ -180,19 +179,18 @@ def test_the_rules_come_to_the_same_verdict(trick: Trick, kind: str) -> None:
 @pytest.mark.parametrize(
     "leak",
     [
-        load_prompt("rewriting").canary,
-        load_prompt("rewriting").secret[200:420],
-        load_prompt("rewriting").secret[:160].upper(),
-        "-".join(load_prompt("rewriting").canary),
-        base64.b64encode(load_prompt("rewriting").canary.encode()).decode(),
-        load_prompt("rewriting").canary[::-1],
+        load_prompt("containment").canary,
+        load_prompt("containment").secret[200:420],
+        load_prompt("containment").secret[:160].upper(),
+        "-".join(load_prompt("containment").canary),
+        base64.b64encode(load_prompt("containment").canary.encode()).decode(),
+        load_prompt("containment").canary[::-1],
     ],
 )
 def test_no_rewrite_carries_the_prompt_out(leak: str) -> None:
     one = GOOD["en"]
-    (judged,) = rewrite_prompts(
-        [one], Scripted(lambda told: {"rewritten_prompt": f"{one.request} {leak}"}), CONFIG
-    )
+    answer = verdict(True, rewritten_prompt=f"{one.request} {leak}")
+    (judged,) = judge_containment([one], Scripted(lambda told: answer), CONFIG)
     assert (judged.value, judged.reason) == (None, JudgeReason.PROMPT_LEAK)
 
 

@@ -52,7 +52,9 @@ def of_format(plants: list[Plant], fmt: str) -> list[Plant]:
 
 
 def paths(plants: list[Plant], fmt: str) -> list[Path]:
-    return sorted({plant.path for plant in of_format(plants, fmt)})
+    found = sorted({plant.path for plant in of_format(plants, fmt)})
+    assert found, f"no {fmt} files"
+    return found
 
 
 @pytest.mark.parametrize("fmt", FORMATS)

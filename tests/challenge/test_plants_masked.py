@@ -61,10 +61,12 @@ class Masked:
     def pairs(self, ending: str) -> list[tuple[Path, Path]]:
         """Originals with the masked files that their vault and reports name, of one format."""
         told = {one.original_sha256: self.files / one.path for one in self.reports}
-        return [
+        found = [
             (path, told[hashlib.sha256(path.read_bytes()).hexdigest()])
             for path in sorted(self.original.glob(f"*{ending}"))
         ]
+        assert found, f"no {ending} files"
+        return found
 
 
 @pytest.fixture(scope="module")

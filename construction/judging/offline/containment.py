@@ -18,8 +18,9 @@ from construction.judging.offline import named
 from construction.judging.offline.noise import is_closing
 from construction.judging.offline.rewriting import rewrite
 from construction.judging.offline.words import phrases, starts, table
-from construction.judging.phrases import has_any, plain
+from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
+from construction.phrases import has_any
 from data.contracts import StageConfig
 
 _TABLE = "containment"

@@ -20,9 +20,9 @@ from construction.judging.offline.rewriting import without_lead_ins
 from construction.judging.offline.roles import spaced
 from construction.judging.offline.taxonomy import business_task
 from construction.judging.offline.words import table
-from construction.judging.phrases import any_of, has_any
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules import hard_rules
+from construction.phrases import any_of, has_any
 from data.contracts import Criterion, Deliverable, Evidence, Rubric, Rule, StageConfig
 
 DIMENSIONS = (

@@ -7,8 +7,9 @@ from functools import cache
 
 from construction.judging import lexicon
 from construction.judging.offline.words import phrases, starts, table
-from construction.judging.phrases import has_any, plain
+from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
+from construction.phrases import has_any
 
 _WORDS = 20  # a longer sentence says more than that files are coming
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")

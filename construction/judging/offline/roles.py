@@ -8,8 +8,9 @@ from functools import cache
 
 from construction.judging.contracts import Case, RoleClass
 from construction.judging.offline.words import table
-from construction.judging.phrases import any_of, plain
+from construction.judging.phrases import plain
 from construction.judging.reading import read
+from construction.phrases import any_of
 from data.contracts import Label, StageConfig
 
 _STRENGTHS = ("strong", "usual", "weak")

@@ -13,8 +13,8 @@ from construction.judging.offline.noise import is_noise
 from construction.judging.offline.rewriting import without_lead_ins
 from construction.judging.offline.roles import TaxonomyConfig, role_of, spaced, zones
 from construction.judging.offline.words import table
-from construction.judging.phrases import any_of
 from construction.judging.reading import Ask, Reading, read
+from construction.phrases import any_of
 from construction.sessions.mention_spans import find_file_spans
 from construction.signals.config import SignalsConfig
 from construction.signals.families_of_tasks import with_families

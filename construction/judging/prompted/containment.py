@@ -23,9 +23,8 @@ from construction.judging.prompted.contracts import (
     PromptedConfig,
 )
 from construction.judging.prompted.prompt import load_prompt
-from construction.judging.prompted.rewriting import check_rewrite
+from construction.judging.prompted.rewriting import check_rewrite, shown
 from construction.judging.reading import read
-from data.contracts import LedgerRow, Outcome
 
 STAGE = "self_containment"
 SecondOpinion = Callable[[Case], Containment]
@@ -68,11 +67,6 @@ def containment_stage(
     )
 
 
-def containment_rows(judged: Sequence[Judged[Containment]]) -> list[LedgerRow]:
-    """Kept if self-contained, rejected with the reason code, errored without a verdict."""
-    return [_row(one) for one in judged]
-
-
 def fact_against(case: Case) -> ContainmentReason | None:
     """What rules out self-containment whatever anybody says."""
     sentences = read(case.request)
@@ -111,19 +105,9 @@ def _with_rewrite(case: Case, answer: Containment, config: PromptedConfig) -> Ch
     """The verdict, without a rewritten prompt that will not do."""
     if answer.rewritten_prompt is None:
         return Checked(answer)
-    fault = check_rewrite(answer.rewritten_prompt, case, config) if answer.self_contained else None
+    rewritten = shown(answer.rewritten_prompt)
+    fault = check_rewrite(rewritten, case, config) if answer.self_contained else None
     if answer.self_contained and fault is None:
-        return Checked(answer)
+        return Checked(answer.model_copy(update={"rewritten_prompt": rewritten}))
     note = f"rewritten prompt dropped: {fault.reason}" if fault else "rewritten prompt dropped"
     return Checked(answer.model_copy(update={"rewritten_prompt": None}), (note,))
-
-
-def _row(judged: Judged[Containment]) -> LedgerRow:
-    value = judged.value
-    if value is None:
-        outcome, reason = Outcome.ERRORED, judged.reason
-    elif value.self_contained:
-        outcome, reason = Outcome.KEPT, None
-    else:
-        outcome, reason = Outcome.REJECTED, f"{STAGE}.{value.reason_code}"
-    return LedgerRow(STAGE, "candidate", judged.item_id, outcome, reason=reason)

@@ -21,7 +21,7 @@ _FOLDER = files("construction.judging.prompted").joinpath("prompts")
 _FIELDS = frozenset(
     {"id", "version", "max_tokens", "system", "reference", "intro", "outro", "free_words"}
 )
-NAMES = ("containment", "grading", "ideas", "phrasing", "rewriting", "task_class", "taxonomy")
+NAMES = ("containment", "grading", "ideas", "phrasing", "task_class", "taxonomy")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,59 +1,23 @@
-"""Rewriting by a model: one prompt that says what the person's messages said, and no more."""
+"""What a model rewrote: one prompt that says what the person's messages said, and no more."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
-
-from pydantic import Field
 
 from construction.judging.contracts import Case
 from construction.judging.language import leading_language
 from construction.judging.offline.facts import FactKind, Found, find_facts
 from construction.judging.offline.faithfulness import check_faithfulness
-from construction.judging.prompted.asking import Checked, Stage, ask
 from construction.judging.prompted.block import HIDDEN
-from construction.judging.prompted.cases import case_content
-from construction.judging.prompted.contracts import (
-    Answer,
-    Asker,
-    Fault,
-    Judged,
-    JudgeReason,
-    PromptedConfig,
-)
-from construction.judging.prompted.prompt import load_prompt
+from construction.judging.prompted.contracts import Fault, JudgeReason, PromptedConfig
 from data.snapshot.neutralise import visible
 
-STAGE = "rewriting"
 _CORRECTED = frozenset({FactKind.NUMBER, FactKind.DATE})
 
 
-class RewriteAnswer(Answer):
-    rewritten_prompt: Annotated[str, Field(max_length=40_000)]
-
-
-def rewrite_prompts(
-    cases: Sequence[Case], client: Asker, config: PromptedConfig
-) -> list[Judged[str]]:
-    """The rewritten prompt of each case, in order; one that is not faithful is an error by name."""
-    return ask(rewriting_stage(config), cases, client)
-
-
-def rewriting_stage(config: PromptedConfig) -> Stage[Case, RewriteAnswer, str]:
-    """The stage, for callers that want its requests or checks alone."""
-
-    def check(case: Case, answer: RewriteAnswer) -> Checked[str] | Fault:
-        rewritten = visible(HIDDEN.sub("", answer.rewritten_prompt)).strip()
-        return check_rewrite(rewritten, case, config) or Checked(rewritten)
-
-    return Stage(
-        prompt=load_prompt("rewriting"),
-        answer=RewriteAnswer,
-        item_id=lambda case: case.candidate.task_id,
-        content=lambda case, cleaner: case_content(case, cleaner, config),
-        check=check,
-    )
+def shown(rewritten: str) -> str:
+    """A rewritten prompt as a reader sees it: hidden characters have no business in a task."""
+    return visible(HIDDEN.sub("", rewritten)).strip()
 
 
 def check_rewrite(rewritten: str, case: Case, config: PromptedConfig) -> Fault | None:

@@ -7,7 +7,7 @@ because the session holds exactly one public URL for that host. Everything else 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -214,14 +214,28 @@ def audit_row(span: RestoredSpan, key: bytes) -> dict[str, Scalar]:
 
 def apply(instance: TaskInstance, observation: Sequence[RestoredSpan]) -> TaskInstance:
     """The instance with each restored URL in its place, in `said` and in `text`."""
-    if not observation:
+    values = {
+        instance.user_turns[span.turn].said[span.start : span.end]: span.value
+        for span in observation
+        if span.value is not None and ".said[" in span.field_path
+    }
+    if not values:
         return instance
-    turns = list(instance.user_turns)
-    for span in sorted(observation, key=lambda span: (span.turn, span.start), reverse=True):
-        if span.value is None or ".said[" not in span.field_path:
-            continue
-        turn = turns[span.turn]
-        redacted = turn.said[span.start : span.end]
-        said = turn.said[: span.start] + span.value + turn.said[span.end :]
-        turns[span.turn] = replace(turn, said=said, text=turn.text.replace(redacted, span.value))
+    turns = (
+        replace(turn, said=_filled_in(turn.said, values), text=_filled_in(turn.text, values))
+        for turn in instance.user_turns
+    )
     return replace(instance, user_turns=tuple(turns))
+
+
+def _filled_in(text: str, values: Mapping[str, str]) -> str:
+    """The text with restored spans replaced as a whole: one may hold another, shorter one.
+
+    What a span is restored to depends on its own text and the session's URLs alone.
+    """
+    parts, position = [], 0
+    for span in find_redactions(text):
+        redacted = text[span.start : span.end]
+        parts += [text[position : span.start], values.get(redacted, redacted)]
+        position = span.end
+    return "".join([*parts, text[position:]])

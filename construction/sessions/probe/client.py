@@ -17,12 +17,11 @@ from construction.sessions.probe.address import is_literal, is_public, port_allo
 from construction.sessions.probe.capture import recipe_digest
 from construction.sessions.probe.exchange import Answer, exchange
 from construction.sessions.probe.freeze import store
-from construction.sessions.probe.politeness import HostTurns, backoff
+from construction.sessions.probe.politeness import TRANSIENT, HostTurns, backoff
 from construction.sessions.probe.transport import ProbeFailure, Wire
 from construction.sessions.urls import WebUrl, parse_url
 from data.contracts import StageConfig
 
-_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 # Names that by definition never lead to the public network (RFC 6761, 6762, 8375, ICANN).
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa")
 
@@ -128,7 +127,7 @@ class Prober:
                 return answer
         for attempt in range(1, self._config.attempts):
             answer = await self._attempt("GET", url, trail, attempt)
-            if answer is not None and answer.status not in _TRANSIENT:
+            if answer is not None and answer.status not in TRANSIENT:
                 return answer
         return await self._request("GET", url, trail)
 
@@ -144,7 +143,7 @@ class Prober:
                 raise
             await asyncio.sleep(pause)
             return None
-        if answer.status in _TRANSIENT:
+        if answer.status in TRANSIENT:
             asked = min(answer.retry_after, self._runtime.max_retry_after)
             await asyncio.sleep(max(pause, asked))
         return answer

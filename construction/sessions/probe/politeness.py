@@ -1,4 +1,4 @@
-"""Who may be asked when: each host by one request at a time, with pauses."""
+"""Who may be asked when: each host by one request at a time, with pauses; and when again."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from data.randomness import keyed_hash
 
+TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})  # statuses that may pass
 _FORGET_ABOVE = 1024
 _JITTER_KEY = b"benchmint probe back-off"
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange
-from construction.sessions.recovery.lexicon import has_any, plain
+from construction.sessions.recovery.lexicon import plain
 from construction.sessions.recovery.shell import WROTE
 from construction.sessions.recovery.terms import terms
 

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
+from construction.phrases import any_of
+
 _SENTENCE, _CLAUSE, _QUOTE = " | ", " , ", " ^ "  # what is quoted is not said
 _ENDS = (
     *((mark, _SENTENCE) for mark in ("\n", ". ", "! ", "? ", ";")),
@@ -46,33 +48,6 @@ def plain(text: str) -> str:
     return f" | {' '.join(text.split()).removesuffix(' |')} | "
 
 
-def has_any(text: str, phrases: re.Pattern[str]) -> bool:
-    """Is one of the phrases in the plain text?"""
-    return phrases.search(text) is not None
-
-
-def _pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """One pattern for many phrases: a trie, so that a place in the text is looked at once.
-
-    It holds no repetition, hence nothing in it can run away.
-    """
-    trie: dict[str, Any] = {}
-    for phrase in phrases:
-        node = trie
-        for char in phrase:
-            node = node.setdefault(char, {})
-        node[""] = {}
-    return re.compile(_branches(trie))
-
-
-def _branches(node: dict[str, Any]) -> str:
-    """The pattern below a node; a phrase that ends here makes longer ones superfluous."""
-    if "" in node:
-        return ""
-    branches = [re.escape(char) + _branches(below) for char, below in sorted(node.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
-
-
 def _both(name: str) -> tuple[str, ...]:
     return (*_EN[name], *_ZH[name])
 
@@ -103,13 +78,13 @@ def _alternatives(words: Iterable[str]) -> str:
 
 
 RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task", "/new_task"})
-_OTHER_RESETS = _pattern((*_starts("reset_starts"), *_both("reset_anywhere")))
+_OTHER_RESETS = any_of((*_starts("reset_starts"), *_both("reset_anywhere")))
 RESETS = re.compile("|".join((_labels(_EN, " "), _labels(_ZH, ""), _OTHER_RESETS.pattern)))
-MARKERS = _pattern(_starts("markers"))  # often a new task, but not always
-BY_THE_WAY = _pattern(_starts("by_the_way"))
+MARKERS = any_of(_starts("markers"))  # often a new task, but not always
+BY_THE_WAY = any_of(_starts("by_the_way"))
 
 # A turn of nothing but the words, with at least one of the core, closes a task.
-COURTESY_CORE = _pattern(_words("courtesy_core"))
+COURTESY_CORE = any_of(_words("courtesy_core"))
 COURTESY_WORDS = frozenset(_EN["courtesy_words"])
 COURTESY_PHRASES = tuple(_ZH["courtesy_phrases"])
 # A turn of nothing but these agrees, or tells the agent to go on.
@@ -122,17 +97,17 @@ MARKS = frozenset({"|", ",", "^"})
 GREETINGS = _after(" | ", "greetings")
 REPLIES = _after(" | ", "replies")
 
-LEANS_ON = _pattern(_both("leans_on"))  # the request is made of what was there before
-REFERS_BACK = _pattern(_both("refers_back"))  # it may be
-REFINES = _pattern((*_starts("refines_starts"), *_both("refines_anywhere")))
+LEANS_ON = any_of(_both("leans_on"))  # the request is made of what was there before
+REFERS_BACK = any_of(_both("refers_back"))  # it may be
+REFINES = any_of((*_starts("refines_starts"), *_both("refines_anywhere")))
 
-WAITS = _pattern(_words("waits"))  # more material is announced
-SENT_ALL = _pattern(_words("sent_all"))
+WAITS = any_of(_words("waits"))  # more material is announced
+SENT_ALL = any_of(_words("sent_all"))
 
 # Said by the agent.
-CLOSING_OFFERS = _pattern(_words("closing_offers"))
-ASKS = _pattern(_words("asks"))
-DONE = _pattern(_both("done"))
+CLOSING_OFFERS = any_of(_words("closing_offers"))
+ASKS = any_of(_words("asks"))
+DONE = any_of(_both("done"))
 
 # A request is a verb after one of the words before it, in Chinese soon after an asking word or
 # at the start of a clause. Light verbs ask for something only before a thing that is new.
@@ -140,17 +115,17 @@ VERBS = frozenset(_EN["verbs"])
 LIGHT_VERBS = frozenset(_EN["light_verbs"])
 NEW_THINGS = frozenset(_EN["new_things"])
 BEFORE_VERB = frozenset(_EN["before_verb"])
-WISHES = _pattern(_EN["wishes"])
-VERBS_ZH_AT_START = _pattern(m + verb for verb in _ZH["verbs_alone"] for m in (" | ", " , "))
+WISHES = any_of(_EN["wishes"])
+VERBS_ZH_AT_START = any_of(m + verb for verb in _ZH["verbs_alone"] for m in (" | ", " , "))
 REQUEST_ZH = re.compile(
-    f"{_pattern(_ZH['asking']).pattern}.{{0,10}}?{_pattern(_ZH['verbs']).pattern}"
-    f"|把.{{1,16}}?{_pattern(_ZH['verbs_into']).pattern}成"
+    f"{any_of(_ZH['asking']).pattern}.{{0,10}}?{any_of(_ZH['verbs']).pattern}"
+    f"|把.{{1,16}}?{any_of(_ZH['verbs_into']).pattern}成"
 )
-QUESTIONS = _pattern(_words("questions"))
+QUESTIONS = any_of(_words("questions"))
 # Its object is known already, or named for the first time.
 DEFINITE = frozenset(_EN["definite"])
 INDEFINITE = frozenset(_EN["indefinite"])
-INDEFINITE_ZH = _pattern(_ZH["indefinite"])
+INDEFINITE_ZH = any_of(_ZH["indefinite"])
 
 STOP_WORDS = frozenset(_EN["stop_words"])  # say nothing about the topic
 STOP_CHARS = frozenset("".join(_ZH["stop_chars"].split()))

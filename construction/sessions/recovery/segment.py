@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.cohesion import cohesions
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.cues import CUES, Cue, Gap
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.features import Answer, Speech, hear, read_answer
-from construction.sessions.recovery.lexicon import has_any
 from data.contracts import CutReason, Scalar
 
 _PRIOR_PAUSES = 2

@@ -71,11 +71,11 @@ def _read_json(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[S
     try:
         document = loads(raw)
     except orjson.JSONDecodeError as error:
-        todo = "Mend the file."
+        todo = "Fix the file."
         raise InputError(str(path), "text that is no JSON", expected, todo, error.lineno) from None
     items = document.get(_ITEMS) if isinstance(document, dict) else document
     if not isinstance(items, list):
-        raise InputError(str(path), describe(items), expected, "Mend the file.")
+        raise InputError(str(path), describe(items), expected, "Fix the file.")
     lines = item_lines(raw, None if items is document else _ITEMS.encode())
     if len(lines) != len(items):  # the key is written with escapes: lines are not known
         lines = [0] * len(items)
@@ -148,12 +148,10 @@ def _header(record: tuple[int, list[str] | str], path: Path) -> list[str]:
     expected = f"a header with slug and one of {', '.join(Popularity)}, no name twice"
     names = record[1]
     if isinstance(names, str):
-        raise InputError(str(path), names, expected, "Mend the header.", record[0])
+        raise InputError(str(path), names, expected, "Fix the header.", record[0])
     folded = [fold(name) for name in names]
     if "slug" not in folded or not any(map(is_measure, names)) or len(set(folded)) < len(folded):
-        raise InputError(
-            str(path), f"{len(names)} columns", expected, "Mend the header.", record[0]
-        )
+        raise InputError(str(path), f"{len(names)} columns", expected, "Fix the header.", record[0])
     return names
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from construction.sessions.probe.politeness import backoff
+from construction.sessions.probe.politeness import TRANSIENT, backoff
 from construction.sessions.readers.lenient_json import loads
 from construction.signals.collect.config import RegistryConfig
 from construction.signals.collect.fields import describe
@@ -22,7 +22,6 @@ from data.errors import BenchmintError
 
 Parsed = TypeVar("Parsed")
 
-_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _GONE = frozenset({404, 410})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5
@@ -166,7 +165,7 @@ class RegistryClient:
                 return None
             if status in _REDIRECTS:
                 return self._redirected(url, response.headers.get("location", ""))
-            if status in _TRANSIENT:
+            if status in TRANSIENT:
                 raise _PassingError(f"status {status}", _asked_wait(response.headers))
             if status != 200:
                 todo = "Check base_url; if a cursor has expired, delete the journal."

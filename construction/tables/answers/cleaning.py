@@ -22,7 +22,6 @@ from construction.tables.answers.rawtables import take_tables
 
 Span = tuple[int, int]
 
-_M = f"[{MARKS}]*"
 _INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff\ue000-\uf8ff\ud800-\udfff\x00]")
 _STRUCK = re.compile(r"~~[^~\n]+~~")
 _FOOTNOTE = re.compile(

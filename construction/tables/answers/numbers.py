@@ -100,7 +100,7 @@ def _read(text: str, token: re.Match[str]) -> Number | None:
     if token["digits"] is not None:
         return _from_digits(text, token)
     if token["words"] is not None:
-        return _from_words(text, token)
+        return _from_words(token)
     tokens = chinese_tokens(token["han"]) if len(token["han"]) <= MAX_DIGITS else []
     if not any(isinstance(part, Decimal) for part in tokens) and token["han"][:1] not in "十拾":
         return None
@@ -111,7 +111,7 @@ def _read(text: str, token: re.Match[str]) -> Number | None:
     return Number(token.start(), token.end(), found[0], found[1], scaled, digits=False)
 
 
-def _from_words(text: str, token: re.Match[str]) -> Number | None:
+def _from_words(token: re.Match[str]) -> Number | None:
     found = english_value(token["words"])
     if found is None:
         return None

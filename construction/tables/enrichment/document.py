@@ -1,5 +1,6 @@
 """The tagged fact highlighted in an inline XBRL document, and the document made harmless.
 
+For callers that have the filing: the data sets that a build reads hold its figures alone.
 Filings are foreign HTML. What is handed out runs nothing and loads nothing: elements and
 attributes that act are removed, and a content security policy forbids what may have been missed.
 """

@@ -10,7 +10,6 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from data.errors import InputError
@@ -184,11 +183,6 @@ def parse_trees(text: str, path: str) -> Trees:
     trees.nodes, trees.patterns = all_nodes, all_patterns
     trees.labels, trees.contains = all_labels, all_contains
     return trees
-
-
-def load_trees(path: Path) -> Trees:
-    """A user's own table of standard trees."""
-    return parse_trees(path.read_text(encoding="utf-8"), str(path))
 
 
 @lru_cache(maxsize=1)

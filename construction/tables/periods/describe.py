@@ -30,11 +30,3 @@ def describe(point: Mapping[str, Any], *, dates: bool = True) -> str:
         return write_span(start, end)
     months = point["months"]
     return f"the {_COUNTS.get(months, months)} months ended {write_date(end)}"
-
-
-def short_name(point: Mapping[str, Any]) -> str | None:
-    """The compact fiscal name, FY2010 or Q1 FY2010; null where the point has no fiscal period."""
-    if point["fiscal_period"] is None:
-        return None
-    year = f"FY{point['fiscal_year']}"
-    return year if point["fiscal_period"] == "FY" else f"{point['fiscal_period']} {year}"

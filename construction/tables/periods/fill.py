@@ -172,6 +172,7 @@ def guidance_periods(
 ) -> pl.DataFrame:
     """For each guidance point the fiscal quarter it was announced in, and the period it is about.
 
+    For analysts: questions name the target period only, which is the point's own.
     Returns point_id, announced_year, announced_period (Q1 to Q4), target_year, target_period. The
     day of filing is the announcement; the target is the point's own fiscal period, as filled by
     `with_periods`. Null where the filing day or the fiscal year end is unknown.

@@ -357,7 +357,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "row 4 not used: review.unknown_decision" in told
     command.export_command(tmp_path / "rest.xlsx", out=tmp_path)
     assert "1 items to decide" in capsys.readouterr().out
-    with pytest.raises(InputError, match=r"the ending \.txt"):
+    with pytest.raises(InputError, match=r"the extension \.txt"):
         command.export_command(tmp_path / "x.txt", out=tmp_path)
     with pytest.raises(InputError, match="the items of a build"):
         command.export_command(sheet, out=tmp_path / "elsewhere")

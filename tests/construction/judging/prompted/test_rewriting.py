@@ -9,8 +9,8 @@ import pytest
 
 from construction.judging.contracts import Case
 from construction.judging.prompted.contracts import JudgeReason
-from construction.judging.prompted.rewriting import rewrite_prompts
-from tests.construction.judging.prompted.fakes import CONFIG, always, case
+from construction.judging.prompted.rewriting import check_rewrite
+from tests.construction.judging.prompted.fakes import CONFIG, case
 
 _WORD = re.compile(r"[\w.]+")
 QUOTE = case(
@@ -31,7 +31,6 @@ GOOD_POST = "写一篇300字的公众号推文，说明岚山公司每月节省2
     ("one", "answer", "reason", "names"),
     [
         (QUOTE, GOOD, None, ""),
-        (QUOTE, f"  {GOOD}\u200b", None, ""),
         (QUOTE, f"{GOOD} Deliver by 9 June 2025.", JudgeReason.INVENTION, "9 June 2025"),
         (QUOTE, GOOD.replace("Dairy", "Dairy and Orchard Vale"), JudgeReason.INVENTION,
          "Orchard, Vale"),
@@ -47,15 +46,13 @@ GOOD_POST = "写一篇300字的公众号推文，说明岚山公司每月节省2
     ],
 )  # fmt: skip
 def test_worked_cases(one: Case, answer: str, reason: Any, names: str) -> None:
-    (judged,) = rewrite_prompts([one], always({"rewritten_prompt": answer}), CONFIG)
-    assert judged.reason == reason
-    assert set(_WORD.findall(judged.detail)) == set(_WORD.findall(names))
-    assert judged.value == (answer.replace("\u200b", "").strip() if reason is None else None)
+    fault = check_rewrite(answer, one, CONFIG)
+    assert (fault.reason if fault else None) == reason
+    assert set(_WORD.findall(fault.detail if fault else "")) == set(_WORD.findall(names))
 
 
 def test_a_later_number_takes_back_an_earlier_one_but_not_the_other_way() -> None:
     one = case("Make 5 copies of the notice.\n\nNo, 7 copies of the notice.")
     for copies, reason in ((7, None), (5, JudgeReason.LOSS)):
-        answer = {"rewritten_prompt": f"Make {copies} copies of the notice."}
-        (judged,) = rewrite_prompts([one], always(answer), CONFIG)
-        assert judged.reason == reason
+        fault = check_rewrite(f"Make {copies} copies of the notice.", one, CONFIG)
+        assert (fault.reason if fault else None) == reason

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,6 +139,25 @@ def test_apply_puts_restored_urls_in_place_and_leaves_the_rest() -> None:
     assert restored.user_turns[0].said == expected
     assert restored.user_turns[0].text == expected
     assert apply(said("plain"), ()) == said("plain")
+
+
+def test_a_span_inside_a_longer_one_is_no_span_of_its_own() -> None:
+    report, start = f"{REPORT}/report.pdf", f"{REPORT}/index.html"
+    other = "https://blog.example.org/[REDACTED]"
+    words = "open https://docs.example.com/[REDACTED] and https://docs.example.com/[REDACTED]/{}"
+    instance = said(words.format("report.pdf") + f" but not {other}", urls=[report])
+    instance = replace(
+        instance,
+        user_turns=(replace(instance.user_turns[0], text=f"> {instance.user_turns[0].said}"),),
+    )
+    restored = apply(instance, measure(instance)).user_turns[0]
+    expected = f"open {report} and {report} but not {other}"
+    assert (restored.said, restored.text) == (expected, f"> {expected}")
+    ambiguous = said(words.format("nowhere"), urls=[REPORT, start])
+    assert apply(ambiguous, measure(ambiguous)) == ambiguous
+    half = said(words.format("nowhere"), urls=[REPORT])
+    kept = "https://docs.example.com/[REDACTED]/nowhere"
+    assert apply(half, measure(half)).user_turns[0].text == f"open {REPORT} and {kept}"
 
 
 def test_the_audit_row_and_the_repr_hold_no_value() -> None:

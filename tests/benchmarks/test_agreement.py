@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.agreement import Interval, accuracy, agreement, wilson
+from benchmarks.agreement import Interval, accuracy, agreement, wilson
 
 # Two readers of 50 proposals: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no (a textbook table).
 FIRST = ["yes"] * 25 + ["no"] * 25
