@@ -8,9 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from data.contracts import StageConfig
-
-Share = Annotated[float, Field(ge=0, le=1)]
+from data.contracts import Share, StageConfig
 
 
 class Objective(StrEnum):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import PlainSerializer
 
-from data.contracts import StageConfig
+from data.contracts import Count, StageConfig
 
 
 class Encoding(StrEnum):
@@ -76,17 +76,17 @@ class LeakConfig(StageConfig):
     than one word.
     """
 
-    min_letters: int = 4
-    min_digits: int = 6
-    min_cjk: int = 2
-    whole_token_below: int = 12
+    min_letters: Count = 4
+    min_digits: Count = 6
+    min_cjk: Count = 2
+    whole_token_below: Count = 12
     fold_kinds: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset(
         {"EMAIL", "URL", "PERSON", "tripwire"}
     )
-    max_depth: int = 3
-    max_file_bytes: int = 2 << 30
-    max_inflated_bytes: int = 4 << 30
-    free_inflated_bytes: int = 100 << 20
-    max_inflation_ratio: int = 200
-    max_members: int = 50_000
-    document_seconds: int = 60
+    max_depth: Count = 3
+    max_file_bytes: Count = 2 << 30
+    max_inflated_bytes: Count = 4 << 30
+    free_inflated_bytes: Count = 100 << 20
+    max_inflation_ratio: Count = 200
+    max_members: Count = 50_000
+    document_seconds: Count = 60

@@ -13,9 +13,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from anonymization.tables.config import Name, PerturbMethod, Step, TableConfig
-from data.contracts import StageConfig
-
-Share = Annotated[float, Field(ge=0, le=1)]
+from data.contracts import Share, StageConfig
 
 _STRENGTHS: Mapping[PerturbMethod, tuple[float, ...]] = {
     PerturbMethod.LSD: (1, 2, 3),

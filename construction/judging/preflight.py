@@ -16,7 +16,7 @@ from enum import StrEnum
 from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, Reading, read
 from construction.sessions.package import Packaged
-from data.contracts import Candidate, Scalar, StageConfig, TaskInstance, Verdict
+from data.contracts import Candidate, Count, Scalar, Share, StageConfig, TaskInstance, Verdict
 
 NAME = "preflight"
 _OPENING = 3  # sentences in which a reference to an earlier talk makes the rest hang in the air
@@ -34,18 +34,18 @@ class PreflightReason(StrEnum):
 class PreflightConfig(StageConfig):
     """Limits of the gate; all shares are of the prompt's demands, 0 to 1."""
 
-    min_words: int = 4
-    max_missing_share: float = 0.34
-    min_opinion_words: int = 12  # where nothing but a view is asked for
-    min_later_words: int = 8  # in the middle of a session
-    max_live_share: float = 0.34
-    max_leaning_share: float = 0.34
-    min_met_share: float = 0.6
-    max_mentions_share: float = 0.15
-    max_account: int = 0
-    min_thread_words: int = 120  # a thread to be answered must tell what it is about,
-    min_thread_words_with_files: int = 20  # or its files do
-    max_thread_people: int = 1  # among several the question may be for another
+    min_words: Count = 4
+    max_missing_share: Share = 0.34
+    min_opinion_words: Count = 12  # where nothing but a view is asked for
+    min_later_words: Count = 8  # in the middle of a session
+    max_live_share: Share = 0.34
+    max_leaning_share: Share = 0.34
+    min_met_share: Share = 0.6
+    max_mentions_share: Share = 0.15
+    max_account: Count = 0
+    min_thread_words: Count = 120  # a thread to be answered must tell what it is about,
+    min_thread_words_with_files: Count = 20  # or its files do
+    max_thread_people: Count = 1  # among several the question may be for another
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import Candidate, Label
 from data.errors import InputError
 from data.snapshot.neutralise import storable
+from data.snapshot.pages import amount
 
 ITEMS, DECISIONS = "items.jsonl", "decisions.log"
 _FIRST = "0" * 64
@@ -127,7 +128,7 @@ def read_items(folder: Path) -> list[ReviewItem]:
         try:
             items.append(ReviewItem.model_validate_json(line))
         except ValidationError as error:
-            found, todo = f"{error.error_count()} errors", "Build again."
+            found, todo = amount(error.error_count(), "error"), "Build again."
             raise InputError(str(path), found, "a review item", todo, number) from None
     return items
 

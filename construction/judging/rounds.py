@@ -25,6 +25,7 @@ from construction.judging.prompted.contracts import Asker, Judged, PromptedConfi
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.errors import InputError
+from data.snapshot.pages import amount
 
 ROUNDS = "rounds.jsonl"
 
@@ -62,7 +63,7 @@ def read_rounds(folder: Path) -> list[ReleaseRounds]:
         try:
             log.append(ReleaseRounds.model_validate_json(line))
         except ValidationError as error:
-            found, todo = f"{error.error_count()} errors", "Restore the file, or remove it."
+            found, todo = amount(error.error_count(), "error"), "Restore the file, or remove it."
             raise InputError(str(path), found, "rounds of a release", todo, number) from None
     return log
 

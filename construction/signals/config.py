@@ -7,9 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from data.contracts import Popularity, StageConfig
-
-Share = Annotated[float, Field(ge=0, le=1)]
+from data.contracts import Popularity, Share, StageConfig
 
 
 class Counting(StrEnum):
@@ -50,8 +48,8 @@ class ScoringConfig(StageConfig):
     cue_weight: Share = 0.6
     anchor_weight: Share = 0.3
     cluster_weight: Share = 0.1
-    similarity_none: float = 0.1
-    similarity_full: float = 0.6
+    similarity_none: Share = 0.1
+    similarity_full: Share = 0.6
     least_score: Share = 0.15
     keep: Share = 0.6
     max_patterns: Annotated[int, Field(gt=0)] = 3

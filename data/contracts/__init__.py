@@ -20,7 +20,7 @@ from data.contracts.candidate import (
     Step,
     TaskClass,
 )
-from data.contracts.config import StageConfig
+from data.contracts.config import Count, Share, StageConfig, Weight
 from data.contracts.instance import AgentAct, CutReason, TaskInstance, UserTurn
 from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.contracts.session import (
@@ -43,6 +43,7 @@ __all__ = [
     "Attachment",
     "Budget",
     "Candidate",
+    "Count",
     "Criterion",
     "CutReason",
     "Deliverable",
@@ -65,6 +66,7 @@ __all__ = [
     "Rule",
     "Scalar",
     "Session",
+    "Share",
     "Signal",
     "SignalProvenance",
     "SignalSnapshot",
@@ -80,4 +82,5 @@ __all__ = [
     "Turn",
     "UserTurn",
     "Verdict",
+    "Weight",
 ]

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from construction.judging.offline.taxonomy import skill_definition, skill_name
 from construction.signals.embedding import Encode, Vectors, cosine, encode_multilingual
-from data.contracts import StageConfig, TaskClass
+from data.contracts import Share, StageConfig, TaskClass
 from data.randomness import Key, keyed_order
 
 IN_DOMAIN, HELD_OUT = "in_domain", "held_out"
@@ -29,7 +29,6 @@ _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _TERMS = 3
 _NEIGHBOURS = 8  # requests of the same role, nearest first, that a group does not hold
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ClassesConfig(StageConfig):

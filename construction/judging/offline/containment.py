@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
 from construction.judging.offline import named
@@ -21,28 +18,27 @@ from construction.judging.offline.words import phrases, starts, table
 from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
 from construction.phrases import has_any
-from data.contracts import StageConfig
+from data.contracts import Count, Share, StageConfig
 
 _TABLE = "containment"
 _OPENING = 2  # sentences in which a reference to an earlier talk makes the rest hang in the air
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ContainmentConfig(StageConfig):
     """Limits of the judge; shares are of the demands of a request, 0 to 1."""
 
-    min_words: int = 2
+    min_words: Count = 2
     max_addressed_share: Share = 0.5
-    max_account: int = 0
+    max_account: Count = 0
     max_live_share: Share = 0.34
-    max_missing_files: int = 0
+    max_missing_files: Count = 0
     max_pointing_share: Share = 0.34
     max_leaning_share: Share = 0.34
     max_mentions_share: Share = 0.15  # of all sentences
     max_reacting_share: Share = 0.5  # of the paragraphs after the first
-    min_specific_words: int = 25  # with fewer, vague words leave open what is wanted
-    untold_words: int = 10  # with fewer told beside the demands, "should we" asks insiders
-    pasted_words: int = 60  # told beside the demands: material is at hand
+    min_specific_words: Count = 25  # with fewer, vague words leave open what is wanted
+    untold_words: Count = 10  # with fewer told beside the demands, "should we" asks insiders
+    pasted_words: Count = 60  # told beside the demands: material is at hand
     asked_back_factor: Share = 0.5  # of every limit, where the agent asked back
 
 

@@ -23,7 +23,7 @@ from construction.judging.offline.words import table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules import hard_rules
 from construction.phrases import any_of, has_any
-from data.contracts import Criterion, Deliverable, Evidence, Rubric, Rule, StageConfig
+from data.contracts import Count, Criterion, Deliverable, Evidence, Rubric, Rule, StageConfig
 
 DIMENSIONS = (
     "grounded_accuracy",
@@ -42,11 +42,11 @@ _JOIN = {"en": ", ", "zh": "、"}
 class GradingConfig(StageConfig):
     """How much a rubric holds: demands and bounds as criteria, facts and files that are named."""
 
-    max_demands: int = 6
-    max_bounds: int = 2
-    max_facts: int = 8
-    max_files: int = 6
-    max_chars: int = 240  # of a demand that is quoted
+    max_demands: Count = 6
+    max_bounds: Count = 2
+    max_facts: Count = 8
+    max_files: Count = 6
+    max_chars: Count = 240  # of a demand that is quoted
 
 
 def grade(case: Case, config: GradingConfig) -> Grading:

@@ -11,7 +11,7 @@ from construction.judging.offline.words import table
 from construction.judging.phrases import plain
 from construction.judging.reading import read
 from construction.phrases import any_of
-from data.contracts import Label, StageConfig
+from data.contracts import Count, Label, StageConfig, Weight
 
 _STRENGTHS = ("strong", "usual", "weak")
 _MOST = 30_000  # characters of a text that are read
@@ -29,13 +29,13 @@ class TaxonomyConfig(StageConfig):
     the request has not a single word.
     """
 
-    strong: float = 3.0
-    usual: float = 1.0
-    weak: float = 0.3
-    demand: float = 2.0
-    file_name: float = 1.0
-    reply: float = 0.3
-    words: int = 5  # of each role, the heaviest: a long talk says no more than a short request
+    strong: Weight = 3.0
+    usual: Weight = 1.0
+    weak: Weight = 0.3
+    demand: Weight = 2.0
+    file_name: Weight = 1.0
+    reply: Weight = 0.3
+    words: Count = 5  # of each role, the heaviest: a long talk says no more than a short request
     fallback: RoleClass = RoleClass.ENGINEERING_IT
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from data.contracts import Scalar, StageConfig, Verdict
+from data.contracts import Count, Scalar, StageConfig, Verdict
 
 NAME = "fixture"
 
@@ -35,15 +35,15 @@ class FixtureConfig(StageConfig):
     hold it, to what the agent read: material that a person takes for granted without naming it.
     """
 
-    max_file_bytes: int = 50_000_000
-    max_total_bytes: int = 200_000_000
-    max_folder_files: int = 200
-    max_observed_files: int = 50
+    max_file_bytes: Count = 50_000_000
+    max_total_bytes: Count = 200_000_000
+    max_folder_files: Count = 200
+    max_observed_files: Count = 50
     include_workspace: bool = False
-    free_inflated_bytes: int = 16_000_000
-    max_inflated_bytes: int = 500_000_000
-    max_inflation_ratio: int = 100
-    max_nesting: int = 3
+    free_inflated_bytes: Count = 16_000_000
+    max_inflated_bytes: Count = 500_000_000
+    max_inflation_ratio: Count = 100
+    max_nesting: Count = 3
 
 
 class Strategy(StrEnum):

@@ -8,7 +8,7 @@ from unicodedata import category
 
 import regex
 
-from data.contracts import StageConfig, TaskInstance, Verdict
+from data.contracts import Count, StageConfig, TaskInstance, Verdict
 
 NAME = "length"
 
@@ -20,7 +20,7 @@ class LengthReason(StrEnum):
 class LengthConfig(StageConfig):
     """`min_user_chars`: effective characters (see `effective_chars`) over all user turns."""
 
-    min_user_chars: int = 10
+    min_user_chars: Count = 10
 
 
 # Blocks in which every character is one grapheme cluster by itself (UAX #29) and visible:

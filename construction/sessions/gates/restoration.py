@@ -14,7 +14,7 @@ from enum import StrEnum
 from construction.sessions.public_urls import host_of, is_restorable, without_scheme
 from construction.sessions.redactions import RedactedSpan, find_redactions
 from data.canonical import keyed_digest
-from data.contracts import Scalar, StageConfig, TaskInstance, UserTurn, Verdict
+from data.contracts import Count, Scalar, StageConfig, TaskInstance, UserTurn, Verdict
 
 NAME = "restoration"
 
@@ -46,7 +46,7 @@ class MatchStrategy(StrEnum):
 class RestorationConfig(StageConfig):
     """`max_unrecoverable`: spans that may stay redacted; the seed allows none."""
 
-    max_unrecoverable: int = 0
+    max_unrecoverable: Count = 0
 
 
 _CONFIDENCE = {

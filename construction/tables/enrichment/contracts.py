@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from data.contracts import StageConfig
+from data.contracts import Count, Share, StageConfig
 
 
 class EnrichmentConfig(StageConfig):
@@ -13,9 +13,9 @@ class EnrichmentConfig(StageConfig):
     `round_share` as for questions: when a statement counts as reported in millions or thousands.
     """
 
-    neighbours: int = 10
-    page_rows: int = 40
-    round_share: float = 0.6
+    neighbours: Count = 10
+    page_rows: Count = 40
+    round_share: Share = 0.6
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import date
 from enum import StrEnum
 
 from construction.tables.answers.contracts import GoldAnswer
-from data.contracts import LedgerRow, StageConfig, StageTally
+from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
 
 STAGE = "question"
 
@@ -38,10 +38,10 @@ class QuestionConfig(StageConfig):
     """
 
     ask_zero: bool = False
-    round_share: float = 0.6
-    max_decimals: int = 3
-    max_label_words: int = 18
-    max_sharpenings: int = 6
+    round_share: Share = 0.6
+    max_decimals: Count = 3
+    max_label_words: Count = 18
+    max_sharpenings: Count = 6
 
 
 class Sharpening(StrEnum):
