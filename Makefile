@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install snapshot serve stop test check format bench docs lock clean
+.PHONY: help install snapshot serve stop test check format bench docs lock clean clean-demo
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(READY) ## create .venv from the hash-pinned lock file
 
@@ -54,6 +54,13 @@ lock: ## write the lock files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras --quiet \
 	  --extra dev --extra bench pyproject.toml -o requirements-bench.lock
 
-clean: ## remove the environment and everything built
+clean: ## remove the environment and caches; workspace/ stays
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop
-	rm -rf $(VENV) workspace
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+clean-demo: ## remove workspace/, if only the demo was built there
+	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop
+	@if ls workspace/snapshots 2>/dev/null | grep -qvE '^(benchmint-demo-.*|latest)$$' || \
+	  { test -d workspace && ! ls -d workspace/demo-* >/dev/null 2>&1; }; then \
+	  echo "workspace/ holds more than the demo, perhaps a release key: remove it by hand"; exit 1; fi
+	rm -rf workspace

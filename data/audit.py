@@ -39,6 +39,18 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
     )
 
 
+def gates(staging: Path) -> list[str]:
+    """The gates that measured or rejected something, by name."""
+    rows = _query(staging, "SELECT gate FROM verdicts UNION SELECT gate FROM rejections", {})
+    return sorted(row["gate"] for row in rows if row["gate"])
+
+
+def reasons(staging: Path) -> list[str]:
+    """The reasons of what was rejected or errored, by name."""
+    rows = _query(staging, "SELECT DISTINCT reason FROM rejections", {})
+    return sorted(row["reason"] for row in rows if row["reason"])
+
+
 def funnel(staging: Path) -> Rows:
     """The funnel of the newest build, one row per stage and unit."""
     return _query(staging, "FROM funnel", {})
@@ -90,4 +102,4 @@ def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
     except duckdb.Error as error:
         found = f"a file that DuckDB cannot use ({type(error).__name__})"
         expected = "a staging file of this version"
-        raise InputError(str(staging), found, expected, "Build again.") from error
+        raise InputError(str(staging), found, expected, "Run `benchmint build` again.") from error

@@ -22,7 +22,7 @@ def read_approvals(path: Path) -> frozenset[str]:
         sha256 = words[0].lower()
         if len(sha256) != 64 or set(sha256) - _DIGITS or len(words) < 2:
             expected = "a SHA-256, then who approved it"
-            raise InputError(str(path), "another line", expected, "Mend the line.", number)
+            raise InputError(str(path), "a line of another form", expected, "Fix the line.", number)
         told.add(sha256)
     return frozenset(told)
 
@@ -34,4 +34,4 @@ def _lines(path: Path) -> list[str]:
         found = error.strerror or type(error).__name__
         raise InputError(str(path), found, "a file of approvals", "Check the path.") from error
     except UnicodeDecodeError as error:
-        raise InputError(str(path), "no UTF-8", "a text", "Save it as UTF-8.") from error
+        raise InputError(str(path), "no UTF-8", "a text file", "Save it as UTF-8.") from error

@@ -200,6 +200,7 @@ def _config(recipe: Recipe, size: int, pool: Pool, known: Known) -> SelectionCon
         selection_threshold=asked.selection_threshold,
         cover_families=size >= len(families),
         lane_shares=_lane_shares(asked, pool),
+        difficulty_shares=asked.difficulty_shares,
         max_changed=_max_changed(asked, known),
         seed=recipe.release.seed,
     )

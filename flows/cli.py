@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -13,6 +14,11 @@ from typer.main import get_command
 
 from data.errors import BenchmintError, place
 from flows.commands.table import add_commands
+
+_AGAIN = "Add --debug to see the traceback."
+_COMPLETION = ("--install-completion", "--show-completion")
+# Typer's switch from options that look for the shell in use to such as take its name.
+_SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
 
 app = typer.Typer(
     help="Mint agent benchmarks: raw sessions in, an audited and verified snapshot out.",
@@ -31,7 +37,7 @@ def options(
         bool, typer.Option("--verbose", "-v", help="Show each stage as it is logged.")
     ] = False,
 ) -> None:
-    """Options of every command (`--debug` is read in `main`)."""
+    """Options of every command (`--debug` is taken by `main`, wherever it stands)."""
     if quiet:
         from flows.progress import hush
 
@@ -44,25 +50,47 @@ def options(
 
 def main() -> None:
     """Run a command; errors become one readable line on standard error."""
+    _take_any_text()
+    debug, arguments = _split(sys.argv[1:])
+    if any(one in _COMPLETION for one in arguments[:-1]):
+        os.environ[_SHELL_IS_NAMED] = "1"
     try:
-        sys.exit(_program()(standalone_mode=False))
+        sys.exit(_program()(arguments, standalone_mode=False))
     except NoArgsIsHelpError as error:
         print(error.format_message())
         sys.exit(2)
+    except typer.Abort:
+        print("aborted", file=sys.stderr)
+        sys.exit(1)
     except ClickException as error:
         _fail(f"{error.format_message().rstrip('.')}. See `benchmint --help`.")
-    except BenchmintError as error:
-        if "--debug" in sys.argv:
-            raise
-        _fail(str(error))
-    except OSError as error:
-        if "--debug" in sys.argv:
-            raise
-        _fail(_trouble(error))
     except Exception as error:
-        if "--debug" in sys.argv:
+        if debug:
             raise
-        _fail(f"internal error: {type(error).__name__} at {place(error)}. Run with --debug.")
+        _fail(_line(error))
+
+
+def _take_any_text() -> None:
+    """Files and pipes get UTF-8 whatever the locale; what a terminal cannot show is escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            encoding = None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _split(arguments: list[str]) -> tuple[bool, list[str]]:
+    """Is `--debug` among the arguments, before or after the command? And the others."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = [one for one in arguments[:end] if one != "--debug"]
+    return len(options) < end, options + arguments[end:]
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, BenchmintError):
+        return str(error)
+    if isinstance(error, OSError):
+        return _trouble(error)
+    return f"internal error: {type(error).__name__} at {place(error)}. {_AGAIN}"
 
 
 def _program() -> TyperGroup:
@@ -76,9 +104,12 @@ def _trouble(error: OSError) -> str:
     """What the operating system says about which file: its names are no session text."""
     why = error.strerror or type(error).__name__
     if error.filename is None:
-        return f"{why} at {place(error)}. Run with --debug."
+        return f"{why} at {place(error)}. {_AGAIN}"
     name = os.fsdecode(error.filename) if not isinstance(error.filename, int) else "a file"
-    return f"{name}: found {why}; expected a file or folder of use. Check path, rights and space."
+    return (
+        f"{name}: found {why}; expected a readable file or folder. "
+        "Check the path, permissions and free disk space."
+    )
 
 
 def _fail(message: str) -> None:

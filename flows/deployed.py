@@ -21,9 +21,10 @@ from prefect.states import Completed
 from data.errors import BenchmintError
 from flows import build_snapshot as pipeline
 from flows.captures import capture_registry
+from flows.configuration import load_settings
 from flows.ideas import FILE as IDEAS
 from flows.mixture import CHART, REPORT
-from flows.recipe import Settings, load_settings
+from flows.recipe import Settings
 from flows.run import BuildRunning, building
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
@@ -159,14 +160,10 @@ def _settings(config: str | None, given: dict[str, Any], overrides: dict[str, An
 
 def _dated(settings: Settings, release_date: str | None) -> Settings:
     """With the date that was given; real input without any is released as of the run's day."""
-    release, runtime = settings.release, settings.runtime
-    real = runtime.sessions or runtime.sec or runtime.edinet or runtime.tables
-    if release_date is None and (not real or "release_date" in release.model_fields_set):
-        return settings
-    date = _due() if release_date in (None, SCHEDULED) else dt.date.fromisoformat(release_date)
-    return settings.model_copy(
-        update={"release": release.model_copy(update={"release_date": date})}
-    )
+    if release_date is None:
+        return settings.dated(_due())
+    due = release_date == SCHEDULED
+    return settings.released(_due() if due else dt.date.fromisoformat(release_date))
 
 
 def _due() -> dt.date:

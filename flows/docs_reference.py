@@ -24,7 +24,8 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from flows.recipe import PREFIX, Settings
+from flows.configuration import PREFIX
+from flows.recipe import Settings
 from flows.run import ROOT
 
 PAGE = ROOT / "docs" / "configuration.md"

@@ -75,7 +75,7 @@ def python(found: tuple[int, int] = sys.version_info[:2]) -> Finding:
     """The interpreter: 3.11, for which the lock file was solved."""
     told = f"Python {platform.python_version()} on {platform.machine()}"
     if found < _PYTHON:
-        return Finding("python", Grade.FAIL, told, "Install Python 3.11; make clean install.")
+        return Finding("python", Grade.FAIL, told, "Install Python 3.11, run: make clean install")
     if found > _PYTHON:
         return Finding("python", Grade.WARN, told, "Tested with 3.11: digests may differ.")
     return Finding("python", Grade.OK, told)
@@ -84,7 +84,7 @@ def python(found: tuple[int, int] = sys.version_info[:2]) -> Finding:
 def packages(lock: Path) -> Finding:
     """Installed versions against the lock file; what the project itself imports must be there."""
     if not lock.is_file():
-        return Finding("packages", Grade.WARN, f"no {lock.name}", "Run in a checkout.")
+        return Finding("packages", Grade.WARN, f"no {lock.name}", "Run it in a checkout.")
     wanted = dict(_locked(lock.read_text(encoding="utf-8")))
     there = {name: _installed(name) for name in wanted}
     missing = sorted(name for name, found in there.items() if found is None)
@@ -97,7 +97,7 @@ def packages(lock: Path) -> Finding:
     needed = _needed().intersection(missing)
     if needed or missing or other:
         grade = Grade.FAIL if needed else Grade.WARN
-        return Finding("packages", grade, told, "make clean install.")
+        return Finding("packages", grade, told, "Run: make clean install")
     return Finding("packages", Grade.OK, told)
 
 
@@ -150,7 +150,7 @@ def _model(title: str, name: str, load: Callable[[], object]) -> Finding:
         load()
     except Exception as error:  # whatever a broken wheel raises
         told = f"{name} does not load ({type(error).__name__})"
-        return Finding(check, Grade.FAIL, told, "make clean install, or name an installed one.")
+        return Finding(check, Grade.FAIL, told, "Run: make clean install")
     return Finding(check, Grade.OK, f"{name} loads")
 
 
@@ -158,10 +158,10 @@ def solvers(installed: list[str]) -> Finding:
     """HiGHS, else CBC: the selection takes the first that is there."""
     there = [name for name in SolverName if name in installed]
     if not there:
-        return Finding("solvers", Grade.FAIL, "neither HiGHS nor CBC", "make clean install.")
+        return Finding("solvers", Grade.FAIL, "neither HiGHS nor CBC", "Run: make clean install")
     told = ", ".join(name.name for name in there)
     if SolverName.HIGHS not in there:
-        return Finding("solvers", Grade.WARN, f"{told} alone", "pip install highspy: it is faster.")
+        return Finding("solvers", Grade.WARN, f"{told} alone", "Install highspy: it is faster.")
     return Finding("solvers", Grade.OK, told)
 
 
@@ -184,9 +184,11 @@ def rights(out: Path) -> Finding:
     """Can the output folder be written, and is its private half private?"""
     nearest = _nearest(out)
     if not nearest.is_dir():
-        return Finding("rights", Grade.FAIL, f"{nearest} is no folder", "Choose another out.")
+        return Finding("rights", Grade.FAIL, f"{nearest} is not a folder", "Choose another --out.")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        return Finding("rights", Grade.FAIL, f"{nearest} cannot be written", "Choose another out.")
+        return Finding(
+            "rights", Grade.FAIL, f"{nearest} cannot be written", "Choose another --out."
+        )
     private = out / "private"
     if private.is_dir() and (mode := stat.S_IMODE(private.stat().st_mode)) & 0o077:
         told = f"others can reach {private} ({mode:04o})"
@@ -200,9 +202,11 @@ def disk(out: Path, free: int | None = None) -> Finding:
         free = shutil.disk_usage(_nearest(out)).free
     told = f"{free / _GIB:.1f} GiB free"
     if free < _LEAST:
-        return Finding("disk", Grade.FAIL, told, "Free some: benchmint purge --dry-run.")
+        return Finding(
+            "disk", Grade.FAIL, told, "Free space: benchmint purge --before DATE --dry-run"
+        )
     if free < _SCANT:
-        return Finding("disk", Grade.WARN, told, "Enough for the demo; benchmint purge --dry-run.")
+        return Finding("disk", Grade.WARN, told, "Enough for the demo; benchmint purge frees more.")
     return Finding("disk", Grade.OK, told)
 
 
@@ -219,11 +223,11 @@ def key(path: Path) -> Finding:
     try:
         release_key(path)
     except BenchmintError as error:
-        return Finding("release key", Grade.FAIL, str(error), "Restore a lost key from its copy.")
+        return Finding("release key", Grade.FAIL, str(error), "Restore a lost key from its backup.")
     except OSError as error:
         told = f"{path}: {error.strerror}"
-        return Finding("release key", Grade.FAIL, told, "Build as its owner.")
-    return Finding("release key", Grade.OK, f"{path} is for its owner alone")
+        return Finding("release key", Grade.FAIL, told, "Build as the owner of the key.")
+    return Finding("release key", Grade.OK, f"{path} is readable by its owner only")
 
 
 def telemetry(variables: Mapping[str, str]) -> Finding:

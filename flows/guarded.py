@@ -131,7 +131,9 @@ def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         found, expected = type(error).__name__, "a UTF-8 text below 64 MiB, one value a line"
-        raise InputError(str(path), found, expected, "See the file.") from error
+        raise InputError(
+            str(path), found, expected, "Save it as UTF-8 text, one value per line."
+        ) from error
     values = {line.strip(): number for number, line in enumerate(lines, start=1) if line.strip()}
     for value, number in values.items():
         if not is_long_enough(value, config):

@@ -128,7 +128,7 @@ class Stages(logging.Handler):
         if record.getMessage() == "computing" and not is_tracking():
             console.print(f"{one_line(str(record.__dict__['stage']))} …", markup=False)
         elif record.getMessage() == "staged":
-            console.print("release: written and verified …", markup=False)
+            console.print("writing and verifying the release …", markup=False)
 
 
 def tell_all() -> None:

@@ -22,5 +22,5 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         found = error.strerror or type(error).__name__
-        raise InputError(f"port {port}", found, "a free port", "Choose another one.") from error
+        raise InputError(f"port {port}", found, "a free port", "Choose another port.") from error
     return listening

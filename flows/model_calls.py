@@ -83,7 +83,7 @@ def settled(judged: list[Judged[T]]) -> list[Judged[T]]:
         told = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
         raise ReleaseError(
             f"judging: found {len(judged)} questions with {told}; expected an answer to each. "
-            "What was answered is kept: build again to go on from there."
+            "Answers so far are kept: build again to continue."
         )
     return judged
 

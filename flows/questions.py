@@ -152,7 +152,7 @@ def _ask(run: Run, read: Path, out: Path) -> None:
             "statements",
             f"no data point to ask about ({_reasons(read)})",
             "filed values with a period, a category and an English label",
-            "Give other statements, and for EDINET the code list beside them.",
+            "Give other statements; for EDINET put the code list beside them.",
         )
     answered = ask_for(statements, askable, recipe, seed)
     store_questions(out, answered.questions)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Self, TypeVar
 
-from pydantic import Field, GetPydanticSchema, PlainSerializer, ValidationError
+from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 from pydantic_core.core_schema import any_schema
 
 from construction.judging.calls.config import LlmRuntime
@@ -28,9 +27,9 @@ from construction.tables.hierarchy.rebuild import HierarchyConfig
 from construction.tables.questions.contracts import QuestionConfig
 from construction.tables.readers.edinet.config import EdinetConfig
 from construction.tables.readers.sec.config import SecConfig
-from data.canonical import canonical_json, digest
-from data.contracts import Disclosure, SourceFormat, StageConfig
-from data.errors import ConfigError
+from data.canonical import digest
+from data.contracts import Disclosure, Lane, SourceFormat, StageConfig
+from data.snapshot import layout
 from data.snapshot.release import CardConfig
 from flows.masking_recipe import MaskingRecipe
 from flows.sharding import Runner
@@ -40,16 +39,16 @@ from selection.sampling.config import SamplingConfig
 
 Section = TypeVar("Section", bound=StageConfig)
 
-PREFIX = "BENCHMINT_"
-DEMO_DATE = dt.date(2026, 1, 15)
+DEMO_NAME, DEMO_DATE = "benchmint-demo", dt.date(2026, 1, 15)
 
 
 class ReleaseConfig(StageConfig):
-    """What is released, under which name and date, and the public seed of all sampling."""
+    """What is released, under which name and date, and the public seed of all sampling.
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)] = (
-        "benchmint-demo"
-    )
+    The demo workspace brings its own name and date.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)] = "benchmint"
     release_date: dt.date = DEMO_DATE
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")] = "1.0.0"
     seed: Annotated[int, Field(ge=0)] = 20260115
@@ -57,10 +56,13 @@ class ReleaseConfig(StageConfig):
 
 
 class SourceConfig(StageConfig):
-    """Where the sessions come from and who allowed their use (EnterpriseClawBench §6)."""
+    """Where the sessions come from and who allowed their use (EnterpriseClawBench §6).
 
-    name: str = "demo"
-    disclosure: Disclosure = Disclosure.PUBLIC
+    What nobody declared is private; the demo workspace declares its own source.
+    """
+
+    name: str = "sessions"
+    disclosure: Disclosure = Disclosure.PRIVATE
     licence: str | None = None
     authorization: str = "not recorded"
     reviewer: str = "not recorded"
@@ -84,14 +86,24 @@ class SignalsRecipe(StageConfig):
     analysis: SignalsConfig = SignalsConfig()
 
 
+def _lane(name: str) -> str:
+    if name not in list(Lane):
+        raise ValueError(f"found no lane; expected one of {', '.join(Lane)}")
+    return name
+
+
+LaneName = Annotated[str, AfterValidator(_lane)]
+
+
 class SelectionRecipe(StageConfig):
     """Which candidates are released.
 
-    `max_tasks`: more candidates than that are selected from (None: all are released), by family
-    quotas from the market's mixture, spread over difficulties and sources. Where the runtime names
-    pilot scores, `objective` says what they decide, `pilots` which models count (none: all) and
-    `selection_threshold` what passes. `lane_shares` hold wherever candidates come from more than
-    one lane. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
+    `max_tasks`: more candidates than that are selected from (None: as many as the other limits
+    allow), by family quotas from the market's mixture, spread over difficulties and sources. Where
+    the runtime names pilot scores, `objective` says what they decide, `pilots` which models count
+    (none: all) and `selection_threshold` what passes. `lane_shares` hold wherever candidates come
+    from more than one lane, `difficulty_shares` among those whose difficulty is known. `lite_size`:
+    tasks of the subset for manual audit (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
@@ -99,7 +111,10 @@ class SelectionRecipe(StageConfig):
     objective: Objective = Objective.MARGINS
     pilots: tuple[str, ...] = ()
     selection_threshold: Annotated[float, Field(ge=0, le=1)] | None = None
-    lane_shares: Mapping[str, Band] = Field(default_factory=lambda: {"questions": Band(high=0.3)})
+    lane_shares: Mapping[LaneName, Band] = Field(
+        default_factory=lambda: {"questions": Band(high=0.3)}
+    )
+    difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
 
@@ -116,8 +131,8 @@ class QuestionsRecipe(StageConfig):
     licence: str | None = None
 
 
-class Recipe(StageConfig):
-    """All that decides what a snapshot holds. Stored whole in the manifest."""
+class _Sections(StageConfig):
+    """The sections of the recipe, in the order of the documentation."""
 
     release: ReleaseConfig = ReleaseConfig()
     source: SourceConfig = SourceConfig()
@@ -129,6 +144,10 @@ class Recipe(StageConfig):
     questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
     selection: SelectionRecipe = SelectionRecipe()
+
+
+class Recipe(_Sections):
+    """All that decides what a snapshot holds. Stored whole in the manifest."""
 
     def digest(self) -> str:
         return digest(self.model_dump(mode="json"))
@@ -170,6 +189,11 @@ class Runtime(StageConfig):
     quiet: bool = False
 
     @property
+    def has_input(self) -> bool:
+        """Is real material given? Otherwise the demo workspace is built."""
+        return bool(self.sessions or self.sec or self.edinet or self.tables)
+
+    @property
     def shards(self) -> tuple[int, Runner, str | None]:
         """How sharded stages are run: `map_shards` takes it."""
         return self.workers, self.runner, self.cluster
@@ -182,19 +206,9 @@ FlowRecipe = Annotated[Recipe, _PASSED_ON]
 FlowRuntime = Annotated[Runtime, _PASSED_ON]
 
 
-class Settings(StageConfig):
+class Settings(_Sections):
     """One configuration file: the recipe's sections and [runtime]."""
 
-    release: ReleaseConfig = ReleaseConfig()
-    source: SourceConfig = SourceConfig()
-    demo: DemoConfig = DemoConfig()
-    sessions: SessionsConfig = SessionsConfig()
-    masking: MaskingRecipe = MaskingRecipe()
-    judging: JudgingConfig = JudgingConfig()
-    signals: SignalsRecipe = SignalsRecipe()
-    questions: QuestionsRecipe = QuestionsRecipe()
-    tables: TablesRecipe = TablesRecipe()
-    selection: SelectionRecipe = SelectionRecipe()
     runtime: Runtime = Runtime()
 
     @property
@@ -202,104 +216,20 @@ class Settings(StageConfig):
         """The recipe, which remembers what was set and what is default."""
         return Recipe.model_validate(self.model_dump(exclude_unset=True, exclude={"runtime"}))
 
+    def dated(self, day: dt.date) -> Self:
+        """Released as of `day`, where real input is given and no date is configured."""
+        if not self.runtime.has_input or "release_date" in self.release.model_fields_set:
+            return self
+        return self.released(day)
 
-def load_settings(
-    path: Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    environment: Mapping[str, str] = os.environ,
-) -> Settings:
-    """Defaults, then the file, then the environment, then `overrides` (from the command line).
+    @property
+    def snapshot_id(self) -> str:
+        """The snapshot that a build makes: the demo's has a name of its own, unless configured."""
+        release = self.release
+        own = not self.runtime.has_input and "name" not in release.model_fields_set
+        return layout.snapshot_id(DEMO_NAME if own else release.name, release.release_date)
 
-    Raises ConfigError naming the file, each wrong key, what was found and what is expected.
-    """
-    values = _layers(path, environment)
-    _merge(values, overrides or {})
-    return _validated(Settings, values, path)
-
-
-def load_section(
-    model: type[Section],
-    name: str,
-    path: Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    environment: Mapping[str, str] = os.environ,
-) -> Section:
-    """One section of a configuration file for a command that stands alone; the same layers."""
-    values = _layers(path, environment).get(name, {})
-    _merge(values, overrides or {})
-    return _validated(model, values, path)
-
-
-def recipe_over(path: Path, recipe: Recipe) -> Recipe:
-    """The configuration file `path` with what `recipe` was explicitly given on top."""
-    values = {name: part for name, part in _read(path).items() if name in Recipe.model_fields}
-    _merge(values, recipe.model_dump(exclude_unset=True))
-    return _validated(Recipe, values, path)
-
-
-def _layers(path: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    if path is not None:
-        _merge(values, _read(path))
-    _merge(values, _from_environment(environment))
-    return values
-
-
-def _validated(model: type[Section], values: Mapping[str, Any], path: Path | None) -> Section:
-    try:
-        section = model.model_validate(values)
-        # What no JSON can hold, the manifest cannot; paths may be any bytes.
-        canonical_json(section.model_dump(mode="json", exclude={"runtime"}))
-        return section
-    except ValidationError as error:
-        lines = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
-            for item in error.errors(include_input=False, include_url=False)
-        )
-        raise ConfigError(f"{path or 'configuration'}: {lines}") from None
-    except TypeError:
-        raise ConfigError(
-            f"{path or 'configuration'}: found an integer of more than 64 bits, or a text that "
-            "is no UTF-8; expected smaller numbers and plain text."
-        ) from None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is not TOML ({error}).") from None
-
-
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name in sorted(environment):
-        section, separator, rest = name.removeprefix(PREFIX).partition("__")
-        if not name.startswith(PREFIX) or not separator:
-            continue
-        nested: Any = _parsed(environment[name])
-        for part in reversed([section, *rest.split("__")]):
-            nested = {part.lower(): nested}
-        _merge(values, nested)
-    return values
-
-
-def _parsed(text: str) -> Any:
-    """A TOML value, or the text itself where it is none (so that words need no quotes)."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
-            _merge(into[name], value)
-        elif isinstance(value, Mapping):
-            into[name] = {}
-            _merge(into[name], value)
-        else:
-            into[name] = value
+    def released(self, day: dt.date) -> Self:
+        """Released as of `day`, whatever is configured."""
+        release = self.release.model_copy(update={"release_date": day})
+        return self.model_copy(update={"release": release})

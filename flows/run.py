@@ -122,7 +122,7 @@ def release_key(path: Path) -> bytes:
     if not path.exists():
         write_bytes(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)
     if path.stat().st_mode & 0o077:
-        raise ConfigError(f"{path}: others can read the release key. Run: chmod 600 {path}")
+        raise ConfigError(f"{path}: other users can read the release key. Run: chmod 600 {path}")
     text = path.read_text(encoding="ascii", errors="replace").strip()
     try:
         key = bytes.fromhex(text)

@@ -126,5 +126,6 @@ def _extra(module: str, runner: Runner) -> Any:
         return import_module(module)
     except ImportError:
         raise ConfigError(
-            f"runtime.runner = {runner}: not installed. Run: pip install 'benchmint[{runner}]'"
+            f"runtime.runner = {runner}: not installed. In the checkout run: "
+            f".venv/bin/pip install -e '.[{runner}]'"
         ) from None

@@ -11,32 +11,56 @@ from data.demo.tables import FOLDER as TABLES
 from data.demo.truth import TRIPWIRES
 from data.errors import ConfigError, InputError
 from data.snapshot import PrivacyStamp
-from flows.recipe import Recipe, Runtime, recipe_over
+from flows.configuration import recipe_over
+from flows.recipe import Recipe, Runtime
 
 
 def require_apart(runtime: Runtime) -> None:
     """Raise ConfigError where a build would read what it writes: its key, its private half."""
     out = runtime.out.resolve()
     written = (out, out / "private", out / "snapshots")
-    for given in _given(runtime):
+    for given in _read(runtime):
         source = given.resolve()
         if any(path.is_relative_to(source) for path in written) or any(
             source.is_relative_to(path) for path in written[1:]
         ):
             raise ConfigError(
-                f"{given}: found the output directory {runtime.out} in it, or it in there; "
-                "expected input and output apart. Choose another --out."
+                f"{given}: found input and output directory {runtime.out} one inside the other; "
+                "expected them apart. Choose another --out."
             )
 
 
 def require_there(runtime: Runtime) -> None:
     """Raise InputError for a path that leads nowhere, before anything is started."""
-    for given in _given(runtime):
+    single = (
+        runtime.scores,
+        runtime.last_release,
+        runtime.approvals,
+        runtime.tripwires,
+        runtime.tickers,
+        runtime.categories,
+    )
+    for given in (*_read(runtime), *runtime.signals, *(path for path in single if path)):
         if not given.exists():
             raise InputError(str(given), "nothing", "a file or folder", "Check the path.")
 
 
-def _given(runtime: Runtime) -> tuple[Path, ...]:
+def require_complete(runtime: Runtime) -> None:
+    """Raise ConfigError for input that says nothing without other input."""
+    if runtime.files and not runtime.sessions:
+        raise ConfigError(
+            "--files without sessions: found folders of input files, but no session that uses "
+            "them. Name the session logs too: benchmint build SESSIONS… --files DIR."
+        )
+    if runtime.tables and not (runtime.sessions or runtime.sec or runtime.edinet):
+        raise ConfigError(
+            "tables alone make no release: give sessions or statements too, or anonymize the "
+            "tables with `benchmint perturb`."
+        )
+
+
+def _read(runtime: Runtime) -> tuple[Path, ...]:
+    """The material: what must lie apart from the output."""
     return (
         *runtime.sessions,
         *runtime.files,
@@ -67,16 +91,13 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     applies wherever the recipe says nothing.
     """
     require_apart(runtime)
+    require_complete(runtime)
+    require_there(runtime)
     require_public(recipe, runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.MASKED
     if runtime.sec or runtime.edinet:
         return recipe, runtime, PrivacyStamp.MASKED if runtime.tables else PrivacyStamp.PUBLIC
-    if runtime.tables:
-        raise ConfigError(
-            "tables alone make no release: give sessions or statements too, or anonymize the "
-            "tables with `benchmint perturb`."
-        )
     demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
     if not (demo / CONFIG).is_file():
         generate(demo, recipe.demo.size, recipe.demo.seed)

@@ -88,4 +88,4 @@ def _ensure(name: str) -> None:
             "or build without one: make stop, or unset PREFECT_API_URL."
         ) from None
     if limit.active_slots:
-        print("benchmint: another build is running here; waiting for its end", file=sys.stderr)
+        print("benchmint: another build is running here; waiting for it to finish", file=sys.stderr)

@@ -151,6 +151,7 @@ def _write_config(part: Path) -> None:
         "release": {
             "name": "benchmint-demo",
             "release_date": "2026-01-15",
+            "card": {"title": "Benchmint demo"},
         },
         "source": {
             "name": "demo",

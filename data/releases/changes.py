@@ -118,4 +118,9 @@ def find_snapshot(name: str, snapshots: Path) -> Path:
     for path in (Path(name), snapshots / name):
         if path.is_dir() and (layout.is_id(name) or path == Path(name)):
             return path
-    raise InputError(name, "nothing", "a snapshot, by path or name", "List: benchmint releases.")
+    raise InputError(
+        name,
+        "nothing",
+        "a snapshot, by path or name",
+        "List the releases with `benchmint releases`.",
+    )

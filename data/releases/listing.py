@@ -90,6 +90,8 @@ def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
     if report is not None:
         state = State.VERIFIED if report.ok else State.FAILED
     private = path / layout.PRIVATE
+    if report is not None and report.with_private and not private.is_dir():
+        raise FileNotFoundError(private)  # the findings tell of the purge, not of the release
     counts, inputs = manifest.get("counts"), manifest.get("inputs")
     return ReleaseInfo(
         snapshot=path.name,

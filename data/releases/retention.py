@@ -1,9 +1,10 @@
 """Retention (law 8): what is older than a date in the private stores goes, and what stays is told.
 
 Private halves go by the release date of their snapshot, stage outputs and captures by the time
-they were written, staged runs by the time they were built. Keys, logs, decisions of people and the
-newest verified release stay; model replies go by the times in their store, which its owner knows
-(`flows.commands.purge`). No link is followed, and nothing outside the output directory is touched.
+they were written, staged runs by the time they were built. Keys, logs, decisions of people, rounds
+of consensus, the pseudonymized tables of a sealed folder and the newest verified release stay;
+model replies go by the times in their store, which its owner knows (`flows.commands.purge`). No
+link is followed, and nothing outside the output directory is touched.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from data.staging import drop_runs, staged_runs
 _STAYS = (".key", ".log", ".lock")  # top-level files of the private store that never go by date
 _PRIVATE, _STAGES, _SNAPSHOTS = "private", "stages", "snapshots"
 REPLIES = f"{_PRIVATE}/captures/llm"
-_DECISIONS = f"{_PRIVATE}/review/decisions.log"
+_OWN_RULE = (
+    f"{_PRIVATE}/review/decisions.log",  # what people decided is as a log of theirs
+    f"{_PRIVATE}/review/rounds.jsonl",  # answers that a rebuild does not ask for again
+    f"{_PRIVATE}/logs/",  # the newest stay, by number
+    f"{REPLIES}/",  # by the times in their store
+)
+_PSEUDONYMIZED = f"{_PRIVATE}/pseudonymized"
+_SEALED = "sealed.json"
 
 
 class Kind(StrEnum):
@@ -185,6 +193,9 @@ def _files(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, 
             for file in _below(entry)
             if _written(file) < before and not _has_own_rule(out, file)
         ]
+        if old and where == _PSEUDONYMIZED and (out / _SEALED).is_file():
+            left.append((where, "sealed: a rebuild starts at these tables"))
+            continue
         if old:
             paths = tuple(Path(file.path).relative_to(out).as_posix() for file in old)
             since = min(_written(file) for file in old)
@@ -193,9 +204,7 @@ def _files(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, 
 
 
 def _has_own_rule(out: Path, file: os.DirEntry[str]) -> bool:
-    """Replies go by their own times; what people decided is as a log of theirs."""
-    where = Path(file.path).relative_to(out).as_posix()
-    return where == _DECISIONS or where.startswith(f"{REPLIES}/")
+    return Path(file.path).relative_to(out).as_posix().startswith(_OWN_RULE)
 
 
 def _runs(out: Path, before: date | None, keep: int | None, doomed: list[Doomed]) -> None:
@@ -244,7 +253,7 @@ def _real(out: Path, where: str) -> Path:
     path = out
     for part in where.split("/"):
         if part in ("", ".", ".."):
-            raise ReleaseError(f"{one_line(where)}: no path below the output directory.")
+            raise ReleaseError(f"{one_line(where)}: not a path below the output directory.")
         path = path / part
         if path.is_symlink():
             raise ReleaseError(f"{path} is a symbolic link: nothing is purged through it.")

@@ -146,16 +146,17 @@ def problems(document: Mapping[str, Any]) -> list[str]:
     return missing
 
 
-def pins(document: Mapping[str, Any], sha256: str | None) -> bool:
-    """Does the document name `tasks.jsonl` with this digest?"""
+def unpinned(document: Mapping[str, Any], digests: Mapping[str, str]) -> list[str]:
+    """Of `tasks.jsonl`, the tables and what else it names: what has another digest in `digests`."""
     distribution = document.get("distribution")
-    files = distribution if isinstance(distribution, list) else []
-    return any(
-        isinstance(file, dict)
-        and file.get("contentUrl") == layout.TASK_LIST
-        and file.get("sha256") == sha256
-        for file in files
-    )
+    told = {
+        file["contentUrl"]: file.get("sha256")
+        for file in (distribution if isinstance(distribution, list) else [])
+        if isinstance(file, dict) and isinstance(file.get("contentUrl"), str)
+    }
+    tables = {path for path in digests if path.startswith(f"{layout.TABLES}/")}
+    named = {layout.TASK_LIST} | tables | told.keys()
+    return sorted(path for path in named if told.get(path) != digests.get(path, ""))
 
 
 def _field(name: str, meaning: str) -> dict[str, Any]:

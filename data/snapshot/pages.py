@@ -43,6 +43,11 @@ def plural(unit: str, n: int) -> str:
     return unit if n == 1 else f"{unit}s"
 
 
+def amount(n: int, unit: str) -> str:
+    """So many of a unit: `1 file`, `2 files`."""
+    return f"{n} {plural(unit, n)}"
+
+
 def render(template: str, **values: Any) -> str:
     """A template filled in; `*.html.j2` escape every value, the others use the filter `md`."""
     return _environment().get_template(template).render(values)

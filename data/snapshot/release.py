@@ -25,7 +25,7 @@ class PrivacyStamp(StrEnum):
 class CardConfig(StageConfig):
     """What the recipe says about the release as a publication."""
 
-    title: str = Field("Benchmint demo", min_length=1)
+    title: str = Field("Benchmint snapshot", min_length=1)
     summary: str = Field(
         "Self-contained workplace tasks for agents, minted from session logs and audited "
         "rejection by rejection.",

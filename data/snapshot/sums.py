@@ -46,15 +46,15 @@ def parse(content: bytes) -> dict[str, str]:
         except UnicodeDecodeError:
             match = None
         if match is None:
-            raise SumsError(number, f"{len(raw)} bytes that are no digest and path")
+            raise SumsError(number, f"{len(raw)} bytes that are not a digest and a path")
         name = match.group(2)
         if not layout.is_safe_path(name):
             raise SumsError(number, "a path that leaves the directory or holds odd characters")
         if name in sums:
-            raise SumsError(number, "a path that was listed before")
+            raise SumsError(number, "a path listed twice")
         sums[name] = match.group(1)
     if content and not content.endswith(b"\n"):
-        raise SumsError(len(sums) + 1, "the last line has no end")
+        raise SumsError(len(sums) + 1, "the last line is incomplete")
     return sums
 
 

@@ -76,7 +76,7 @@ def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
         )
     link = ref.path.parent / _LATEST
     if link.exists() and not link.is_symlink():
-        raise ReleaseError(f"{link} is no symbolic link; move it away.")
+        raise ReleaseError(f"{link} is not a symbolic link; move it away.")
     if link.exists() and _is_later(link.readlink().name, ref.snapshot):
         return link
     fresh = ref.path.parent / f".{_LATEST}.{os.getpid()}.part"

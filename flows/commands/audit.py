@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import typer
@@ -13,9 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 from data import access_log
-from data.audit import RejectionFilter, Rows, rejections, story, turn_lines, verdicts
+from data.audit import (
+    RejectionFilter,
+    Rows,
+    gates,
+    reasons,
+    rejections,
+    story,
+    turn_lines,
+    verdicts,
+)
 from data.errors import InputError
-from data.snapshot.neutralise import one_line, visible
+from data.snapshot.neutralise import one_line
+from flows.audit_server.evidence import with_text
 from flows.commands import audit_page
 
 _WIDE = 10_000
@@ -27,7 +37,7 @@ def command(
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
     instance: Annotated[str | None, typer.Option(help="Everything about one instance.")] = None,
     private: Annotated[
-        bool, typer.Option(help="With --instance: show the text; the look is logged.")
+        bool, typer.Option(help="With --instance: show the text; each look is logged.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     serve: Annotated[
@@ -37,7 +47,8 @@ def command(
         int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 takes a free one.")
     ] = 0,
     export: Annotated[
-        Path | None, typer.Option(help="Write the page, CSV and JSON here, without names.")
+        Path | None,
+        typer.Option(help="Write the page, CSV and JSON to this folder, without names."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
         "workspace"
@@ -53,6 +64,8 @@ def command(
     staging = out / "staging.duckdb"
     if private and instance is None:
         raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")
+    _require("gate", gate, gates(staging))
+    _require("reason", reason, reasons(staging))
     if instance is None:
         _show({"rejections": rejections(staging, RejectionFilter(gate, reason))}, as_json)
         return
@@ -64,26 +77,22 @@ def command(
     }
     if not any(told.values()):
         raise InputError(
-            instance, "no such instance", "an instance id", "List with: benchmint audit"
+            instance,
+            "no such instance",
+            "an instance id",
+            "List the instances with `benchmint audit`.",
         )
     if private:
         access_log.record(out / "private" / "access.log", "audit --private", instance)
-        told["turns"] = [row | {"text": _text(out, row)} for row in told["turns"]]
+        told["turns"] = with_text(out, told["turns"])
     _show(told, as_json)
 
 
-def _text(out: Path, row: dict[str, Any]) -> str:
-    """The raw line (or file, for one-document logs) that a pointer leads to, control-safe."""
-    sources: dict[str, str] = json.loads((out / "private" / "sources.json").read_bytes())
-    source = Path(sources[row["path"]])
-    if not source.is_file():
-        return "(the source file is gone)"
-    with source.open("rb") as handle:
-        for number, line in enumerate(handle, start=1):
-            if number == row["line"]:
-                text: str = visible(line.decode("utf-8", "replace").strip())
-                return text
-    return f"(one document: see {source})"
+def _require(what: str, asked: str | None, known: Sequence[str]) -> None:
+    """Raise InputError for the name of a gate or reason that this run has not: a slip, perhaps."""
+    if asked is not None and asked not in known:
+        todo = f"The {what}s of this run are: {', '.join(known) or 'none'}."
+        raise InputError(f"--{what}", f"no such {what}", f"a {what} of this run", todo)
 
 
 def _show(told: dict[str, Rows], as_json: bool) -> None:

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from data.contracts import SourceFormat
+from flows.configuration import load_settings
 from flows.logs import tell_all
 from flows.own_server import own_server
-from flows.recipe import Settings, load_settings
-from flows.source import require_apart, require_there
+from flows.source import require_apart, require_complete, require_there
 
 
 def command(
@@ -31,34 +31,38 @@ def command(
         list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")
     ] = None,
     edinet: Annotated[
-        list[Path] | None, typer.Option(help="EDINET summaries, the code list beside them.")
+        list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")
     ] = None,
     tables: Annotated[
         list[Path] | None,
-        typer.Option(help="Tables to anonymize as [tables] says: files or folders of them."),
+        typer.Option(help="Tables to anonymize as declared in [tables]: files or folders."),
     ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Pilot scores by task id: item,family,model,score.")
     ] = None,
     last: Annotated[
-        Path | None, typer.Option(help="The last release: what max_changed compares with.")
+        Path | None, typer.Option(help="The last release, which max_changed compares with.")
     ] = None,
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
     ] = None,
-    key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key; created on first use.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes for the sharded stages.")] = None,
     approvals: Annotated[
-        Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line, then who.")
+        Path | None,
+        typer.Option(help="Approved pictures and PDFs: per line a SHA-256, then who approved."),
     ] = None,
     tripwires: Annotated[
-        Path | None, typer.Option(help="Planted values that must never surface, one a line.")
+        Path | None, typer.Option(help="Planted values that must never surface, one per line.")
     ] = None,
     revision: Annotated[
-        bool, typer.Option(help="Write -r2, -r3, … if the name is taken by another digest.")
+        bool,
+        typer.Option(
+            help="Write -r2, -r3, … if the name is taken by a release with another digest."
+        ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run and why; write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run and why; write nothing.")
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bars and no summary.")
@@ -89,8 +93,9 @@ def command(
     overrides: dict[str, Any] = {"runtime": runtime}
     if format is not None:
         overrides["source"] = {"format": format}
-    settings = _with_date(load_settings(config, overrides))
+    settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
     require_apart(settings.runtime)
+    require_complete(settings.runtime)
     require_there(settings.runtime)
     if dry_run:
         from flows.commands.build_plan import plan_and_report  # imports Prefect: seconds
@@ -103,16 +108,3 @@ def command(
         from flows.commands.build_flow import build_and_report  # imports Prefect: seconds
 
         build_and_report(settings, started)
-
-
-def _with_date(settings: Settings) -> Settings:
-    """Real input without a date in the configuration are released as of today (UTC)."""
-    release = settings.release
-    runtime = settings.runtime
-    given = runtime.sessions or runtime.sec or runtime.edinet or runtime.tables
-    if not given or "release_date" in release.model_fields_set:
-        return settings
-    today = dt.datetime.now(dt.UTC).date()
-    return settings.model_copy(
-        update={"release": release.model_copy(update={"release_date": today})}
-    )

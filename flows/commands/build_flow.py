@@ -40,5 +40,5 @@ def _report(built: Built, started: float) -> None:
     state = "written" if built.snapshot.written else "unchanged"
     console.print(f"\n{built.tasks} tasks in {built.snapshot.path} ({state}, verified)")
     console.print(f"digest {built.snapshot.digest}")
-    console.print(f"{total:.1f} s, of which {waited:.1f} s until Prefect had started")
+    console.print(f"{total:.1f} s, {waited:.1f} s of it until Prefect had started")
     console.print("why was something rejected?  benchmint audit --out", built.staging.parent)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from data.snapshot import layout
 from data.snapshot.neutralise import one_line
 from flows import environment
 from flows.recipe import Settings
@@ -26,8 +25,7 @@ def plan_and_report(settings: Settings) -> None:
         table.add_row(one.lane, one.stage, one.would, one_line(_why(one)))
     console.print(table)
     console.print(f"\n{_summary(plan)}")
-    release = settings.release
-    name = layout.snapshot_id(release.name, release.release_date)
+    name = settings.snapshot_id
     there = (settings.runtime.out / "snapshots" / name).exists()
     then = "written unless it is the same as the one there" if there else "written"
     console.print(f"Then the release is put together, {then}, and verified: {name}")

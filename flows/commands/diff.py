@@ -20,7 +20,7 @@ _NAMED = 50  # ids named of a kind; --json names all
 def command(
     old: Annotated[str, typer.Argument(help="A snapshot: its path, or its name in --out.")],
     new: Annotated[str, typer.Argument(help="The snapshot that came after it.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
         "workspace"
     ),

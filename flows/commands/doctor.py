@@ -10,7 +10,7 @@ import typer
 
 from data.canonical import pretty_json
 from data.snapshot.neutralise import one_line
-from flows.recipe import load_settings
+from flows.configuration import load_settings
 from flows.service.settings import from_environment
 
 if TYPE_CHECKING:

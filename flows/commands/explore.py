@@ -29,7 +29,7 @@ class Shell(StrEnum):
 
 def command(
     shell: Annotated[
-        Shell | None, typer.Option(help="Which shell; by default the first that is installed.")
+        Shell | None, typer.Option(help="Which shell; default: the first that is installed.")
     ] = None,
     out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
         "workspace"

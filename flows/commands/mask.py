@@ -15,7 +15,7 @@ from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
 from data.snapshot.neutralise import one_line
 from flows.approvals import read_approvals
-from flows.recipe import load_section
+from flows.configuration import load_section
 from flows.run import release_key
 from flows.sharding import map_shards
 
@@ -23,7 +23,7 @@ from flows.sharding import map_shards
 def command(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     out: Annotated[Path, typer.Option(help="Where to write files/, reports/ and private/.")],
-    key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key; created on first use.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="What stands in the place of values.")] = None,
     scope: Annotated[Scope | None, typer.Option(help="What shares its surrogates.")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration with [masking].")] = None,

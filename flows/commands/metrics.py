@@ -17,7 +17,7 @@ def command(
         "workspace"
     ),
     run: Annotated[
-        str | None, typer.Option(help="Id of a staged run, or `all`; none: the newest.")
+        str | None, typer.Option(help="Id of a staged run, or `all`; default: the newest.")
     ] = None,
 ) -> None:
     """Print items, seconds, bytes and cost of each stage for a monitor to read."""
@@ -30,10 +30,15 @@ def command(
 def _wanted(out: Path, run: str | None) -> set[str]:
     known = {staged.run_id for staged in staged_runs(out)}
     if not known:
-        raise InputError(str(out), "no staged run", "one", "Run `benchmint build` first.")
+        raise InputError(str(out), "no staged run", "at least one", "Run `benchmint build` first.")
     if run == "all":
         return known
     asked = run or newest_run(out)
     if asked not in known:
-        raise InputError(f"--run {asked}", "no such run", "the id of one", "List: benchmint sql.")
+        raise InputError(
+            f"--run {asked}",
+            "no such run",
+            "the id of one",
+            'List the runs with `benchmint sql "FROM runs"`.',
+        )
     return {asked}

@@ -15,7 +15,7 @@ from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status
 from data.errors import InputError
 from data.snapshot.neutralise import one_line
-from flows.recipe import load_section
+from flows.configuration import load_section
 from flows.run import release_key
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def command(
     tables: Annotated[list[Path], typer.Argument(help="CSV (also gzipped) or Parquet files.")],
     config: Annotated[Path, typer.Option(help="Configuration with [tables]: roles, methods.")],
     out: Annotated[Path, typer.Option(help="Where to write tables, reports and private/.")],
-    key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key; created on first use.")] = None,
 ) -> None:
     """Write anonymized tables; exit 1 if the fidelity gate fails for one of them."""
     # SciPy takes a second to import: other commands do not wait for it.

@@ -22,7 +22,8 @@ def command(
     """Propose a role for each column, from names and shapes; a person decides."""
     profile = propose_roles(read_table(table))
     if toml:
-        print(tomli_w.dumps({"tables": {table_name(table): as_config(profile)}}), end="")
+        tables = {table_name(table): as_config(profile)}
+        print(tomli_w.dumps({"tables": {"tables": tables}}), end="")
         return
     for proposal in profile.proposals:
         kind = f" ({proposal.kind})" if proposal.kind else ""

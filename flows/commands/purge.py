@@ -23,22 +23,22 @@ def command(
         datetime | None,
         typer.Option(
             formats=["%Y-%m-%d"],
-            help="Remove private halves of releases before this date, and what was written to "
+            help="Remove private halves of releases made before this date, and files written to "
             "the private stores before it.",
         ),
     ] = None,
     keep_runs: Annotated[
-        int | None, typer.Option(min=1, help="Keep so many staged runs, the newest.")
+        int | None, typer.Option(min=1, help="Keep only the newest N staged runs.")
     ] = None,
     all_replies: Annotated[
         bool,
         typer.Option(
             "--all-replies",
-            help="With --before: also old model replies that a release needs to be built again.",
+            help="With --before: also remove old model replies that rebuilding a release needs.",
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List what would go, and remove nothing.")
+        bool, typer.Option("--dry-run", help="List what would be removed; remove nothing.")
     ] = False,
     out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
         "workspace"
@@ -50,7 +50,7 @@ def command(
     if not out.is_dir():
         raise InputError(str(out), "nothing", "a directory that was built into", "Check --out.")
     if before is not None and before.date() > datetime.now(UTC).date():
-        raise InputError("--before", "a day to come", "today or earlier", "Check the date.")
+        raise InputError("--before", "a date in the future", "today or earlier", "Check the date.")
     with building(out):
         plan = plan_purge(out, before.date() if before else None, keep_runs)
         forget = None
@@ -86,8 +86,8 @@ def _lines(plan: Plan, *, dry_run: bool) -> Iterator[str]:
     for where, why in plan.left:
         yield f"stays: {where}: {why}"
     whole = _size(sum(one.size for one in plan.doomed))
-    did = "would go" if dry_run else "removed, logged in private/access.log"
-    yield f"{len(plan.doomed)} things, {whole}: {did}" if plan.doomed else "nothing to remove"
+    did = "would be removed" if dry_run else "removed, logged in private/access.log"
+    yield f"{len(plan.doomed)} entries, {whole}: {did}" if plan.doomed else "nothing to remove"
     if any(one.kind is Kind.RUN for one in plan.doomed) and not dry_run:
         yield "staging.duckdb was built again without the runs"
 

@@ -16,8 +16,8 @@ from data.errors import InputError
 from data.snapshot import PrivacyStamp
 from data.snapshot.neutralise import one_line
 from flows import questions
+from flows.configuration import load_settings
 from flows.phrasing import Phrased
-from flows.recipe import load_settings
 from flows.run import Run, building, open_run
 from flows.source import with_source
 
@@ -27,14 +27,14 @@ def command(
         list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")
     ] = None,
     edinet: Annotated[
-        list[Path] | None, typer.Option(help="EDINET summaries, the code list beside them.")
+        list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")
     ] = None,
     tickers: Annotated[
         Path | None, typer.Option(help="Today's US listings (Parquet): cik, ticker, exchange.")
     ] = None,
     size: Annotated[int | None, typer.Option(min=1, help="How many questions.")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration with [questions].")] = None,
-    key: Annotated[Path | None, typer.Option(help="Release key; made on first use.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key; created on first use.")] = None,
     out: Annotated[Path, typer.Option(help="Where to write.")] = Path("questions"),
 ) -> None:
     """Write questions and tables to OUT/public, answers and pages to OUT/private.
@@ -94,7 +94,7 @@ def _report(asked: Path, out: Path, stamp: PrivacyStamp, phrased: Phrased) -> No
     rejected = sum(row["rejected"] for row in told["response"])
     print(f"{told['questions']} of {told['asked_for']} questions in {out} (privacy: {stamp})")
     print(f"by region {_counts(told['by_region'])}; by category {_counts(told['by_category'])}")
-    print(f"{rejected} drawn points could not be asked for, {told['replacements']} replaced")
+    print(f"{rejected} drawn points could not become questions, {told['replacements']} replaced")
     for reason, n in told["not_asked"].items():
         print(f"  {n} × {reason}")
     print(_wording(phrased.report))

@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from data.canonical import pretty_json
+from data.errors import InputError
 from data.releases import ReleaseInfo, State, releases
+from data.snapshot.pages import amount
 
 _WIDE = 10_000
 
@@ -26,6 +28,10 @@ def command(
     ),
 ) -> None:
     """List releases, newest first, each verified; exit 1 if one does not verify."""
+    if not out.is_dir():
+        found_there = "a file" if out.exists() else "nothing"
+        todo = "Check --out, or run `benchmint build` first."
+        raise InputError(str(out), found_there, "a directory that was built into", todo)
     found = releases(out / "snapshots", check=not quick)
     if as_json:
         print(pretty_json([asdict(one) for one in found]).decode(), end="")
@@ -45,7 +51,8 @@ def _show(found: list[ReleaseInfo]) -> None:
     heads = ("", "snapshot", "date", "version", "tasks", "privacy", "halves", "state", "digest")
     table = Table(*heads, box=None)
     for one in found:
-        state = f"{one.findings} findings" if one.state is State.FAILED else str(one.state)
+        failed = one.state is State.FAILED
+        state = amount(one.findings, "finding") if failed else str(one.state)
         table.add_row(
             "latest" if one.latest else "",
             one.snapshot,

@@ -10,11 +10,12 @@ import typer
 from anonymization.documents.batch import FILES, VAULTS, restore_folder
 from data import access_log
 from data.errors import InputError
+from data.snapshot.pages import amount
 from flows.run import release_key
 
 
 def command(
-    directory: Annotated[Path, typer.Argument(help="The folder that was masked into.")],
+    directory: Annotated[Path, typer.Argument(help="The folder that `benchmint mask` wrote.")],
     out: Annotated[Path, typer.Option(help="Where to write the originals.")],
     vault: Annotated[
         Path | None, typer.Option(help="A vault or a folder of them [private/vaults].")
@@ -25,9 +26,11 @@ def command(
     private = directory / "private"
     key_path = key or private / "release.key"
     if not key_path.is_file():
-        raise InputError(str(key_path), "no release key", "the key of the masking", "See --key.")
+        raise InputError(
+            str(key_path), "no release key", "the key used for masking", "Name it with --key."
+        )
     files = directory / FILES if (directory / FILES).is_dir() else directory
     names = restore_folder(files, vault or private / VAULTS, release_key(key_path), out)
     if private.is_dir():
         access_log.record(private / "access.log", "restore", str(len(names)))
-    print(f"{len(names)} files restored in {out}")
+    print(f"{amount(len(names), 'file')} restored in {out}")

@@ -15,6 +15,7 @@ from construction.judging.review_table import ENCODINGS, SheetLimits
 from data import access_log
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.errors import InputError
+from data.snapshot.pages import amount
 
 FOLDER = "review"
 _SHOWN = 20  # bad rows that are listed one by one
@@ -25,14 +26,17 @@ Out = Annotated[Path, typer.Option(help="The directory that was built into.")]
 def export_command(
     sheet: Annotated[Path, typer.Argument(help="Where to write the sheet: .csv or .xlsx.")],
     topic: Annotated[Topic | None, typer.Option(help="Only this topic.")] = None,
-    decided: Annotated[bool, typer.Option(help="Also what is decided already.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a sheet, and the decisions in it.")
+    ] = False,
+    decided: Annotated[bool, typer.Option(help="Also export what is decided already.")] = False,
     out: Out = Path("workspace"),
 ) -> None:
     """Write what judges disagree on as a sheet with room for decisions; the look is logged."""
     writer = {".csv": csv_sheet, ".xlsx": xlsx_sheet}.get(sheet.suffix.lower())
     if writer is None:
-        found = f"the ending {sheet.suffix or '(none)'}"
-        raise InputError(str(sheet), found, ".csv or .xlsx", "Name the sheet so.")
+        found = f"the extension {sheet.suffix or '(none)'}"
+        raise InputError(str(sheet), found, ".csv or .xlsx", "Use one of these extensions.")
     folder = out / "private" / FOLDER
     known = recorded(folder)
     items = [
@@ -40,16 +44,19 @@ def export_command(
         for item in read_items(folder)
         if topic in (None, item.topic) and (decided or item.key not in known)
     ]
+    if sheet.exists() and not force:
+        todo = "Import its decisions first, choose another name, or replace it with --force."
+        raise InputError(str(sheet), "a file", "no file yet", todo)
     access_log.record(out / "private" / "access.log", "review export", str(len(items)))
     write_bytes(sheet, writer(items), mode=PRIVATE_FILE)
-    print(f"{len(items)} items to decide in {sheet}")
+    print(f"{amount(len(items), 'item')} to decide in {sheet}")
 
 
 def import_command(
     sheet: Annotated[Path, typer.Argument(help="The filled sheet: .csv or .xlsx.")],
-    reviewer: Annotated[str, typer.Option(help="Who decided, where a row names nobody.")] = "",
+    reviewer: Annotated[str, typer.Option(help="Who decided, for rows that name nobody.")] = "",
     encoding: Annotated[
-        str, typer.Option(help=f"Of a CSV file: {', '.join(ENCODINGS)}.")
+        str, typer.Option(help=f"Encoding of a CSV sheet: {', '.join(ENCODINGS)}.")
     ] = "utf-8",
     out: Out = Path("workspace"),
 ) -> None:
@@ -64,11 +71,10 @@ def import_command(
         today=datetime.now(UTC).date(),
     )
     new = record(folder, told.decisions)
-    print(
-        f"{new} decisions recorded, {len(told.decisions) - new} known, {told.undecided} undecided"
-    )
+    known = len(told.decisions) - new
+    print(f"{amount(new, 'decision')} recorded, {known} known, {told.undecided} undecided")
     for row in told.bad_rows[:_SHOWN]:
         print(f"row {row.line} not used: {row.reason}")
     for reason, count in sorted(Counter(row.reason for row in told.bad_rows).items()):
-        print(f"{reason}: {count} rows")
+        print(f"{reason}: {amount(count, 'row')}")
     raise typer.Exit(1 if told.bad_rows else 0)

@@ -12,6 +12,7 @@ import typer
 from anonymization.documents.batch import jobs_of, scan_file
 from anonymization.documents.contracts import DocumentReport
 from data.snapshot.neutralise import one_line
+from data.snapshot.pages import amount
 from flows.commands.mask import masking_settings
 from flows.sharding import map_shards
 
@@ -35,7 +36,7 @@ def command(
         for report in reports:
             _show(report)
         found = sum(len(report.rows) for report in reports)
-        print(f"{len(reports)} files scanned: {found} findings")
+        print(f"{amount(len(reports), 'file')} scanned: {amount(found, 'finding')}")
     bad = any(report.rows or report.refusal is not None for report in reports)
     raise typer.Exit(1 if bad else 0)
 

@@ -9,18 +9,18 @@ import typer
 from pydantic import Field, model_validator
 
 from data.errors import InputError
-from flows.recipe import load_section
+from flows.configuration import load_section
 from selection.config import Objective, SelectionConfig
 from selection.output import check_selection, write_selection
 from selection.pool import pool_of_matrix
 from selection.scores import read_scores
 from selection.select import select_subset
 
-_OF_CANDIDATES = frozenset({"lane_shares", "max_changed"})
+_OF_CANDIDATES = frozenset({"lane_shares", "difficulty_shares", "max_changed"})
 
 
 class MatrixSelection(SelectionConfig):
-    """`[selection]` for a score matrix, whose items have neither lanes nor a last release.
+    """`[selection]` for a score matrix, whose items have no lane, difficulty or last release.
 
     `max_tasks`, as a build calls the size, is the size where no other is given.
     """

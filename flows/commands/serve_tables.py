@@ -15,10 +15,15 @@ def command(
     ],
     http: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Port on 127.0.0.1 (0: a free one); else stdio."),
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Serve over HTTP on this port of 127.0.0.1 (0: a free one); default: stdio.",
+        ),
     ] = None,
     log: Annotated[
-        Path | None, typer.Option(help="Append one JSON line per call; else to standard error.")
+        Path | None,
+        typer.Option(help="Append one JSON line per call to this file; default: standard error."),
     ] = None,
 ) -> None:
     """Serve company statements to MCP clients: find companies, their line items, the values."""

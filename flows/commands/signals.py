@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -12,25 +12,24 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.atomic import replacing_dir
 from data.errors import InputError
 from flows.captures import capture_registry
+from flows.configuration import load_settings
 from flows.ideas import Suggested, have_ideas, known_prompts, seeds_of, summary, write_ideas
 from flows.mixture import MixtureRef, dated_files, read_mixture, write_mixture
-from flows.recipe import load_settings
 
 
 def command(
     snapshots: Annotated[
         list[Path] | None,
-        typer.Argument(help="Snapshot files (CSV or JSON), the date in each name."),
+        typer.Argument(help="Snapshot files (CSV or JSON), with the date in each name."),
     ] = None,
     registry: Annotated[
         str | None, typer.Option(help="Base URL of a registry to collect from first.")
     ] = None,
     date: Annotated[
         dt.datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Date of files whose names tell none."),
+        typer.Option(formats=["%Y-%m-%d"], help="Date for files whose names contain none."),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration (TOML).")] = None,
     out: Annotated[Path, typer.Option(help="Where to write.")] = Path("signals"),
@@ -43,7 +42,7 @@ def command(
         today = dt.datetime.now(dt.UTC).date()
         files.append(capture_registry(registry, recipe, out, today))
     if not files:
-        raise InputError("signals", "no snapshot", "files or --registry", "Name at least one.")
+        raise InputError("signals", "no snapshot", "files or --registry", "Give at least one.")
     dated = dated_files(files, date.date() if date else None)
     write_mixture(recipe, out / "snapshots", dated, out, quiet=False)
     mixture = read_mixture(out, dated)
@@ -55,10 +54,15 @@ def command(
 
 
 def _hand_over(had: Suggested, folder: Path) -> None:
-    """Put the ideas and their books in the place of those of an earlier run."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with replacing_dir(folder) as part:
-        write_ideas(had, part)
+    """Put the ideas and their books in the place of those of an earlier run, file by file.
+
+    Nothing else in the folder is touched: it may be the user's own.
+    """
+    with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as part:
+        write_ideas(had, Path(part))
+        folder.mkdir(exist_ok=True)
+        for made in sorted(Path(part).iterdir()):
+            made.replace(folder / made.name)
 
 
 def _show(mixture: MixtureRef) -> None:

@@ -5,6 +5,7 @@ Workers of sharded stages import the program that started them: names alone keep
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -45,6 +46,9 @@ GROUPS = {
     ),
 }
 
+# A query that begins with a comment: a blank before it, and it is not taken for an option.
+_SQL_COMMENT = re.compile(r"--(\s|[^=\n]*\n)")
+
 
 class LateCommand(TyperCommand):
     """A name and a line of help; the module is imported when the command is called."""
@@ -57,6 +61,7 @@ class LateCommand(TyperCommand):
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
     ) -> Context:
         """The context of the real command, which then is the one that runs."""
+        args = [f" {one}" if _SQL_COMMENT.match(one) else one for one in args]
         return self._load().make_context(info_name, args, parent, **extra)
 
     def _load(self) -> Command:

@@ -43,8 +43,8 @@ class CallLog:
                 os.close(self._open(path))
             except OSError as error:
                 found = error.strerror or type(error).__name__
-                expected = "a file to append the log of calls to"
-                raise InputError(str(path), found, expected, "Choose another one.") from error
+                expected = "a file that the call log can be appended to"
+                raise InputError(str(path), found, expected, "Choose another file.") from error
 
     def record(self, call: Call) -> None:
         """Append `call` in one write, under a lock."""

@@ -42,7 +42,7 @@ def status() -> None:
     service = from_environment()
     found = lifecycle.status(service)
     for name, pid in found.items():
-        print(f"{name}: {f'runs, process {pid}' if pid else 'does not run'}")
+        print(f"{name}: {f'runs, process {pid}' if pid else 'not running'}")
     if not all(found.values()):
         raise typer.Exit(1)
     _tell(service, service.url() or "")

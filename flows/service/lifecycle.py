@@ -159,4 +159,4 @@ def _wait(service: Service, name: str, ready: Callable[[], bool], *, ends: bool 
 
 
 def _fail(service: Service, name: str, why: str) -> None:
-    raise ServiceError(f"the {name} did not come up: {why}. See {service.log(name)}")
+    raise ServiceError(f"the {name} did not start: {why}. See {service.log(name)}")

@@ -51,7 +51,7 @@ def marked(service: Service) -> list[int]:
     """Every process the service started, and what those started, orphans included."""
     if not (_PROC / "self" / "environ").is_file():
         raise ServiceError(
-            "the service tells its processes by /proc, which this system lacks. "
+            "the service finds its processes in /proc, which this system lacks. "
             "Use flow.serve instead: docs/operations.md."
         )
     pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]

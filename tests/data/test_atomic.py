@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from data import atomic
 from data.atomic import private_dir, remove_leftovers, replacing, replacing_dir, write_bytes
 
 
@@ -31,6 +32,23 @@ def test_an_existing_directory_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(OSError), replacing_dir(tmp_path / "d") as part:
         (part / "f").write_bytes(b"2")
     assert [p.name for p in (tmp_path / "d").iterdir()] == ["kept"]
+
+
+def test_folders_are_synced_as_the_files_in_them_before_the_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+
+    def note(path: Path) -> None:
+        assert path.exists()
+        synced.append(path.name)
+
+    monkeypatch.setattr(atomic, "_sync", note)
+    with replacing_dir(tmp_path / "d") as part:
+        (part / "tasks" / "t1").mkdir(parents=True)
+        (part / "tasks" / "t1" / "task.yaml").write_bytes(b"1")
+        aside = part.name
+    assert synced == ["tasks", "t1", "task.yaml", aside, tmp_path.name]
 
 
 def test_private_files_are_private(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from data.errors import ConfigError, InputError, ReleaseError
 from data.ledger import merge
 from flows import anonymize_tables as lane
 from flows.books import read_books
+from flows.configuration import load_settings
 from flows.lanes import joined
-from flows.recipe import load_settings
 from flows.steps import without_prefect
 from flows.table_release import REPORT, AnonymizedTables
 from tests.flows.command import KEY, key_file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from data import access_log, chain
 from data.canonical import digest
 from data.errors import InputError
 from flows.audit_server.app import SIGNATURES, audit_app
+from flows.audit_server.evidence import evidence
 from flows.audit_server.export import export
 from flows.audit_server.load import load_audit
 from flows.audit_server.serve import serve
-from tests.flows.audit_workspace import HOSTILE, hostile_workspace
+from flows.commands import audit
+from tests.flows.audit_workspace import HOSTILE, hostile_workspace, verdicts, write_workspace
 
 PORT, TOKEN = 4321, "the-token"
 HERE = f"http://127.0.0.1:{PORT}"
@@ -111,6 +114,27 @@ def test_each_look_is_logged_before_the_text_is_shown(client: TestClient, out: P
     looks = chain.entries(out / "private" / "access.log")
     assert [look["item_id"] for look in looks] == [HOSTILE[0], HOSTILE[1]]
     assert {look["action"] for look in looks} == {"audit page"}
+
+
+def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = write_workspace(tmp_path / "out", [("long", verdicts(3, 0))], ["x" * 30_000])
+    sources = out / "private" / "sources.json"
+
+    def both() -> str:
+        told = [row["text"] for row in evidence(out, "long")]
+        audit.command(instance="long", private=True, as_json=True, out=out)
+        assert [row["text"] for row in orjson.loads(capsys.readouterr().out)["turns"]] == told
+        return str(told[0])
+
+    assert both() == '"' + "x" * 19_999 + " … (10002 more characters)"
+    sources.write_text(json.dumps({"log.jsonl": f"{tmp_path}/gone\udcff"}))  # a name not in UTF-8
+    assert both() == "(the source file is gone)"
+    sources.write_bytes(orjson.dumps({"other.jsonl": "elsewhere"}))
+    assert both() == "(the newest build did not read this file)"
+    sources.unlink()  # purged
+    assert both() == "(the newest build did not read this file)"
 
 
 def test_a_broken_log_shows_no_text(client: TestClient, out: Path) -> None:

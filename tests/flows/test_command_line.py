@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from data.staging.database import RunTables
 from data.tables import LEDGER, ledger_record, write_table
 from flows import cli
 from flows.recipe import DemoConfig, Recipe, Runtime
-from flows.source import with_source
+from flows.run import building
+from flows.source import require_there, with_source
 
 HOSTILE = "s/[/red][link=http://x]\x1b[2J\nname\u202e.jsonl"
 
@@ -40,6 +42,13 @@ def _run(
         (["build", "a", "--files", "o", "--out", "o"], "apart"),
         (["build", "o/private/a", "--out", "o"], "apart"),
         (["build", "gone"], "gone: found nothing"),
+        (["build", "--scores", "gone.csv", "--dry-run"], "gone.csv: found nothing"),
+        (["build", "--last", "gone", "--dry-run"], "gone: found nothing"),
+        (["build", "--approvals", "gone", "--dry-run"], "gone: found nothing"),
+        (["build", "--tripwires", "gone", "--dry-run"], "gone: found nothing"),
+        (["build", "--files", "plain"], "--files without sessions"),
+        (["build", "--tables", "plain", "--dry-run"], "tables alone make no release"),
+        (["verify", "--debug", "x", "--frobnicate"], "No such option: --frobnicate"),
         (["demo"], "Missing argument"),
         (["demo", "plain/x"], "Not a directory"),
         (["demo", "x", "--seed", str(10**30)], "--seed"),
@@ -47,6 +56,14 @@ def _run(
         (["audit", "--out", "broken"], "DuckDB cannot use"),
         (["rules", "check", "rules.json", "."], "do not fit their rule"),
         (["select", "gone.csv", "--size", "1"], "no file"),
+        (["releases", "--out", "gone"], "gone: found nothing"),
+        (["releases", "--out", "plain"], "plain: found a file"),
+        (["sql", "-- who\nSELECT 1"], "workspace/staging.duckdb: found nothing"),
+        (["sql", "--who, and why?\nSELECT 1"], "workspace/staging.duckdb: found nothing"),
+        (["sql", "SELECT '\udcff'"], "found 10 bytes that are no UTF-8"),
+        (["sql", "--frobnicate=a b\nc"], "No such option"),
+        (["--show-completion", "nope"], "'nope' is not one of 'bash', 'zsh'"),
+        (["--install-completion", "nope"], "'nope' is not one of 'bash', 'zsh'"),
     ],
 )
 def test_wrong_use_is_one_line_and_two(
@@ -57,6 +74,7 @@ def test_wrong_use_is_one_line_and_two(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "")  # set by `main`
     Path("plain").touch()
     Path("seed.toml").write_text(f"[release]\nseed = {10**30}\n")
     Path("broken").mkdir()
@@ -68,6 +86,72 @@ def test_wrong_use_is_one_line_and_two(
     assert error.startswith("benchmint: ")
     assert part in error
     assert error[:-1].isprintable()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--debug", "verify", "gone"], ["verify", "gone", "--debug"]]
+)
+def test_debug_shows_the_traceback_wherever_it_stands(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmint", *arguments])
+    with pytest.raises(InputError, match="gone: found nothing"):
+        cli.main()
+
+
+def test_a_closed_standard_input_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    code, _, error = _run(["sql", "-"], monkeypatch, capsys)
+    assert (code, error.startswith("benchmint: -: found no standard input; ")) == (2, True)
+
+
+def test_behind_two_dashes_debug_is_a_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, error = _run(["verify", "--", "--debug"], monkeypatch, capsys)
+    assert (code, error[:26]) == (2, "benchmint: --debug: found ")
+
+
+@pytest.mark.parametrize("answer", ["n\n", ""])
+def test_no_to_a_question_aborts_and_nothing_is_destroyed(
+    answer: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    key = tmp_path / "private" / "release.key"
+    key.parent.mkdir()
+    key.write_text("5a" * 32)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+    code, _, error = _run(["seal", str(tmp_path)], monkeypatch, capsys)
+    assert (code, error.splitlines()[-1]) == (1, "aborted")
+    assert [path.name for path in tmp_path.rglob("*")] == ["private", "release.key"]
+
+
+def test_sealing_asks_about_nothing_where_there_is_nothing_and_waits_for_no_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, error = _run(["seal", str(tmp_path)], monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert "neither key nor mapping" in error
+    assert list(tmp_path.iterdir()) == []
+    with building(tmp_path):
+        (tmp_path / "private" / "release.key").write_text("5a" * 32)
+        code, _, error = _run(["seal", str(tmp_path), "--yes"], monkeypatch, capsys)
+    assert (code, "another build is running here" in error) == (2, True)
+    assert (tmp_path / "private" / "release.key").read_text() == "5a" * 32
+    assert _run(["seal", str(tmp_path), "--yes"], monkeypatch, capsys)[0] == 0
+    assert not (tmp_path / "private" / "release.key").exists()
+
+
+def test_what_a_build_reads_besides_its_material_must_be_there(tmp_path: Path) -> None:
+    for name in ("scores", "last_release", "approvals", "tripwires", "tickers", "categories"):
+        with pytest.raises(InputError, match=f"{name}: found nothing"):
+            require_there(Runtime.model_validate({name: tmp_path / name}))
+    with pytest.raises(InputError, match=r"skills-2026-01-01\.csv: found nothing"):
+        require_there(Runtime(signals=(tmp_path / "skills-2026-01-01.csv",)))
 
 
 def _staged(folder: Path) -> None:

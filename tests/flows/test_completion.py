@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,39 @@ def test_every_command_is_offered() -> None:
 )
 def test_options_of_a_command_are_offered(words: tuple[str, ...], offered: set[str]) -> None:
     assert completed(*words) == offered
+
+
+@pytest.mark.parametrize(
+    ("shell", "part"),
+    [
+        ("bash", "complete -o default -F"),
+        ("zsh", "#compdef benchmint"),
+        ("fish", "complete --command benchmint"),
+        ("pwsh", "Register-ArgumentCompleter"),
+    ],
+)
+def test_the_shell_that_is_named_gets_its_script(shell: str, part: str, tmp_path: Path) -> None:
+    told = subprocess.run(
+        [str(BENCHMINT), "--show-completion", shell],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "SHELL": "/bin/bash", "HOME": str(tmp_path)},
+    )
+    assert (told.returncode, part in told.stdout) == (0, True), told.stderr
+
+
+def test_installing_for_a_named_shell_leaves_the_others_alone(tmp_path: Path) -> None:
+    subprocess.run(
+        [str(BENCHMINT), "--install-completion", "fish"],
+        capture_output=True,
+        timeout=120,
+        check=True,
+        env={**os.environ, "SHELL": "/bin/bash", "HOME": str(tmp_path)},
+    )
+    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert file == tmp_path / ".config/fish/completions/benchmint.fish"
 
 
 def test_the_script_for_bash_asks_the_command() -> None:

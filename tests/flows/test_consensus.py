@@ -153,4 +153,4 @@ def test_rounds_are_written_when_all_have_answered(models: Annotators, tmp_path:
     models.has_no_budget = False
     route_at(tmp_path, "first")
     (line,) = read_rounds(tmp_path / "private" / REVIEW)
-    assert (line.release, len(line.rounds)) == ("benchmint-demo-2026.01.15", 3)
+    assert (line.release, len(line.rounds)) == ("benchmint-2026.01.15", 3)

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from anonymization.text.config import DetectionConfig
 from flows import doctor
 from flows.commands import doctor as doctor_command
+from flows.configuration import load_settings
 from flows.doctor import Finding, Grade
-from flows.recipe import load_settings
 from flows.service.settings import LOOPBACK, Service
 
 GIB = 1024**3
@@ -122,7 +122,7 @@ def test_a_key_that_others_can_read_fails_and_none_is_made(tmp_path: Path) -> No
     assert not path.exists()
     path.write_text("5a" * 32 + "\n")
     path.chmod(0o644)
-    assert "others can read" in doctor.key(path).found
+    assert "other users can read" in doctor.key(path).found
     path.chmod(0o600)
     assert doctor.key(path).grade is Grade.OK
     path.write_text("5a")

@@ -13,6 +13,7 @@ from construction.judging.prompted.prefilters import PREFILTER, STAGE, IdeaReaso
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError
+from flows.commands import signals
 from flows.ideas import FILE, have_ideas, known_prompts, seeds_of, store_ideas, summary
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
@@ -79,6 +80,31 @@ def test_by_rules_the_ideas_lie_with_their_books(tmp_path: Path) -> None:
     assert made.public[0].keys() >= {"title", "artifact", "graded", "judge"}
     assert "task" not in made.public[0]
     assert (made.costs, made.inputs) == ((), {})
+
+
+def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    had = have_ideas(seeds_of(REPORT), (), *settings(tmp_path))
+    folder = tmp_path / "ideas"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("of the user")
+    (folder / FILE).write_text("of an earlier run")
+
+    def killed(had: object, out: Path) -> None:
+        (out / FILE).write_text("half")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(signals, "write_ideas", killed)
+        signals._hand_over(had, folder)
+    assert (folder / FILE).read_text() == "of an earlier run"
+    signals._hand_over(had, folder)
+    assert len((folder / FILE).read_bytes().splitlines()) == len(had.proposed.ideas)
+    assert (folder / "mine.txt").read_text() == "of the user"
+    assert {path.name for path in tmp_path.iterdir()} == {"ideas"}
+    books = {"ledger.parquet", "lineage_rows.parquet", "tallies.parquet"}
+    assert {path.name for path in folder.iterdir()} == {"mine.txt", FILE, *books}
 
 
 def test_a_model_has_the_ideas_and_a_replay_the_same(tmp_path: Path) -> None:

@@ -168,4 +168,9 @@ def test_stages_are_named_as_they_begin_but_for_those_with_a_bar(
         assert list(track(shards(), "read", 1, quiet=True)) == [1]
         log.info("computing", extra={"stage": "package"})
         log.info("computed", extra={"stage": "package"})
-    assert shown.getvalue().splitlines() == ["scan …", "package …"]
+        log.info("staged", extra={"run_id": "demo"})
+    assert shown.getvalue().splitlines() == [
+        "scan …",
+        "package …",
+        "writing and verifying the release …",
+    ]

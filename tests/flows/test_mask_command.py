@@ -35,7 +35,9 @@ def folder(tmp_path: Path) -> Path:
     (root / "deep" / "a.jsonl").write_text(SESSION % MAIL)
     (root / f"{MAIL}.txt").write_bytes(b"\xff" + f" to {MAIL}\r\n".encode())
     (root / "clean.md").write_text("Nothing to see.\n")
-    (tmp_path / "config.toml").write_text('[detection]\nenglish_model = ""\nchinese_model = ""\n')
+    (tmp_path / "config.toml").write_text(
+        '[masking.detection]\nenglish_model = ""\nchinese_model = ""\n'
+    )
     return root
 
 

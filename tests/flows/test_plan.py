@@ -13,9 +13,10 @@ from construction.judging.judge import JudgingConfig
 from data.demo import generate
 from data.errors import ReleaseError
 from data.run_store import RunStore
+from flows.configuration import recipe_over
 from flows.plan import LANES, PlannedStage, PlanStore, Would, _Walk, plan_build
 from flows.plan_reasons import reason
-from flows.recipe import Recipe, Runtime, recipe_over
+from flows.recipe import Recipe, Runtime
 from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture

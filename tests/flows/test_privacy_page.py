@@ -16,7 +16,7 @@ from data.atomic import private_dir
 from data.snapshot import verify, write_snapshot
 from flows import anonymize_tables as lane
 from flows.books import read_books
-from flows.recipe import load_settings
+from flows.configuration import load_settings
 from flows.steps import without_prefect
 from flows.table_release import AnonymizedTables
 from tests.data.snapshot.sample import release

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from data.errors import BenchmintError
 from flows.commands import mask, perturb, profile, scan, select
-from flows.recipe import load_settings
+from flows.configuration import load_settings
 
 app = typer.Typer()
 for name, module in (
@@ -98,7 +98,7 @@ def test_masking_reads_what_a_build_reads(tmp_path: Path) -> None:
     [
         ("mode = 'placeholder'", "found no section named mode; expected [masking]"),
         ("masking = 3", "masking: found a value; expected a section"),
-        ("[masking]\nmoed = 'placeholder'", "moed: Extra inputs are not permitted"),
+        ("[masking]\nmoed = 'placeholder'", "moed: unknown key; did you mean mode"),
         ("[masking", "is not TOML"),
     ],
 )

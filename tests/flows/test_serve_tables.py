@@ -342,5 +342,5 @@ def test_a_taken_port_and_a_log_that_cannot_be_written_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=f"port {port}: found Address already in use"):
         serve_http(build_server(database, CallLog(None)), port)
-    with pytest.raises(InputError, match="expected a file to append the log of calls to"):
+    with pytest.raises(InputError, match="expected a file that the call log can be appended to"):
         CallLog(tmp_path)

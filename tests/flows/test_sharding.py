@@ -60,5 +60,5 @@ def test_a_runner_that_is_not_installed_is_named(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, CLUSTERS[runner], None)
-    with pytest.raises(ConfigError, match=rf"pip install 'benchmint\[{runner}\]'"):
+    with pytest.raises(ConfigError, match=rf"\.venv/bin/pip install -e '\.\[{runner}\]'"):
         list(map_shards(square, [1, 2], 2, runner))

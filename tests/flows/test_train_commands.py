@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,9 +26,10 @@ from data.staging import build_database
 from data.staging.database import RunTables
 from data.staging.sql import SqlRefused
 from data.tables import LEDGER, ledger_record, write_table
-from flows.commands import diff, explore, purge, releases, sql
+from flows.commands import audit, diff, explore, purge, releases, sql
 from flows.run import BuildRunning, building
 from tests.data.releases import train
+from tests.flows.command import BENCHMINT, environment
 
 HOSTILE = "=cmd|'/C calc'!A1\x1b[2J\u202e"
 Run = Callable[..., Result]
@@ -36,7 +38,7 @@ Run = Callable[..., Result]
 @pytest.fixture(scope="module")
 def run() -> Run:
     app = typer.Typer()
-    for module in (diff, explore, purge, releases, sql):
+    for module in (audit, diff, explore, purge, releases, sql):
         app.command(module.__name__.rpartition(".")[2])(module.command)
     runner = CliRunner()
 
@@ -76,6 +78,34 @@ def test_sql_prints_csv_that_is_no_formula(run: Run, out: Path) -> None:
         ["item_id", "n", "limit", "n", "nothing"],
         ["'=cmd|'/C calc'!A1⟨U+001B⟩[2J⟨U+202E⟩", "1", "-5.5", "1", ""],
     ]
+
+
+def test_sql_prints_csv_with_line_ends_as_they_are(run: Run, out: Path) -> None:
+    query = "SELECT e'a\\n\\tb' AS x, 1.10::DECIMAL(5, 2) AS y, 'c,d' AS z"
+    told = run("sql", query, "--format", "csv", "--out", out)
+    assert told.stdout == 'x,y,z\n"a\n\tb",1.1,"c,d"\n'
+
+
+def test_sql_speaks_utf8_whatever_the_locale(out: Path) -> None:
+    told = subprocess.run(
+        [BENCHMINT, "sql", "-- 问\nSELECT '订单' AS x", "--format", "json", "--out", out],
+        capture_output=True,
+        check=False,
+        timeout=120,
+        env=environment() | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    assert (told.returncode, told.stderr) == (0, b"")
+    assert json.loads(told.stdout.decode("utf-8")) == [{"x": "订单"}]
+
+
+def test_audit_names_the_gates_and_reasons_that_there_are(run: Run, out: Path) -> None:
+    told = [run("audit", f"--{name}", "nope", "--out", out) for name in ("gate", "reason")]
+    assert [str(one.exception) for one in told] == [
+        "--gate: found no such gate; expected a gate of this run. The gates of this run are: none.",
+        "--reason: found no such reason; expected a reason of this run. "
+        "The reasons of this run are: file.empty.",
+    ]
+    assert HOSTILE[:5] in run("audit", "--reason", "file.empty", "--out", out).stdout
 
 
 def test_sql_prints_json_with_every_value_as_it_is(run: Run, out: Path) -> None:
@@ -158,7 +188,7 @@ def test_releases_are_listed_and_a_bad_one_is_an_exit_code(
     assert [one["state"] for one in quick] == ["not checked", "not checked"]
     (tmp_path / "snapshots" / "odd").mkdir(parents=True)
     assert run("releases", "--out", tmp_path).exit_code == 1
-    assert "benchmint build" in run("releases", "--out", tmp_path / "gone").stdout
+    assert "benchmint build" in run("releases", "--out", tmp_path / "snapshots").stdout
 
 
 def test_diff_by_name_as_text_and_json(run: Run, out: Path) -> None:
@@ -199,7 +229,7 @@ def test_purge_lists_first_and_then_removes(run: Run, tmp_path: Path) -> None:
     dry = run(*asked, "--dry-run").stdout.splitlines()
     assert dry[0].startswith("private half: snapshots/demo-2026.07.01/private: 2026-07-01, ")
     assert dry[1] == "stays: snapshots/demo-2026.07.08: the newest release that verifies"
-    assert dry[-1].endswith(": would go")
+    assert dry[-1].endswith(": would be removed")
     assert half.is_dir()
     done = run(*asked).stdout.splitlines()
     assert done[-1].endswith("removed, logged in private/access.log")
@@ -209,7 +239,7 @@ def test_purge_lists_first_and_then_removes(run: Run, tmp_path: Path) -> None:
 
 def test_purge_wants_a_limit_and_the_directory_for_itself(run: Run, tmp_path: Path) -> None:
     assert "no limit" in str(run("purge", "--out", tmp_path).exception)
-    assert "a day to come" in str(
+    assert "a date in the future" in str(
         run("purge", "--before", "2999-01-01", "--out", tmp_path).exception
     )
     gone = run("purge", "--keep-runs", 1, "--out", tmp_path / "gone")

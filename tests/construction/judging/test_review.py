@@ -356,7 +356,15 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "2 decisions recorded, 0 known, 0 undecided" in told
     assert "row 4 not used: review.unknown_decision" in told
     command.export_command(tmp_path / "rest.xlsx", out=tmp_path)
-    assert "1 items to decide" in capsys.readouterr().out
+    assert "1 item to decide" in capsys.readouterr().out
+    before = sheet.read_bytes()
+    with pytest.raises(InputError, match=r"sheet\.csv: found a file; expected no file yet"):
+        command.export_command(sheet, out=tmp_path)
+    assert sheet.read_bytes() == before
+    assert check_log(tmp_path / "private" / "access.log") == 2  # a refusal is no look
+    command.export_command(sheet, out=tmp_path, force=True)
+    assert "1 item to decide" in capsys.readouterr().out
+    assert sheet.read_bytes() != before
     with pytest.raises(InputError, match=r"the extension \.txt"):
         command.export_command(tmp_path / "x.txt", out=tmp_path)
     with pytest.raises(InputError, match="the items of a build"):

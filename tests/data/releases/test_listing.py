@@ -9,9 +9,11 @@ import pytest
 
 from data.errors import ReleaseError
 from data.releases import State, listing, releases
-from data.snapshot import mark_latest, verify
+from data.snapshot import mark_latest, verification, verify
 from data.snapshot.sums import snapshot_digest
 from data.snapshot.verification import VerifyReport
+from data.snapshot.verification.files import check_modes
+from data.snapshot.verification.findings import Findings, Half
 from tests.data.releases import train
 
 
@@ -104,6 +106,19 @@ def test_a_half_that_is_purged_in_the_middle_of_the_look_is_looked_at_again(
         return verify(path)
 
     monkeypatch.setattr(listing, "verify", purged)
+    told = [(one.state, one.private) for one in releases(snapshots)]
+    assert told == [(State.VERIFIED, False), (State.VERIFIED, True)]
+
+
+def test_a_half_that_is_purged_while_it_is_verified_is_no_damage(
+    snapshots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def purged_then_looked_at(half: Half, findings: Findings) -> None:
+        if half.root.parent.name == "demo-2026.07.08":
+            shutil.rmtree(half.root)
+        check_modes(half, findings)
+
+    monkeypatch.setattr(verification, "check_modes", purged_then_looked_at)
     told = [(one.state, one.private) for one in releases(snapshots)]
     assert told == [(State.VERIFIED, False), (State.VERIFIED, True)]
 

@@ -115,6 +115,30 @@ def test_what_is_purged_is_gone_and_logged_and_the_rest_is_as_it_was(out: Path) 
     assert plan_purge(out, BEFORE, None).doomed == ()
 
 
+def test_what_a_rebuild_cannot_make_again_stays(out: Path) -> None:
+    kept = (
+        "private/pseudonymized/current.json",
+        "private/pseudonymized/aaaa/tables/companies.parquet",
+        "private/review/rounds.jsonl",
+        "private/review/decisions.log",
+        "private/logs/20260702T000000Z-1.jsonl",
+    )
+    for name in (*kept, "private/review/items.jsonl"):
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+        os.utime(path, (OLD, OLD))
+    (out / "sealed.json").write_text("{}")
+    plan = plan_purge(out, BEFORE, None)
+    assert ("private/pseudonymized", "sealed: a rebuild starts at these tables") in plan.left
+    carry_out(out, plan)
+    assert [name for name in kept if not (out / name).exists()] == []
+    assert not (out / "private/review/items.jsonl").exists()
+    (out / "sealed.json").unlink()  # with the key, a build makes them again
+    carry_out(out, plan_purge(out, BEFORE, None))
+    assert [name for name in kept if not (out / name).exists()] == list(kept[:2])
+
+
 def test_the_date_decides(out: Path) -> None:
     halves = [
         where

@@ -70,6 +70,11 @@ def test_rejections_say_what_was_seen_and_what_is_allowed(staging: Path) -> None
     assert audit.rejections(staging, audit.RejectionFilter(gate="network")) == []
 
 
+def test_gates_and_reasons_are_those_of_the_run(staging: Path) -> None:
+    assert audit.gates(staging) == ["fixture", "length"]
+    assert audit.reasons(staging) == ["length.too_short"]
+
+
 def test_funnel_and_overlaps(staging: Path) -> None:
     (stage,) = audit.funnel(staging)
     assert (stage["n_in"], stage["passed"], stage["rejected"], stage["errored"]) == (2, 1, 1, 0)

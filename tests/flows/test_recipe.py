@@ -1,0 +1,82 @@
+"""The configuration: what nobody declared, which names are known, how a release is dated."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.contracts import Disclosure
+from data.errors import ConfigError
+from data.snapshot import PrivacyStamp
+from flows.configuration import load_settings
+from flows.recipe import DEMO_DATE, DEMO_NAME, DemoConfig, Recipe, Runtime, Settings
+from flows.source import with_source
+
+DAY = dt.date(2031, 5, 6)
+
+
+def test_sessions_that_nobody_declared_are_private_and_no_demo(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.touch()
+    given = load_settings(
+        None, {"runtime": {"sessions": (log,), "out": tmp_path / "out"}}, environment={}
+    )
+    recipe, _, stamp = with_source(given.recipe, given.runtime)
+    assert (recipe.source.disclosure, stamp) == (Disclosure.PRIVATE, PrivacyStamp.MASKED)
+    assert "demo" not in (recipe.source.name, *recipe.release.name.split("-"))
+
+
+def test_the_demo_declares_itself(tmp_path: Path) -> None:
+    recipe, _, stamp = with_source(Recipe(demo=DemoConfig(size=1)), Runtime(out=tmp_path))
+    assert (recipe.source.name, recipe.source.disclosure) == ("demo", Disclosure.PUBLIC)
+    assert (recipe.release.name, recipe.release.release_date) == (DEMO_NAME, DEMO_DATE)
+    assert stamp is PrivacyStamp.GENERATED
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({}, "benchmint-demo-2026.01.15"),
+        ({"runtime": {"sessions": ("x",)}}, "benchmint-2031.05.06"),
+        ({"runtime": {"sec": ("x",)}, "release": {"name": "mine"}}, "mine-2031.05.06"),
+        ({"release": {"name": "mine"}}, "mine-2026.01.15"),
+    ],
+)
+def test_a_plan_names_the_snapshot_that_will_be_built(given: dict[str, Any], name: str) -> None:
+    assert load_settings(None, given, environment={}).dated(DAY).snapshot_id == name
+
+
+def test_a_lane_that_does_not_exist_is_refused() -> None:
+    shares = {"question": {"high": 0.1}}
+    with pytest.raises(ConfigError, match=r"selection\.lane_shares\.question.*one of sessions, "):
+        load_settings(None, {"selection": {"lane_shares": shares}}, environment={})
+    known = load_settings(None, {"selection": {"lane_shares": {"questions": {}}}}, environment={})
+    assert list(known.selection.lane_shares) == ["questions"]
+
+
+def test_settings_are_the_recipe_and_the_runtime() -> None:
+    assert list(Settings.model_fields) == [*Recipe.model_fields, "runtime"]
+    given = {"release": {"seed": 3}, "runtime": {"workers": 2}}
+    settings = load_settings(None, given, environment={})
+    assert settings.recipe.model_dump(exclude_unset=True) == {"release": {"seed": 3}}
+    assert settings.recipe.digest() == Recipe.model_validate({"release": {"seed": 3}}).digest()
+
+
+@pytest.mark.parametrize("lane", ["sessions", "sec", "edinet", "tables"])
+def test_real_input_is_dated_by_the_day_unless_configured(lane: str) -> None:
+    given = {"runtime": {lane: ("x",)}}
+    dated = load_settings(None, given, environment={}).dated(DAY)
+    assert dated.recipe.release.release_date == DAY
+    assert dated.recipe.model_dump(exclude_unset=True) == {"release": {"release_date": DAY}}
+    told = given | {"release": {"release_date": dt.date(2030, 1, 1)}}
+    configured = load_settings(None, told, environment={})
+    assert configured.dated(DAY).release.release_date == dt.date(2030, 1, 1)
+    assert configured.released(DAY).release.release_date == DAY
+
+
+def test_the_demo_keeps_its_date() -> None:
+    settings = load_settings(None, {"runtime": {"files": ("x",)}}, environment={})
+    assert settings.dated(DAY) == settings
