@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from data.errors import InputError
 from data.snapshot.neutralise import csv_cell, one_line
 from data.staging.sql import SqlLimits, SqlResult, run_sql
 
@@ -40,19 +42,21 @@ def command(
         str | None, typer.Argument(help="One SELECT; `-` reads it from standard input.")
     ] = None,
     format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.TABLE,
-    limit: Annotated[int, typer.Option(min=1, help="Print so many rows at most.")] = _DEFAULT.rows,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Maximum number of rows to print.")
+    ] = _DEFAULT.rows,
     seconds: Annotated[
-        int, typer.Option(min=1, max=3600, help="Processor seconds that the query may take.")
+        int, typer.Option(min=1, max=3600, help="CPU seconds the query may use.")
     ] = _DEFAULT.seconds,
     memory: Annotated[
-        int, typer.Option(min=512, help="MiB that the query may take.")
+        int, typer.Option(min=512, help="MiB of memory the query may use.")
     ] = _DEFAULT.memory_mib,
     out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
         "workspace"
     ),
 ) -> None:
     """Ask the staging file of all runs; without a query, list its tables and views."""
-    sql = sys.stdin.read() if query == "-" else query or _CATALOGUE
+    sql = _text(_piped() if query == "-" else os.fsencode(query or _CATALOGUE))
     limits = SqlLimits(rows=limit, seconds=seconds, memory_mib=memory)
     result = run_sql(out / "staging.duckdb", sql, limits)
     _PRINTERS[format](result)
@@ -60,6 +64,21 @@ def command(
         print(f"only the first {limit} rows are shown: see --limit", file=sys.stderr)
     if result.cut:
         print(f"{result.cut} long texts were cut at {limits.cell} characters", file=sys.stderr)
+
+
+def _piped() -> bytes:
+    if sys.stdin is None:
+        raise InputError("-", "no standard input", "a query", "Pipe one in, or give it as text.")
+    return sys.stdin.buffer.read()
+
+
+def _text(query: bytes) -> str:
+    """A query as UTF-8, whatever the locale."""
+    try:
+        return query.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        found = f"{len(query)} bytes that are no UTF-8"
+        raise InputError("the query", found, "a SELECT as UTF-8 text", "Convert it.") from None
 
 
 _CATALOGUE = """SELECT name, row, "columns" FROM (
@@ -111,8 +130,8 @@ def _shown(value: Any) -> str:
 
 
 def _csv_value(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula; figures stay figures."""
-    text = _shown(value)
+    """A cell that no spreadsheet takes for a formula; figures stay figures, line ends line ends."""
+    text = value if isinstance(value, str) else _shown(value)
     return text if _NUMBER.fullmatch(text) else csv_cell(text)
 
 

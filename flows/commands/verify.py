@@ -11,7 +11,9 @@ import typer
 
 from data.canonical import pretty_json
 from data.errors import InputError
-from data.snapshot import VerifyReport, verify
+from data.snapshot import Check, VerifyReport, verify
+from data.snapshot.neutralise import one_line
+from data.snapshot.pages import amount
 
 
 def command(
@@ -22,15 +24,20 @@ def command(
     if not snapshot.exists():
         raise InputError(str(snapshot), "nothing", "a snapshot", "Check the path.")
     report = verify(snapshot)
-    print(pretty_json(asdict(report)).decode() if json else "\n".join(_lines(report)))
+    print(pretty_json(asdict(report)).decode() if json else "\n".join(_lines(snapshot, report)))
     raise typer.Exit(0 if report.ok else 1)
 
 
-def _lines(report: VerifyReport) -> Iterator[str]:
+def _lines(folder: Path, report: VerifyReport) -> Iterator[str]:
     for finding in report.findings:
         yield f"{finding.check}: {finding.path}: {finding.problem}"
+    if Check.NOT_A_SNAPSHOT in (finding.check for finding in report.findings):
+        yield one_line(f"{folder}: no snapshot")
+        return
+    name = report.snapshot or f"{folder}, whose manifest cannot be read"
     halves = "both halves" if report.with_private else "the public half alone"
-    state = "verified" if report.ok else f"{len(report.findings)} findings"
-    yield f"{report.snapshot}: {report.tasks} tasks, {report.files} files, {halves}: {state}"
+    state = "verified" if report.ok else amount(len(report.findings), "finding")
+    what = f"{amount(report.tasks, 'task')}, {amount(report.files, 'file')}, {halves}"
+    yield one_line(f"{name}: {what}: {state}")
     if report.digest:
         yield f"digest {report.digest}"

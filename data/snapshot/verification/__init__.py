@@ -23,6 +23,8 @@ from data.snapshot.verification.crossing import check_content, check_link, check
 from data.snapshot.verification.files import check_canary, check_modes, load_half, read_object
 from data.snapshot.verification.findings import Check, Finding, Findings, Half, VerifyReport
 from data.snapshot.verification.report_page import check_report
+from data.snapshot.verification.surroundings import check_name, check_root, check_run
+from data.snapshot.verification.tables import check_tables
 from data.snapshot.verification.tasks import check_counts, check_metadata, check_tasks, load_rows
 
 __all__ = ["Check", "Finding", "VerifyReport", "verify"]
@@ -31,23 +33,29 @@ __all__ = ["Check", "Finding", "VerifyReport", "verify"]
 def verify(snapshot: Path) -> VerifyReport:
     """Check a snapshot directory, or a public half on its own.
 
-    Sums, paths, manifest, tasks with their fixtures, canary, ledger, statistics, report policy;
-    with both halves also that they belong together, that the private tables add up to the
-    public counts, and that nothing private stands in public.
+    Sums, paths, manifest, tasks with their fixtures, tables, canary, ledger, statistics, report
+    policy; with both halves also that they belong together, that `run.json` tells their digest,
+    that the private tables add up to the public counts, and that nothing private stands in public.
     """
     findings = Findings()
-    public_root, private_root = layout.halves(snapshot.resolve())
+    folder = snapshot.resolve()
+    public_root, private_root = layout.halves(folder)
     for root in (public_root, private_root):
         if root is not None and root.is_symlink():
             findings.add(Check.SYMLINK, root.name, "a symbolic link is never followed")
-            return _report(findings, None, None)
+            return _report(findings, None, None, None)
     if not public_root.is_dir():
         problem = "found no public/ and no manifest.json; expected a snapshot directory"
         findings.add(Check.NOT_A_SNAPSHOT, snapshot.name, problem)
-        return _report(findings, None, None)
+        return _report(findings, None, None, None)
     public = _verify_public(public_root, findings)
     private = None if private_root is None else _verify_private(private_root, public, findings)
-    return _report(findings, public, private)
+    whole = _digest(public.half, private)
+    check_name(folder.name, public.manifest, findings)
+    if public_root != folder:
+        check_root(folder, findings, with_private=private is not None)
+        check_run(folder, public.manifest, whole, findings)
+    return _report(findings, public, private, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ def _verify_public(root: Path, findings: Findings) -> _Public:
     rows = load_rows(half, findings)
     check_tasks(half, rows, manifest, findings)
     check_metadata(half, findings)
+    check_tables(half, findings)
     stages = check_funnel(half, findings)
     summary = check_summary(half, stages, findings)
     check_report(half, findings)
@@ -81,6 +90,7 @@ def _verify_private(root: Path, public: _Public, findings: Findings) -> Half:
     check_modes(half, findings)
     check_link(half, public.half, public.manifest, findings)
     check_task_folders(half, public.task_ids, findings)
+    check_tables(half, findings)
     books = load_frames(half, findings)
     if books is not None:
         check_recount(books, public.stages, public.summary, public.manifest, findings)
@@ -110,12 +120,20 @@ def _manifest(public: Half, findings: Findings) -> Manifest | None:
     return manifest
 
 
-def _report(findings: Findings, public: _Public | None, private: Half | None) -> VerifyReport:
+def _digest(public: Half, private: Half | None) -> str | None:
+    """The digest of the snapshot, None unless both halves and their sums are there."""
+    if private is None or public.sums is None or private.sums is None:
+        return None
+    return sums.snapshot_digest(public.sums, private.sums)
+
+
+def _report(
+    findings: Findings, public: _Public | None, private: Half | None, whole: str | None
+) -> VerifyReport:
     halves = [half for half in (public.half if public else None, private) if half is not None]
-    both = [half.sums for half in halves if half.sums is not None]
     return VerifyReport(
         snapshot=public.manifest.snapshot if public and public.manifest else None,
-        digest=sums.snapshot_digest(both[0], both[1]) if len(both) == 2 else None,
+        digest=whole,
         with_private=private is not None,
         files=sum(len(half.files) for half in halves),
         tasks=len(public.task_ids) if public else 0,

@@ -79,9 +79,22 @@ def check_canary(half: Half, guid: str, findings: Findings) -> None:
             findings.add(Check.CANARY_MISSING, f"{half.name}/{path}", "lacks the canary")
 
 
+def size_of(file: Path) -> int | None:
+    """Bytes of a file, None if it is gone."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return None
+
+
 def check_modes(half: Half, findings: Findings) -> None:
     """Only the owner may enter the private half."""
-    if stat.S_IMODE(half.root.stat().st_mode) & 0o077:
+    try:
+        mode = half.root.stat().st_mode
+    except OSError as error:
+        findings.add(Check.UNREADABLE, half.name, f"{type(error).__name__}")
+        return
+    if stat.S_IMODE(mode) & 0o077:
         findings.add(Check.OPEN_TO_OTHERS, half.name, "others may enter; run chmod 700 on it")
 
 
@@ -121,6 +134,8 @@ def _regular_files(root: Path, name: str, findings: Findings) -> dict[str, Path]
         except OSError as error:
             findings.add(Check.UNREADABLE, f"{name}/{folder}", f"{type(error).__name__}")
             continue
+        if folder and not entries:
+            findings.add(Check.EMPTY_FOLDER, f"{name}/{folder}", "an empty folder")
         for entry in entries:
             path = f"{folder}/{entry.name}".lstrip("/")
             if entry.is_symlink():

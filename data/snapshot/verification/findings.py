@@ -15,10 +15,14 @@ class Check(StrEnum):
     """What a finding is about. Renaming one is a breaking change."""
 
     NOT_A_SNAPSHOT = "snapshot.not_one"
+    RENAMED = "snapshot.renamed"
+    NOT_PART = "snapshot.not_part"
+    RUN = "snapshot.run"
     SYMLINK = "path.symlink"
     SPECIAL_FILE = "path.special_file"
     UNSAFE_PATH = "path.unsafe"
     UNREADABLE = "path.unreadable"
+    EMPTY_FOLDER = "path.empty_folder"
     OPEN_TO_OTHERS = "path.open_to_others"
     SUMS_MALFORMED = "sums.malformed"
     SUMS_MISSING = "sums.file_missing"
@@ -41,6 +45,7 @@ class Check(StrEnum):
     LEDGER_ARITHMETIC = "ledger.arithmetic"
     LEDGER_RECOUNT = "ledger.recount"
     STATISTICS = "statistics.recount"
+    TABLE = "tables.unreadable"
     REPORT_POLICY = "report.policy"
 
 

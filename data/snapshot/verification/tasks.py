@@ -14,7 +14,7 @@ from data.snapshot import croissant, layout
 from data.snapshot.manifest import Manifest, fields_of
 from data.snapshot.statistics import statistics
 from data.snapshot.tasks import candidate_of, instruction
-from data.snapshot.verification.files import read, read_object
+from data.snapshot.verification.files import read, read_object, size_of
 from data.snapshot.verification.findings import Check, Findings, Half
 
 Row = dict[str, Any]
@@ -122,7 +122,7 @@ def check_counts(
 
 
 def check_metadata(half: Half, findings: Findings) -> None:
-    """`croissant.json` is complete and pins the task list."""
+    """`croissant.json` is complete and pins the task list and the tables."""
     document = read_object(half, "croissant.json", Check.METADATA, findings)
     if document is None:
         return
@@ -130,8 +130,8 @@ def check_metadata(half: Half, findings: Findings) -> None:
     missing = croissant.problems(document)
     if missing:
         findings.add(Check.METADATA, where, f"lacks {', '.join(missing)}")
-    if not croissant.pins(document, half.digests.get(layout.TASK_LIST)):
-        findings.add(Check.METADATA, where, f"does not pin {layout.TASK_LIST} by its digest")
+    for path in croissant.unpinned(document, half.digests):
+        findings.add(Check.METADATA, where, f"does not pin {path} by its digest")
 
 
 def _check_fixtures(half: Half, folder: str, task: Candidate, findings: Findings) -> None:
@@ -141,7 +141,7 @@ def _check_fixtures(half: Half, folder: str, task: Candidate, findings: Findings
             findings.add(Check.UNSAFE_PATH, f"{half.name}/{folder}", "a fixture leaves inputs/")
         elif path in half.files and half.digests.get(path) != fixture.sha256:
             findings.add(Check.FIXTURE, f"{half.name}/{path}", "not the recorded digest")
-        elif path in half.files and half.files[path].stat().st_size != fixture.bytes:
+        elif path in half.files and size_of(half.files[path]) != fixture.bytes:
             findings.add(Check.FIXTURE, f"{half.name}/{path}", "not the recorded size")
 
 

@@ -26,7 +26,10 @@ def reseal(snapshot: Path) -> None:
         edit_json(
             private / layout.HALF_LINK, lambda link: link.update(public_sums_sha256=digest(content))
         )
-        (private / layout.SUMS).write_bytes(sums.render(sums.compute(private)))
+        private_sums = sums.render(sums.compute(private))
+        (private / layout.SUMS).write_bytes(private_sums)
+        whole = sums.snapshot_digest(content, private_sums)
+        edit_json(snapshot / layout.RUN, lambda run: run.update(digest=whole))
 
 
 def edit_json(path: Path, change: Callable[[Any], object]) -> None:
@@ -80,6 +83,21 @@ def append(path: Path, content: bytes) -> None:
 
 def make_fifo(path: Path) -> None:
     os.mkfifo(path)
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir(parents=True)
+
+
+def publish_table(path: Path) -> None:
+    """A table that is one, at a place where the release has none."""
+    path.parent.mkdir(exist_ok=True)
+    pl.DataFrame({"code": ["a", "b"]}).write_parquet(path)
+
+
+def cut_table(path: Path, size: int) -> None:
+    publish_table(path)
+    path.write_bytes(path.read_bytes()[:size])
 
 
 def publish_answers(snapshot: Path) -> None:

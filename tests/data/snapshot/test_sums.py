@@ -29,16 +29,16 @@ def test_order_does_not_matter(sums: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b"a" * 64 + b" x\n", "no digest and path"),
-        (b"A" * 64 + b"  x\n", "no digest and path"),
-        (b"a" * 63 + b"  x\n", "no digest and path"),
-        (b"a" * 64 + b"  \xff\n", "no digest and path"),
+        (b"a" * 64 + b" x\n", "not a digest and a path"),
+        (b"A" * 64 + b"  x\n", "not a digest and a path"),
+        (b"a" * 63 + b"  x\n", "not a digest and a path"),
+        (b"a" * 64 + b"  \xff\n", "not a digest and a path"),
         (b"a" * 64 + b"  ../x\n", "leaves the directory"),
         (b"a" * 64 + b"  /x\n", "leaves the directory"),
         (b"a" * 64 + b"  a\\b\n", "leaves the directory"),
-        (b"a" * 64 + b"  x", "has no end"),
-        ((b"a" * 64 + b"  x\n") * 2, "listed before"),
-        (b"\n", "no digest and path"),
+        (b"a" * 64 + b"  x", "is incomplete"),
+        ((b"a" * 64 + b"  x\n") * 2, "listed twice"),
+        (b"\n", "not a digest and a path"),
     ],
 )
 def test_malformed_lines_are_named(line: bytes, problem: str) -> None:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
 
 from data.contracts import PRIVATE_FIELDS
-from data.snapshot import Check, verify
+from data.snapshot import Check, verification, verify, write_snapshot
+from data.snapshot.verification.files import load_half
+from data.snapshot.verification.findings import Findings, Half
 from tests.data.snapshot.damage import (
     Damage,
     append,
+    edit_json,
     first_input,
     found,
     make_fifo,
+    make_folder,
     put,
     reseal,
 )
+from tests.data.snapshot.sample import release
 
 
 def test_a_snapshot_as_written_is_good(pristine: Path) -> None:
@@ -105,6 +111,47 @@ PLAIN: dict[str, tuple[Damage, Check, str]] = {
         Check.UNSAFE_PATH,
         "public/⟨U+DCFF⟩",
     ),
+    "an empty folder": (
+        lambda s: make_folder(s / "public/audit/later"),
+        Check.EMPTY_FOLDER,
+        "public/audit/later",
+    ),
+    "a folder in an empty folder": (
+        lambda s: make_folder(s / "public/a/b"),
+        Check.EMPTY_FOLDER,
+        "public/a/b",
+    ),
+    "an empty private folder": (
+        lambda s: make_folder(s / "private/views"),
+        Check.EMPTY_FOLDER,
+        "private/views",
+    ),
+    "a file beside the halves": (
+        lambda s: put(s / "NOTES.txt", b"x"),
+        Check.NOT_PART,
+        "NOTES.txt",
+    ),
+    "a folder beside the halves": (
+        lambda s: make_folder(s / ".private.7.part"),
+        Check.NOT_PART,
+        ".private.7.part",
+    ),
+    "run.json with another digest": (
+        lambda s: edit_json(s / "run.json", lambda run: run.update(digest="0" * 64)),
+        Check.RUN,
+        "run.json",
+    ),
+    "run.json of another snapshot": (
+        lambda s: edit_json(s / "run.json", lambda run: run.update(snapshot="other-2026.07.01")),
+        Check.RUN,
+        "run.json",
+    ),
+    "run.json that is no JSON": (
+        lambda s: put(s / "run.json", b"\xff{"),
+        Check.RUN,
+        "run.json",
+    ),
+    "no run.json": (lambda s: (s / "run.json").unlink(), Check.RUN, "run.json"),
     "a private half others may enter": (
         lambda s: (s / "private").chmod(0o755),
         Check.OPEN_TO_OTHERS,
@@ -119,6 +166,61 @@ def test_damage_is_named(snapshot: Path, name: str) -> None:
     damage(snapshot)
     hits = [finding for finding in verify(snapshot).findings if finding.check is check]
     assert [path in finding.path for finding in hits] == [True], hits
+
+
+def test_a_linked_run_json_is_not_followed(snapshot: Path, tmp_path: Path) -> None:
+    (snapshot / "run.json").rename(tmp_path / "run.json")
+    (snapshot / "run.json").symlink_to(tmp_path / "run.json")
+    assert found(verify(snapshot)) == {Check.NOT_PART, Check.RUN}
+
+
+@pytest.mark.parametrize("name", ["demo-2026.07.02", "demo-2026.07.01-r2", "other-2026.07.01"])
+def test_a_folder_with_the_name_of_another_snapshot(snapshot: Path, name: str) -> None:
+    renamed = snapshot.rename(snapshot.with_name(name))
+    assert [(f.check, f.path) for f in verify(renamed).findings] == [(Check.RENAMED, name)]
+
+
+def test_a_copy_under_a_name_of_its_owner_and_a_pointer_are_good(snapshot: Path) -> None:
+    link = snapshot.with_name("latest")
+    link.symlink_to(snapshot.name)
+    assert verify(link).findings == ()
+    assert verify(snapshot.rename(snapshot.with_name("downloaded"))).findings == ()
+
+
+def test_a_revision_is_good(tmp_path: Path) -> None:
+    first = release(tmp_path)
+    for version, name in (("1.0.0", "demo-2026.07.01"), ("1.0.1", "demo-2026.07.01-r2")):
+        ref = write_snapshot(replace(first, version=version), tmp_path / "out", revision=True)
+        assert ref.path.name == name
+        assert verify(ref.path).findings == ()
+
+
+def test_what_a_killed_purge_left_is_no_damage(snapshot: Path) -> None:
+    (snapshot / "private").rename(snapshot / ".private.7.part")
+    report = verify(snapshot)
+    assert (report.findings, report.with_private) == ((), False)
+    put(snapshot / "run.json", b"[]")
+    assert found(verify(snapshot)) == {Check.RUN}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["public/manifest.json", "public/tasks", "private/ledger.parquet", "private", "run.json"],
+)
+def test_what_vanishes_while_it_is_read_is_a_finding(
+    snapshot: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes after its half was listed and digested, before anything looks into it."""
+    gone = snapshot / path
+
+    def listed_then_gone(root: Path, name: str, findings: Findings) -> Half:
+        half = load_half(root, name, findings)
+        if path == "run.json" or path.startswith(name):
+            shutil.rmtree(gone) if gone.is_dir() else gone.unlink(missing_ok=True)
+        return half
+
+    monkeypatch.setattr(verification, "load_half", listed_then_gone)
+    assert verify(snapshot).findings
 
 
 def test_halves_of_different_snapshots_do_not_fit(snapshot: Path) -> None:

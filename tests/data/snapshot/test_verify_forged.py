@@ -13,6 +13,7 @@ from tests.data.snapshot.damage import (
     Damage,
     append,
     canary,
+    cut_table,
     edit_json,
     edit_rows,
     edit_table,
@@ -22,6 +23,7 @@ from tests.data.snapshot.damage import (
     found,
     invent_task,
     publish_answers,
+    publish_table,
     put,
     reseal,
 )
@@ -214,6 +216,26 @@ FORGED: dict[str, tuple[Damage, Check]] = {
         ),
         Check.METADATA,
     ),
+    "croissant that does not know a table": (
+        lambda s: publish_table(s / "public/tables/firms.parquet"),
+        Check.METADATA,
+    ),
+    "croissant that names a file that is not there": (
+        lambda s: edit_json(
+            s / "public/croissant.json",
+            lambda d: d["distribution"].append({"contentUrl": "tables/a.parquet", "sha256": "0"}),
+        ),
+        Check.METADATA,
+    ),
+    "a released table cut off": (
+        lambda s: cut_table(s / "public/tables/firms.parquet", 200),
+        Check.TABLE,
+    ),
+    "answers cut off": (lambda s: cut_table(s / "private/answers.parquet", 200), Check.TABLE),
+    "a table that is none": (
+        lambda s: cut_table(s / "public/tables/a.csv", 4),
+        Check.TABLE,
+    ),
     "a report without its policy": (
         lambda s: edit_text(
             s / "public/audit/report.html", "Content-Security-Policy", "X-Something-Else"
@@ -262,4 +284,8 @@ def test_forged_damage_is_found(snapshot: Path, name: str) -> None:
 
 def test_every_check_has_a_case() -> None:
     cases = {check for _, check, _ in PLAIN.values()} | {check for _, check in FORGED.values()}
-    assert set(Check) - cases == {Check.NOT_A_SNAPSHOT, Check.UNREADABLE}
+    assert set(Check) - cases == {
+        Check.NOT_A_SNAPSHOT,
+        Check.RENAMED,
+        Check.UNREADABLE,
+    }

@@ -1,0 +1,106 @@
+"""`benchmint rules check`, on the files that a release holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from construction.judging.rules import hard_rules
+from data.contracts import Candidate, Deliverable
+from data.errors import InputError
+from data.snapshot.tasks import private_parts
+from flows.commands.rules import check_command
+from tests.data.snapshot.sample import Store, candidate
+from tests.demo import Demo
+from tests.flows.command import benchmint
+
+app = typer.Typer()
+app.command()(check_command)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def put(task: Candidate, folder: Path) -> Path:
+    """The private part of a task, as a release has it."""
+    folder.mkdir()
+    for name, content in private_parts(task, "a-guid").items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Path:
+    asked = Deliverable(file_type="txt")
+    made = candidate(1, Store(tmp_path / "store"))
+    return put(made.model_copy(update={"rules": hard_rules([asked], "")}), tmp_path / "task")
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    return folder
+
+
+def test_a_released_folder_and_its_file_are_taken(task: Path, outputs: Path) -> None:
+    (outputs / "answer.txt").write_text("The orders add up to 42.\n")
+    for place in (task, task / "rules.json"):
+        told = run(place, outputs)
+        assert (told.exit_code, told.exception) == (0, None)
+        assert "pass  count.txt" in told.stdout.splitlines()
+
+
+def test_what_fails_is_told_with_its_reason(task: Path, outputs: Path) -> None:
+    told = run(task, outputs, "--json")
+    assert told.exit_code == 1
+    failed = {row["rule_id"]: row["reason"] for row in orjson.loads(told.stdout) if row["reason"]}
+    assert failed["count.txt"] == "rules.missing_file"
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"{", r"no rules \(JSONDecodeError\)"),
+        (b'{"canary": "a-guid"}', r"no rules \(KeyError\)"),
+        (b'{"rules": [{"kind": "count", "text": "x"}]}', "1 error;"),
+        (b'{"rules": 7}', "1 error;"),
+        (b'[{}, {"rule_id": "x"}]', "5 errors;"),
+    ],
+)
+def test_what_holds_no_rules_is_told(
+    content: bytes, found: str, outputs: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "rules.json"
+    path.write_bytes(content)
+    told = run(path, outputs)
+    assert isinstance(told.exception, InputError)
+    with pytest.raises(InputError, match=rf"rules\.json: found {found}"):
+        raise told.exception
+
+
+def test_a_task_without_hard_rules_says_so(outputs: Path, tmp_path: Path) -> None:
+    folder = put(candidate(2, Store(tmp_path / "store")), tmp_path / "task")
+    told = run(folder, outputs)
+    assert str(told.exception) == (
+        f"{folder}: found no rules.json; expected a task with hard rules. "
+        "This task has none to check."
+    )
+
+
+@pytest.mark.slow
+def test_every_released_task_with_rules_can_be_checked(demo: Demo, tmp_path: Path) -> None:
+    private = demo.out / "snapshots/latest/private"
+    files = sorted(private.glob("*/rules.json"))
+    assert len(files) > 10
+    told = benchmint("rules", "check", files[0].parent, tmp_path)
+    assert (told.returncode, told.stderr) == (1, "")
+    for path in files:
+        rows = orjson.loads(run(path.parent, tmp_path, "--json").stdout)
+        released = orjson.loads(path.read_bytes())["rules"]
+        assert [row["rule_id"] for row in rows] == [rule["rule_id"] for rule in released]

@@ -1,0 +1,56 @@
+"""What `benchmint verify` prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from data.snapshot import write_snapshot
+from flows.commands import verify
+from tests.data.snapshot.damage import edit_json
+from tests.data.snapshot.sample import release
+
+app = typer.Typer()
+app.command()(verify.command)
+
+
+def printed(folder: Path) -> tuple[int, list[str]]:
+    told = CliRunner().invoke(app, [str(folder)])
+    return told.exit_code, told.stdout.splitlines()
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    return write_snapshot(release(tmp_path, 3), tmp_path / "out").path
+
+
+def test_a_folder_or_file_of_another_kind_is_called_no_snapshot(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "file"):
+        code, lines = printed(place)
+        assert (code, len(lines)) == (1, 2)
+        assert lines[0].startswith("snapshot.not_one: ")
+        assert lines[1] == f"{place}: no snapshot"
+
+
+def test_one_finding_is_one(snapshot: Path) -> None:
+    assert printed(snapshot)[1][0] == "demo-2026.07.01: 2 tasks, 34 files, both halves: verified"
+    (snapshot / "notes").touch()
+    code, lines = printed(snapshot)
+    assert code == 1
+    assert lines[0] == "snapshot.not_part: notes: no part of a snapshot"
+    assert lines[1] == "demo-2026.07.01: 2 tasks, 34 files, both halves: 1 finding"
+
+
+def test_a_hostile_name_of_a_snapshot_stays_text(snapshot: Path) -> None:
+    edit_json(snapshot / "public/manifest.json", lambda told: told.update(snapshot="\x1b[2Jx"))
+    assert printed(snapshot)[1][-2].startswith("⟨U+001B⟩[2Jx: 2 tasks, ")
+
+
+def test_a_manifest_that_cannot_be_read_names_the_folder(snapshot: Path) -> None:
+    (snapshot / "public/manifest.json").write_bytes(b"{")
+    last = printed(snapshot)[1][-2]
+    assert last.startswith(f"{snapshot}, whose manifest cannot be read: 2 tasks, ")
