@@ -1,19 +1,22 @@
-"""`benchmint build`: session logs in, a verified snapshot out."""
+"""`benchmint build`: session logs in, a verified snapshot out.
+
+Most is imported when it is needed: together it takes seconds.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from data.contracts import SourceFormat
-from flows.configuration import load_settings
-from flows.logs import tell_all
 from flows.own_server import own_server
-from flows.source import require_apart, require_complete, require_there
+
+if TYPE_CHECKING:
+    from flows.recipe import Settings
 
 
 def command(
@@ -93,18 +96,30 @@ def command(
     overrides: dict[str, Any] = {"runtime": runtime}
     if format is not None:
         overrides["source"] = {"format": format}
+    if dry_run:
+        settings = _checked(config, overrides)
+        from flows.commands.build_plan import plan_and_report
+
+        plan_and_report(settings)
+        return
+    with own_server():  # first: it is imported on one core while the other imports what follows
+        settings = _checked(config, overrides)
+        if verbose:
+            from flows.logs import tell_all
+
+            tell_all()
+        from flows.commands.build_flow import build_and_report
+
+        build_and_report(settings, started)
+
+
+def _checked(config: Path | None, overrides: dict[str, Any]) -> Settings:
+    """The configuration, whose input is there, apart from the output, and complete."""
+    from flows.configuration import load_settings
+    from flows.source import require_apart, require_complete, require_there
+
     settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
     require_apart(settings.runtime)
     require_complete(settings.runtime)
     require_there(settings.runtime)
-    if dry_run:
-        from flows.commands.build_plan import plan_and_report  # imports Prefect: seconds
-
-        plan_and_report(settings)
-        return
-    if verbose:
-        tell_all()
-    with own_server():
-        from flows.commands.build_flow import build_and_report  # imports Prefect: seconds
-
-        build_and_report(settings, started)
+    return settings
