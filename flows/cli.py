@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from io import TextIOWrapper
@@ -15,6 +16,7 @@ from typer.main import get_command
 from data.errors import BenchmintError, place
 from flows.commands.table import add_commands
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _AGAIN = "Add --debug to see the traceback."
 _COMPLETION = ("--install-completion", "--show-completion")
 # Typer's switch from options that look for the shell in use to such as take its name.
@@ -103,6 +105,8 @@ def _program() -> TyperGroup:
 def _trouble(error: OSError) -> str:
     """What the operating system says about which file: its names are no session text."""
     why = error.strerror or type(error).__name__
+    if error.errno in _FULL:
+        return f"{why}: free some space where the output goes, or for temporary files, and repeat."
     if error.filename is None:
         return f"{why} at {place(error)}. {_AGAIN}"
     name = os.fsdecode(error.filename) if not isinstance(error.filename, int) else "a file"

@@ -67,10 +67,13 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
     shutil.rmtree(part, ignore_errors=True)  # left by a run that was killed
     part.mkdir(parents=True)
     bulk = Bulk(bytes_target, size) if bytes_target else None
-    summary = _write(part, size, seed, bulk)
-    if target.exists():
-        target.rmdir()
-    part.replace(target)
+    try:
+        summary = _write(part, size, seed, bulk)
+        if target.exists():
+            target.rmdir()
+        part.replace(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
     return summary
 
 

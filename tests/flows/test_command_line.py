@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -86,6 +89,18 @@ def test_wrong_use_is_one_line_and_two(
     assert error.startswith("benchmint: ")
     assert part in error
     assert error[:-1].isprintable()
+
+
+def test_a_full_disk_is_told_and_a_half_demo_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(import_module("data.demo.generate"), "write_signals", full)
+    code, _, told = _run(["demo", str(tmp_path / "demo"), "--size", "1"], monkeypatch, capsys)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert told.startswith("benchmint: No space left on device: free some space where")
 
 
 @pytest.mark.parametrize(
