@@ -54,7 +54,7 @@ def front_matter(readme: str) -> dict[str, Any]:
 def test_the_card_opens_with_what_the_hub_reads(pristine: Path) -> None:
     readme = (pristine / "public/README.md").read_text()
     assert front_matter(readme) == {
-        "pretty_name": "Benchmint demo",
+        "pretty_name": "Benchmint snapshot",
         "license": "cc-by-4.0",
         "language": ["en", "zh"],
         "tags": ["agents", "benchmark", "benchmint", "privacy-generated"],
