@@ -39,6 +39,20 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
     )
 
 
+def rejection_counts(staging: Path) -> Rows:
+    """How often each reason was given, the most frequent first, with one case of it."""
+    return _query(
+        staging,
+        """SELECT unit, gate, reason, sum(n)::BIGINT AS n, arg_max(observed, n) AS observed,
+                  arg_max("limit", n) AS "limit", min(example) AS example
+           FROM (SELECT unit, gate, reason, observed, "limit", count(*) AS n,
+                        min(item_id) AS example
+                 FROM rejections GROUP BY ALL)
+           GROUP BY unit, gate, reason ORDER BY n DESC, unit, gate, reason""",
+        {},
+    )
+
+
 def gates(staging: Path) -> list[str]:
     """The gates that measured or rejected something, by name."""
     rows = _query(staging, "SELECT gate FROM verdicts UNION SELECT gate FROM rejections", {})

@@ -18,6 +18,7 @@ from data.audit import (
     Rows,
     gates,
     reasons,
+    rejection_counts,
     rejections,
     story,
     turn_lines,
@@ -54,7 +55,7 @@ def command(
         "workspace"
     ),
 ) -> None:
-    """List rejections with what was observed and what is allowed, or tell one instance's story."""
+    """Count rejections by reason; list those of a gate or reason; tell one instance's story."""
     if export is not None:
         audit_page.export(out, export)
     if serve:
@@ -66,6 +67,12 @@ def command(
         raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")
     _require("gate", gate, gates(staging))
     _require("reason", reason, reasons(staging))
+    if instance is None and gate is None and reason is None and not as_json:
+        _show({"rejections by reason": rejection_counts(staging)}, as_json)
+        print(
+            "those of one reason: benchmint audit --reason R; all of them: benchmint audit --json"
+        )
+        return
     if instance is None:
         _show({"rejections": rejections(staging, RejectionFilter(gate, reason))}, as_json)
         return
@@ -80,7 +87,7 @@ def command(
             instance,
             "no such instance",
             "an instance id",
-            "List the instances with `benchmint audit`.",
+            "List instances with `benchmint audit --gate G`.",
         )
     if private:
         access_log.record(out / "private" / "access.log", "audit --private", instance)
@@ -102,6 +109,12 @@ def _show(told: dict[str, Rows], as_json: bool) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE  # piped: one line a row, nothing cut
+    with console.capture() as printed:
+        _print_tables(told, console)
+    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
+
+
+def _print_tables(told: dict[str, Rows], console: Console) -> None:
     for title, rows in told.items():
         if not rows:
             continue

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import io
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import NoReturn
 
 import pytest
@@ -169,9 +171,14 @@ def test_what_a_build_reads_besides_its_material_must_be_there(tmp_path: Path) -
         require_there(Runtime(signals=(tmp_path / "skills-2026-01-01.csv",)))
 
 
-def _staged(folder: Path) -> None:
-    row = LedgerRow("scan", "file", HOSTILE, Outcome.REJECTED, reason="file.empty", evidence={})
-    write_table(folder / "ledger.parquet", [ledger_record(row)], LEDGER)
+def _staged(
+    folder: Path, reasons: Mapping[str, str] = MappingProxyType({HOSTILE: "file.empty"})
+) -> None:
+    rows = [
+        LedgerRow("scan", "file", name, Outcome.REJECTED, reason=reason, evidence={})
+        for name, reason in reasons.items()
+    ]
+    write_table(folder / "ledger.parquet", map(ledger_record, rows), LEDGER)
     run = RunTables({"run_id": "r"}, {"ledger": [folder / "ledger.parquet"]})
     build_database(folder / "staging.duckdb", [run])
 
@@ -183,6 +190,20 @@ def test_a_hostile_name_is_listed_as_plain_text(
     code, out, _ = _run(["audit", "--out", str(tmp_path)], monkeypatch, capsys)
     assert code == 0
     assert "s/[/red][link=http://x]⟨U+001B⟩[2J name⟨U+202E⟩.jsonl" in out
+
+
+def test_without_a_filter_reasons_are_counted_with_a_case_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _staged(tmp_path, dict.fromkeys("bca", "file.empty") | {"d": "file.symlink"})
+    code, out, _ = _run(["audit", "--out", str(tmp_path)], monkeypatch, capsys)
+    lines = [line.split() for line in out.splitlines()]
+    assert (code, lines[0]) == (0, ["rejections", "by", "reason", "(2)"])
+    assert lines[2:4] == [["file", "file.empty", "3", "a"], ["file", "file.symlink", "1", "d"]]
+    code, out, _ = _run(
+        ["audit", "--reason", "file.empty", "--out", str(tmp_path)], monkeypatch, capsys
+    )
+    assert [line.split()[1] for line in out.splitlines()[2:]] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("instance", ["", "' OR 1=1 --", "%", "\udcff"])
