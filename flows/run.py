@@ -137,12 +137,16 @@ def release_key(path: Path) -> bytes:
 
 @cache
 def code_version() -> str:
-    """SHA-256 over the packages' source files, shortened: part of every stage's key."""
+    """SHA-256 over the packages' source files, shortened: part of every stage's key.
+
+    Without the demo generator: no stage runs it, and what it writes is input like any other.
+    """
+    demo = ROOT / "data" / "demo"
     files = sorted(
         path
         for package in PACKAGES
         for path in (ROOT / package).rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and path.suffix != ".pyc" and not path.is_relative_to(demo)
     )
     return digest([[path.relative_to(ROOT).as_posix(), file_digest(path)] for path in files])[:16]
 

@@ -30,7 +30,10 @@ RUNS = Table(
         "n_tasks": (pl.Int64, "tasks released; null if none was published"),
         "privacy": (pl.String, "generated, public or masked"),
         "recipe_digest": (pl.String, "SHA-256 of the resolved recipe"),
-        "code_version": (pl.String, "SHA-256 over the packages' source files, shortened"),
+        "code_version": (
+            pl.String,
+            "SHA-256 over the packages' source files but the demo's, shortened",
+        ),
         "release_key_digest": (pl.String, "SHA-256 of the release key"),
         "n_inputs": (pl.Int64, "inputs with a digest in the manifest"),
         "problem": (pl.String, "why its other tables are not here; null if they are"),
