@@ -149,6 +149,8 @@ def unrepeated(filings: list[Filing]) -> tuple[list[Filing], list[LedgerRow]]:
     return sorted(kept, key=lambda filing: (filing.company, filing.document)), rows
 
 
-def _content(filing: Filing) -> tuple[str, date, date, str, str, int]:
+def _content(filing: Filing) -> tuple[str, date, date, date, str, str, str, int]:
+    """All that a filing says, its place last: that one decides only between equal copies."""
+    days = filing.start, filing.end, filing.filed
     tables = repr([list(table.items()) for table in filing.tables])
-    return filing.company, filing.start, filing.end, tables, filing.file, filing.line
+    return filing.company, *days, filing.description, tables, filing.file, filing.line

@@ -96,6 +96,19 @@ def test_a_document_told_twice_counts_once(tmp_path: Path) -> None:
     assert values == [["1"], ["1"]]
 
 
+@pytest.mark.parametrize(
+    "change", [{"docDescription": QUARTERS[1]}, {"submitDateTime": "2021-06-26 15:02"}]
+)
+def test_which_copy_of_a_document_stays_depends_on_all_it_says(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    once = filing("S1", QUARTERS[0], pl={"売上高": "1"})
+    copies = [company("E00001", once), company("E00001", once | change)]
+    told = [read(tmp_path, *order) for order in (copies, copies[::-1])]
+    assert told[0].points.equals(told[1].points)
+    assert told[0].rows.equals(told[1].rows)
+
+
 @pytest.mark.parametrize("cut", [5, 60, -12])
 def test_a_broken_file_keeps_the_lines_before_the_break(tmp_path: Path, cut: int) -> None:
     path = write(tmp_path / NAME, [GOOD, GOOD])
