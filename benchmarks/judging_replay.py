@@ -31,6 +31,7 @@ LIMIT = 60.0  # seconds: the bar
 SERVER = "benchmarks.judging_replay_server"
 STORE = Path("private", "captures", "llm")
 _KEY = "5a" * 32
+_TIMED = ("timings.parquet", "sums.json")  # seconds, and the digests of all files, theirs too
 
 
 def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
             f"{output.stage}/{path.relative_to(output.path)}": file_digest(path)
             for output in pool.outputs
             for path in sorted(output.path.rglob("*"))
-            if path.is_file() and path.name != "timings.parquet"
+            if path.is_file() and path.name not in _TIMED
         },
         "load": round(os.getloadavg()[0], 1),
     }
