@@ -28,7 +28,7 @@ from construction.tables.questions.contracts import QuestionConfig
 from construction.tables.readers.edinet.config import EdinetConfig
 from construction.tables.readers.sec.config import SecConfig
 from data.canonical import digest
-from data.contracts import Disclosure, Lane, SourceFormat, StageConfig
+from data.contracts import Count, Disclosure, Lane, Share, SourceFormat, StageConfig
 from data.snapshot import layout
 from data.snapshot.release import CardConfig
 from flows.masking_recipe import MaskingRecipe
@@ -51,7 +51,7 @@ class ReleaseConfig(StageConfig):
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)] = "benchmint"
     release_date: dt.date = DEMO_DATE
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")] = "1.0.0"
-    seed: Annotated[int, Field(ge=0)] = 20260115
+    seed: Count = 20260115
     card: CardConfig = CardConfig()
 
 
@@ -75,7 +75,7 @@ class DemoConfig(StageConfig):
     """The generated workspace that is built when no sessions are given."""
 
     size: Annotated[int, Field(gt=0)] = 60
-    seed: Annotated[int, Field(ge=0)] = 7
+    seed: Count = 7
 
 
 class SignalsRecipe(StageConfig):
@@ -107,10 +107,10 @@ class SelectionRecipe(StageConfig):
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
-    max_changed: Annotated[float, Field(ge=0, le=1)] | None = None
+    max_changed: Share | None = None
     objective: Objective = Objective.MARGINS
     pilots: tuple[str, ...] = ()
-    selection_threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    selection_threshold: Share | None = None
     lane_shares: Mapping[LaneName, Band] = Field(
         default_factory=lambda: {"questions": Band(high=0.3)}
     )

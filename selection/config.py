@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from data.contracts import Share, StageConfig
+from data.contracts import Count, Share, StageConfig
 
 
 class Objective(StrEnum):
@@ -75,4 +75,4 @@ class SelectionConfig(StageConfig):
     must_exclude: tuple[str, ...] = ()
     budget: Annotated[float, Field(gt=0)] | None = None
     max_changed: Share | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Count = 0

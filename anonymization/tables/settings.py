@@ -13,7 +13,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from anonymization.tables.config import Name, PerturbMethod, Step, TableConfig
-from data.contracts import Share, StageConfig
+from data.contracts import Count, Share, StageConfig
 
 _STRENGTHS: Mapping[PerturbMethod, tuple[float, ...]] = {
     PerturbMethod.LSD: (1, 2, 3),
@@ -32,9 +32,9 @@ class FidelityConfig(StageConfig):
     """
 
     min_rows: Annotated[int, Field(ge=2)] = 30
-    max_d: Annotated[float, Field(ge=0, le=1)] = 0.05
+    max_d: Share = 0.05
     max_wasserstein: Annotated[float, Field(ge=0)] = 0.05
-    max_beyond: Annotated[float, Field(ge=0, le=1)] = 0.0
+    max_beyond: Share = 0.0
 
 
 class AggregateConfig(StageConfig):
@@ -125,4 +125,4 @@ class UtilityLimits(StageConfig):
     min_spearman: Share = 0.94
     max_flips: Share = 0.10
     max_sums: Annotated[float, Field(ge=0)] = 0.01
-    max_broken: Annotated[int, Field(ge=0)] = 0
+    max_broken: Count = 0

@@ -33,7 +33,7 @@ from construction.judging.prompted.contracts import Asker, Judged, PromptedConfi
 from construction.judging.prompted.grading import lay_down_grading
 from construction.judging.prompted.task_class import TaskGroup, name_classes
 from construction.judging.prompted.taxonomy import classify
-from data.contracts import Candidate, StageConfig, TaskClass
+from data.contracts import Candidate, Count, StageConfig, TaskClass
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class ModelCalls(StageConfig):
 
     mode: Literal[Mode.LIVE, Mode.RECORD, Mode.REPLAY, Mode.BATCH] = Mode.RECORD
     prices: Prices = Prices()
-    budget_tokens: Annotated[int, Field(ge=0)] | None = None
+    budget_tokens: Count | None = None
     budget_cost: Annotated[float, Field(ge=0)] | None = None
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from data.contracts import Popularity, Share, StageConfig
+from data.contracts import Count, Popularity, Share, StageConfig
 
 
 class Counting(StrEnum):
@@ -82,5 +82,5 @@ class SignalsConfig(StageConfig):
     scoring: ScoringConfig = ScoringConfig()
     clusters: ClusterConfig = ClusterConfig()
     gap: GapConfig = GapConfig()
-    ideas: Annotated[int, Field(ge=0)] = 120  # seed ideas to apportion over the patterns
+    ideas: Count = 120  # seed ideas to apportion over the patterns
     max_ideas: Annotated[int, Field(gt=0)] = 12  # for one pattern

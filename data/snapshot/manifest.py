@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from data.canonical import digest
-from data.contracts import Candidate
+from data.contracts import Candidate, Count
 from data.errors import ReleaseError
 from data.snapshot import layout
 from data.snapshot.books import Frames
@@ -17,7 +17,6 @@ from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import PrivacyStamp, Release
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Count = Annotated[int, Field(ge=0)]
 
 
 class _Closed(BaseModel):

@@ -68,7 +68,7 @@ def command(
     _require("gate", gate, gates(staging))
     _require("reason", reason, reasons(staging))
     if instance is None and gate is None and reason is None and not as_json:
-        _show({"rejections by reason": rejection_counts(staging)}, as_json)
+        _show({"rejections by reason": rejection_counts(staging)}, as_json=False)
         print(
             "those of one reason: benchmint audit --reason R; all of them: benchmint audit --json"
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from data.contracts import StageConfig
+from data.contracts import Share, StageConfig
 from selection.sampling.damping import Damping
 
 SEPARATOR = " | "
@@ -30,7 +30,7 @@ class SamplingConfig(StageConfig):
     """
 
     size: Annotated[int, Field(ge=1)] = 500
-    us_share: Annotated[float, Field(ge=0, le=1)] = 0.5
+    us_share: Share = 0.5
     damping: Damping = Damping.SQRTLOG
     design: Design = Design.WITHOUT_REPLACEMENT
     reserve: Annotated[float, Field(ge=0)] = 2.0

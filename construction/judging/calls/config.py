@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 
 from construction.judging.calls.contracts import Usage
-from data.contracts import StageConfig
+from data.contracts import Count, StageConfig
 from data.errors import ConfigError
 
 
@@ -52,7 +52,7 @@ class LlmConfig(StageConfig):
     seed: int | None = 0
     image_tokens: Annotated[int, Field(gt=0)] = 4096
     prices: Prices = Prices()
-    budget_tokens: Annotated[int, Field(ge=0)] | None = None
+    budget_tokens: Count | None = None
     budget_cost: Annotated[float, Field(ge=0)] | None = None
 
     @property

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from construction.judging.calls.contracts import Answered, Question, Unanswered, Usage
 from construction.judging.contracts import RoleClass
-from data.contracts import StageConfig
+from data.contracts import Count, StageConfig
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class PromptedConfig(StageConfig):
     path_chars: Annotated[int, Field(gt=0)] = 200
     rewrite_chars: Annotated[int, Field(gt=0)] = 8_000
     class_members: Annotated[int, Field(gt=0)] = 12
-    class_neighbours: Annotated[int, Field(ge=0)] = 4
+    class_neighbours: Count = 4
     member_chars: Annotated[int, Field(gt=0)] = 500
     wording_chars: Annotated[int, Field(gt=0)] = 700
     min_ideas: Annotated[int, Field(gt=0)] = 5
