@@ -18,9 +18,9 @@ import orjson
 
 from benchmarks.agreement import Interval, accuracy, agreement
 from construction.judging.contracts import Case
-from construction.judging.offline.containment import ContainmentConfig
-from construction.judging.offline.roles import TaxonomyConfig, role_of
-from construction.judging.prompted.containment import rules_opinion
+from construction.judging.model.containment import rules_opinion
+from construction.judging.rules.containment import ContainmentConfig
+from construction.judging.rules.roles import TaxonomyConfig, role_of
 from construction.sessions.mechanical import MechanicalConfig
 from construction.sessions.package import Identity, package
 from construction.sessions.scan import scan, shards

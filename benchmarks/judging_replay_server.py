@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from construction.judging.file_types import TYPES
-from construction.judging.offline.taxonomy import business_task
-from construction.judging.prompted.catalogue import default_catalogue
-from construction.judging.prompted.grading import Dimension
+from construction.judging.model.catalogue import default_catalogue
+from construction.judging.model.grading import Dimension
+from construction.judging.rules.taxonomy import business_task
 from data.atomic import write_bytes
 from data.canonical import digest
 from tests.construction.judging.calls.fault_replies import Said

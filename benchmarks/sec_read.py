@@ -76,7 +76,7 @@ def _run(side: str, material: Path) -> dict[str, Any]:
 def _child(side: str, path: Path) -> dict[str, Any]:
     """Times of each reading, peak memory in MiB after the first, and what came out."""
     if side == "us":
-        from construction.tables.readers.sec.read import read_sec
+        from construction.statements.readers.sec.read import read_sec
 
         def read() -> dict[str, int]:
             told = read_sec([path])

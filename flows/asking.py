@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from construction.tables.model import Statements
-from construction.tables.questions.contracts import STAGE, Question
-from construction.tables.questions.index import index_database
-from construction.tables.questions.make import make_questions
+from construction.statements.model import Statements
+from construction.statements.questions.contracts import STAGE, Question
+from construction.statements.questions.index import index_database
+from construction.statements.questions.make import make_questions
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.ledger import close, tally
 from flows.recipe import QuestionsRecipe

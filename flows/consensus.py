@@ -11,8 +11,8 @@ from construction.judging.calls.config import LlmConfig
 from construction.judging.consensus import RULES, STAGE, UNIT, ConsensusConfig, Routed, route
 from construction.judging.contracts import Case, Containment
 from construction.judging.judge import contain
-from construction.judging.prompted.containment import rules_opinion
-from construction.judging.prompted.contracts import Judged
+from construction.judging.model.containment import rules_opinion
+from construction.judging.model.contracts import Judged
 from construction.judging.review import (
     Decisions,
     ReviewItem,

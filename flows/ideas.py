@@ -16,11 +16,11 @@ import orjson
 from pydantic import TypeAdapter
 
 from construction.judging.judge import JudgingConfig, ModelStage, client_config
-from construction.judging.offline.ideas import suggest_ideas
-from construction.judging.prompted.contracts import Asker
-from construction.judging.prompted.ideas import propose_ideas
-from construction.judging.prompted.prefilters import PREFILTER, STAGE, Proposed
-from construction.judging.prompted.prompt import load_prompt
+from construction.judging.model.contracts import Asker
+from construction.judging.model.ideas import propose_ideas
+from construction.judging.model.prefilters import PREFILTER, STAGE, Proposed
+from construction.judging.model.prompt import load_prompt
+from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
 from data.canonical import canonical_json

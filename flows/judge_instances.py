@@ -19,9 +19,9 @@ from construction.judging.judge import (
     lay_down,
     verdicts,
 )
-from construction.judging.prompted.containment import STAGE as CONTAINMENT
-from construction.judging.prompted.contracts import Asker, Judged
-from construction.judging.prompted.prompt import prompts_digest
+from construction.judging.model.containment import STAGE as CONTAINMENT
+from construction.judging.model.contracts import Asker, Judged
+from construction.judging.model.prompt import prompts_digest
 from construction.judging.review import Decisions, recorded, write_items
 from data.atomic import private_dir
 from data.canonical import digest

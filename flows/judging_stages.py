@@ -12,10 +12,10 @@ from anonymization.documents.document import pieces_in
 from construction.judging.consensus import RULES
 from construction.judging.contracts import Case, Containment, ContainmentReason, Grading, Taxonomy
 from construction.judging.judge import completed, contained
-from construction.judging.prompted.asking import rows
-from construction.judging.prompted.containment import STAGE as CONTAINMENT
-from construction.judging.prompted.contracts import Judged
-from construction.judging.prompted.task_class import STAGE as TASK_CLASS
+from construction.judging.model.asking import rows
+from construction.judging.model.containment import STAGE as CONTAINMENT
+from construction.judging.model.contracts import Judged
+from construction.judging.model.task_class import STAGE as TASK_CLASS
 from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
 from construction.judging.review import with_decisions as decided
 from data.atomic import write_bytes

@@ -12,7 +12,7 @@ from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, Mode
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.judge import client_config
-from construction.judging.prompted.contracts import Judged
+from construction.judging.model.contracts import Judged
 from data.atomic import private_dir
 from data.contracts import Scalar
 from data.errors import ReleaseError

@@ -17,16 +17,16 @@ import orjson
 
 from construction.judging.calls.contracts import Image
 from construction.judging.judge import ModelStage
-from construction.judging.prompted import phrasing
-from construction.judging.prompted.contracts import Judged
-from construction.judging.prompted.prompt import load_prompt
-from construction.tables.enrichment.raster import render_png
-from construction.tables.questions.candidates import candidate_of
-from construction.tables.questions.contracts import Question
-from construction.tables.questions.index import index_database
-from construction.tables.questions.output import numbers_of, write_questions
-from construction.tables.questions.stored import stored_questions
-from construction.tables.store import read_statements
+from construction.judging.model import phrasing
+from construction.judging.model.contracts import Judged
+from construction.judging.model.prompt import load_prompt
+from construction.statements.enrichment.raster import render_png
+from construction.statements.questions.candidates import candidate_of
+from construction.statements.questions.contracts import Question
+from construction.statements.questions.index import index_database
+from construction.statements.questions.output import numbers_of, write_questions
+from construction.statements.questions.stored import stored_questions
+from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, Scalar, StageKind

@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn, TypeVar
 
-from construction.judging.prompted.containment import STAGE as CONTAINMENT
-from construction.judging.prompted.phrasing import STAGE as PHRASE
-from construction.judging.prompted.prefilters import STAGE as IDEAS
+from construction.judging.model.containment import STAGE as CONTAINMENT
+from construction.judging.model.phrasing import STAGE as PHRASE
+from construction.judging.model.prefilters import STAGE as IDEAS
 from construction.sessions.candidates import STAGE as PACKAGE
 from construction.sessions.probe.transport import Wire
 from construction.sessions.reach import STAGE as NETWORK

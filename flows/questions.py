@@ -13,22 +13,22 @@ from pathlib import Path
 import orjson
 import polars as pl
 
-from construction.tables.categories.assign import assign, load_rules
-from construction.tables.cleaning import plain_texts
-from construction.tables.enrichment.enrich import enrich, write_pictures
-from construction.tables.filters import filter_points
-from construction.tables.hierarchy.rebuild import rebuild
-from construction.tables.hierarchy.report import hierarchy_report
-from construction.tables.model import TABLES, Statements
-from construction.tables.periods.config import PeriodConfig
-from construction.tables.periods.derive import derived_points
-from construction.tables.periods.fill import with_periods
-from construction.tables.questions.output import numbers_of
-from construction.tables.questions.schemas import QUESTIONS
-from construction.tables.questions.stored import store_questions
-from construction.tables.readers.edinet.read import read_edinet
-from construction.tables.readers.sec.read import read_sec
-from construction.tables.store import read_statements, write_statements
+from construction.statements.categories.assign import assign, load_rules
+from construction.statements.cleaning import plain_texts
+from construction.statements.enrichment.enrich import enrich, write_pictures
+from construction.statements.filters import filter_points
+from construction.statements.hierarchy.rebuild import rebuild
+from construction.statements.hierarchy.report import hierarchy_report
+from construction.statements.model import TABLES, Statements
+from construction.statements.periods.config import PeriodConfig
+from construction.statements.periods.derive import derived_points
+from construction.statements.periods.fill import with_periods
+from construction.statements.questions.output import numbers_of
+from construction.statements.questions.schemas import QUESTIONS
+from construction.statements.questions.stored import store_questions
+from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.sec.read import read_sec
+from construction.statements.store import read_statements, write_statements
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome

@@ -21,12 +21,12 @@ from construction.sessions.config import SessionsConfig
 from construction.sessions.probe.client import NetworkRuntime
 from construction.signals.collect import CollectConfig
 from construction.signals.config import SignalsConfig
-from construction.tables.enrichment.contracts import EnrichmentConfig
-from construction.tables.filters import FilterConfig
-from construction.tables.hierarchy.rebuild import HierarchyConfig
-from construction.tables.questions.contracts import QuestionConfig
-from construction.tables.readers.edinet.config import EdinetConfig
-from construction.tables.readers.sec.config import SecConfig
+from construction.statements.enrichment.contracts import EnrichmentConfig
+from construction.statements.filters import FilterConfig
+from construction.statements.hierarchy.rebuild import HierarchyConfig
+from construction.statements.questions.contracts import QuestionConfig
+from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.sec.config import SecConfig
 from data.canonical import digest
 from data.contracts import Count, Disclosure, Lane, Share, SourceFormat, StageConfig
 from data.snapshot import layout

@@ -15,7 +15,7 @@ from anonymization.tables.settings import (
     TablesConfig,
     UtilityLimits,
 )
-from construction.tables.model import TABLES
+from construction.statements.model import TABLES
 from data.contracts import StageConfig
 from data.errors import ReleaseError
 from data.snapshot import layout

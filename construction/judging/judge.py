@@ -12,27 +12,27 @@ from pydantic import AfterValidator, Field
 from construction.judging.calls.config import LlmConfig, Mode, Prices
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import Case, Containment, Grading, Taxonomy
-from construction.judging.offline.classes import (
+from construction.judging.model.catalogue import default_catalogue
+from construction.judging.model.containment import (
+    judge_containment,
+    rules_opinion,
+    rules_verdict,
+)
+from construction.judging.model.contracts import Asker, Judged, PromptedConfig
+from construction.judging.model.grading import lay_down_grading
+from construction.judging.model.task_class import TaskGroup, name_classes
+from construction.judging.model.taxonomy import classify
+from construction.judging.rules.classes import (
     ClassesConfig,
     ClassGroup,
     Member,
     induce_classes,
     split_classes,
 )
-from construction.judging.offline.containment import ContainmentConfig
-from construction.judging.offline.grading import GradingConfig, grade
-from construction.judging.offline.roles import TaxonomyConfig
-from construction.judging.offline.taxonomy import judge_taxonomies
-from construction.judging.prompted.catalogue import default_catalogue
-from construction.judging.prompted.containment import (
-    judge_containment,
-    rules_opinion,
-    rules_verdict,
-)
-from construction.judging.prompted.contracts import Asker, Judged, PromptedConfig
-from construction.judging.prompted.grading import lay_down_grading
-from construction.judging.prompted.task_class import TaskGroup, name_classes
-from construction.judging.prompted.taxonomy import classify
+from construction.judging.rules.containment import ContainmentConfig
+from construction.judging.rules.grading import GradingConfig, grade
+from construction.judging.rules.roles import TaxonomyConfig
+from construction.judging.rules.taxonomy import judge_taxonomies
 from data.contracts import Candidate, Count, StageConfig, TaskClass
 
 T = TypeVar("T")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.preflight import NAME as PREFLIGHT
 from construction.judging.preflight import PreflightConfig
-from construction.judging.prompted.containment import STAGE as CONTAINMENT
 from construction.sessions.gates.fixture import NAME as FIXTURE
 from construction.sessions.gates.length import NAME as LENGTH
 from construction.sessions.gates.network import NAME as NETWORK

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from construction.judging.deliverables import ANSWER, expected_deliverables
+from construction.judging.hard_rules import hard_rules
 from construction.judging.language import language_of
-from construction.judging.rules import hard_rules
 from construction.sessions.mentions import output_files
 from construction.sessions.merge import LeftOut, as_thread, background, merge_turns
 from construction.sessions.prompt import prompt_text, with_released_paths

@@ -9,8 +9,8 @@ import orjson
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from construction.judging.rules import check
-from construction.judging.rules_checks import RuleResult
+from construction.judging.hard_rule_checks import RuleResult
+from construction.judging.hard_rules import check
 from data.contracts import Rule
 from data.errors import InputError
 from data.snapshot.neutralise import one_line

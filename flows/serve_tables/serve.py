@@ -13,9 +13,9 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 
-from construction.tables.model import COMPANIES, POINTS, SERIES
-from construction.tables.store import read_tables
-from construction.tables.tools.database import Database, index_database
+from construction.statements.model import COMPANIES, POINTS, SERIES
+from construction.statements.store import read_tables
+from construction.statements.tools.database import Database, index_database
 from flows.loopback import LOOPBACK, listen
 
 PATH = "/mcp"

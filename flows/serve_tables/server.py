@@ -20,8 +20,8 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from construction.tables.tools.database import Database
-from construction.tables.tools.results import Companies, Refusal, SeriesList
+from construction.statements.tools.database import Database
+from construction.statements.tools.results import Companies, Refusal, SeriesList
 from data.errors import place
 from data.snapshot.neutralise import one_line
 from flows.serve_tables.call_log import Call, CallLog

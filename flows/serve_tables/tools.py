@@ -8,18 +8,18 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from construction.tables.periods.query import Basis
-from construction.tables.tools.companies import discover_companies
-from construction.tables.tools.database import Database
-from construction.tables.tools.fundamentals import get_company_fundamentals
-from construction.tables.tools.results import (
+from construction.statements.periods.query import Basis
+from construction.statements.tools.companies import discover_companies
+from construction.statements.tools.database import Database
+from construction.statements.tools.fundamentals import get_company_fundamentals
+from construction.statements.tools.results import (
     Companies,
     Fundamentals,
     LookupLimits,
     Refusal,
     SeriesList,
 )
-from construction.tables.tools.series import discover_company_series
+from construction.statements.tools.series import discover_company_series
 
 LIMITS = LookupLimits()
 Answer = Companies | SeriesList | Fundamentals

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from construction.tables.answers.check import check_answer
-from construction.tables.answers.contracts import GoldAnswer
+from construction.statements.answers.check import check_answer
+from construction.statements.answers.contracts import GoldAnswer
 from tests.challenge.harness import Case, load
 
 CASES = load("answers")

@@ -15,20 +15,20 @@ import pytest
 
 from construction.judging.calls.contracts import Question
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.offline.containment import ContainmentConfig
-from construction.judging.offline.containment import judge_containment as judge_by_rules
-from construction.judging.prompted.addressed import addresses_judge, case_addresses_judge
-from construction.judging.prompted.asking import question
-from construction.judging.prompted.containment import (
+from construction.judging.model.addressed import addresses_judge, case_addresses_judge
+from construction.judging.model.asking import question
+from construction.judging.model.containment import (
     containment_stage,
     judge_containment,
     rules_opinion,
 )
-from construction.judging.prompted.contracts import JudgeReason
-from construction.judging.prompted.prompt import load_prompt
+from construction.judging.model.contracts import JudgeReason
+from construction.judging.model.prompt import load_prompt
+from construction.judging.rules.containment import ContainmentConfig
+from construction.judging.rules.containment import judge_containment as judge_by_rules
 from data.contracts import Deliverable, Fixture
 from tests.challenge.harness import load
-from tests.construction.judging.prompted.fakes import CONFIG, Scripted, case
+from tests.construction.judging.model.fakes import CONFIG, Scripted, case
 
 Trick = dict[str, Any]
 TRICKS = load("injection")

@@ -21,8 +21,8 @@ from flows.consensus import REVIEW, Consented, ask_annotators
 from flows.recipe import Settings
 from flows.run import Run
 from flows.steps import without_prefect
-from tests.construction.judging.offline.cases import case
-from tests.construction.judging.prompted.fakes import Scripted
+from tests.construction.judging.model.fakes import Scripted
+from tests.construction.judging.rules.cases import case
 
 GOOD = case(
     "Count the errors in gateway.csv by service and save the table as errors.xlsx.",

@@ -9,7 +9,7 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging.prompted.prefilters import PREFILTER, STAGE, IdeaReason
+from construction.judging.model.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.contracts import Case, Containment, ContainmentReason
 from construction.judging.judge import JudgingConfig, ModelCalls, contain
-from construction.judging.prompted.contracts import Judged
+from construction.judging.model.contracts import Judged
 from construction.judging.review import Decision, Topic, record, recorded
 from data.errors import ReleaseError
 from flows.judge_instances import labelled
@@ -28,8 +28,8 @@ from flows.judging_stages import (
     write_labelled,
 )
 from flows.model_calls import settled
-from tests.construction.judging.offline.cases import case
-from tests.construction.judging.prompted.fakes import Scripted, always
+from tests.construction.judging.model.fakes import Scripted, always
+from tests.construction.judging.rules.cases import case
 
 RULES = JudgingConfig()
 GOOD = case(

@@ -11,19 +11,19 @@ import pytest
 
 from construction.judging.calls.config import Prices
 from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
-from construction.judging.prompted.contracts import JudgeReason
-from construction.tables.questions.contracts import Question, QuestionConfig
-from construction.tables.questions.make import make_questions
-from construction.tables.questions.output import numbers_of
-from construction.tables.questions.stored import store_questions, stored_questions
-from construction.tables.store import write_statements
+from construction.judging.model.contracts import JudgeReason
+from construction.statements.questions.contracts import Question, QuestionConfig
+from construction.statements.questions.make import make_questions
+from construction.statements.questions.output import numbers_of
+from construction.statements.questions.stored import store_questions, stored_questions
+from construction.statements.store import write_statements
 from data.errors import ReleaseError
 from flows.model_calls import one_budget, open_client
 from flows.phrasing import STAGE, Phrased, phrase_questions
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.stored_pool import read_pool
-from tests.construction.tables.questions.small import Book, drawn
+from tests.construction.statements.questions.small import Book, drawn
 from tests.flows.model_server import Served, lanes, model_server
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><path d="M1 1h9"/></svg>'

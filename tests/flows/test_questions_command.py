@@ -9,8 +9,8 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.tables.answers.check import check_answer
-from construction.tables.answers.contracts import GoldAnswer
+from construction.statements.answers.check import check_answer
+from construction.statements.answers.contracts import GoldAnswer
 from data.demo.statements import write_demo_statements
 from tests.flows.command import benchmint
 

@@ -17,14 +17,14 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from construction.tables.store import write_statements
-from construction.tables.tools.database import Database
+from construction.statements.store import write_statements
+from construction.statements.tools.database import Database
 from data.errors import InputError
 from flows.serve_tables.call_log import Call, CallLog
 from flows.serve_tables.serve import open_database, serve_http
 from flows.serve_tables.server import answer, build_server
 from tests.conftest import REPO
-from tests.construction.tables.tools.tiny import (
+from tests.construction.statements.tools.tiny import (
     KIRIGAURA,
     QUANDELL,
     REVENUE,

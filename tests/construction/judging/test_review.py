@@ -49,7 +49,7 @@ from data.access_log import BrokenChain
 from data.access_log import check as check_log
 from data.errors import InputError
 from flows.commands import review as command
-from tests.construction.judging.prompted.fakes import case
+from tests.construction.judging.model.fakes import case
 
 DAY = date(2025, 11, 22)
 LIMITS = SheetLimits(seconds=20)

@@ -12,9 +12,8 @@ import pytest
 from construction.judging.calls.contracts import Question
 from construction.judging.consensus import ConsensusConfig, Endorsed
 from construction.judging.contracts import Containment, ContainmentReason
-from construction.judging.offline.containment import ContainmentConfig
-from construction.judging.prompted.containment import rules_opinion
-from construction.judging.prompted.contracts import Judged
+from construction.judging.model.containment import rules_opinion
+from construction.judging.model.contracts import Judged
 from construction.judging.rounds import (
     ReleaseRounds,
     Round,
@@ -27,9 +26,10 @@ from construction.judging.rounds import (
     with_release,
     write_rounds,
 )
+from construction.judging.rules.containment import ContainmentConfig
 from data.canonical import digest
 from data.errors import InputError
-from tests.construction.judging.prompted.fakes import CONFIG, Scripted, case
+from tests.construction.judging.model.fakes import CONFIG, Scripted, case
 
 WHO = ConsensusConfig(annotators=("rules", "m"))
 ONE = case("Write a note on parking.", item_id="one")

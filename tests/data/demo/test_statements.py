@@ -19,11 +19,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.tables.model import Statements
-from construction.tables.readers.edinet.config import EdinetConfig
-from construction.tables.readers.edinet.read import read_edinet
-from construction.tables.readers.sec.config import SecConfig
-from construction.tables.readers.sec.read import read_sec
+from construction.statements.model import Statements
+from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.sec.config import SecConfig
+from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome
 from data.demo.statements import write_demo_statements
 from data.demo.statements.plan import japanese_companies, us_companies

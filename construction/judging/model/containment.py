@@ -1,0 +1,113 @@
+"""Self-containment by a model, under rules that it cannot outvote (EnterpriseClawBench, app. B.1).
+
+An acceptance gives way to facts: no words at all, nothing but thanks, a file that the request
+speaks of and that is not there. Where the material speaks to its judge, the rules are asked too,
+and a verdict stands only if both give the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.model.addressed import case_addresses_judge, unaddressed
+from construction.judging.model.asking import Checked, Stage, ask
+from construction.judging.model.cases import case_content
+from construction.judging.model.contracts import (
+    Asker,
+    Fault,
+    Judged,
+    JudgeReason,
+    PromptedConfig,
+)
+from construction.judging.model.prompt import load_prompt
+from construction.judging.model.rewriting import check_rewrite, shown
+from construction.judging.reading import read
+from construction.judging.rules import containment as rules
+from construction.judging.rules.named import missing_files
+
+STAGE = "self_containment"
+SecondOpinion = Callable[[Case], Containment]
+
+
+def judge_containment(
+    cases: Sequence[Case],
+    client: Asker,
+    config: PromptedConfig,
+    second: SecondOpinion | None = None,
+) -> list[Judged[Containment]]:
+    """The verdict on each case, in order.
+
+    `second` (`rules_opinion`) is asked where material speaks to its judge; without it such cases
+    are errored and go to review.
+    """
+    return ask(containment_stage(config, second), cases, client)
+
+
+def rules_opinion(config: rules.ContainmentConfig) -> SecondOpinion:
+    """The judgement of the rules engine, deaf to what is said to the judge."""
+    return lambda case: rules.judge_containment(unaddressed(case), config)
+
+
+def rules_verdict(config: rules.ContainmentConfig) -> SecondOpinion:
+    """As `rules_opinion`, without rewritten prompts: for comparing verdicts."""
+    return lambda case: rules.verdict(unaddressed(case), config)
+
+
+def containment_stage(
+    config: PromptedConfig, second: SecondOpinion | None = None
+) -> Stage[Case, Containment, Containment]:
+    """The stage, for callers that want its requests or checks alone."""
+    return Stage(
+        prompt=load_prompt("containment"),
+        answer=Containment,
+        item_id=lambda case: case.candidate.task_id,
+        content=lambda case, cleaner: case_content(case, cleaner, config),
+        check=lambda case, answer: _check(case, answer, config, second),
+    )
+
+
+def fact_against(case: Case) -> ContainmentReason | None:
+    """What rules out self-containment whatever anybody says."""
+    sentences = read(case.request)
+    has_files = bool(case.candidate.fixtures)
+    if not sentences or (all(one.chatter for one in sentences) and not has_files):
+        return ContainmentReason.CONVERSATION_ONLY
+    return ContainmentReason.MISSING_INPUT if missing_files(case) else None
+
+
+def _check(
+    case: Case, answer: Containment, config: PromptedConfig, second: SecondOpinion | None
+) -> Checked[Containment] | Fault:
+    if answer.self_contained != (answer.reason_code is ContainmentReason.SELF_CONTAINED):
+        return Fault(JudgeReason.CONTRADICTION, answer.reason_code)
+    fact = fact_against(case) if answer.self_contained else None
+    if fact is not None:
+        return Checked(_overruled(fact), ("overruled by a fact",))
+    if case_addresses_judge(case):
+        if second is None:
+            return Fault(JudgeReason.ADDRESSED)
+        other = second(case)
+        if other.self_contained != answer.self_contained:
+            return Fault(JudgeReason.DISPUTED, f"model {answer.reason_code}, {other.reason_code}")
+    return _with_rewrite(case, answer, config)
+
+
+def _overruled(fact: ContainmentReason) -> Containment:
+    return Containment(
+        self_contained=False,
+        reason_code=fact,
+        brief_reason="a fact of the case overrules the model's acceptance",
+    )
+
+
+def _with_rewrite(case: Case, answer: Containment, config: PromptedConfig) -> Checked[Containment]:
+    """The verdict, without a rewritten prompt that will not do."""
+    if answer.rewritten_prompt is None:
+        return Checked(answer)
+    rewritten = shown(answer.rewritten_prompt)
+    fault = check_rewrite(rewritten, case, config) if answer.self_contained else None
+    if answer.self_contained and fault is None:
+        return Checked(answer.model_copy(update={"rewritten_prompt": rewritten}))
+    note = f"rewritten prompt dropped: {fault.reason}" if fault else "rewritten prompt dropped"
+    return Checked(answer.model_copy(update={"rewritten_prompt": None}), (note,))

@@ -1,0 +1,189 @@
+"""Candidate ideas by rules: what is done in a pattern, in a situation, with something gone wrong.
+
+`tables/idea_moves.toml` holds the moves of each pattern, `tables/idea_situations.toml` the
+situations with their materials and the twists. Ideas of one seed differ in situation and twist.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from string import Formatter
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from construction.judging.model.contracts import Judged, PromptedConfig
+from construction.judging.model.ideas import wanted
+from construction.judging.model.prefilters import Idea, IdeaReason, Proposed, sift
+from construction.signals.seeds import SeedIdea
+from data.contracts import Evidence
+
+_STRIDE = 5  # patterns next to each other begin with situations apart; prime to all pools
+_TURNS = 4  # so often is a move taken at most: the next begins behind
+_SENTENCE = re.compile(r"(?:^|(?<=[.!?] ))[a-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """What goes wrong with one kind of material: in the request, the steps and the grading."""
+
+    task: str
+    step: str
+    graded: str
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What is done; texts have slots. `twist` is the kind of material that something is wrong with.
+
+    Without `evidence` an idea takes that of its seed.
+    """
+
+    pool: str
+    twist: str
+    title: str
+    task: str
+    steps: tuple[str, ...]
+    artifact: str
+    graded: str
+    minutes: int
+    service: str = ""
+    files: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+_MOVE = TypeAdapter(Move)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where something is done: `words` fill slots, `materials` are file, name and content."""
+
+    name: str
+    setting: str
+    words: Mapping[str, str]
+    materials: Mapping[str, tuple[str, str, str]]
+
+
+def suggest_ideas(
+    seeds: Sequence[SeedIdea], config: PromptedConfig, known: Sequence[str] = ()
+) -> Proposed:
+    """5 to 8 ideas per seed, prefiltered; `known` are titles and prompts not to be repeated."""
+    return sift([_of_seed(seed, config) for seed in seeds], known, config.near_duplicate)
+
+
+def _of_seed(seed: SeedIdea, config: PromptedConfig) -> Judged[tuple[Idea, ...]]:
+    moves = _moves().get(seed.pattern)
+    if not moves:
+        return Judged(seed.pattern, None, IdeaReason.UNKNOWN_PATTERN)
+    ideas = tuple(_idea(seed, moves, place) for place in range(wanted(seed, config)))
+    return Judged(seed.pattern, ideas)
+
+
+def _idea(seed: SeedIdea, moves: Sequence[Move], place: int) -> Idea:
+    turn, number = divmod(place, len(moves))
+    move = moves[number]
+    begin = _STRIDE * list(_moves()).index(seed.pattern)
+    situations = [one for one in _situations()[move.pool] if one.words["slug"] not in move.skip]
+    situation = situations[(begin + turn + _TURNS * number) % len(situations)]
+    twists = _twists()[move.twist]
+    twist = twists[(begin + turn + len(moves) * number) % len(twists)]
+    task = f"{move.task} {twist.task}"
+    steps = (move.steps[0], twist.step, *move.steps[1:])
+    graded = f"{move.graded}; {twist.graded}"
+    kinds = dict.fromkeys(move.evidence or _kinds(seed.grading.evidence), True)
+    return Idea(
+        idea_id=f"{seed.pattern}-{place + 1}",
+        seed=seed.pattern,
+        task_family=seed.task_family,
+        title=f"{situation.name}: {_short(move.title, situation)}",
+        task=f"{situation.setting} {_told(task, situation)}",
+        steps=tuple(_sentences(_short(step, situation)) for step in steps),
+        artifact=_short(move.artifact, situation),
+        environment=_environment(task, move, situation),
+        evidence=Evidence(**kinds),
+        graded=_short(graded, situation),
+        ungraded=seed.grading.ungraded,
+        minutes=move.minutes,
+    )
+
+
+def _kinds(evidence: Evidence) -> list[str]:
+    return [name for name, needed in evidence.model_dump().items() if needed]
+
+
+def _told(text: str, situation: Situation) -> str:
+    """With its slots filled: a material with file and content at first, by name later."""
+    seen: set[str] = set()
+    parts = []
+    for plain, slot, _, _ in Formatter().parse(text):
+        parts.append(plain)
+        if slot is None:
+            continue
+        if slot not in situation.materials:
+            parts.append(situation.words[slot])
+            continue
+        file, name, content = situation.materials[slot]
+        parts.append(f"the {name}" if slot in seen else f"the {name} ({file}: {content})")
+        seen.add(slot)
+    return _sentences("".join(parts))
+
+
+def _short(text: str, situation: Situation) -> str:
+    """With its slots filled, materials by name."""
+    names = {slot: f"the {name}" for slot, (_, name, _) in situation.materials.items()}
+    return text.format_map({**situation.words, **names})
+
+
+def _sentences(text: str) -> str:
+    return _SENTENCE.sub(lambda found: found[0].upper(), text)
+
+
+def _environment(task: str, move: Move, situation: Situation) -> tuple[str, ...]:
+    """The materials that the task names, its own files, and what is simulated."""
+    named = dict.fromkeys(slot for _, slot, _, _ in Formatter().parse(task) if slot)
+    materials = [situation.materials[slot] for slot in named if slot in situation.materials]
+    made = [f"{file}: {content}" for file, _, content in materials]
+    return (*made, *move.files, *([move.service] if move.service else []))
+
+
+def _table(name: str) -> Mapping[str, Any]:
+    folder = files("construction.judging.tables")
+    return tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def _moves() -> Mapping[str, tuple[Move, ...]]:
+    table = _table("idea_moves")
+    return {
+        pattern: tuple(_MOVE.validate_python(move) for move in told["moves"])
+        for pattern, told in table.items()
+    }
+
+
+@cache
+def _situations() -> Mapping[str, tuple[Situation, ...]]:
+    table = _table("idea_situations")
+    return {
+        pool: tuple(_situation(slug, told) for slug, told in entries.items())
+        for pool, entries in table.items()
+        if pool != "twists"
+    }
+
+
+def _situation(slug: str, told: Mapping[str, Any]) -> Situation:
+    materials = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+    words = {name: value for name, value in told.items() if isinstance(value, str)}
+    return Situation(words.pop("name"), words.pop("setting"), words | {"slug": slug}, materials)
+
+
+@cache
+def _twists() -> Mapping[str, tuple[Twist, ...]]:
+    table = _table("idea_situations")["twists"]
+    return {kind: tuple(Twist(**one) for one in entries) for kind, entries in table.items()}

@@ -1,0 +1,198 @@
+"""Where a task belongs, by words: business task, role, skill subclass with its route, family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from construction.judging.contracts import Case, RoleClass, Taxonomy
+from construction.judging.language import leading_language
+from construction.judging.reading import Ask, Reading, read
+from construction.judging.rules.noise import is_noise
+from construction.judging.rules.rewriting import without_lead_ins
+from construction.judging.rules.roles import TaxonomyConfig, role_of, spaced, zones
+from construction.judging.rules.words import table
+from construction.phrases import any_of
+from construction.sessions.mention_spans import find_file_spans
+from construction.signals.config import SignalsConfig
+from construction.signals.families_of_tasks import with_families
+from data.contracts import Label, TaskClass
+
+GENERAL = "general"
+_GENERAL_ROUTE = "read what is given → do what is asked → check the result against the request"
+_ROLE_BONUS = 1.5  # a skill of the task's own role, against the same words elsewhere
+_MAX_WORDS = 14
+_MAX_HAN = 28
+_CUT = re.compile(r"[:：;；。!！?？\n]|[,，](?=\s|[\u4e00-\u9fff])|\.(?=\s|$)|\s[-–—]\s")
+_BRACKETS = re.compile(r"[(（][^()（）]{0,80}[)）]|[「『“\"'`‘]\s*…?\s*[」』”\"'`’]")
+_ATTACHED_ZH = re.compile(r"附件[里中]的(?:第[一二三四五六七八九十\d]个)?文件")
+_KEPT_ZH = re.compile("(按照?|根据|用|给|看)…[里中]面?的?")
+_DANGLING_ZH = re.compile("(?:从|把)?…[里中]面?的?(?:文件里)?|(?:用|按照?|根据|看一?下?)…")
+_MEANS = re.compile(r"(?i)(?:using|based on|given|with|and|or)\b|看(?!板|台)")
+_ASKS_ZH = re.compile(r"(?:您好|你好)?(?:请你?|帮我|麻烦你?|给我|需要你)(?!看|确认)")
+_HAN_GAP = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
+_LEAST = 4  # characters; a shorter phrase says nothing
+_DANGLING = re.compile(
+    r"(?i)(?:(?<!\S)(?:in|from|of|with|as|to|into|using|by|for|the|a|an|and)\s){0,4}…\s*"
+)
+_OPENING = re.compile(
+    r"(?i)(?:(?:can|could|would|will) you |please |kindly |now |i need (?:you to )?|help me )*"
+    r"(?:(?:write|make|draft|prepare|create|build|produce|generate|give me|put together|compose)"
+    r"\b\s?(?:up )?(?:me )?)?(?:(?:an?|the|our|my|one)\s)?"
+)
+_OPENING_ZH = re.compile(
+    r"(?:请你?|帮我|帮忙|麻烦你?|给我|需要你?|能不能|再|把|先|并(?=[按把将对给用列算写]))*"
+)
+
+
+def judge_taxonomies(
+    cases: Sequence[Case],
+    config: TaxonomyConfig,
+    classes: Mapping[str, TaskClass],
+    families: SignalsConfig | None = None,
+) -> list[Taxonomy]:
+    """One taxonomy per case, in the order given.
+
+    `classes` are the task classes by task id (`induce_classes`); with `families` the task family
+    is read as the signals lane reads a signal's.
+    """
+    candidates = [case.candidate for case in cases]
+    labelled = with_families(candidates, families) if families is not None else candidates
+    return [
+        _taxonomy(case, config, classes.get(case.candidate.task_id), candidate.task_family)
+        for case, candidate in zip(cases, labelled, strict=True)
+    ]
+
+
+def _taxonomy(
+    case: Case, config: TaxonomyConfig, task_class: TaskClass | None, family: Label | None
+) -> Taxonomy:
+    role = role_of(case, config)
+    skill, route = skill_of(case, RoleClass(role.value), config)
+    return Taxonomy(
+        business_task=business_task(case.request, skill.value) or skill_name(skill.value),
+        role=role,
+        skill_subclass=skill,
+        skill_route=route,
+        task_family=family,
+        task_class=task_class,
+    )
+
+
+def skill_of(case: Case, role: RoleClass, config: TaxonomyConfig) -> tuple[Label, Label]:
+    """The skill subclass ("role.skill") and its route; the role's general one if no word fits."""
+    texts = list(zones(case, config))
+    scores: dict[str, float] = {}
+    hits: dict[str, list[str]] = {}
+    for name, pattern in _patterns().items():
+        found: dict[str, float] = {}
+        for text, factor in texts:
+            for match in pattern.finditer(text):
+                word = match[0].strip()
+                found[word] = max(found.get(word, 0.0), factor)
+        bonus = _ROLE_BONUS if name.startswith(f"{role}.") else 1.0
+        scores[name] = round(sum(found.values()) * bonus, 9)
+        hits[name] = sorted(found, key=lambda word: (-len(word), word))
+    first, second, *_ = sorted(scores, key=lambda name: (-scores[name], name))
+    if not scores[first]:
+        value = f"{role}.{GENERAL}"
+        told = "no word of any skill"
+        return _label(value, 0.2, told), _label(_GENERAL_ROUTE, 0.2, f"route of {value}")
+    margin = (scores[first] - scores[second]) / (scores[first] + scores[second])
+    confidence = round(min(0.95, 0.5 + 0.5 * margin), 9)
+    skill = _label(first, confidence, ", ".join(hits[first][:3]))
+    return skill, _label(_skills()[first]["route"], confidence, f"route of {first}")
+
+
+def _label(value: str, confidence: float, reason: str) -> Label:
+    return Label(value=value, confidence=confidence, reason=reason)
+
+
+@cache
+def _skills() -> Mapping[str, Any]:
+    return {
+        f"{role}.{skill}": entry
+        for role, skills in table("skills").items()
+        for skill, entry in skills.items()
+    }
+
+
+@cache
+def _patterns() -> Mapping[str, re.Pattern[str]]:
+    return {name: any_of(entry["words"]) for name, entry in _skills().items()}
+
+
+def skill_name(value: str) -> str:
+    """The name of a skill subclass as told to people."""
+    entry = _skills().get(value)
+    return entry["name"] if entry else f"{_role_name(value)}, general"
+
+
+def skill_definition(value: str) -> str:
+    """What a skill subclass is; of a general one, what its role is."""
+    entry = _skills().get(value)
+    if entry:
+        return str(entry["definition"])
+    return str(table("roles")[value.partition(".")[0]]["definition"])
+
+
+def _role_name(value: str) -> str:
+    return str(table("roles")[value.partition(".")[0]]["name"])
+
+
+def business_task(request: str, skill: str = "") -> str:
+    """A short phrase for what is wanted, in the words of the request; "" if it says nothing.
+
+    The first clause that holds a word of the skill, else the first directive; without file names,
+    and without its details.
+    """
+    pattern = _patterns().get(skill)
+    ranked: list[tuple[bool, bool, str]] = []
+    for one in read(request):
+        if not is_noise(one):
+            clauses = _clauses(without_lead_ins(one.text))
+            ranked += [
+                (not _fits(clause, pattern), not _orders(clause, one), clause) for clause in clauses
+            ]
+    ranked.sort(key=lambda item: item[:2])
+    phrases = (_shortened(clause) for *_, clause in ranked)
+    phrase = next((phrase for phrase in phrases if len(phrase) > _LEAST), "")
+    return phrase[:1].upper() + phrase[1:]
+
+
+def _orders(clause: str, sentence: Reading) -> bool:
+    asks = sentence.ask is Ask.DIRECTIVE or _ASKS_ZH.match(clause) is not None
+    return asks and _MEANS.match(clause) is None
+
+
+def _fits(clause: str, pattern: re.Pattern[str] | None) -> bool:
+    """Does a clause ask, or hold a word of the skill, and is it more than "Using the schema"?"""
+    found = pattern is not None and pattern.search(spaced(clause)) is not None
+    return (found or _ASKS_ZH.match(clause) is not None) and _MEANS.match(clause) is None
+
+
+def _clauses(sentence: str) -> list[str]:
+    """The clauses of a sentence without file names, in order."""
+    return [piece.strip() for piece in _CUT.split(_without_files(sentence)) if piece.strip()]
+
+
+def _shortened(clause: str) -> str:
+    if leading_language(clause) != "en":
+        opening = _OPENING_ZH.match(clause)
+        clause = _HAN_GAP.sub("", clause[opening.end() if opening else 0 :])
+        return clause[:_MAX_HAN].strip(" ，、的")
+    opening = _OPENING.match(clause)
+    phrase = clause[opening.end() if opening else 0 :]
+    return " ".join(phrase.split()[:_MAX_WORDS]).strip(" ,.;")[:200]
+
+
+def _without_files(sentence: str) -> str:
+    pieces, position = [], 0
+    for span in find_file_spans(sentence):
+        pieces.append(sentence[position : span.start])
+        position = span.end
+    text = _BRACKETS.sub("…", "…".join([*pieces, sentence[position:]]))
+    text = _KEPT_ZH.sub(r"\1", _ATTACHED_ZH.sub("…", text))
+    return _DANGLING.sub(" ", _DANGLING_ZH.sub("", text)).strip()

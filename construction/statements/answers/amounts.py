@@ -1,0 +1,116 @@
+"""From a value as written to an amount in base units, under declarations and the question."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from construction.statements.answers.asked import Asked
+from construction.statements.answers.candidates import Value
+from construction.statements.answers.contracts import Declared, Dimension, Unit
+from construction.statements.answers.passage import Passage
+from construction.statements.answers.signs import is_negative
+from construction.statements.answers.units import settle
+
+_IN_PERCENT = {"percent": Decimal(1), "ratio": Decimal(100), "bps": Decimal("0.01")}
+_PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b|\bEPS\b|[1一]株当たり|[1一]株あたり|每股", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value with its amount in base units of `unit`; `stated` is False if the unit is assumed."""
+
+    value: Value
+    amount: Decimal
+    unit: Unit
+    quantum: Decimal
+    stated: bool
+    low: int
+    high: int
+
+    def rank(self, asked: Asked) -> int:
+        """How well the unit fits: asked, none, another currency, another dimension."""
+        if not self.stated:
+            return 2
+        if self.unit.dimension is not asked.unit.dimension:
+            return 1 if accepted(self.unit, asked) and self.unit.name == asked.unit.name else 4
+        proportion = asked.unit.dimension is Dimension.PROPORTION
+        return 0 if proportion or self.unit.name == asked.unit.name else 3
+
+
+def accepted(unit: Unit, asked: Asked) -> bool:
+    """Same dimension, or plain money where money per share is asked."""
+    if unit.dimension is asked.unit.dimension:
+        return True
+    return unit.dimension is Dimension.MONEY and asked.unit.dimension is Dimension.PER_SHARE
+
+
+def read(
+    passage: Passage,
+    value: Value,
+    asked: Asked,
+    declared: Declared,
+    low: int,
+    high: int,
+    alone: bool,
+) -> Reading:
+    """A value read within the scope `low:high`; `alone` if it is all there is in it."""
+    clause_low, clause_high = passage.clause(value.start)
+    clause = (max(low, clause_low), min(high, max(clause_high, value.end)))
+    unit, stated = _unit(passage, value, asked, declared, clause[0])
+    worth = _worth(value, unit, stated, asked, declared)
+    negative = is_negative(
+        passage.text,
+        value,
+        value.negative or (value.bracketed and alone),
+        clause,
+        [passage.values[index] for index in passage.within(*clause)] or [value],
+        asked,
+    )
+    amount = value.number.value * worth
+    signed = -amount if negative and amount else amount
+    target = _target(unit, asked)
+    return Reading(value, signed, target, value.number.quantum * worth, stated, *clause)
+
+
+def _target(unit: Unit, asked: Asked) -> Unit:
+    """Proportions are read in the asked proportion, basis points elsewhere in percent."""
+    if unit.dimension is not Dimension.PROPORTION:
+        return Unit(unit.dimension, unit.name)
+    if asked.unit.dimension is Dimension.PROPORTION:
+        return asked.unit
+    return Unit(unit.dimension, "percent" if unit.name == "bps" else unit.name)
+
+
+def _unit(
+    passage: Passage, value: Value, asked: Asked, declared: Declared, low: int
+) -> tuple[Unit, bool]:
+    unit = value.unit if value.unit is not None else declared.unit
+    if unit is None:
+        return asked.unit, False
+    unit = settle(unit, asked.unit)
+    if unit.dimension is not Dimension.MONEY or value.number.scaled:
+        return unit, True
+    before = passage.within(low, value.start)
+    start = passage.values[before[-1]].end if before else low
+    if _PER_SHARE.search(passage.text[start : value.start]):
+        return Unit(Dimension.PER_SHARE, unit.name, unit.factor), True
+    return unit, True
+
+
+def _worth(value: Value, unit: Unit, stated: bool, asked: Asked, declared: Declared) -> Decimal:
+    """What one of the number is worth in base units."""
+    worth = unit.factor
+    if unit.dimension is Dimension.PROPORTION:
+        return worth * _IN_PERCENT[unit.name] / _IN_PERCENT[_target(unit, asked).name]
+    if value.number.scaled or unit.dimension is Dimension.PER_SHARE:
+        return worth
+    if declared.scale is not None and unit.factor == 1:
+        return declared.scale
+    return worth if stated else asked.scale
+
+
+def rounded(amount: Decimal, quantum: Decimal) -> Decimal:
+    """Half up on the magnitude, to a multiple of a power of ten."""
+    return (amount / quantum).quantize(Decimal(1), rounding=ROUND_HALF_UP) * quantum

@@ -1,0 +1,169 @@
+"""The deterministic answer check of the questions lane (after FinRetrieval's scorer)."""
+
+from __future__ import annotations
+
+import re
+from decimal import Context, Decimal, localcontext
+
+from construction.statements.answers import lexicon
+from construction.statements.answers.amounts import Reading, accepted, rounded
+from construction.statements.answers.asked import Asked, read_question
+from construction.statements.answers.choose import AMBIGUOUS, NOTHING, Outcome, choose
+from construction.statements.answers.cleaning import Clean, clean, visible
+from construction.statements.answers.contracts import AnswerCheck, Declared, ErrorReason, GoldAnswer
+from construction.statements.answers.markers import JsonAnswer, json_answer, text_markers
+from construction.statements.answers.markup import RawTable
+from construction.statements.answers.numbers import literal_value
+from construction.statements.answers.passage import Passage, read_passage
+from construction.statements.answers.tables import fitting_cells
+from construction.statements.answers.units import declared_in
+
+MAX_SHIFT = 12
+MAX_MARKERS = 200  # the last ones are read; more bold spans than that stress nothing
+MAX_CHARS = 20_000  # an answer that goes on for longer has its conclusion at its end
+_EXACT = Context(prec=200)
+_BREAK = re.compile(r"\s")
+
+
+def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
+    """Compares the value of a free-text answer with the gold value.
+
+    The rules stand in tests/challenge/answers.md. The gold value serves the comparison
+    only, never the choice of a value. Deterministic. Of a long answer the last `MAX_CHARS`
+    characters are read.
+    """
+    with localcontext(_EXACT):
+        asked = read_question(question, gold)
+        outcome = extract(_ending(answer), asked)
+        return _compare(outcome, gold, asked)
+
+
+def _ending(answer: str) -> str:
+    """The end of a long answer, from the start of a line or word on: no number is cut in two."""
+    if len(answer) <= MAX_CHARS:
+        return answer
+    tail = answer[-MAX_CHARS:]
+    whole = _BREAK.search(tail)
+    return tail[whole.end() :] if whole else ""
+
+
+def extract(answer: str, asked: Asked) -> Outcome:
+    """The value of an answer: from markers, emphasised text, tables, prose, in this order."""
+    data = json_answer(answer)
+    if data is not None:
+        outcome = _json(data, asked)
+        if outcome is not None:
+            return outcome
+    text, tables = visible(answer)
+    cleaned = clean(text)
+    passage = read_passage(cleaned.text, asked)
+    declared = declared_in(cleaned.text)
+    return (
+        _markers(passage, cleaned, asked, declared)
+        or _emphasised(passage, cleaned, asked, declared)
+        or _tables_or_prose(passage, tables, asked, declared)
+    )
+
+
+def _json(data: JsonAnswer, asked: Asked) -> Outcome | None:
+    cleaned = clean(visible(data.text)[0])
+    declared = Declared()
+    for text in data.declares:
+        declared = declared.over(declared_in(text, label=True)).over(_numeric_scale(text))
+    passage = read_passage(cleaned.text, asked)
+    own = declared_in(cleaned.text).over(declared)
+    return _verdict(passage, (0, len(passage.text)), asked, own)
+
+
+def _numeric_scale(text: str) -> Declared:
+    """The scale of `"scale": 1000`, of which JSON gave the text."""
+    value = literal_value(text) if text.isascii() and text.isdigit() else None
+    return Declared(None, value or None)
+
+
+def _verdict(
+    passage: Passage, scope: tuple[int, int], asked: Asked, declared: Declared
+) -> Outcome | None:
+    """What a marker says; None where it holds neither value nor refusal."""
+    outcome = choose(passage, scope, asked, declared, marked=True)
+    if outcome is not NOTHING:
+        return outcome
+    refused = lexicon.REFUSAL.search(passage.text[scope[0] : scope[1]])
+    return NOTHING if refused else None
+
+
+def _markers(passage: Passage, cleaned: Clean, asked: Asked, declared: Declared) -> Outcome | None:
+    scopes = text_markers(passage, cleaned)[-MAX_MARKERS:]
+    verdicts = [_verdict(passage, scope, asked, declared) for scope in scopes]
+    said = [verdict for verdict in verdicts if verdict is not None]
+    amounts = {verdict.reading.amount for verdict in said if verdict.reading is not None}
+    if len(amounts) >= 3:
+        return AMBIGUOUS
+    return said[-1] if said else None
+
+
+def _emphasised(
+    passage: Passage, cleaned: Clean, asked: Asked, declared: Declared
+) -> Outcome | None:
+    """Bold spans, if all that hold a value agree."""
+    readings: list[Reading] = []
+    for span in cleaned.bold[: MAX_MARKERS + 1]:
+        outcome = choose(passage, span, asked, declared, marked=True, whole_clause=True)
+        if outcome is AMBIGUOUS:
+            return None
+        readings += [outcome.reading] if outcome.reading is not None else []
+    agreed = {(reading.amount, reading.unit) for reading in readings}
+    few = len(cleaned.bold) <= MAX_MARKERS
+    return Outcome(readings[0]) if len(agreed) == 1 and few else None
+
+
+def _tables_or_prose(
+    passage: Passage, tables: list[RawTable], asked: Asked, declared: Declared
+) -> Outcome:
+    cells = fitting_cells(tables, asked, declared)
+    if cells:
+        return Outcome(cells[0]) if len({cell.amount for cell in cells}) == 1 else AMBIGUOUS
+    return choose(passage, (0, len(passage.text)), asked, declared, marked=False)
+
+
+def _compare(outcome: Outcome, gold: GoldAnswer, asked: Asked) -> AnswerCheck:
+    reading = outcome.reading
+    if reading is None:
+        return AnswerCheck(False, None, None, False, outcome.reason)
+    reason = _difference(reading, gold, asked)
+    unit = str(
+        asked.unit if accepted(reading.unit, asked) and reason not in _OTHER_UNIT else reading.unit
+    )
+    return AnswerCheck(reason is None, plain(reading.amount), unit, True, reason)
+
+
+_OTHER_UNIT = (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY)
+
+
+def _difference(reading: Reading, gold: GoldAnswer, asked: Asked) -> ErrorReason | None:
+    if not accepted(reading.unit, asked):
+        return ErrorReason.WRONG_UNIT
+    if reading.unit.name != asked.unit.name:
+        return ErrorReason.WRONG_CURRENCY
+    quantum = Decimal(1).scaleb(-gold.decimals)
+
+    def passes(amount: Decimal) -> bool:
+        return rounded(amount / gold.scale, quantum) == gold.value
+
+    if passes(reading.amount):
+        return None
+    if gold.value and passes(-reading.amount):
+        return ErrorReason.WRONG_SIGN
+    shifts = [shift for shift in range(-MAX_SHIFT, MAX_SHIFT + 1) if shift]
+    if gold.value and any(passes(reading.amount.scaleb(shift)) for shift in shifts):
+        return ErrorReason.WRONG_SCALE
+    return ErrorReason.WRONG_VALUE
+
+
+def plain(amount: Decimal) -> Decimal:
+    """Without exponent and trailing zeros; zero is 0."""
+    return (
+        Decimal(f"{amount:f}".rstrip("0").rstrip("."))
+        if "." in f"{amount:f}"
+        else Decimal(f"{amount:f}")
+    )

@@ -1,0 +1,188 @@
+"""The one value of a prose scope, by the rules for ranges, refusals, asides and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+from construction.statements.answers import lexicon
+from construction.statements.answers.amounts import Reading, read, rounded
+from construction.statements.answers.asked import Asked
+from construction.statements.answers.contracts import Declared, ErrorReason
+from construction.statements.answers.labels import Naming, naming
+from construction.statements.answers.passage import Passage
+from construction.statements.answers.roles import (
+    Role,
+    excluded_role,
+    other_period,
+    period_of,
+    yielding_role,
+)
+
+MAX_VALUES = 1000  # an answer with more values in one scope names none
+_MAX_EDGE = 200  # characters that may stand around a value that is all there is
+_EDGE = " \t\n.。,、;:!?\"'「」“”*()[]{}<>~≈約约|"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The value of a scope, or why there is none."""
+
+    reading: Reading | None
+    reason: ErrorReason | None = None
+
+
+NOTHING = Outcome(None, ErrorReason.NO_VALUE)
+AMBIGUOUS = Outcome(None, ErrorReason.AMBIGUOUS_VALUES)
+
+
+@dataclass(slots=True)
+class _Group:
+    """Readings of one amount; `best` is the most precise, `members` are those still standing."""
+
+    best: Reading
+    members: list[Reading]
+
+
+def choose(
+    passage: Passage,
+    scope: tuple[int, int],
+    asked: Asked,
+    declared: Declared,
+    *,
+    marked: bool,
+    whole_clause: bool = False,
+) -> Outcome:
+    """The value of `scope`; `marked` scopes know no refusal, and clauses end with them
+    unless `whole_clause` is set."""
+    low, high = scope
+    indices = passage.within(low, high)
+    alone = [k for k in indices[:MAX_VALUES] if _is_alone(passage, k, low, high)]
+    indices = alone or [k for k in indices if not passage.values[k].weak]
+    if len(indices) > MAX_VALUES:
+        return AMBIGUOUS
+    kept = [k for k in indices if excluded_role(passage, k) is Role.CANDIDATE]
+    if not kept:
+        ranged = any(excluded_role(passage, k) is Role.RANGE for k in indices)
+        return AMBIGUOUS if ranged else NOTHING
+    reach = (0, len(passage.text)) if whole_clause else scope
+    readings = [
+        read(passage, passage.values[k], asked, declared, *reach, alone=bool(alone)) for k in kept
+    ]
+    if not marked and lexicon.REFUSAL.search(passage.text[low:high]):
+        readings = [r for r in readings if _survives_refusal(passage, r, asked)]
+    if not readings:
+        return NOTHING
+    best = min(reading.rank(asked) for reading in readings)
+    groups = _merge(passage, [r for r in readings if r.rank(asked) == best])
+    left = _without_asides(passage, groups, asked) if len(groups) > 1 else groups
+    return _one_of(passage, left, asked)
+
+
+def _is_alone(passage: Passage, index: int, low: int, high: int) -> bool:
+    value = passage.values[index]
+    if value.start - low > _MAX_EDGE or high - value.end > _MAX_EDGE:
+        return False
+    rest = passage.text[low : value.start] + passage.text[value.end : high]
+    return not rest.strip(_EDGE)
+
+
+def _survives_refusal(passage: Passage, reading: Reading, asked: Asked) -> bool:
+    named = naming(passage, reading.value, asked, reading.low, reading.high) is Naming.ASKED
+    return named and not other_period(passage, reading, asked)
+
+
+def _merge(passage: Passage, readings: list[Reading]) -> list[_Group]:
+    """Equal amounts together, and a rounding with the more precise amount of its period."""
+    by_amount: dict[object, _Group] = {}
+    for reading in readings:
+        by_amount.setdefault(reading.amount, _Group(reading, [])).members.append(reading)
+    groups = sorted(by_amount.values(), key=lambda group: group.best.quantum)
+    merged: list[_Group] = []
+    for group in groups:
+        host = next((other for other in merged if _rounds(passage, other.best, group.best)), None)
+        if host is None:
+            merged.append(group)
+        else:
+            host.members += group.members
+    return sorted(merged, key=lambda group: max(r.value.start for r in group.members))
+
+
+def _rounds(passage: Passage, precise: Reading, coarse: Reading) -> bool:
+    if rounded(precise.amount, coarse.quantum) != coarse.amount or not coarse.amount:
+        return False
+    one, other = period_of(passage, precise), period_of(passage, coarse)
+    return one is None or other is None or one.fits(other)
+
+
+def _without_asides(passage: Passage, groups: list[_Group], asked: Asked) -> list[_Group]:
+    """Asides, comparatives, changes, other periods and plans go, each if something else stays."""
+    yielding = [Role.ASIDE, Role.COMPARATIVE] + ([] if asked.change else [Role.CHANGE])
+    drops: list[Callable[[Reading], bool]] = [partial(_plays, passage, role) for role in yielding]
+    drops.append(lambda reading: other_period(passage, reading, asked))
+    if not asked.plan:
+        drops.append(
+            lambda reading: bool(lexicon.PLAN.search(passage.text[reading.low : reading.high]))
+        )
+    for drop in drops:
+        left = [_Group(group.best, [r for r in group.members if not drop(r)]) for group in groups]
+        groups = [group for group in left if group.members] or groups
+    return groups
+
+
+def _plays(passage: Passage, role: Role, reading: Reading) -> bool:
+    index = passage.within(reading.value.start, reading.value.start + 1)[0]
+    return yielding_role(passage, index) is role
+
+
+def _one_of(passage: Passage, groups: list[_Group], asked: Asked) -> Outcome:
+    if len(groups) == 1:
+        return Outcome(groups[0].best)
+    if _alternatives(passage, groups):
+        return AMBIGUOUS
+    concluded = _conclusion(passage, groups)
+    if concluded is not None:
+        return Outcome(concluded.best)
+    named = [
+        min(naming(passage, r.value, asked, r.low, r.high) for r in group.members)
+        for group in groups
+    ]
+    best = min(named)
+    left = [group for group, label in zip(groups, named, strict=True) if label is best]
+    if len(left) > 1 and best is Naming.ASKED:
+        return AMBIGUOUS
+    return Outcome(left[-1].best)
+
+
+def _alternatives(passage: Passage, groups: list[_Group]) -> bool:
+    spots = sorted(
+        (reading.value.start, reading.value.end, number)
+        for number, group in enumerate(groups)
+        for reading in group.members
+    )
+    for (_, end, left), (start, _, right) in pairwise(spots):
+        between = passage.text[end:start]
+        if left != right and len(between) < 40 and lexicon.ALTERNATIVE.fullmatch(between):
+            return True
+    low, high = passage.sentence(spots[-1][0])
+    return bool(
+        lexicon.EITHER.search(passage.text[low : spots[-1][0]][-400:])
+        and " or " in passage.text[spots[0][1] : spots[-1][0]]
+        and low <= spots[0][0] < high
+    )
+
+
+def _conclusion(passage: Passage, groups: list[_Group]) -> _Group | None:
+    """The last candidate of the last sentence that concludes or corrects."""
+    spots = sorted(
+        ((reading.value.start, group) for group in groups for reading in group.members),
+        key=lambda spot: -spot[0],
+    )
+    for start, group in spots:
+        low, high = passage.sentence(start)
+        sentence = passage.text[max(low, start - 400) : min(high, start + 400)].strip()
+        if lexicon.CONCLUSION.search(sentence):
+            return group
+    return None

@@ -1,0 +1,203 @@
+"""Numbers in text: grouped digits, exponents, scale words, English and Chinese numerals.
+
+The text is expected in NFKC form. Every pattern runs in linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from construction.statements.answers.numerals import (
+    BIG,
+    ENGLISH_RUN,
+    NUMERAL,
+    SMALL,
+    assemble,
+    chinese_tokens,
+    english_value,
+    last_place,
+)
+
+MAX_DIGITS = 40
+MAX_EXPONENT = 30
+_MAX_PARTS = 12
+
+LITERAL = (
+    r"(?<![0-9])(?:"
+    r"[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?"
+    r"|[0-9]{1,3}(?:\.[0-9]{3})++,[0-9]++"
+    r"|[0-9]{1,3}(?:\.[0-9]{3}){2,}+(?![0-9])"
+    r"|[0-9]{1,3}(?: [0-9]{3})++(?![0-9])(?:[.,][0-9]++)?"
+    r"|[0-9]{1,3}(?:['’][0-9]{3})++(?![0-9])(?:[.,][0-9]++)?"
+    r"|(?<![0-9][.,])[0-9]++,[0-9]++(?!,[0-9])"
+    r"|[0-9]++(?:\.[0-9]++)?"
+    r"|(?<![0-9.])\.[0-9]++)"
+)
+_LITERAL = re.compile(LITERAL)
+_TOKEN = re.compile(f"(?P<digits>{LITERAL})|(?P<han>[{NUMERAL}]+)|(?P<words>{ENGLISH_RUN})", re.I)
+_EXPONENT = re.compile(
+    r"[eE]([+-]?[0-9]{1,3})(?![0-9A-Za-z])"
+    r"|\s?[×xX*·]\s?10\s?\^\s?([+\-−]?[0-9]{1,3})(?![0-9])"
+)
+_SCALE = re.compile(
+    r"(?:[ \-]?(?:(?P<p3>thousands?|k)|(?P<p6>millions?|mln|mio|mn|mm|m)|(?P<p9>billions?|bln|bn|b)"
+    r"|(?P<p12>trillions?|trn|tn|t))(?![A-Za-z0-9]))"
+    r"|(?P<q3>\s?'000s?|\s000s?)(?![0-9A-Za-z])",
+    re.I,
+)
+_HAN_SCALE = re.compile(f" ?([{SMALL}{BIG}]+)(?!分)")
+_HAN_DIGITS = re.compile(f"[{NUMERAL}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number at `start:end`, scale words included; `quantum` is the worth of its last digit."""
+
+    start: int
+    end: int
+    value: Decimal
+    quantum: Decimal
+    scaled: bool
+    digits: bool = True
+
+    def times(self, scale: Decimal, end: int) -> Number:
+        """The same number with a scale that stands apart from it."""
+        value, quantum = self.value * scale, self.quantum * scale
+        return Number(self.start, end, value, quantum, True, self.digits)
+
+
+def scan_numbers(text: str) -> Iterator[Number]:
+    """All numbers of the text from left to right, without regard to what they mean."""
+    position = 0
+    while token := _TOKEN.search(text, position):
+        position = token.end()
+        number = _read(text, token)
+        if number is not None:
+            position = number.end
+            yield number
+
+
+def scale_at(text: str, position: int) -> tuple[Decimal, int] | None:
+    """The scale words at a position, multiplied, and where they end."""
+    han = _HAN_SCALE.match(text, position)
+    if han and len(han[1]) <= _MAX_PARTS:
+        found = assemble(chinese_tokens(han[1]))
+        if found is not None:
+            return found[0], han.end()
+    product, end = Decimal(1), position
+    while match := _SCALE.match(text, end):
+        power = int((match.lastgroup or "p0")[1:])
+        product, end = product.scaleb(power), match.end()
+        if product > Decimal(10) ** MAX_EXPONENT:
+            return None
+    return (product, end) if end > position else None
+
+
+def _read(text: str, token: re.Match[str]) -> Number | None:
+    if token["digits"] is not None:
+        return _from_digits(text, token)
+    if token["words"] is not None:
+        return _from_words(token)
+    tokens = chinese_tokens(token["han"]) if len(token["han"]) <= MAX_DIGITS else []
+    if not any(isinstance(part, Decimal) for part in tokens) and token["han"][:1] not in "十拾":
+        return None
+    found = assemble(tokens)
+    if found is None:
+        return None
+    scaled = any(isinstance(part, str) for part in tokens)
+    return Number(token.start(), token.end(), found[0], found[1], scaled, digits=False)
+
+
+def _from_words(token: re.Match[str]) -> Number | None:
+    found = english_value(token["words"])
+    if found is None:
+        return None
+    value, quantum, length, scaled = found
+    return Number(token.start(), token.start() + length, value, quantum, scaled, digits=False)
+
+
+def _from_digits(text: str, token: re.Match[str]) -> Number | None:
+    value = literal_value(token["digits"])
+    if value is None:
+        return None
+    end, quantum = token.end(), last_place(value)
+    exponent = _EXPONENT.match(text, end)
+    if exponent:
+        power = int((exponent[1] or exponent[2]).replace("−", "-"))
+        if abs(power) > MAX_EXPONENT:
+            return None
+        number = Number(token.start(), end, value, quantum, False)
+        return number.times(Decimal(1).scaleb(power), exponent.end())
+    mixed = _mixed(text, end, value)
+    if mixed is not None:
+        total, quantum, end = mixed
+        return Number(token.start(), end, total, quantum, True)
+    number = Number(token.start(), end, value, quantum, False)
+    return _english_scaled(text, number)
+
+
+def _english_scaled(text: str, number: Number) -> Number:
+    """`1 billion 234 million` adds up; each further part has a smaller scale."""
+    scale = scale_at(text, number.end)
+    if scale is None:
+        return number
+    total, last = number.times(*scale), scale[0]
+    for _ in range(_MAX_PARTS):
+        part = (
+            _LITERAL.match(text, total.end + 1) if text[total.end : total.end + 1] == " " else None
+        )
+        scale = scale_at(text, part.end()) if part else None
+        value = literal_value(part[0]) if part else None
+        if scale is None or value is None or value * scale[0] >= last:
+            return total
+        last = scale[0]
+        summed, quantum = total.value + value * last, last_place(value) * last
+        total = Number(total.start, scale[1], summed, quantum, True)
+    return total
+
+
+def _mixed(text: str, position: int, first: Decimal) -> tuple[Decimal, Decimal, int] | None:
+    """Digits with Chinese multipliers: 1億2,345万, 123億4千5百万, 4,567万8千."""
+    tokens: list[Decimal | str] = [first]
+    best: tuple[Decimal, Decimal, int] | None = None
+    for _ in range(_MAX_PARTS):
+        scale = _HAN_SCALE.match(text, position)
+        if not scale or len(scale[1]) > _MAX_PARTS or (best and scale[0][0] == " "):
+            break
+        tokens += list(scale[1])
+        position = scale.end()
+        found = assemble(tokens)
+        if found is None:
+            break
+        best = (*found, position)
+        tail = _LITERAL.match(text, position)
+        if tail is None:
+            break
+        value = literal_value(tail[0])
+        found = assemble([*tokens, value]) if value is not None else None
+        if found is None or value is None:
+            break
+        tokens.append(value)
+        position = tail.end()
+        best = (*found, position)
+    return best
+
+
+def literal_value(literal: str) -> Decimal | None:
+    """The value of one run of digits and separators; None if it is too long to be an amount."""
+    if len(literal) > 2 * MAX_DIGITS:
+        return None
+    spaced = re.sub("[ '’]", "", literal)
+    commas, points = spaced.count(","), spaced.count(".")
+    if commas and points:
+        group = "," if spaced.rindex(".") > spaced.rindex(",") else "."
+        plain = spaced.replace(group, "").replace(",", ".")
+    elif commas == 1 and (len(spaced) - spaced.index(",") != 4 or spaced != literal):
+        plain = spaced.replace(",", ".")
+    else:
+        plain = spaced.replace(",", "")
+        plain = plain.replace(".", "") if points > 1 else plain
+    return Decimal(plain) if sum(map(str.isdigit, plain)) <= MAX_DIGITS else None

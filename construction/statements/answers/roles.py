@@ -1,0 +1,133 @@
+"""The part a value plays beside other values: candidate, range, aside, comparative, change."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from enum import Enum, auto
+from itertools import pairwise
+
+from construction.statements.answers import lexicon
+from construction.statements.answers.amounts import Reading
+from construction.statements.answers.asked import Asked
+from construction.statements.answers.candidates import Value
+from construction.statements.answers.passage import Passage
+from construction.statements.answers.periods import Period
+
+_REACH = 200
+
+
+class Role(Enum):
+    """Only candidates can be the value; the last three give way to others."""
+
+    CANDIDATE = auto()
+    RANGE = auto()
+    OPERAND = auto()
+    NEGATED = auto()
+    ASIDE = auto()
+    COMPARATIVE = auto()
+    CHANGE = auto()
+
+
+def excluded_role(passage: Passage, index: int) -> Role:
+    """Whether a value is the end of a range, an operand or negated, and so never the value."""
+    text, value = passage.text, passage.values[index]
+    if _in_range(passage, index):
+        return Role.RANGE
+    low, high = passage.sentence(value.start)
+    if "=" in text[value.end : min(high, value.end + _REACH)]:
+        return Role.OPERAND
+    before = text[max(low, value.start - 60) : value.start]
+    if lexicon.NEGATED_BEFORE.search(before):
+        return Role.NEGATED
+    if lexicon.NEGATED_AFTER.match(text[value.end : value.end + 20]):
+        return Role.NEGATED
+    return Role.CANDIDATE
+
+
+def _in_range(passage: Passage, index: int) -> bool:
+    neighbours = passage.values[max(0, index - 1) : index + 2]
+    return any(_is_range(passage, left, right) for left, right in pairwise(neighbours))
+
+
+def _is_range(passage: Passage, left: Value, right: Value) -> bool:
+    text = passage.text
+    between = text[left.end : right.start]
+    if len(between) > 30 or left.weak or right.weak or "\n" in between:
+        return False
+    if left.unit and right.unit and left.unit.dimension is not right.unit.dimension:
+        return False
+    before = text[max(0, left.start - 40) : left.start]
+    if between.strip().lower() == "and" or between.strip() in ("と", "和"):
+        opened = lexicon.BETWEEN.search(before)
+        return opened is not None or text.startswith("の間", right.end)
+    if not lexicon.RANGE_BETWEEN.fullmatch(between):
+        return False
+    if between.strip() in "-−–—~〜〰":
+        return True
+    low, high = passage.clause(left.start)
+    outside = text[low : left.start] + " " + text[right.end : max(high, right.end)]
+    return lexicon.MOVEMENT.search(outside) is None
+
+
+def yielding_role(passage: Passage, index: int) -> Role:
+    """Whether a value is an aside, a comparative or a change, and so yields to others."""
+    text, value = passage.text, passage.values[index]
+    if _is_aside(passage, index):
+        return Role.ASIDE
+    low, high = passage.clause(value.start)
+    previous = passage.values[index - 1].end if index else 0
+    following = passage.values[index + 1].start if index + 1 < len(passage.values) else len(text)
+    before = text[max(low, previous) : value.start]
+    after = text[value.end : max(value.end, min(high, following))]
+    if lexicon.CHANGE_BY.search(before) or lexicon.CHANGE_AFTER.match(after):
+        return Role.CHANGE
+    link = list(lexicon.LINK.finditer(before))
+    linked = bool(link) and not lexicon.COPULA.search(before[link[-1].end() :])
+    linked = linked and (link[-1][0].lower() != "from" or bool(lexicon.FROM.search(before)))
+    if linked or after.startswith("から") or lexicon.EARLIER.search(before):
+        return Role.COMPARATIVE
+    return Role.COMPARATIVE if lexicon.EARLIER.search(after) else Role.CANDIDATE
+
+
+def _is_aside(passage: Passage, index: int) -> bool:
+    """In brackets that open behind another value of the same line."""
+    value = passage.values[index]
+    opener = passage.openers.get(value.start)
+    if value.bracketed and opener is None:
+        opener = value.start
+    if opener is None or not index:
+        return False
+    earlier = bisect_left(passage.starts, opener) - 1
+    if earlier < 0:
+        return False
+    between = passage.text[passage.values[earlier].end : opener]
+    return len(between) < 40 and "\n" not in between and not re.search(r"[.。;]\s", between)
+
+
+def period_of(passage: Passage, reading: Reading) -> Period | None:
+    """The nearest period phrase of the clause, else the one that opens the sentence."""
+    start, end = reading.value.start, reading.value.end
+    low, high = passage.clause(start)
+    near = _between(passage, low, high)
+    if near:
+        return min(near, key=lambda p: min(abs(p.start - end), abs(start - p.end)))
+    first, _ = passage.sentence(start)
+    earlier = _between(passage, max(first, start - 2000), start)
+    opening = passage.clause(earlier[0].start)[0] <= first if earlier else False
+    return earlier[0] if opening and len(earlier) == 1 else None
+
+
+def _between(passage: Passage, low: int, high: int) -> list[Period]:
+    index = bisect_left(passage.periods, low, key=lambda period: period.start)
+    found = []
+    while index < len(passage.periods) and passage.periods[index].end <= high:
+        found.append(passage.periods[index])
+        index += 1
+    return found
+
+
+def other_period(passage: Passage, reading: Reading, asked: Asked) -> bool:
+    """Whether the value is tied to a period that was not asked for."""
+    period = period_of(passage, reading)
+    return period is not None and asked.period is not None and not period.fits(asked.period)

@@ -1,0 +1,144 @@
+"""The cell of a table that fits metric and period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from construction.statements.answers.amounts import Reading
+from construction.statements.answers.asked import Asked, core, exact
+from construction.statements.answers.choose import choose
+from construction.statements.answers.cleaning import clean
+from construction.statements.answers.contracts import Declared
+from construction.statements.answers.markup import RawTable
+from construction.statements.answers.passage import Passage, read_passage
+from construction.statements.answers.periods import Period, find_periods
+from construction.statements.answers.units import declared_in
+
+MAX_CELLS = 20_000
+_MAX_CAPTION = 300
+
+
+@dataclass(slots=True)
+class _Grid:
+    rows: list[list[str]]
+    caption: str
+    declared: Declared
+
+    def column(self, index: int) -> str:
+        return self.rows[0][index] if index < len(self.rows[0]) else ""
+
+
+def fitting_cells(tables: list[RawTable], asked: Asked, declared: Declared) -> list[Reading]:
+    """What the cells that fit the asked metric and period say, over all tables."""
+    found: list[Reading] = []
+    for table in tables:
+        if sum(len(row) for row in table.rows) <= MAX_CELLS and table.rows and table.rows[0]:
+            grid = _clean(table, declared)
+            found += _by_label(grid, asked)
+    ranks = [reading.rank(asked) for reading in found]
+    return [reading for reading in found if reading.rank(asked) == min(ranks)]
+
+
+def _clean(table: RawTable, declared: Declared) -> _Grid:
+    rows = [[clean(cell).text.strip() for cell in row] for row in table.rows if row]
+    caption = clean(table.caption[-_MAX_CAPTION:]).text.strip()
+    caption = "" if caption.endswith((".", "。")) else caption
+    own = declared_in(caption, label=True).over(declared_in(rows[0][0], label=True))
+    return _Grid(rows, caption, own.over(declared))
+
+
+def _by_label(grid: _Grid, asked: Asked) -> list[Reading]:
+    rows = _fitting([row[0] if row else "" for row in grid.rows], asked)
+    if rows:
+        places = [(row, column) for row in rows for column in range(1, len(grid.rows[row]))]
+        return _read(grid, places, asked)
+    columns = _fitting(grid.rows[0], asked)
+    places = [
+        (row, column)
+        for row in range(1, len(grid.rows))
+        for column in columns
+        if column < len(grid.rows[row])
+    ]
+    return _read(grid, places, asked)
+
+
+def _fitting(labels: list[str], asked: Asked) -> list[int]:
+    """Labels equal to the metric; failing that the one label that contains it."""
+    bare = [_bare(label, asked) for label in labels]
+    for normal in (exact, core):
+        metric = normal(asked.metric)
+        equal = [k for k, label in enumerate(bare) if metric and normal(label) == metric]
+        if equal:
+            return equal
+    containing = [k for k, label in enumerate(bare) if asked.naming and asked.naming.search(label)]
+    return containing if len(containing) == 1 else []
+
+
+def _bare(label: str, asked: Asked) -> str:
+    """The label without company, periods and brackets that declare a unit."""
+    pieces, position = [], 0
+    for period in find_periods(label):
+        pieces.append(label[position : period.start])
+        position = period.end
+    bare = "".join([*pieces, label[position:]])
+    bare = bare.replace(asked.company, "") if asked.company else bare
+    cut = bare.rfind("(")
+    if cut > 0 and declared_in(bare[cut:], label=True) != Declared():
+        bare = bare[:cut]
+    head, _, tail = bare.rpartition(",")
+    return head if head and declared_in(tail, label=True) != Declared() else bare
+
+
+def _read(grid: _Grid, places: list[tuple[int, int]], asked: Asked) -> list[Reading]:
+    dated = bool(_periods(grid)) and asked.period is not None
+    found = []
+    for row, column in places:
+        cell = grid.rows[row][column]
+        passage = read_passage(cell, asked)
+        if not passage.values or (row == 0 and find_periods(cell)):
+            continue
+        if dated and not _fits(grid, row, column, asked):
+            continue
+        outcome = _cell(passage, grid, row, column, asked)
+        found += [outcome] if outcome is not None else []
+    return found
+
+
+def _cell(passage: Passage, grid: _Grid, row: int, column: int, asked: Asked) -> Reading | None:
+    declared = Declared()
+    for text in (*_texts(grid, row, column), grid.rows[row][0], grid.column(column)):
+        declared = declared.over(declared_in(text, label=True))
+    scope = (0, len(passage.text))
+    return choose(passage, scope, asked, declared.over(grid.declared), marked=True).reading
+
+
+def _texts(grid: _Grid, row: int, column: int) -> list[str]:
+    """Cells of the row that hold no digit, such as its unit."""
+    return [
+        cell
+        for index, cell in enumerate(grid.rows[row])
+        if index not in (0, column) and not any(map(str.isdigit, cell))
+    ]
+
+
+def _periods(grid: _Grid) -> list[Period]:
+    labels = [*grid.rows[0], *(row[0] for row in grid.rows if row), grid.caption]
+    return [period for label in labels for period in find_periods(label)]
+
+
+def _fits(grid: _Grid, row: int, column: int, asked: Asked) -> bool:
+    """Year and kind from header, row label (or another cell of the row) and caption, in turn."""
+    header = find_periods(grid.column(column)) if row else ()
+    texts = [grid.rows[row][0], *(c for k, c in enumerate(grid.rows[row]) if k not in (0, column))]
+    labels = [period for text in texts[:1] for period in find_periods(text)]
+    if not labels and not header:
+        labels = [period for text in texts[1:] for period in find_periods(text)]
+    headers_dated = any(find_periods(cell) for cell in grid.rows[0][1:])
+    if row and headers_dated and not header:
+        return False
+    periods = [*header, *labels, *find_periods(grid.caption)]
+    year = next((p.year for p in periods if p.year is not None), None)
+    kind = next((p.kind for p in periods if p.kind is not None), None)
+    return (
+        bool(periods) and asked.period is not None and Period(0, 0, year, kind).fits(asked.period)
+    )

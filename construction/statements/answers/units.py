@@ -1,0 +1,272 @@
+"""Units beside numbers and in declarations such as "(USD millions)" or 単位：百万円."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from construction.statements.answers.contracts import Declared, Dimension, Unit
+from construction.statements.answers.numbers import scale_at
+
+# Marks shared by several currencies: what they mean unless the question asks for another of them.
+FAMILIES = {
+    "$": ("USD", frozenset({"USD", "CAD", "AUD", "HKD", "TWD", "SGD", "NZD"})),
+    "¥": ("JPY", frozenset({"JPY", "CNY"})),
+    "元": ("CNY", frozenset({"CNY", "TWD", "HKD"})),
+    "cent": ("USD", frozenset({"USD", "CAD", "AUD", "HKD", "SGD", "NZD", "EUR"})),
+}
+ANY_CURRENCY = "*"  # "2.35 per share" names none
+_SIGNS = {  # may stand before the number and behind it
+    "USD": "US$ U.S.$ USD 美元 米ドル",
+    "CAD": "C$ CA$ CAD",
+    "AUD": "A$ AU$ AUD",
+    "HKD": "HK$ HKD 港元 港币 港幣",
+    "TWD": "NT$ TWD NTD 新台幣 新台币 新臺幣 台幣 台币",
+    "SGD": "S$ SGD",
+    "NZD": "NZ$ NZD",
+    "JPY": "JPY",
+    "CNY": "RMB CNY CNH 人民币 人民幣 人民元",
+    "EUR": "€ EUR",
+    "GBP": "£ GBP",
+    "CHF": "CHF",
+    "KRW": "₩ KRW",
+    "INR": "₹ INR",
+    "$": "$",
+    "¥": "¥",
+}
+_NAMES = {  # only behind the number
+    "USD": "US_dollar US_dollars U.S._dollar U.S._dollars United_States_dollars 米国ドル",
+    "CAD": "Canadian_dollar Canadian_dollars カナダドル 加元",
+    "AUD": "Australian_dollar Australian_dollars 豪ドル 澳元",
+    "HKD": "Hong_Kong_dollar Hong_Kong_dollars 香港ドル",
+    "TWD": "New_Taiwan_dollar New_Taiwan_dollars 台湾ドル",
+    "SGD": "Singapore_dollar Singapore_dollars シンガポールドル",
+    "JPY": "円 yen 日元 日圓 日円 Japanese_yen",
+    "CNY": "yuan renminbi Chinese_yuan 中国元",
+    "EUR": "euro euros ユーロ 欧元 歐元",
+    "GBP": "pound pounds 英镑 英鎊 ポンド pounds_sterling",
+    "CHF": "Swiss_franc Swiss_francs スイスフラン 瑞士法郎",
+    "KRW": "won ウォン 韩元 韓元",
+    "INR": "rupee rupees 卢比 ルピー",
+    "$": "dollar dollars ドル",
+    "元": "元",
+}
+
+
+def _codes(*tables: dict[str, str]) -> dict[str, str]:
+    return {
+        word.replace("_", " ").lower(): code
+        for table in tables
+        for code, words in table.items()
+        for word in words.split()
+    }
+
+
+def _pattern(words: dict[str, str]) -> str:
+    """Longest first; a word of ASCII letters ends where the letters end."""
+    listed = sorted(words, key=lambda word: (-len(word), word))
+    edges = (
+        re.escape(word) + (r"(?![A-Za-z])" if word[-1].isascii() and word[-1].isalpha() else "")
+        for word in listed
+    )
+    return "|".join(edges)
+
+
+_BEFORE, _CODES = _codes(_SIGNS), _codes(_SIGNS, _NAMES)
+CURRENCY = _pattern(_CODES)
+_PREFIX = re.compile(rf"(?<![A-Za-z])({_pattern(_BEFORE)})\Z", re.I)
+_MONEY = re.compile(rf"(?:of )?({CURRENCY})", re.I)
+_COIN = re.compile(r"(cents?(?![A-Za-z])|¢)|(銭)|([0-9]{1,2})銭", re.I)
+_PER_SHARE = re.compile(
+    r"\s?(?:/ ?|per |a |each )(?:diluted |basic |common |ordinary ){0,3}share(?![A-Za-z])"
+    r"|\s?/ ?[1一]?[株股]",
+    re.I,
+)
+_SHARES = re.compile(
+    r"(?:(?:common|ordinary|diluted|basic|weighted|average|outstanding|treasury|preferred|issued)"
+    r"[ -]){0,4}"
+    r"shares?(?![A-Za-z])|株(?![主式価])|股(?![东東本权權])",
+    re.I,
+)
+_PROPORTIONS = (
+    (
+        "percent",
+        r"%(?: ?(?:ポイント|points?))?|per ?cent(?:age)?(?: points?)?(?![A-Za-z])"
+        r"|pct(?![A-Za-z])|ppt?(?![A-Za-z])|パーセント(?:ポイント)?|ポイント|[个個]?百分[点點]",
+    ),
+    ("bps", r"bps?(?![A-Za-z])|basis points?|[个個]?基[点點]|ベーシス・?ポイント"),
+    (
+        "ratio",
+        r"x(?![A-Za-z0-9])|times(?![A-Za-z])|倍|: ?1(?!(?:[.,]?[0-9]))|to 1(?!(?:[.,]?[0-9]))"
+        r"|\(ratio\)",
+    ),
+)
+_PROPORTION = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _PROPORTIONS), re.I)
+_NOUNS = (
+    "stores? employees people units? countries locations customers subscribers users offices "
+    "branches restaurants vehicles patents companies subsidiaries shops outlets hotels rooms "
+    "headcount staff workers persons members sites plants factories segments aircraft ships "
+    "contracts orders properties warehouses clinics hospitals schools transactions merchants "
+    "households accounts items devices"
+)
+_COUNT = re.compile(
+    r"(?:(?!(?:and|or|in|at|for|of|from|to|by|as|with|was|were|is|are)\b)[a-z][a-z-]{0,30}+ ){0,2}"
+    rf"(?:{'|'.join(_NOUNS.split())})(?![A-Za-z])"
+    r"|店舗?|[人名社件台家个個所戸国](?!民|民币)|[かカヶケ]所|[かカヶケ]国",
+    re.I,
+)
+_FILLER = re.compile(
+    r"[\s:=,/]+|(?:in|of|the|are|is|all|figures?|amounts?|values?|numbers?|units?|currency|scale"
+    r"|stated|expressed|shown|reported|except|unless|otherwise|noted|per|share|data|and"
+    r"|単位|单位|單位|通貨|币种|金額|金额|每股)(?![A-Za-z])",
+    re.I,
+)
+_BRACKET = re.compile(r"[(\[]([^()\[\]\n]{1,60})[)\]]")
+_LEADS = re.compile(
+    r"\b(?:figures|amounts|values|numbers|data|dollars)\b[^.\n]{0,40}?\bin ([^.;()\n]{1,60})"
+    r"|(?:\bunits?|\bcurrency|\bscale|単位|单位|單位|通貨|币种) ?[:=はは为] ?([^.;()\n。、]{1,40})"
+    r"|(?:金額|金额|数値|数值|数字)(?:は|の単位は|均以|以|单位为)(?:すべて)?([^.;()\n。、]{1,20})",
+    re.I,
+)
+_THOUSANDS = re.compile("'?000s?")
+_MAX_PHRASE = 80
+
+
+def of_gold(name: str) -> Unit:
+    """The unit of a gold answer: `USD`, `USD/share`, `percent`, `ratio`, `shares`, `count`."""
+    if name.endswith("/share"):
+        return Unit(Dimension.PER_SHARE, name.removesuffix("/share"))
+    if name in ("percent", "ratio"):
+        return Unit(Dimension.PROPORTION, name)
+    if name in ("shares", "count"):
+        return Unit(Dimension(name), name)
+    return Unit(Dimension.MONEY, name)
+
+
+def settle(unit: Unit, asked: Unit) -> Unit:
+    """A shared mark becomes the asked currency if it may stand for it, else its usual one."""
+    if unit.name == ANY_CURRENCY:
+        return Unit(unit.dimension, asked.name, unit.factor)
+    usual, members = FAMILIES.get(unit.name, (unit.name, frozenset[str]()))
+    return Unit(unit.dimension, asked.name if asked.name in members else usual, unit.factor)
+
+
+def combine(first: Unit | None, second: Unit | None) -> Unit | None:
+    """Units before and behind one number: the explicit currency wins over a shared mark."""
+    if first is None or second is None:
+        return first or second
+    if first.dimension is not Dimension.MONEY:
+        return second
+    if second.dimension not in (Dimension.MONEY, Dimension.PER_SHARE):
+        return second
+    explicit = first.name not in FAMILIES or second.name == ANY_CURRENCY
+    name = first.name if explicit else second.name
+    return Unit(second.dimension, name, second.factor)
+
+
+def unit_before(text: str, position: int, floor: int) -> tuple[Unit, int] | None:
+    """A currency that ends at a position, and where it starts, not before `floor`."""
+    start = max(floor, position - 12)
+    match = _PREFIX.search(text[start:position])
+    if match is None:
+        return None
+    return Unit(Dimension.MONEY, _BEFORE[match[1].lower()]), start + match.start(1)
+
+
+def unit_after(text: str, position: int) -> tuple[Unit, int] | None:
+    """The unit that follows a position, at most one space apart, and where it ends."""
+    start = position + 1 if text[position : position + 1] in (" ", "-") else position
+    return _money_at(text, start) or _other_at(text, start)
+
+
+def _money_at(text: str, start: int) -> tuple[Unit, int] | None:
+    coin = _COIN.match(text, start)
+    if coin and not coin[3]:
+        name = "cent" if coin[1] else "JPY"
+        unit, end = Unit(Dimension.MONEY, name, Decimal("0.01")), coin.end()
+    else:
+        match = _MONEY.match(text, start)
+        if match is None:
+            return None
+        unit, end = Unit(Dimension.MONEY, _CODES[match[1].lower()]), match.end()
+    share = _PER_SHARE.match(text, end)
+    if share:
+        return Unit(Dimension.PER_SHARE, unit.name, unit.factor), share.end()
+    return unit, end
+
+
+def _other_at(text: str, start: int) -> tuple[Unit, int] | None:
+    match = _PROPORTION.match(text, start)
+    if match:
+        return Unit(Dimension.PROPORTION, match.lastgroup or "percent"), match.end()
+    for pattern, dimension in ((_SHARES, Dimension.SHARES), (_COUNT, Dimension.COUNT)):
+        match = pattern.match(text, start)
+        if match:
+            return Unit(dimension, dimension.value), match.end()
+    return None
+
+
+def per_share_at(text: str, position: int) -> int | None:
+    """The end of "per share" at a position."""
+    match = _PER_SHARE.match(text, position)
+    return match.end() if match else None
+
+
+def sen_at(text: str, position: int) -> tuple[Decimal, int] | None:
+    """The sen of 123円45銭, in yen."""
+    match = _COIN.match(text, position)
+    if match is None or match[3] is None:
+        return None
+    return Decimal(match[3]) / 100, match.end()
+
+
+def phrase(text: str) -> tuple[Declared, bool]:
+    """What a phrase declares, and whether it holds nothing but units, scales and fillers."""
+    text = text[:_MAX_PHRASE]
+    declared, position = Declared(), 0
+    while position < len(text):
+        step = _phrase_step(text, position)
+        if step is None:
+            return declared, False
+        found, position = step
+        declared = declared.over(found)
+    return declared, True
+
+
+def _phrase_step(text: str, position: int) -> tuple[Declared, int] | None:
+    if filler := _FILLER.match(text, position):
+        return Declared(), filler.end()
+    if thousands := _THOUSANDS.match(text, position):
+        return Declared(None, Decimal(1000)), thousands.end()
+    money = _money_at(text, position)
+    if money:
+        return Declared(money[0]), money[1]
+    scale = scale_at(text, position)
+    if scale and scale[1] > position:
+        return Declared(None, scale[0]), scale[1]
+    other = _other_at(text, position)
+    return (Declared(other[0]), other[1]) if other else None
+
+
+def declared_in(text: str, *, label: bool = False) -> Declared:
+    """Unit and scale declared by brackets and phrases such as "All figures in USD millions".
+
+    In a `label` (header, caption, unit cell) the end of the text counts too: "Revenue, USD m".
+    """
+    found = Declared()
+    for match in _BRACKET.finditer(text):
+        if len(match[1]) > 1 or label or match[1] in "%$€£¥₩":
+            inner, whole = phrase(match[1])
+            found = found.over(inner) if whole or label else found
+    for match in _LEADS.finditer(text):
+        found = found.over(phrase(next(group for group in match.groups() if group))[0])
+    return found.over(_tail(text)) if label else found
+
+
+def _tail(text: str) -> Declared:
+    """The longest run of words at the end of a label that is nothing but a unit."""
+    for start in re.finditer(r"(?:(?<=^)|(?<=[\s,:]))\S", text[-_MAX_PHRASE:]):
+        declared, whole = phrase(text[-_MAX_PHRASE:][start.start() :])
+        if whole and declared != Declared():
+            return declared
+    return Declared()

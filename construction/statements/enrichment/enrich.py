@@ -1,0 +1,108 @@
+"""The enrichment of drawn points: neighbouring rows, section path and a picture of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from construction.statements.enrichment.contracts import Enriched, EnrichmentConfig, Page, Row
+from construction.statements.enrichment.picture import draw
+from construction.statements.enrichment.raster import render_png
+from construction.statements.enrichment.rows import (
+    Period,
+    Reports,
+    collect_reports,
+    comparative,
+    rows_around,
+)
+from construction.statements.enrichment.shown import shown, unit_line
+from construction.statements.model import SEPARATOR, Statements
+from construction.statements.periods.words import write_date
+from construction.statements.questions.scales import reporting_exponents
+from data.atomic import write_bytes
+
+_LENGTHS = {3: "3 months to ", 6: "6 months to ", 9: "9 months to ", 12: "12 months to "}
+
+
+def enrich(
+    point_ids: Iterable[str], statements: Statements, config: EnrichmentConfig
+) -> dict[str, Enriched]:
+    """The surroundings of each point, in the order of their ids; unknown ids are left out."""
+    ids = sorted(set(point_ids))
+    wanted = statements.points.filter(pl.col("point_id").is_in(ids)).sort("point_id")
+    reports = collect_reports(wanted, statements)
+    exponents = reporting_exponents(statements, config.round_share)
+    series = _by_id(statements.series, "series_id", wanted["series_id"])
+    companies = _by_id(statements.companies, "company_id", wanted["company_id"])
+    found: dict[str, Enriched] = {}
+    for point in wanted.iter_rows(named=True):
+        told = series[point["series_id"]]
+        exponent = exponents.get((point["document"], point["report"], told["unit"]), 0)
+        company = companies[point["company_id"]]
+        found[point["point_id"]] = _enriched(point, told, company, reports, exponent, config)
+    return found
+
+
+def _by_id(frame: pl.DataFrame, key: str, ids: pl.Series) -> dict[str, dict[str, Any]]:
+    rows = frame.filter(pl.col(key).is_in(ids.unique().to_list())).iter_rows(named=True)
+    return {row[key]: row for row in rows}
+
+
+def _enriched(
+    point: Mapping[str, Any],
+    series: Mapping[str, Any],
+    company: Mapping[str, Any],
+    reports: Reports,
+    exponent: int,
+    config: EnrichmentConfig,
+) -> Enriched:
+    before = comparative(reports, point)
+    rows, place = rows_around(reports, point, before, exponent)
+    if place is None:
+        rows, before = (_alone(point, series, exponent),), None
+    section = tuple((series["name"] or "").split(SEPARATOR)[:-1])
+    page = Page(
+        company=company["name_local"] or company["name"] or "",
+        statement=series["statement"] or "",
+        section=" > ".join(section),
+        unit=unit_line(series["unit"] or "", exponent),
+        period=_head((point["period_end"], point["months"])),
+        before=_head(before) if before else "",
+        source=f"Filing {point['document']}",
+        rows=_window(rows, place or 0, config.page_rows // 2),
+    )
+    neighbours = _window(rows, place or 0, config.neighbours)
+    return Enriched(point["point_id"], place is not None, neighbours, section, page, draw(page))
+
+
+def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponent: int) -> Row:
+    printed = shown(point["value"], series["unit"] or "", exponent, negated=False)
+    label = series["label"] or ""
+    return Row(0, point["line"] or 0, label, point["value"] or "", printed, "", False)
+
+
+def _window(rows: tuple[Row, ...], place: int, reach: int) -> tuple[Row, ...]:
+    return rows[max(0, place - reach) : place + reach + 1]
+
+
+def _head(period: Period) -> str:
+    end, months = period
+    return _LENGTHS.get(months, "") + write_date(end)
+
+
+def write_pictures(
+    out: Path, enriched: Mapping[str, Enriched], numbers: Mapping[str, int], *, png: bool = False
+) -> None:
+    """One SVG per point of `numbers`, named by its number; PNGs beside them if asked for.
+
+    The SVGs are the same bytes on every machine and belong to the digest; the PNGs do not.
+    """
+    out.mkdir(exist_ok=True)
+    for point_id, number in sorted(numbers.items()):
+        svg = enriched[point_id].svg
+        write_bytes(out / f"{number:05}.svg", svg.encode())
+        if png:
+            write_bytes(out / f"{number:05}.png", render_png(svg))

@@ -1,0 +1,151 @@
+"""Which points can be asked about, and what became of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+import polars as pl
+from pydantic import Field
+
+from construction.statements.categories.assign import CategoryReason
+from construction.statements.model import POINTS, LabelMethod, Statements
+from construction.statements.periods.config import PeriodConfig
+from construction.statements.periods.fill import period_reasons
+from data.contracts import Outcome, StageConfig, StageKind, StageTally
+from data.ledger import close
+from data.tables import LEDGER
+
+STAGE = "filter_points"
+# Share of points that the seed dropped as computed or auto-generated (FinRetrieval, filters).
+SEED_DROPPED_SHARE = 0.09
+_ZERO = r"^[-+]?0*(?:\.0*)?$"
+
+
+class FilterReason(StrEnum):
+    """Why a point is not asked about; one without a period has a `PeriodReason` instead."""
+
+    COMPUTED = "point.computed"
+    AUTO_GENERATED = "point.auto_generated"
+    UNTRANSLATED = "label.untranslated"
+    PARENTHETICAL = "point.parenthetical"  # stands in brackets beside another row
+    BLANK = "value.blank"
+    ZERO = "value.zero"
+    NO_SERIES = "point.no_series"
+    NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
+
+
+class FilterConfig(StageConfig):
+    """`untranslated`: reject series without an English label, or ask in the local language.
+    `keep_auto_generated` names statements whose auto-generated points stay, such as "Operating
+    indicators" for EDINET, which stand in a filing's summary alone. `reject_zero`: a value of
+    zero is rejected, like a blank one always is. `periods` as for `with_periods`."""
+
+    untranslated: Literal["reject", "local"] = "reject"
+    keep_auto_generated: tuple[str, ...] = ()
+    reject_zero: bool = True
+    periods: PeriodConfig = Field(default=PeriodConfig())
+
+
+@dataclass(frozen=True, slots=True)
+class FilterReport:
+    """Counts of points by reason, and the share that was computed or auto-generated.
+
+    `dropped_share` is of all points that came in, `seed_share` what the seed reports for it.
+    """
+
+    n_in: int
+    n_kept: int
+    rejected: dict[str, int]
+    dropped_share: float
+    seed_share: float = SEED_DROPPED_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """`points` in their order; `ledger` (schema LEDGER) has a row per rejected point."""
+
+    points: pl.DataFrame
+    ledger: pl.DataFrame
+    tallies: tuple[StageTally, ...]
+    report: FilterReport
+
+
+def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
+    """Keep the points that a question can be asked about.
+
+    Dropped, with the first reason that fits, in the order of: computed (derived by us),
+    auto-generated (in no statement), of no known series, untranslated, without a category,
+    parenthetical, blank, zero, without a fiscal period. `statements` have names, categories and
+    periods.
+    """
+    judged = _judged(statements, config)
+    kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
+    left = judged.filter(pl.col("reason").is_not_null())
+    by_reason = left.group_by("reason").len().sort("reason")
+    rejected = {reason: int(n) for reason, n in by_reason.iter_rows()}
+    counts = {Outcome.KEPT: kept.height, Outcome.REJECTED: left.height}
+    tally = close(STAGE, StageKind.FILTER, "point", judged.height, counts)
+    dropped = sum(rejected.get(r, 0) for r in (FilterReason.COMPUTED, FilterReason.AUTO_GENERATED))
+    share = round(dropped / judged.height, 9) if judged.height else 0.0
+    report = FilterReport(judged.height, kept.height, rejected, share)
+    return Filtered(kept, _ledger(left), (tally,), report)
+
+
+def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
+    """All points with `reason`, null for those that stay."""
+    about = statements.series.select("series_id", "statement", "label_method", "category")
+    points = statements.points.with_columns(
+        undated=period_reasons(statements.points, statements.companies, config.periods)
+    )
+    bracketed = (
+        statements.rows.filter("parenthetical")
+        .select("document", "report", "line", bracketed=True)
+        .unique()
+    )
+    joined = points.join(about, on="series_id", how="left", maintain_order="left").join(
+        bracketed, on=["document", "report", "line"], how="left", maintain_order="left"
+    )
+    blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
+    tests = [
+        (pl.col("computed"), FilterReason.COMPUTED),
+        (_auto_generated(config), FilterReason.AUTO_GENERATED),
+        (pl.col("statement").is_null(), FilterReason.NO_SERIES),
+        (_untranslated(config), FilterReason.UNTRANSLATED),
+        (pl.col("category").is_null(), CategoryReason.NONE),
+        (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
+        (blank, FilterReason.BLANK),
+        (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
+    ]
+    undated = pl.when(pl.col("period_type").is_null()).then(
+        pl.col("undated").fill_null(str(FilterReason.NOT_FILLED))
+    )
+    return joined.with_columns(
+        reason=pl.coalesce(*(pl.when(test).then(pl.lit(str(r))) for test, r in tests), undated)
+    )
+
+
+def _auto_generated(config: FilterConfig) -> pl.Expr:
+    stays = pl.col("statement").is_in(config.keep_auto_generated).fill_null(False)
+    return pl.col("auto_generated") & ~stays
+
+
+def _untranslated(config: FilterConfig) -> pl.Expr:
+    return (pl.col("label_method") == LabelMethod.UNTRANSLATED) & (config.untranslated == "reject")
+
+
+def _ledger(left: pl.DataFrame) -> pl.DataFrame:
+    """One row of LEDGER per rejected point; the evidence points to the row of the filing."""
+    told = {
+        "stage": pl.lit(STAGE),
+        "unit": pl.lit("point"),
+        "item_id": pl.col("point_id"),
+        "outcome": pl.lit(str(Outcome.REJECTED)),
+        "reason": pl.col("reason"),
+        "stratum": pl.col("category"),
+        "evidence": pl.struct("document", "line", "report").struct.json_encode(),
+        "n": pl.lit(1),
+    }
+    columns = (told.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in LEDGER.items())
+    return left.sort("point_id").select(columns)

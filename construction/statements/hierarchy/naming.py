@@ -1,0 +1,89 @@
+"""Words of hierarchical names: section titles, components, axes and members."""
+
+from __future__ import annotations
+
+import re
+
+from construction.statements.model import SEPARATOR
+
+_TOTAL = re.compile(r"^(?:sub-?)?total(?: of)?\b[ ,:-]*|,? *(?:sub-?)?total$|合計$|小計$", re.I)
+_BRACKETS = re.compile(r"\([^()]{0,300}\)|\[[^\[\]]{0,300}\]")
+_TAIL = re.compile(r"[,;:—–-]? *(?:(?:less|net of|including|at cost|net)\b[^|]*|[0-9$].*)$", re.I)
+_SPACE = re.compile(r"\s+")
+_LOOSE = re.compile(r" +(?=[,;:])")
+_SMALL = frozenset(["and", "of", "the", "in", "for", "to", "on", "or", "by", "at", "with", "from"])
+_MAX_TITLE = 60
+_WORDS = re.compile(
+    r"[A-Z]{2,}(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+|[^\W_A-Za-z0-9]+"
+)
+
+
+def component(text: str) -> str:
+    """A label as one component: no separator inside, single spaces."""
+    return _SPACE.sub(" ", text.replace("|", "/")).strip()
+
+
+def join(*parts: str) -> str:
+    return SEPARATOR.join(parts)
+
+
+def section_title(label: str) -> str:
+    """The title of the section that a row closes; empty if the label says no more than "Total"."""
+    title = _BRACKETS.sub("", component(label))
+    title = _TOTAL.sub("", title.strip()).strip(" ,:;-")
+    title = _LOOSE.sub("", component(_TAIL.sub("", title))).strip(" ,:;-")
+    if len(title) > _MAX_TITLE or not any(map(str.isalpha, title)):
+        return ""
+    return sentence_case(title)
+
+
+def sentence_case(title: str) -> str:
+    """First letter upper, shouted or Title Case words lower; other capitals stay (IBM, LIFO)."""
+    words = title.split(" ")
+    if title.isupper():
+        words = [word.lower() for word in words]
+    elif sum(word[:1].isupper() for word in words) * 2 > len(words):
+        words = [w.lower() if w[:1].isupper() and w[1:].islower() else w for w in words]
+    text = " ".join(words)
+    return text[:1].upper() + text[1:]
+
+
+def spaced(name: str) -> str:
+    """CamelCase as words: RestOfAsiaPacificSegment -> Rest of Asia Pacific Segment."""
+    words = [word for part in name.split("_") for word in _WORDS.findall(part)]
+    joined: list[str] = []
+    for word in words:
+        # A single capital belongs to the next word: IPhone, not I Phone.
+        if joined and len(joined[-1]) == 1 and joined[-1].isupper() and joined[-1] != "A":
+            joined[-1] += word
+        elif joined and word.casefold() in _SMALL:
+            joined.append(word.casefold())
+        else:
+            joined.append(word)
+    return " ".join(joined) or name
+
+
+def dimension_parts(dimensions: str) -> tuple[str, ...]:
+    """Axis and member of each dimension as words: at most two pairs, further ones in the last.
+
+    `dimensions` are axis=member, joined by ";".
+    """
+    pairs = [
+        (sentence_case(_stripped(axis, "Axis")), _stripped(member, "Member"))
+        for axis, _, member in (part.partition("=") for part in dimensions.split(";"))
+        if axis.strip()
+    ]
+    if len(pairs) > 2:
+        rest = "; ".join(f"{axis}: {member}" for axis, member in pairs[2:])
+        pairs = [pairs[0], (pairs[1][0], f"{pairs[1][1]}; {rest}")]
+    return tuple(component(word) for pair in pairs for word in pair if word)
+
+
+def _stripped(name: str, ending: str) -> str:
+    words = name.strip().rpartition(":")[2]
+    return spaced(words.removesuffix(ending) or words)
+
+
+def dimensioned_name(statement: str, dimensions: str, label: str) -> str:
+    """Segments | axis | member | label; another statement first where the axis is no segment."""
+    return join(statement, *dimension_parts(dimensions), component(label))

@@ -1,0 +1,142 @@
+"""From the sections of a statement to the path of each of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from construction.statements.hierarchy.stack import Item, Row, Stack
+from construction.statements.hierarchy.tree import Names, Node, Role, Trees, plain_label
+from construction.statements.model import HierarchyMethod
+
+
+class Located(NamedTuple):
+    """The sections above a row, in English and as filed, and how they were found."""
+
+    path: Names
+    local: Names
+    method: HierarchyMethod
+
+
+NOWHERE = Located((), (), HierarchyMethod.FLAT)
+
+
+def located(node: Node | None, method: HierarchyMethod) -> Located:
+    return Located(node.path, node.local, method) if node else Located((), (), method)
+
+
+def locate_rows(
+    statement: str, rows: Sequence[Row], trees: Trees, *, check_sums: bool
+) -> list[Located]:
+    """Where each row of one statement of one filing stands, in the order of the rows."""
+    found = [NOWHERE] * len(rows)
+    top = Stack(statement, trees, check_sums=check_sums).build(rows)
+    _Walk(statement, trees, found).walk(top, NOWHERE)
+    return found
+
+
+def locate_alone(statement: str, concept: str, label: str, trees: Trees) -> Located:
+    """Where a row stands that no statement shows: by the standard tree alone."""
+    place = trees.place(statement, concept, label)
+    if place.role is Role.UNKNOWN:
+        return NOWHERE
+    if place.role in (Role.CLOSER, Role.NET) and place.node is not None:
+        return _above(place.node, HierarchyMethod.TREE)
+    return located(place.node, HierarchyMethod.TREE)
+
+
+def _above(node: Node, method: HierarchyMethod) -> Located:
+    """A total stands beside the section that it closes, not inside."""
+    return Located(node.path[:-1], node.local[:-1], method)
+
+
+def _same_title(one: str, other: str) -> bool:
+    """Whether two titles name one section: Property, plant, and equipment, gross too."""
+    words = ({*plain_label(title).split()} - {"gross", "net"} for title in (one, other))
+    first, second = words
+    return first == second
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    statement: str
+    trees: Trees
+    found: list[Located]
+
+    def walk(self, items: Sequence[Item], above: Located) -> None:
+        closed = {item.node.path for item in items if item.section and item.node}
+        beside = self.trees.remainder(self.statement, above.path, closed)
+        for position, item in enumerate(items):
+            if item.section:
+                self._section(item, above, beside)
+            elif above.path:
+                self.found[item.row] = self._inside(item, above, beside)
+            else:
+                self.found[item.row] = self._outside(items, position)
+
+    def _section(self, item: Item, above: Located, beside: Node | None) -> None:
+        """A total and the rows under it. Standard sections keep their place in the tree, unless
+        that leads through one which this statement does not have."""
+        node = item.node
+        method = HierarchyMethod.TOTALS if item.children else HierarchyMethod.TREE
+        if node is not None and self._reaches(node, above.path, beside):
+            self.found[item.row] = _above(node, method)
+            self.walk(item.children, located(node, method))
+            return
+        title, local = (node.path[-1], node.local[-1]) if node else (item.title, item.title)
+        named = above.path and _same_title(title, above.path[-1])
+        inner = ((*above.path, title), (*above.local, local)) if not named else above[:2]
+        self.found[item.row] = Located(above.path, above.local, method)
+        self.walk(item.children, Located(*inner, method))
+
+    def _reaches(self, node: Node, path: Names, beside: Node | None) -> bool:
+        parent = self.trees.nodes[self.statement].get(node.path[:-1])
+        is_root = not path or len(node.path) <= 1 or node.path[: len(path)] != path
+        return (
+            is_root or parent is None or node.path[:-1] == path or self._opens(parent, path, beside)
+        )
+
+    def _inside(self, item: Item, above: Located, beside: Node | None) -> Located:
+        """A row of a closed section, moved into an open one below it where it is at home."""
+        home, method = item.node, HierarchyMethod.TOTALS
+        if home is not None:
+            if item.place.role in (Role.CLOSER, Role.NET):
+                return _above(home, method)
+            if item.place.explicit or self._opens(home, above.path, beside):
+                return located(home, method)
+        return located(beside, method) if beside else above
+
+    def _opens(self, home: Node, path: Names, beside: Node | None) -> bool:
+        """Whether every section between `path` and the home of a row is open."""
+        nodes = self.trees.nodes[self.statement]
+        steps = [home.path[:depth] for depth in range(len(path) + 1, len(home.path) + 1)]
+        if not steps or home.path[: len(path)] != path:
+            return False
+        return all(nodes[step].open or nodes[step] is beside for step in steps)
+
+    def _outside(self, items: Sequence[Item], position: int) -> Located:
+        """A row that no total took: its home, else what its neighbours have in common."""
+        item, tree = items[position], HierarchyMethod.TREE
+        if item.node is not None:
+            if item.place.role in (Role.CLOSER, Role.NET):
+                return _above(item.node, tree)
+            return located(item.node, tree)
+        if item.place.role is Role.RESULT:
+            return Located((), (), tree)
+        before = next((i for i in reversed(items[:position]) if _speaks(i)), None)
+        after = next((i for i in items[position + 1 :] if _speaks(i)), None)
+        if before is None or after is None or before.node is None or after.node is None:
+            return NOWHERE
+        shared = 0
+        for one, other in zip(before.node.path, after.node.path, strict=False):
+            if one != other:
+                break
+            shared += 1
+        if not shared:
+            return NOWHERE
+        return Located(before.node.path[:shared], before.node.local[:shared], tree)
+
+
+def _speaks(item: Item) -> bool:
+    return item.node is not None or item.place.role is Role.RESULT

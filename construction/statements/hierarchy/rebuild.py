@@ -1,0 +1,193 @@
+"""Hierarchical names of all series, each chosen from its newest filing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+
+import polars as pl
+from pydantic import Field
+
+from construction.statements.hierarchy.naming import component, dimensioned_name, join
+from construction.statements.hierarchy.paths import (
+    NOWHERE,
+    Located,
+    locate_alone,
+    locate_rows,
+)
+from construction.statements.hierarchy.stack import Row
+from construction.statements.hierarchy.tree import Trees, default_trees
+from construction.statements.hierarchy.unique import distinct_names
+from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod
+from data.contracts import StageConfig
+
+_CJK = "[\u3040-\u30ff\u3400-\u9fff]"
+
+
+class HierarchyConfig(StageConfig):
+    """`max_components` of a name, statement and label included; `check_sums` lets arithmetic
+    confirm or move the start of a section where values are at hand."""
+
+    max_components: int = Field(default=6, ge=3)
+    check_sums: bool = True
+
+
+def rebuild(
+    series: pl.DataFrame,
+    rows: pl.DataFrame,
+    points: pl.DataFrame,
+    config: HierarchyConfig,
+    trees: Trees | None = None,
+) -> pl.DataFrame:
+    """`series` with name, name_local, method, depth and row_order rebuilt; the other columns stay.
+
+    Each series is placed once, by the statement rows of its newest filing: under the sections
+    that totals close there (`totals`), else by the standard tree (`tree`), else directly under
+    its statement (`flat`, unless the reader gave it a deeper name). A dimensioned series is named
+    statement | axis | member | label, as in Segments | Geographical | Europe | Revenues. Within a
+    company no two series share a name. `points` gives the filing days and the values that the
+    arithmetic of totals is checked with.
+    """
+    trees = trees or default_trees()
+    newest = _newest_rows(series, rows, points)
+    places = _placed(series, rows, points, newest, config, trees)
+    lines = newest.select("series_id", newest_line="line")
+    joined = series.join(lines, on="series_id", how="left", maintain_order="left")
+    named = joined.with_columns(
+        *_names(joined, places, config, trees),
+        row_order=pl.coalesce("newest_line", "row_order"),
+    )
+    depth = pl.col("name").str.count_matches(SEPARATOR, literal=True).cast(pl.Int64) + 1
+    return (
+        named.with_columns(distinct_names(named)).with_columns(depth=depth).select(*SERIES.columns)
+    )
+
+
+def _names(
+    series: pl.DataFrame, places: Mapping[str, Located], config: HierarchyConfig, trees: Trees
+) -> tuple[pl.Series, pl.Series, pl.Series]:
+    """Columns name, name_local and method, in the order of `series`."""
+    names: list[str] = []
+    locals_: list[str | None] = []
+    methods: list[str] = []
+    told = series.select(
+        "series_id", "statement", "concept", "label", "dimensions", "name", "name_local"
+    )
+    for series_id, statement, concept, label, dimensions, given, local in told.iter_rows():
+        if dimensions is not None:
+            name, method = dimensioned_name(statement, dimensions, label), HierarchyMethod.TREE
+        else:
+            place = places.get(series_id) or locate_alone(statement, concept, label, trees)
+            name, method = _name(place, statement, label, given, config)
+            local = _local_name(place, local, config)
+        names.append(name)
+        locals_.append(local)
+        methods.append(str(method))
+    kept = (("name", names), ("name_local", locals_), ("method", methods))
+    name_column, local_column, method_column = (
+        pl.Series(column, values, dtype=pl.String) for column, values in kept
+    )
+    return name_column, local_column, method_column
+
+
+def _name(
+    place: Located, statement: str, label: str, given: str | None, config: HierarchyConfig
+) -> tuple[str, HierarchyMethod]:
+    if place is NOWHERE and given is not None and given.count(SEPARATOR) > 1:
+        return given, HierarchyMethod.FLAT
+    return join(statement, *_cut(place.path, config), component(label)), place.method
+
+
+def _local_name(place: Located, given: str | None, config: HierarchyConfig) -> str | None:
+    """The name as filed: the reader's statement and label, with the sections between them."""
+    if given is None or SEPARATOR not in given:
+        return given
+    first, *_, last = given.split(SEPARATOR)
+    return join(first, *_cut(place.local, config), last)
+
+
+def _cut(path: tuple[str, ...], config: HierarchyConfig) -> tuple[str, ...]:
+    """The outer sections and the innermost one, where there are too many."""
+    room = config.max_components - 2
+    return path if len(path) <= room else (*path[: room - 1], path[-1])
+
+
+def _newest_rows(series: pl.DataFrame, rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """One row of ROWS per series: of its newest filing, a parenthetical one only if alone."""
+    filed = points.group_by("document").agg(pl.col("filed").max())
+    return (
+        rows.filter(pl.col("series_id").is_not_null())
+        .join(series.select("series_id"), on="series_id", how="semi")
+        .join(filed, on="document", how="left")
+        .sort(
+            "series_id",
+            "filed",
+            "document",
+            "parenthetical",
+            "report",
+            "line",
+            descending=[False, True, True, False, False, False],
+            nulls_last=True,
+        )
+        .unique("series_id", keep="first", maintain_order=True)
+    )
+
+
+def _placed(
+    series: pl.DataFrame,
+    rows: pl.DataFrame,
+    points: pl.DataFrame,
+    newest: pl.DataFrame,
+    config: HierarchyConfig,
+    trees: Trees,
+) -> Mapping[str, Located]:
+    """Where the newest row of each series stands. Only the statements needed for that are read."""
+    report = ["document", "report"]
+    needed = (
+        rows.filter(pl.col("series_id").is_not_null(), ~pl.col("parenthetical"))
+        .join(newest.select(report).unique(), on=report, how="semi")
+        .join(series.select("series_id", "concept", english="label"), on="series_id", how="inner")
+        .join(_values(rows, points), on=["document", "report", "series_id"], how="left")
+        .with_columns(
+            pl.when("negated").then(-pl.col("value")).otherwise("value").alias("value"),
+            title=pl.when(~pl.col("label").str.contains(_CJK)).then("label").otherwise("english"),
+        )
+        .sort("document", "report", "line", "series_id")
+    )
+    keys = newest.select("document", "report", "line", "series_id")
+    wanted = dict.fromkeys(keys.iter_rows())
+    lines = needed.select(*keys.columns, "statement", "concept", "title", "value").iter_rows()
+    places: dict[str, Located] = {}
+    for _, part in groupby(lines, key=lambda line: line[:2]):
+        shown = list(part)
+        printed = [Row(*line[5:]) for line in shown]
+        found = locate_rows(shown[0][4], printed, trees, check_sums=config.check_sums)
+        places |= {
+            line[3]: place for line, place in zip(shown, found, strict=True) if line[:4] in wanted
+        }
+    return places
+
+
+def _values(rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """The values of each statement in the period that most of its rows have, else the newest."""
+    report = ["document", "report"]
+    shown = (
+        rows.filter(pl.col("series_id").is_not_null())
+        .select("document", "report", "series_id")
+        .unique()
+        .join(
+            points.select("document", "series_id", "period_end", "months", "value"),
+            on=["document", "series_id"],
+        )
+    )
+    main = (
+        shown.group_by(*report, "period_end", "months")
+        .len()
+        .sort("len", "period_end", "months", descending=[True, True, False])
+        .unique(report, keep="first", maintain_order=True)
+    )
+    return (
+        shown.join(main, on=[*report, "period_end", "months"], how="semi")
+        .select(*report, "series_id", pl.col("value").cast(pl.Float64, strict=False))
+        .unique([*report, "series_id"], keep="first", maintain_order=True)
+    )

@@ -1,0 +1,196 @@
+"""Fiscal and calendar period of every point, from its days, its length and the company's year."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import polars as pl
+
+from construction.statements.model import POINTS
+from construction.statements.periods.calendar import (
+    calendar_period,
+    closing_month,
+    fiscal_year,
+    month_index,
+    year_ends,
+)
+from construction.statements.periods.config import MidYear, PeriodConfig
+
+# (length in months, months to the end of the fiscal year) -> the part of the fiscal year
+_PARTS = {
+    (12, 0): "FY",
+    (6, 6): "H1",
+    (6, 0): "H2",
+    (3, 9): "Q1",
+    (3, 6): "Q2",
+    (3, 3): "Q3",
+    (3, 0): "Q4",
+    (9, 3): "9M",
+    (0, 9): "Q1",
+    (0, 3): "Q3",
+    (0, 0): "FY",
+}
+_TYPES = {"FY": "annual", "H1": "half", "H2": "half", "9M": "nine_months"}
+_LENGTHS = (0, 3, 6, 9, 12)
+
+
+class PeriodReason(StrEnum):
+    """Why a point has no fiscal period."""
+
+    NO_DATE = "period.no_date"  # no last day, or no length
+    NO_YEAR_END = "period.no_year_end"  # the company's fiscal year end is unknown
+    ODD_LENGTH = "period.odd_length"  # no year, half, quarter or nine months: a transition
+    CONTRADICTION = "period.contradiction"  # first and last day do not fit the length
+    OFF_CALENDAR = "period.off_calendar"  # starts or ends inside a fiscal quarter
+
+
+def with_periods(
+    points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
+) -> pl.DataFrame:
+    """`points` with fiscal_year, fiscal_period, calendar_period and period_type filled.
+
+    A balance sheet has the period that it closes: FY on the last day of the fiscal year, Q1 and
+    Q3, and Q2 or H1 in its middle (`MidYear`). Where a company changed its fiscal year end, an
+    earlier point belongs to the year end that its annual statements show. What is no year, half,
+    quarter or nine months of a fiscal year keeps null in all three; `period_reasons` says why.
+    """
+    found = _classified(points, companies, config)
+    return points.with_columns(
+        found["year"].alias("fiscal_year"),
+        found["part"].alias("fiscal_period"),
+        found["calendar"].alias("calendar_period"),
+        found["type"].alias("period_type"),
+    ).select(*POINTS.columns)
+
+
+def period_reasons(
+    points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
+) -> pl.Series:
+    """Why each point has no fiscal period, one of `PeriodReason`; null for those that have one."""
+    return _classified(points, companies, config)["reason"]
+
+
+def _classified(
+    points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
+) -> pl.DataFrame:
+    """The points in their order, with year, part, calendar, type and reason."""
+    located = _located(points, companies, config)
+    part = _part(config)
+    fits = pl.col("reason").is_null()
+    return (
+        located.with_columns(part=part)
+        .with_columns(reason=_reason(config))
+        .with_columns(
+            part=pl.when(fits).then("part"),
+            year=pl.when(fits).then(fiscal_year(pl.col("last_month"))),
+            calendar=pl.when(fits).then(calendar_period()),
+        )
+        .with_columns(type=pl.col("part").replace_strict(_TYPES, default="quarter"))
+        .with_columns(type=pl.when(pl.col("part").is_not_null()).then("type"))
+        .sort("row")
+    )
+
+
+def _located(points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
+    """Adds row, closes (index of the closing month), last_month (of its fiscal year) and to_go."""
+    columns = ("company_id", "period_start", "period_end", "months")
+    dated = (
+        points.select(columns)
+        .with_row_index("row")
+        .join(year_ends(companies, config), on="company_id", how="left", maintain_order="left")
+        .with_columns(closes=closing_month(config))
+    )
+    shown = _shown_year_ends(dated)
+    placed = dated.sort("closes", "row").join_asof(
+        shown,
+        left_on="closes",
+        right_on="shown",
+        by="company_id",
+        strategy="forward",
+        check_sortedness=False,
+    )
+    month = (
+        pl.when(pl.col("shown") - pl.col("closes") <= 11)
+        .then(pl.col("shown") % 12)
+        .otherwise("year_end_month")
+    )
+    to_go = (month - pl.col("closes")) % 12
+    return placed.with_columns(to_go=to_go).with_columns(
+        last_month=pl.col("closes") + pl.col("to_go")
+    )
+
+
+def _shown_year_ends(dated: pl.DataFrame) -> pl.DataFrame:
+    """Months (`shown`) that close a year according to a company's twelve-month figures.
+
+    Twelve months beside shorter spans with the same last day may be a trailing year of an interim
+    report; they count only where the known fiscal year end agrees.
+    """
+    short = pl.col("months").is_in((3, 6, 9)).any().over("company_id", "closes")
+    agrees = pl.col("closes") % 12 == pl.col("year_end_month")
+    return (
+        dated.with_columns(short=short)
+        .filter(pl.col("closes").is_not_null(), pl.col("months") == 12, ~pl.col("short") | agrees)
+        .select("company_id", shown="closes")
+        .unique()
+        .sort("shown", "company_id")
+    )
+
+
+def _part(config: PeriodConfig) -> pl.Expr:
+    """The part of the fiscal year; null where length and place make none."""
+    place = pl.col("months") * 12 + pl.col("to_go")
+    known = {months * 12 + to_go: part for (months, to_go), part in _PARTS.items()}
+    part = place.replace_strict(known, default=None, return_dtype=pl.String)
+    quarters = (pl.col("months").is_in((3, 9)) | pl.col("to_go").is_in((3, 9))).any()
+    middle = {
+        MidYear.AUTO: pl.when(quarters.over("company_id", "last_month"))
+        .then(pl.lit("Q2"))
+        .otherwise(pl.lit("H1")),
+        MidYear.H1: pl.lit("H1"),
+        MidYear.Q2: pl.lit("Q2"),
+    }[config.mid_year]
+    is_middle = (pl.col("months") == 0) & (pl.col("to_go") == 6)
+    return pl.when(is_middle).then(middle).otherwise(part)
+
+
+def _reason(config: PeriodConfig) -> pl.Expr:
+    days = (pl.col("period_end") - pl.col("period_start")).dt.total_days() + 1
+    off = (days - pl.col("months") * 30.4375).abs() > config.length_days
+    reasons = (
+        (pl.col("period_end").is_null() | pl.col("months").is_null(), PeriodReason.NO_DATE),
+        (pl.col("year_end_month").is_null(), PeriodReason.NO_YEAR_END),
+        (~pl.col("months").is_in(_LENGTHS), PeriodReason.ODD_LENGTH),
+        ((pl.col("months") > 0) & off.fill_null(False), PeriodReason.CONTRADICTION),
+        (pl.col("part").is_null(), PeriodReason.OFF_CALENDAR),
+    )
+    return pl.coalesce(*(pl.when(test).then(pl.lit(str(reason))) for test, reason in reasons))
+
+
+def guidance_periods(
+    points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
+) -> pl.DataFrame:
+    """For each guidance point the fiscal quarter it was announced in, and the period it is about.
+
+    For analysts: questions name the target period only, which is the point's own.
+    Returns point_id, announced_year, announced_period (Q1 to Q4), target_year, target_period. The
+    day of filing is the announcement; the target is the point's own fiscal period, as filled by
+    `with_periods`. Null where the filing day or the fiscal year end is unknown.
+    """
+    filed = pl.col("filed")
+    later = filed.dt.day() > pl.col("year_end_day")
+    month = month_index(filed) + later.fill_null(False).cast(pl.Int64)
+    to_go = (pl.col("year_end_month") - month) % 12
+    return (
+        points.join(
+            year_ends(companies, config), on="company_id", how="left", maintain_order="left"
+        )
+        .with_columns(to_go=to_go, month=month)
+        .select(
+            "point_id",
+            announced_year=fiscal_year(pl.col("month") + pl.col("to_go")),
+            announced_period=pl.format("Q{}", 4 - pl.col("to_go") // 3),
+            target_year="fiscal_year",
+            target_period="fiscal_period",
+        )
+    )

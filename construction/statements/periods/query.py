@@ -1,0 +1,194 @@
+"""Periods as a user or an agent writes them: "FY2010", "2010Q1", "H1 2010", "2010-03-31", …"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from unicodedata import normalize
+
+import polars as pl
+
+from construction.statements.periods.words import PARTS_BY_ORDINAL, read_date
+from data.errors import InputError
+
+_MAX_CHARS = 120
+# A point whose fiscal period is the second also answers to the first, if it is an instant:
+# a balance sheet closes the quarter, the half and the year on the same day.
+_SAME_CLOSE = {
+    "FY": ("FY",),
+    "Q4": ("FY", "Q4"),
+    "H2": ("FY", "H2"),
+    "H1": ("H1", "Q2"),
+    "Q2": ("H1", "Q2"),
+    "9M": ("9M", "Q3"),
+    "Q3": ("9M", "Q3"),
+    "Q1": ("Q1",),
+}
+_CALENDAR_CLOSE = {"FY": "Q4", "H2": "Q4", "H1": "Q2", "9M": "Q3"}
+
+
+class Basis(StrEnum):
+    """Whose year a period counts in."""
+
+    FISCAL = "fiscal"
+    CALENDAR = "calendar"
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodQuery:
+    """What a text says about a period; None where it says nothing. At least one field is set.
+
+    `part` is FY (a whole year), H1, H2, Q1 to Q4 or 9M. `basis` is None for a bare "2010Q1".
+    `end` is the last day, or the day of a balance sheet; `end_month` the month of the last day,
+    as in the Japanese 2016年3月期, written YYYY-MM.
+    """
+
+    year: int | None = None
+    part: str | None = None
+    basis: Basis | None = None
+    end: date | None = None
+    end_month: str | None = None
+
+    def expression(self, default: Basis = Basis.FISCAL) -> pl.Expr:
+        """Which rows of POINTS it means; `default` is the basis where the text names none.
+
+        An instant answers to each period that it closes: the balance sheet of the year's last
+        day to FY, H2 and Q4. A year without a part means all points of that year that are
+        annual; `parse_period` sets the part to FY for them.
+        """
+        tests = []
+        if self.end is not None:
+            tests.append(pl.col("period_end") == self.end)
+        if self.end_month is not None:
+            tests.append(pl.col("period_end").dt.strftime("%Y-%m") == self.end_month)
+        if (self.basis or default) is Basis.FISCAL or self.year is None:
+            tests.extend(self._fiscal())
+        else:
+            tests.append(self._calendar())
+        return pl.all_horizontal(tests)
+
+    def _fiscal(self) -> list[pl.Expr]:
+        tests = [] if self.year is None else [pl.col("fiscal_year") == self.year]
+        if self.part is not None:
+            instant = pl.col("fiscal_period").is_in(_SAME_CLOSE[self.part])
+            exact = pl.col("fiscal_period") == self.part
+            tests.append(pl.when(pl.col("months") == 0).then(instant).otherwise(exact))
+        return tests
+
+    def _calendar(self) -> pl.Expr:
+        part = self.part or "FY"
+        name = str(self.year) if part == "FY" else f"{self.year}-{part}"
+        closing = f"{self.year}-{_CALENDAR_CLOSE.get(part, part)}"
+        instant = pl.col("calendar_period") == closing
+        exact = pl.col("calendar_period") == name
+        return pl.when(pl.col("months") == 0).then(instant).otherwise(exact)
+
+
+_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
+_ORDINALS = "|".join(PARTS_BY_ORDINAL)
+_PART = (
+    r"(?P<part>q[1-4]|[1-4]q|h[12]|[12]h|9m|fy"
+    rf"|(?:{_ORDINALS})[ -](?:fiscal )?(?:quarter|half)"
+    r"|(?:first[ -])?nine[ -]months|(?:first[ -])?six[ -]months|full[ -]year|half[ -]year)"
+)
+_FISCAL = r"(?P<fiscal>fye?|fiscal(?: year)?|financial year)"
+_CALENDAR = r"(?P<calendar>cy|calendar(?: year)?)"
+_BASIS = rf"(?:(?:{_FISCAL}|{_CALENDAR})[ .-]?)?"
+_GAP = r"[ ,_/-]{0,2}"
+_OF = r"(?: (?:of|in))?"
+_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        rf"{_BASIS}{_YEAR}",
+        rf"{_BASIS}{_YEAR}{_GAP}{_PART}",
+        rf"{_PART}{_OF}{_GAP}{_BASIS}{_YEAR}",
+        rf"(?:{_FISCAL}|{_CALENDAR})[ -]{_PART}{_OF}{_GAP}{_YEAR}",
+        r"(?P<fiscal>fy)'?(?P<short>[0-9]{2})",
+        r"(?P<part>q[1-4]|[1-4]q|h[12]|[12]h)[ ']{1,2}(?P<short>[0-9]{2})",
+        rf"(?:{_FISCAL}|{_CALENDAR})[ -]{_PART}",
+        _PART,
+    )
+)
+_JAPANESE = re.compile(
+    rf"{_YEAR}年(?:(?P<month>1[0-2]|0?[1-9])月期|(?P<fiscal>度)|)"
+    r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
+)
+_HAN = {"一": "1", "二": "2", "三": "3", "四": "4"}
+_CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
+_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
+_ENDED = re.compile(r"(?:[a-z0-9]{1,12} months ended|[a-z0-9, ]{4,20} to) (?P<end>.{6,20})")
+_RANGE = re.compile(r"\((?P<start>[^()]{4,40}?) (?:to|through|-|–) (?P<end>[^()]{6,40})\)")
+
+
+def parse_period(text: str) -> PeriodQuery:
+    """What `text` says about a period: fiscal and calendar years, halves, quarters, days.
+
+    Reads "FY2010", "2010", "2010Q1", "Q1 FY2010", "H1 2010", "9M 2010", "calendar 2010-Q2",
+    "CY2010", "first quarter of fiscal year 2010", "2010-03-31", "March 31, 2010", "2016年3月期",
+    "2015年度第1四半期", and whatever `describe` writes. Case and white space do not matter.
+    Errors: `InputError` for anything else, naming the forms that are understood.
+    """
+    said = " ".join(normalize("NFKC", text).split()) if len(text) <= _MAX_CHARS else ""
+    plain = _LEAD.sub("", said.casefold())
+    ended = _ENDED.fullmatch(plain)
+    day = read_date(ended["end"] if ended else plain)
+    if day is not None:
+        return PeriodQuery(end=day)
+    japanese = _JAPANESE.fullmatch(said.replace(" ", ""))
+    if japanese is not None:
+        return _from_japanese(japanese)
+    dated = _RANGE.search(plain)
+    end = read_date(dated["end"]) if dated else None
+    core = plain[: dated.start()].strip() if dated else plain
+    for form in _FORMS:
+        match = form.fullmatch(core)
+        if match is not None:
+            return _from_words(match.groupdict(), end)
+    raise InputError(
+        "period",
+        f"text of {len(text)} characters that names no period",
+        "FY2010, Q1 FY2010, H1 2010, 2010Q1, calendar 2010-Q2, CY2010 or 2010-03-31",
+        "Write the period in one of these forms.",
+    )
+
+
+def _from_words(said: dict[str, str | None], end: date | None) -> PeriodQuery:
+    short, year = said.get("short"), said.get("year")
+    number = int(year) if year else 2000 + int(short) if short else None
+    basis = None
+    if said.get("fiscal"):
+        basis = Basis.FISCAL
+    elif said.get("calendar"):
+        basis = Basis.CALENDAR
+    return PeriodQuery(number, _part(said.get("part")), basis, end)
+
+
+def _part(said: str | None) -> str:
+    """The code of a part of the year in words or as a code in either order; FY if none is named."""
+    if said is None or said in ("fy", "full year", "full-year"):
+        return "FY"
+    if "nine" in said or said == "9m":
+        return "9M"
+    if "six" in said or said in ("half year", "half-year"):
+        return "H1"
+    for word, number in PARTS_BY_ORDINAL.items():
+        if said.startswith((f"{word} ", f"{word}-")):
+            return f"{'Q' if said.endswith('quarter') else 'H'}{number}"
+    letter, digit = sorted(said.upper(), reverse=True)
+    return letter + digit
+
+
+def _from_japanese(match: re.Match[str]) -> PeriodQuery:
+    part = "FY"
+    if match["quarter"]:
+        quarter = _HAN.get(match["quarter"], match["quarter"])
+        part = _CUMULATIVE[quarter] if match["cumulative"] else f"Q{quarter}"
+    elif match["h1"] or match["h2"]:
+        part = "H1" if match["h1"] else "H2"
+    year = int(match["year"])
+    if match["month"] and part == "FY":
+        # The 期 is named by the month in which it ends, whatever the convention for the year.
+        return PeriodQuery(part=part, end_month=f"{year}-{int(match['month']):02}")
+    return PeriodQuery(year, part, Basis.FISCAL if match["fiscal"] else None)

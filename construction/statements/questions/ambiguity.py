@@ -1,0 +1,148 @@
+"""The ambiguity check: which other data points fit the words of a question.
+
+What counts as fitting:
+
+- A company fits if its name begins with the same words, legal forms aside ("Ford Motor Co." and
+  "Ford Motor Credit Co. LLC"); with the ticker in the question, if it has that ticker; with the
+  register's number, only itself.
+- A series of a fitting company fits if its unit is the asked one and its label has the same words,
+  or begins with the words used ("Inventory" and "Inventory, net"), also where the sign convention
+  turns one of them ("net loss" and "net income (loss)"). The statement, section, path
+  and the exact line narrow this as far as the question names them. Without a dimension in its
+  words a question is about the consolidated figure, as filings are read; one with a dimension
+  names its path, and then figures without dimension do not fit.
+- A point fits if its length and fiscal period are the asked ones and the year in the question may
+  name it under either convention (the year in which a fiscal year begins or ends); with dates in
+  the question, if they are the same.
+- A value that a later filing replaced fits the same words until the question names the filing.
+
+Equal values are rivals all the same, for nobody could say which row an answer comes from, unless
+they are one fact shown twice: same company, concept, dimensions, unit, period and value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from construction.statements.answers.asked import exact
+from construction.statements.questions.amounts import number_of
+from construction.statements.questions.contracts import (
+    Cause,
+    Company,
+    Point,
+    Rival,
+    Series,
+    Sharpening,
+)
+from construction.statements.questions.index import Database
+from construction.statements.questions.signs import phrases_of, readings_of
+from construction.statements.questions.times import years_named
+from construction.statements.questions.wording import Phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """What a question names: the point it asks for, and the words it uses for it."""
+
+    company: Company
+    series: Series
+    point: Point
+    sharpened: Collection[Sharpening]
+
+
+def rivals(slots: Slots, database: Database) -> list[Rival]:
+    """All other points that fit the words, companies first, then series, periods and filings."""
+    found: list[Rival] = []
+    for company in _companies(slots, database):
+        for series in database.of_company.get(company.company_id, ()):
+            if not _series_fits(slots, series):
+                continue
+            for point in database.points.of_series(series.series_id):
+                if point.point_id != slots.point.point_id and _period_fits(slots, point):
+                    cause = _cause(slots, company, series)
+                    if not _one_fact(slots, series, point):
+                        found.append(Rival(point.point_id, cause))
+    found += [Rival(point.point_id, Cause.FILING) for point in _replaced(slots, database)]
+    return found
+
+
+def _companies(slots: Slots, database: Database) -> Iterator[Company]:
+    own = slots.company
+    yield own
+    if Sharpening.REGISTER in slots.sharpened or not own.core:
+        return
+    for company_id in database.by_first_word.get(own.core[0], ()):
+        other = database.companies[company_id]
+        if company_id == own.company_id or other.core[: len(own.core)] != own.core:
+            continue
+        if Sharpening.TICKER not in slots.sharpened or other.ticker == own.ticker:
+            yield other
+
+
+def _series_fits(slots: Slots, other: Series) -> bool:
+    own, sharpened = slots.series, slots.sharpened
+    if other.series_id == own.series_id:
+        return True
+    if other.unit != own.unit or (own.dimensions is None) != (other.dimensions is None):
+        return False
+    if Sharpening.STATEMENT in sharpened and other.statement != own.statement:
+        return False
+    if Sharpening.PATH in sharpened:
+        if other.sections != own.sections:
+            return False
+    elif Sharpening.SECTION in sharpened and own.sections[-1] not in other.sections:
+        return False
+    if Sharpening.LINE in sharpened:
+        return exact(other.label) == exact(own.label)
+    theirs = readings_of(other.label)
+    return any(_same(mine, one) for mine in phrases_of(own.label) for one in theirs)
+
+
+def _same(used: Phrase, other: Phrase) -> bool:
+    """The same words in any order, or more words behind those used.
+
+    A total that goes on with "and" is another total: "total liabilities and net assets".
+    """
+    if used.bag == other.bag:
+        return True
+    length = len(used.key)
+    if other.key[:length] != used.key:
+        return False
+    return not used.text.startswith("total ") or other.key[length : length + 1] != ("and",)
+
+
+def _period_fits(slots: Slots, other: Point) -> bool:
+    own = slots.point
+    if other.months != own.months:
+        return False
+    if not own.months or Sharpening.DATES in slots.sharpened:
+        return other.period_end == own.period_end
+    if other.fiscal_period != own.fiscal_period:
+        return False
+    return own.fiscal_year in years_named(other) or other.period_end == own.period_end
+
+
+def _cause(slots: Slots, company: Company, series: Series) -> Cause:
+    if company.company_id != slots.company.company_id:
+        return Cause.COMPANY
+    return Cause.SERIES if series.series_id != slots.series.series_id else Cause.PERIOD
+
+
+def _one_fact(slots: Slots, series: Series, point: Point) -> bool:
+    own = slots.series
+    same = (own.company_id, own.concept, own.dimensions, own.unit)
+    if same != (series.company_id, series.concept, series.dimensions, series.unit):
+        return False
+    if point.period_end != slots.point.period_end or not own.concept:
+        return False
+    return number_of(point.value) == number_of(slots.point.value)
+
+
+def _replaced(slots: Slots, database: Database) -> Iterator[Point]:
+    own = slots.point
+    for point in database.replaced.get(own.point_id, ()):
+        if number_of(point.value) == number_of(own.value):
+            continue
+        if Sharpening.FILING not in slots.sharpened or point.filed == own.filed:
+            yield point

@@ -1,0 +1,144 @@
+"""Unit, scale and precision of a question, its gold answer and the answer's plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation, localcontext
+
+from construction.statements.answers.contracts import GoldAnswer
+from construction.statements.questions.wording import WORDS
+
+_CURRENCIES: Mapping[str, str] = WORDS["currencies"]
+_CODE = re.compile(r"[A-Z]{3}")
+_SCALES = {0: "", 3: "thousand", 6: "million"}
+_MULTIPLE = re.compile(r"\b(?:times|multiple|turnover|price[- ]earnings|per book|leverage)\b", re.I)
+_UNITS = re.compile(r"\bper (?:[a-z-]{1,20} ){0,4}units?\b", re.I)
+_PLACES = {1: "one decimal place", 2: "two decimal places", 3: "three decimal places"}
+_MAX_VALUE = 60  # characters of a value as filed
+_PER_SHARE_PLACES = 2
+_SCALED_PLACES = 1  # more read better in the next finer scale
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A value in the unit and scale in which it is asked for.
+
+    `asked` goes into the question ("in millions of US dollars"), `guideline` tells the format.
+    """
+
+    gold: GoldAnswer
+    asked: str
+    guideline: str
+    answer: str
+
+
+def amount_of(value: str, unit: str, label: str, exponent: int, max_decimals: int) -> Amount | None:
+    """The amount of a value as filed, exact in the scale 10^`exponent` (0, 3, 6) or a finer one.
+
+    None where the value is no number, its unit is unknown, or it takes too many decimals.
+    """
+    number = number_of(value)
+    if number is None:
+        return None
+    with localcontext(prec=100):
+        if unit == "ratio":
+            return _proportion(number, label, max_decimals)
+        if unit.endswith("/share"):
+            piece = "unit" if _UNITS.search(label) else "share"
+            return _per_share(number, unit.removesuffix("/share"), piece, max_decimals)
+        if unit == "count":
+            return _scaled(number, "count", "", 0, max_decimals)
+        words = "shares" if unit == "shares" else currency_words(unit)
+        return None if words is None else _scaled(number, unit, words, exponent, max_decimals)
+
+
+def number_of(value: str) -> Decimal | None:
+    """A decimal as filed, without exponent and trailing zeros."""
+    try:
+        number = Decimal(value) if len(value) <= _MAX_VALUE else None
+    except InvalidOperation:
+        return None
+    if number is None or not number.is_finite():
+        return None
+    return trimmed(number)
+
+
+def currency_words(code: str) -> str | None:
+    """The currency in words, or its code where it has none; None if it is no code."""
+    if not _CODE.fullmatch(code):
+        return None
+    return _CURRENCIES.get(code, code)
+
+
+def _scaled(
+    number: Decimal, unit: str, words: str, exponent: int, max_decimals: int
+) -> Amount | None:
+    for power in sorted((power for power in _SCALES if power <= exponent), reverse=True):
+        scaled = trimmed(number.scaleb(-power))
+        places = _places(scaled)
+        if places <= (_SCALED_PLACES if power else max_decimals):
+            gold = GoldAnswer(scaled, unit, Decimal(10**power), places)
+            scale = _SCALES[power]
+            asked = f"in {scale}s of {words}" if scale else f"in {words}"
+            rounding = f", to {_PLACES[places]}" if places else ""
+            tail = " ".join(part for part in (scale, words) if part)
+            told = f"{asked}{rounding}" if words else ""
+            return Amount(gold, told, _guideline(asked if words else "", places), _said(gold, tail))
+    return None
+
+
+def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amount | None:
+    words = currency_words(code)
+    places = max(_places(number), _PER_SHARE_PLACES)
+    if words is None or places > max(max_decimals, 4):
+        return None
+    gold = GoldAnswer(
+        number.quantize(Decimal(1).scaleb(-places)), f"{code}/share", Decimal(1), places
+    )
+    asked = f"in {words} per {piece}"
+    return Amount(gold, asked, _guideline(asked, places), _said(gold, f"{words} per {piece}"))
+
+
+def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None:
+    """Ratios are asked as percentages unless the label names a multiple."""
+    if _MULTIPLE.search(label):
+        gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
+        asked, tail = "as a multiple", "times"
+    else:
+        percent = trimmed(number * 100)
+        gold = GoldAnswer(percent, "percent", Decimal(1), _places(percent))
+        asked, tail = "as a percentage", "percent"
+    if gold.decimals > max_decimals:
+        return None
+    rounding = f", to {_PLACES[gold.decimals]}" if gold.decimals else ""
+    return Amount(gold, f"{asked}{rounding}", _guideline(asked, gold.decimals), _said(gold, tail))
+
+
+def _guideline(asked: str, places: int) -> str:
+    precision = (
+        f"to {_PLACES.get(places, f'{places} decimal places')}" if places else "as a whole number"
+    )
+    stated = f" {asked}," if asked else ""
+    return (
+        f"Answer with a single number{stated} {precision}; a leading minus sign marks a negative "
+        "number. No further text is needed."
+    )
+
+
+def _said(gold: GoldAnswer, tail: str) -> str:
+    number = f"{gold.value:,.{gold.decimals}f}"
+    return f"{number} {tail}".strip()
+
+
+def _places(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def trimmed(number: Decimal) -> Decimal:
+    """Without trailing zeros behind the point and without exponent; zero is 0."""
+    text = f"{number:f}"
+    bare = text.rstrip("0").rstrip(".") if "." in text else text
+    return Decimal(bare if bare not in ("-0", "") else "0")

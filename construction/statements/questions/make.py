@@ -1,0 +1,160 @@
+"""The questions stage: drawn data points become questions that fit one data point each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from construction.statements.model import Statements
+from construction.statements.questions.ambiguity import Slots, rivals
+from construction.statements.questions.contracts import (
+    STAGE,
+    STEPS,
+    Asked,
+    Question,
+    QuestionConfig,
+    QuestionReason,
+    Rival,
+    Sharpening,
+)
+from construction.statements.questions.index import Database, index_database
+from construction.statements.questions.write import (
+    Written,
+    applicable,
+    first_sharpenings,
+    write_question,
+)
+from data.contracts import LedgerRow, Outcome, Scalar, StageKind
+from data.errors import InputError
+from data.ledger import tally
+
+DRAWN = {
+    "point_id": pl.String,
+    "category": pl.String,
+    "pi_design": pl.Float64,
+    "is_replacement": pl.Boolean,
+}
+
+
+def make_questions(
+    drawn: pl.DataFrame,
+    statements: Statements,
+    config: QuestionConfig,
+    seed: int,
+    database: Database | None = None,
+) -> Asked:
+    """A question per drawn point, or a ledger row that says why there is none.
+
+    `drawn` has the columns of `DRAWN` (others are ignored), one row per point, in any order. An
+    index of the same statements may be handed in, so that several calls share it. `seed` chooses
+    between wordings. Errors: `InputError` for missing columns, repeated or unknown points.
+    """
+    _check(drawn)
+    database = database or index_database(statements, config.round_share)
+    questions: list[Question] = []
+    ledger: list[LedgerRow] = []
+    for row in drawn.select(list(DRAWN)).sort("point_id").iter_rows(named=True):
+        made = _question(row, database, config, seed)
+        if isinstance(made, Question):
+            questions.append(made)
+            ledger.append(LedgerRow(STAGE, "point", row["point_id"], Outcome.KEPT))
+        else:
+            ledger.append(made)
+    closed = tally(STAGE, StageKind.FILTER, "point", drawn["point_id"].to_list(), ledger)
+    return Asked(questions, ledger, closed)
+
+
+def _check(drawn: pl.DataFrame) -> None:
+    missing = [name for name in DRAWN if name not in drawn.columns]
+    if missing:
+        found = f"no column {', '.join(missing)}"
+        raise InputError("drawn points", found, ", ".join(DRAWN), "Draw them with the sampler.")
+    if drawn["point_id"].is_duplicated().any():
+        expected = "one row per data point"
+        raise InputError("drawn points", "points that repeat", expected, "Merge the draws first.")
+
+
+def _question(
+    row: dict[str, Any], database: Database, config: QuestionConfig, seed: int
+) -> Question | LedgerRow:
+    point = database.points.get(row["point_id"])
+    if point is None:
+        found, todo = "a point that is not in the tables", "Draw from the same tables."
+        raise InputError("drawn points", found, "ids of the table points", todo)
+    series = database.series[point.series_id]
+    first = first_sharpenings(series, point)
+    slots = Slots(database.companies[series.company_id], series, point, first)
+    written = write_question(slots, database, config, seed)
+    if isinstance(written, QuestionReason):
+        return _rejected(row, written)
+    sharpened = sharpen(slots, database, config.max_sharpenings)
+    if isinstance(sharpened, Rival):
+        evidence = {"rival": sharpened.point_id, "cause": str(sharpened.cause)}
+        return _rejected(row, QuestionReason.AMBIGUOUS, evidence)
+    written = write_question(sharpened, database, config, seed)
+    if isinstance(written, QuestionReason):
+        return _rejected(row, written)
+    return _asked(row, sharpened, written)
+
+
+def sharpen(slots: Slots, database: Database, limit: int) -> Slots | Rival:
+    """The slots with as few further words as leave no rival, or the first rival left."""
+    first = tuple(slots.sharpened)
+    for _ in range(limit + 1):
+        found = rivals(slots, database)
+        if not found:
+            return _pruned(slots, first, database)
+        taken = tuple(slots.sharpened)
+        steps = (step for rival in found for step in STEPS[rival.cause])
+        step = next((step for step in steps if applicable(step, slots, taken)), None)
+        if step is None:
+            return found[0]
+        slots = Slots(slots.company, slots.series, slots.point, _with(taken, step))
+    return found[0]
+
+
+def _pruned(slots: Slots, first: Sequence[Sharpening], database: Database) -> Slots:
+    """Without the words that turned out to add nothing."""
+    for step in slots.sharpened:
+        fewer = tuple(one for one in slots.sharpened if one is not step)
+        less = Slots(slots.company, slots.series, slots.point, fewer)
+        if step not in first and not rivals(less, database):
+            slots = less
+    return slots
+
+
+def _with(taken: Sequence[Sharpening], step: Sharpening) -> tuple[Sharpening, ...]:
+    return tuple(one for one in Sharpening if one in taken or one is step)
+
+
+def _rejected(
+    row: dict[str, Any], reason: QuestionReason, evidence: Mapping[str, Scalar] | None = None
+) -> LedgerRow:
+    return LedgerRow(
+        STAGE,
+        "point",
+        row["point_id"],
+        Outcome.REJECTED,
+        reason=reason,
+        stratum=row["category"],
+        evidence=evidence or {},
+    )
+
+
+def _asked(row: dict[str, Any], slots: Slots, written: Written) -> Question:
+    return Question(
+        point_id=row["point_id"],
+        text=written.text,
+        guideline=written.guideline,
+        answer=written.amount.answer,
+        gold=written.amount.gold,
+        company=slots.company,
+        series=slots.series,
+        point=slots.point,
+        category=row["category"],
+        sharpened=tuple(slots.sharpened),
+        pi_design=row["pi_design"],
+        is_replacement=row["is_replacement"],
+    )

@@ -1,0 +1,83 @@
+"""Writing the data set: questions for the public half, answers for the private half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from construction.statements.questions.contracts import Question
+from construction.statements.questions.schemas import ANSWERS, QUESTIONS
+from data.atomic import PRIVATE_FILE, private_dir, replacing
+from data.randomness import keyed_order
+from data.tables import write_table
+
+_ORDER_STAGE = "question.order"
+
+
+def write_questions(
+    public: Path, private: Path, questions: Sequence[Question], seed: int
+) -> tuple[Path, Path]:
+    """Write `questions.parquet` into `public` and `answers.parquet` into `private`.
+
+    Rows stand in a keyed order, numbered from 0: neighbours in the table have nothing in common.
+    Returns the two paths; the same questions and seed give the same bytes.
+    """
+    ordered = [questions[at] for at in _order(questions, seed)]
+    asked, answered = public / "questions.parquet", private_dir(private) / "answers.parquet"
+    with replacing(asked) as part:
+        write_table(part, map(_asked, range(len(ordered)), ordered), QUESTIONS.schema)
+    with replacing(answered, mode=PRIVATE_FILE) as part:
+        write_table(part, map(_answered, range(len(ordered)), ordered), ANSWERS.schema)
+    return asked, answered
+
+
+def numbers_of(questions: Sequence[Question], seed: int) -> dict[str, int]:
+    """The number under which `write_questions` writes each question, by its point."""
+    return {questions[at].point_id: number for number, at in enumerate(_order(questions, seed))}
+
+
+def _order(questions: Sequence[Question], seed: int) -> Sequence[int]:
+    return keyed_order(seed, _ORDER_STAGE, [question.point_id for question in questions])
+
+
+def _asked(index: int, question: Question) -> dict[str, object]:
+    point, company = question.point, question.company
+    return {
+        "index": index,
+        "question": question.text,
+        "unit": question.gold.unit,
+        "category": question.category,
+        "ticker": company.ticker,
+        "company": company.name,
+        "company_id": company.company_id,
+        "fiscal_period": fiscal_name(question),
+        "calendar_period": point.calendar_period,
+        "period_type": point.period_type,
+        "pi_design": question.pi_design,
+        "is_replacement": question.is_replacement,
+        "document": point.document,
+    }
+
+
+def _answered(index: int, question: Question) -> dict[str, object]:
+    gold, point = question.gold, question.point
+    return {
+        "index": index,
+        "answer": question.answer,
+        "value": f"{gold.value:f}",
+        "unit": gold.unit,
+        "scale": int(gold.scale),
+        "decimals": gold.decimals,
+        "point_id": question.point_id,
+        "document": point.document,
+        "report": point.report,
+        "line": point.line,
+    }
+
+
+def fiscal_name(question: Question) -> str | None:
+    """FY2010 or 2010-Q1; None where the point has no fiscal period."""
+    year, part = question.point.fiscal_year, question.point.fiscal_period
+    if year is None or part is None:
+        return None
+    return f"FY{year}" if part == "FY" else f"{year}-{part}"

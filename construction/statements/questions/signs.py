@@ -1,0 +1,120 @@
+"""The sign convention of a question: which side its number gives as negative."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from construction.statements.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
+from construction.statements.questions.contracts import FlowSide
+from construction.statements.questions.wording import WORDS, Phrase, filed_phrase, phrase_of
+
+_RULES = WORDS["sign"]
+_BRACKETS = tuple(
+    (re.compile(rule["pattern"], re.I), rule["negative"]) for rule in _RULES["bracket"]
+)
+_EITHER = tuple(
+    (re.compile(rule["pattern"], re.I), rule["negative"], rule.get("balance", False))
+    for rule in _RULES["either"]
+)
+_TURNED = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _RULES["turned"])
+GAIN, _NEVER, _PAID, _LOSS, _CONTRA = (
+    re.compile(_RULES[name]["pattern"], re.I)
+    for name in ("gain", "never", "paid", "loss", "contra")
+)
+MINUS = "Use a minus sign if the reported figure is negative."
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A label phrase whose direction is clear, and the sentence that states it, if one must."""
+
+    phrase: str
+    clause: str = ""
+
+
+def signed(
+    phrase: str,
+    *,
+    negative: bool,
+    balance: bool,
+    side: FlowSide | None = None,
+    negated: bool = False,
+) -> Signed | None:
+    """The phrase with its sign convention.
+
+    `balance`: the value is that of a day; `side`: the part of a cash flow statement that the line
+    stands in, unless it names a flow of cash itself; `negated`: the statement shows the value with
+    its sign turned over, so that minus stands for the opposite of the label.
+
+    A filed value is never turned over: where an unsigned label of a loss or an outflow ("net
+    loss") stands beside a `negative` value, the label is written in its signed form; None where
+    it has none, for nobody could tell what a negative loss is. Clauses are sentences of their
+    own, as the answer check expects.
+    """
+    for pattern, below in _BRACKETS:
+        if pattern.search(phrase):
+            return Signed(phrase, _give(below))
+    if LOSS_ASKED.search(SIGNED_LABEL.sub(" ", phrase)):
+        if negative:
+            return _turned(phrase)
+        plain_loss = not balance and _LOSS.search(phrase)
+        return Signed(phrase, "Give a loss as a positive number." if plain_loss else "")
+    if not negative and _NEVER.search(phrase):
+        return Signed(phrase)
+    clause = _either_way(phrase, balance)
+    return Signed(phrase, clause or _one_way(phrase, negative, balance, side, negated))
+
+
+def _either_way(phrase: str, balance: bool) -> str:
+    """The sentence for a label that may turn either way; empty for others."""
+    for pattern, below, of_balances in _EITHER:
+        if balance == of_balances and pattern.search(phrase):
+            return _give(below)
+    return ""
+
+
+def _one_way(
+    phrase: str, negative: bool, balance: bool, side: FlowSide | None, negated: bool
+) -> str:
+    """The sentence for all other labels; empty where a positive value needs none."""
+    if not balance and _PAID.search(phrase):
+        below = "cash received" if negated else "cash paid"
+        return _give(below) if negative else "Give the amount paid as a positive number."
+    if negative and side is not None and not negated:
+        return _give(str(side))
+    if not balance and GAIN.search(phrase):
+        return _give("a loss")
+    if negative and not negated and _CONTRA.search(phrase):
+        return _give("a deduction")
+    return MINUS if negative else ""
+
+
+@lru_cache(maxsize=200_000)
+def phrases_of(label: str) -> tuple[Phrase, ...]:
+    """What a question may call a label: as it is, and turned for a negative value."""
+    phrase = phrase_of(label)
+    told = signed(phrase.text, negative=True, balance=False)
+    turned = told is not None and told.phrase != phrase.text
+    return (phrase, phrase_of(told.phrase)) if told is not None and turned else (phrase,)
+
+
+@lru_cache(maxsize=200_000)
+def readings_of(label: str) -> tuple[Phrase, ...]:
+    """All that a reader may take a label for: what questions call it, and its own words."""
+    return (*phrases_of(label), filed_phrase(label))
+
+
+def _turned(phrase: str) -> Signed | None:
+    for pattern, by in _TURNED:
+        if pattern.search(phrase):
+            turned = pattern.sub(by, phrase, count=1)
+            return next(
+                Signed(turned, _give(side)) for rule, side in _BRACKETS if rule.search(turned)
+            )
+    return None
+
+
+def _give(side: str) -> str:
+    return f"Give {side} as a negative number."

@@ -1,0 +1,156 @@
+"""The sentences of questions: natural ways to ask that fit the noun, one chosen by keyed hash."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from construction.statements.model import Statement
+from construction.statements.questions.contracts import Series, Sharpening
+from construction.statements.questions.names import possessive
+from construction.statements.questions.wording import LIST, WORDS, Phrase, phrase_of
+
+_STATEMENTS: dict[str, str] = WORDS["statements"]
+_MASS = frozenset(WORDS["number"]["mass"])
+_POSSESSIVE = (
+    "What {verb} {owner} {metric}{pause} {period}{filing}{unit}?",
+    "{Period}, what {verb} {owner} {metric}{filing}{unit}?",
+)
+_OF = (
+    "What {verb} the {metric} of {company} {period}{filing}{unit}?",
+    "{Period}, what {verb} the {metric} of {company}{filing}{unit}?",
+)
+_MANY = "How much did {company} report in {metric}{pause} {period}{filing}{unit}?"
+_MUCH = "How much {metric} did {company} report {period}{filing}{unit}?"
+_AS = (
+    "What did {company} report as {its}{metric}{pause} {period}{filing}{unit}?",
+    "{Period}, what did {company} report as {its}{metric}{filing}{unit}?",
+)
+_PAY = (
+    "How much in {paid} did {company} pay {period}{filing}{unit}?",
+    "{Period}, how much in {paid} did {company} pay{filing}{unit}?",
+)
+_HAVE = (
+    "How many {things} did {company} have {state} {period}{filing}{unit}?",
+    "{Period}, how many {things} did {company} have {state}{filing}{unit}?",
+)
+_MEASURED = (
+    "What was the {measure} of {owner} {measured}{pause} {period}{filing}{unit}?",
+    "{Period}, what was the {measure} of {owner} {measured}{filing}{unit}?",
+)
+# Longer names, brackets and places do not stand well before "of" and "did".
+_INVOLVED = re.compile(
+    r"[,(“]|\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
+)
+_PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
+_STOCK = re.compile(r"number of (.+ shares) (authorized|issued|outstanding)")
+_MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The finished parts of a question; all but company, metric and period may be empty.
+
+    `identified` says in brackets which company is meant ("ticker F"); `line` is the exact line
+    with its place where that stands instead of the metric.
+    """
+
+    company: str
+    identified: str
+    metric: Phrase
+    place: str
+    line: str
+    period: str
+    unit: str
+    filing: str
+    sign: str
+
+
+def sentence(words: Words, choice: int) -> str:
+    """The question in one of its variants; `choice` is any integer of at least 0."""
+    company = f"{words.company} ({words.identified})" if words.identified else words.company
+    metric = words.line or f"{words.metric.text}{words.place}"
+    variants = _variants(words, metric)
+    if variants is _AS:
+        metric = metric.replace(", as shown in the ", " in its ")
+    paid, stock, measure = _PAID.fullmatch(metric), *_parts(metric)
+    counted = stock[0] != "" and words.unit == "in shares"
+    text = variants[choice % len(variants)].format(
+        company=company,
+        owner=possessive(company),
+        metric=metric,
+        its="" if words.line else "its ",
+        paid=paid[1] if paid else "",
+        things=stock[0],
+        state=stock[1],
+        measure=measure[0],
+        measured=measure[1],
+        pause="," if _pauses(metric) else "",
+        verb="were" if words.metric.plural else "was",
+        period=words.period,
+        Period=words.period[:1].upper() + words.period[1:],
+        unit=f", {words.unit}" if words.unit and not counted else "",
+        filing=f", {words.filing}" if words.filing else "",
+    )
+    return f"{text} {words.sign}".strip()
+
+
+def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    """ "Common shares" and "authorized", "value" and "treasury stock"; empty for other metrics."""
+    found = (_STOCK.fullmatch(metric), _MEASURE.fullmatch(metric))
+    stock, measure = ((part[1], part[2]) if part else ("", "") for part in found)
+    return stock, measure
+
+
+def _variants(words: Words, metric: str) -> tuple[str, ...]:
+    """The sentences that fit number and kind of the noun."""
+    if words.line:
+        return _AS
+    if _PAID.fullmatch(metric):
+        return _PAY
+    if _STOCK.fullmatch(metric):
+        return _HAVE
+    if _MEASURE.fullmatch(metric) and not words.identified:
+        return _MEASURED
+    involved = _INVOLVED.search(metric) is not None
+    many = (_MANY,) if words.metric.plural and " per " not in f" {words.unit} " else ()
+    if words.identified:
+        return _AS if involved else (*_OF, *_AS)
+    if involved:
+        return (*_POSSESSIVE, *many)
+    much = (_MUCH,) if words.metric.head in _MASS and not words.metric.plural else ()
+    return (*_POSSESSIVE, *_OF, *many, *much)
+
+
+def _pauses(metric: str) -> bool:
+    """Whether a comma closes the metric: it holds one that belongs to no list of nouns."""
+    return "," in LIST.sub("", metric) and not metric.endswith(",")
+
+
+def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
+    """Where the line stands, as far as the question says, to be put straight behind the metric."""
+    parts = []
+    if Sharpening.PATH in sharpened and series.dimensions is not None:
+        parts.append(f", for {_members(series.path)}")
+    elif Sharpening.PATH in sharpened:
+        parts.append(f" under {' within '.join(_section(part) for part in reversed(series.path))}")
+    elif Sharpening.SECTION in sharpened:
+        section = _section(series.path[-1])
+        told = phrase_of(series.label).text.endswith(section)
+        parts.append("" if told else f" under {section}")
+    if Sharpening.STATEMENT in sharpened:
+        name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
+        parts.append(f", as shown in the {name}")
+    return "".join(parts)
+
+
+def _section(part: str) -> str:
+    """A heading is no total, though its phrase may be: "under assets"."""
+    return phrase_of(part).text.removeprefix("total ")
+
+
+def _members(path: tuple[str, ...]) -> str:
+    """Axis and member in turn, as hierarchical names have them: “Europe” (geography)."""
+    pairs = zip(path[::2], path[1::2], strict=False)
+    told = [f"“{member}” ({phrase_of(axis).text})" for axis, member in pairs]
+    return " and ".join(told) or f"“{path[-1]}”"

@@ -1,0 +1,174 @@
+"""How a label reads inside a sentence: case, order of words, number, the words it consists of."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from construction.statements.questions.phrases import reshaped, whole_phrase
+
+WORDS: Mapping[str, Any] = tomllib.loads(
+    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
+)
+_KEEP: Mapping[str, str] = {word.lower(): word for word in WORDS["keep"]}
+_KEEP_PHRASES = tuple(
+    (re.compile(rf"\b{re.escape(phrase)}\b", re.I), phrase) for phrase in WORDS["keep_phrases"]
+)
+_WHOLE_LABELS: Mapping[str, str] = WORDS["labels"]
+_BARE = frozenset(WORDS["bare"]["words"])
+_SINGULAR = frozenset(WORDS["number"]["singular"])
+_PLURAL = frozenset(WORDS["number"]["plural"])
+# "Selling, general and administrative"; in "revenue, oil and gas" the first noun is the head.
+_JOINED = re.compile(rf"^(?:[\w-]+ ){{0,3}}(?:{'|'.join(WORDS['number']['joined'])}) and ")
+_ALONE = "|".join(WORDS["number"]["alone"])
+LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
+_HEAD_END = re.compile(rf"\s(?:{'|'.join(WORDS['number']['after_head'])})\b|[,(:;]")
+_NOTE = re.compile(
+    r"\s*[(\[](?:deprecated|abstract|member|line items|table|axis|roll forward)\b"
+    r"[^()\[\]]{0,60}[)\]]",
+    re.I,
+)
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])")
+_AT_END = re.compile(r",?\s+(?:at|-)\s+(?:the )?end of (?:the )?(?:period|year)\b", re.I)
+_TAIL_TOTAL = re.compile(r",\s*(?:total|combined|aggregate)(?: amount)?$", re.I)
+_TAIL_TERM = re.compile(
+    r",\s*(current|non-?current|basic and diluted|basic|diluted)(?: portion)?$", re.I
+)
+# Tags read out as words lose the brackets of signed labels.
+_UNBRACKETED = re.compile(
+    r"\b(?:(increase|income|gain|profit|expense|earnings)s? (decrease|loss|benefit|expense)(?:es)?"
+    r"|(decrease) (increase)|(proceeds from) (payments for)|(provided by) (used in))\b",
+    re.I,
+)
+_OTHER = re.compile(r"^other(,? net)?,? \(([^()]+)\)$", re.I)
+_DUE = re.compile(r"^((?:non-?current |current )?)due(?= (?:to|from)\b)", re.I)
+_TOTALS = re.compile(r"^(?:total[\s,:]+)+", re.I)
+_TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
+_WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
+_EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
+_MAX_LABEL = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A label as the question writes it, its head noun and whether its verb is plural.
+
+    `bare` labels ("Other") say nothing alone. `key` is the label's words in comparable form, in
+    order; `bag` the same without order and small words.
+    """
+
+    text: str
+    head: str
+    plural: bool
+    bare: bool
+    key: tuple[str, ...]
+    bag: frozenset[str]
+
+
+@lru_cache(maxsize=200_000)
+def phrase_of(label: str) -> Phrase:
+    """The phrase of a label as filed or as the label table has it."""
+    cleaned = _cleaned(label)
+    return _phrase(whole_phrase(cleaned) or _in_sentence(_in_order(reshaped(cleaned))))
+
+
+@lru_cache(maxsize=200_000)
+def filed_phrase(label: str) -> Phrase:
+    """The phrase in the words and order of the label itself, without the table of plain phrases."""
+    return _phrase(_in_sentence(_in_order(_cleaned(label))))
+
+
+def _phrase(text: str) -> Phrase:
+    text = _WHOLE_LABELS.get(text, text)
+    key = comparable(text)
+    head = _head(text)
+    bag = frozenset(key) - _EMPTY
+    plural = _is_plural(head) or _JOINED.match(text) is not None
+    return Phrase(text, head, plural, " ".join(key) in _BARE, key, bag)
+
+
+def _cleaned(label: str) -> str:
+    """One line without notes of the taxonomy; a raw tag becomes words.
+
+    Balances lose "at end of period": the question names the day.
+    """
+    text = " ".join(unicodedata.normalize("NFKC", label[:_MAX_LABEL]).split())
+    text = _AT_END.sub("", _NOTE.sub("", text)).strip(" :;,-–—")
+    if " " not in text and len(_HUMP.findall(text)) > 1:
+        text = _HUMP.sub(" ", text)
+    return _UNBRACKETED.sub(_bracketed, text).replace("’", "'")
+
+
+def _bracketed(match: re.Match[str]) -> str:
+    first, second = (part for part in match.groups() if part)
+    return f"{first} ({second})"
+
+
+def _in_order(text: str) -> str:
+    """ "Assets, Current" becomes "current assets", "Other, net (Land)" "other land, net"."""
+    if other := _OTHER.match(text):
+        items = "items within " if " and " in other[2] else ""
+        text = f"Other {items}{other[2]}{other[1] or ''}"
+    total = bool(_TOTALS.match(text)) or bool(_TAIL_TOTAL.search(text))
+    text = _TOTALS.sub("", _TAIL_TOTAL.sub("", text)) or text
+    term = _TAIL_TERM.search(text)
+    if term and text[: term.start()]:
+        rest = text[: term.start()]
+        other = re.match(r"(?i)other\b\s*", rest)
+        text = f"Other {term[1]} {rest[other.end() :]}" if other else f"{term[1]} {rest}"
+    text = _DUE.sub(r"\1amounts due", text)
+    if not total or text.lower() == "total":
+        return text
+    return f"{'TOTAL' if text.isupper() else 'Total'} {text}"
+
+
+def _in_sentence(text: str) -> str:
+    """Lower case, but for abbreviations and proper names."""
+    shouting = text.isupper() and len(text) > 5
+
+    def lowered(match: re.Match[str]) -> str:
+        word = match[0]
+        kept = _KEEP.get(word.lower())
+        if kept and (shouting or word[0].isupper()):
+            return kept
+        bare = word.replace("'", "").replace(".", "")
+        inner = not shouting and len(bare) > 1 and any(char.isupper() for char in bare[1:])
+        return word if inner else word.lower()
+
+    text = _TOKEN.sub(lowered, text)
+    for pattern, phrase in _KEEP_PHRASES:
+        text = pattern.sub(phrase, text)
+    return text
+
+
+def _head(text: str) -> str:
+    """The noun that the label is about: "expenses" of "selling and general expenses, net"."""
+    listed = LIST.match(text)
+    text = text[listed.end() :] if listed else text
+    words = (text[: match.start()] if (match := _HEAD_END.search(text)) else text).split()
+    return words[-1].lower() if words else ""
+
+
+def _is_plural(head: str) -> bool:
+    if head in _PLURAL:
+        return True
+    return head.endswith("s") and head not in _SINGULAR and not head.endswith(("ss", "'s"))
+
+
+@lru_cache(maxsize=200_000)
+def comparable(text: str) -> tuple[str, ...]:
+    """The words of a text, without case, marks, plural and a leading "total"."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).lower().replace("'", ""))
+    words = [word.removesuffix("s") if len(word) > 3 and word.isascii() else word for word in words]
+    return tuple(words[1:] if words[:1] == ["total"] and len(words) > 1 else words)
+
+
+def has_foreign_letters(text: str) -> bool:
+    """Whether a text holds letters that an English sentence does not have."""
+    return any(char.isalpha() and ord(char) > 0x24F for char in unicodedata.normalize("NFKC", text))

@@ -1,0 +1,204 @@
+"""From a data point and its sharpenings to a question with its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from construction.statements.answers.check import check_answer
+from construction.statements.model import Statement
+from construction.statements.periods.words import write_date
+from construction.statements.questions.ambiguity import Slots
+from construction.statements.questions.amounts import Amount, amount_of, number_of
+from construction.statements.questions.contracts import (
+    FlowSide,
+    Point,
+    QuestionConfig,
+    QuestionReason,
+    Series,
+    Sharpening,
+)
+from construction.statements.questions.index import Database
+from construction.statements.questions.names import by_register, by_ticker
+from construction.statements.questions.signs import GAIN, Signed, signed
+from construction.statements.questions.templates import Words, place_words, sentence
+from construction.statements.questions.times import needs_days, period_words
+from construction.statements.questions.wording import (
+    WORDS,
+    Phrase,
+    has_foreign_letters,
+    phrase_of,
+)
+from data.randomness import keyed_hash
+
+_CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
+_DIGITS = re.compile(r"[0-9][0-9,.]*")
+_LEAST_DIGITS = 3  # shorter runs of digits stand in any text
+_WORDING_STAGE = "question.wording"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The texts of a question and its amount."""
+
+    text: str
+    guideline: str
+    amount: Amount
+
+
+def write_question(
+    slots: Slots, database: Database, config: QuestionConfig, seed: int
+) -> Written | QuestionReason:
+    """The question in the words that `slots` allows, or why it cannot be asked."""
+    amount = _amount(slots, database, config)
+    if isinstance(amount, QuestionReason):
+        return amount
+    phrase = _metric(slots, database, config)
+    if isinstance(phrase, QuestionReason):
+        return phrase
+    metric, place = phrase_of(phrase.phrase), _place(slots)
+    line = _line(slots, metric)
+    words = Words(
+        company=slots.company.name,
+        identified=_identified(slots),
+        metric=metric,
+        place=place,
+        line=f"{line}{place}" if line else "",
+        period=period_words(slots.point, dated=Sharpening.DATES in slots.sharpened),
+        unit=amount.asked,
+        filing=_filing(slots),
+        sign=phrase.clause,
+    )
+    if _holds_value(f"{words.company} {metric.text} {words.line}", slots.point.value, amount):
+        return QuestionReason.VALUE_IN_WORDS
+    choice = int.from_bytes(keyed_hash(seed, _WORDING_STAGE, slots.point.point_id)[:4], "big")
+    text = sentence(words, choice)
+    if not check_answer(amount.answer, amount.gold, text).is_correct:
+        return QuestionReason.NOT_CHECKABLE
+    return Written(text, amount.guideline, amount)
+
+
+def first_sharpenings(series: Series, point: Point) -> tuple[Sharpening, ...]:
+    """What a question says from the start: the place of a line, and the days of odd periods."""
+    return _first_places(series) + ((Sharpening.DATES,) if needs_days(point) else ())
+
+
+def _first_places(series: Series) -> tuple[Sharpening, ...]:
+    """A bare label and a dimension need their surroundings.
+
+    What a cash flow statement adds back (interest income, depreciation) is easily taken for the
+    income statement's line.
+    """
+    if series.dimensions is not None and series.path:
+        return (Sharpening.STATEMENT, Sharpening.PATH)
+    phrase = phrase_of(series.label)
+    if phrase.bare and series.path:
+        return (Sharpening.STATEMENT, Sharpening.SECTION)
+    added_back = series.statement == Statement.CASH_FLOW and not _CASH_FLOW.search(phrase.text)
+    return (Sharpening.STATEMENT,) if added_back else ()
+
+
+def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount | QuestionReason:
+    series, point = slots.series, slots.point
+    number = number_of(point.value)
+    if number is None:
+        return QuestionReason.NO_VALUE
+    if not number and not config.ask_zero:
+        return QuestionReason.ZERO_VALUE
+    exponent = database.exponents.get((point.document, point.report, series.unit), 0)
+    amount = amount_of(point.value, series.unit, series.label, exponent, config.max_decimals)
+    if amount is not None:
+        return amount
+    known = amount_of("1", series.unit, series.label, exponent, config.max_decimals)
+    return QuestionReason.UNKNOWN_UNIT if known is None else QuestionReason.TOO_PRECISE
+
+
+def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed | QuestionReason:
+    series = slots.series
+    phrase = phrase_of(series.label)
+    texts = (series.label, *series.path)
+    if series.untranslated or any(has_foreign_letters(text) for text in texts):
+        return QuestionReason.UNTRANSLATED
+    if not slots.company.name or has_foreign_letters(slots.company.name):
+        return QuestionReason.NO_COMPANY_NAME
+    if not phrase.key or (phrase.bare and not series.path):
+        return QuestionReason.BARE_LABEL
+    if len(phrase.text.split()) > config.max_label_words:
+        return QuestionReason.LABEL_TOO_LONG
+    told = signed(
+        phrase.text,
+        negative=slots.point.value.startswith("-"),
+        balance=not slots.point.months,
+        side=_side(series, phrase.text),
+        negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
+    )
+    return QuestionReason.SIGN_UNCLEAR if told is None else told
+
+
+def _identified(slots: Slots) -> str:
+    company = slots.company
+    if Sharpening.REGISTER in slots.sharpened:
+        return by_register(company.company_id)
+    if Sharpening.TICKER in slots.sharpened and company.ticker:
+        return by_ticker(company.ticker)
+    return ""
+
+
+def _side(series: Series, phrase: str) -> FlowSide | None:
+    if series.statement != Statement.CASH_FLOW:
+        return None
+    if _CASH_FLOW.search(phrase) and not GAIN.search(phrase):
+        return None
+    parts = " ".join(series.path).lower()
+    cash = "investing" in parts or "financing" in parts
+    return FlowSide.CASH if cash else FlowSide.ADDED_BACK
+
+
+def _place(slots: Slots) -> str:
+    return place_words(slots.series, frozenset(slots.sharpened))
+
+
+def _line(slots: Slots, metric: Phrase) -> str:
+    """The exact line where only that tells it from its siblings, or where it says nothing alone.
+
+    It stands in brackets behind the phrase where a negative value turned that.
+    """
+    label, own = slots.series.label, phrase_of(slots.series.label)
+    if not own.bare and Sharpening.LINE not in slots.sharpened:
+        return ""
+    line = f"the line item “{label}”"
+    return line if own.bare or own.text == metric.text else f"{metric.text} ({line})"
+
+
+def _filing(slots: Slots) -> str:
+    filed = slots.point.filed
+    if Sharpening.FILING not in slots.sharpened or filed is None:
+        return ""
+    return f"as reported in the filing of {write_date(filed)}"
+
+
+def _holds_value(text: str, value: str, amount: Amount) -> bool:
+    """Whether the digits of the value stand in the words: labels of filings may embed them."""
+    digits = {value.strip("-").replace(".", "").strip("0"), _bare(amount)}
+    runs = [run.replace(",", "").replace(".", "").strip("0") for run in _DIGITS.findall(text)]
+    return any(len(run) >= _LEAST_DIGITS and run in digits for run in runs)
+
+
+def _bare(amount: Amount) -> str:
+    return f"{abs(amount.gold.value):f}".replace(".", "").strip("0")
+
+
+def applicable(step: Sharpening, slots: Slots, taken: Sequence[Sharpening]) -> bool:
+    """Whether a step adds words that the question does not have yet."""
+    series, company, point = slots.series, slots.company, slots.point
+    if step in taken:
+        return False
+    fits = {
+        Sharpening.TICKER: company.ticker is not None,
+        Sharpening.SECTION: bool(series.path) and Sharpening.PATH not in taken,
+        Sharpening.PATH: len(series.path) > 1,
+        Sharpening.DATES: point.months > 0 and point.period_start is not None,
+        Sharpening.FILING: point.filed is not None,
+    }
+    return fits.get(step, True)

@@ -1,0 +1,183 @@
+"""The files of an EDINET collection and their lines, read within limits."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+
+from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.reasons import STAGE, Reason, lost
+from data.contracts import LedgerRow, Outcome
+from data.errors import InputError
+
+SUMMARIES = "edinet_summaries_*.jsonl.gz"
+CODE_LIST = "EdinetcodeDlInfo.csv"
+_BROKEN = (OSError, EOFError, zlib.error)
+
+
+class Repeated(tuple[Any, ...]):
+    """The values of a label that stands several times in one JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that holds a JSON object."""
+
+    file: str
+    number: int
+    record: dict[str, Any]
+
+    @property
+    def item_id(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Summary files and code lists among `paths`: files, or folders that hold them.
+
+    Code lists beside the files found count too. Both sorted by name; each file once.
+    Raises InputError for a path that does not exist and for paths without any summary file.
+    """
+    summaries: set[Path] = set()
+    lists: set[Path] = set()
+    for path in (given.resolve() for given in paths):
+        if path.is_dir():
+            summaries.update(found for found in path.glob(SUMMARIES) if found.is_file())
+        elif not path.is_file():
+            raise InputError(str(path), "nothing", "a file or folder", "Check the path.")
+        elif path.suffix == ".csv":
+            lists.add(path)
+        else:
+            summaries.add(path)
+    if not summaries:
+        told = ", ".join(str(path) for path in paths) or "no path"
+        raise InputError(told, "no summaries", SUMMARIES, "Name a file or its folder.")
+    folders = {path.parent for path in summaries} | {p.resolve() for p in paths if p.is_dir()}
+    lists.update(path for folder in folders if (path := folder / CODE_LIST).is_file())
+    return (sorted(summaries, key=_by_name), sorted(lists, key=_by_name))
+
+
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """POSIX paths below the folder that holds them all: one name per file, none of the machine."""
+    if not paths:
+        return []
+    root = os.path.commonpath([path.parent for path in paths])
+    return [path.relative_to(root).as_posix() for path in paths]
+
+
+def _by_name(path: Path) -> tuple[str, str]:
+    return path.name, path.as_posix()
+
+
+def company_lines(path: Path, name: str, config: EdinetConfig) -> Iterator[Line | LedgerRow]:
+    """The lines of a file, and a ledger row for each that holds no JSON object.
+
+    Last comes the row of the file itself: kept, or errored where it could not be read to its end;
+    the lines before the break stay.
+    """
+    number, left = 0, config.max_inflated_bytes
+    try:
+        with _opened(path) as handle:
+            for number, raw, size in _raw_lines(handle, config.max_line_bytes):
+                left -= size
+                if left < 0:
+                    limit = f"at most {config.max_inflated_bytes:,} bytes"
+                    yield _file_row(name, number, Reason.FILE_TOO_LARGE, "more bytes", limit)
+                    return
+                item = None if raw is None else _parsed(name, number, raw, config)
+                if item is not None:
+                    yield item
+    except _BROKEN as error:
+        found = f"{type(error).__name__} after line {number}"
+        yield _file_row(name, number, Reason.FILE_BROKEN, found, "a whole gzip or text file")
+        return
+    yield LedgerRow(STAGE, "file", name, Outcome.KEPT, evidence={"lines": number})
+
+
+def _raw_lines(handle: IO[bytes], limit: int) -> Iterator[tuple[int, bytes | None, int]]:
+    """Number, bytes and size of each line; the rest of one that is too long is None."""
+    number = 0
+    inside = False
+    while raw := handle.readline(limit + 1):
+        number += not inside
+        yield number, None if inside else raw, len(raw)
+        inside = len(raw) > limit and not raw.endswith(b"\n")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _parsed(name: str, number: int, raw: bytes, config: EdinetConfig) -> Line | LedgerRow | None:
+    """The object of a line, the row of one that holds none, None for a blank line."""
+    if len(raw) > config.max_line_bytes:
+        found = f"more than {config.max_line_bytes:,} bytes"
+        return line_row(name, number, Reason.LINE_TOO_LONG, found, "a shorter line")
+    raw = raw.strip().removeprefix(BOM_UTF8 if number == 1 else b"")
+    if not raw:
+        return None
+    try:
+        record = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        found = f"text, {len(raw)} bytes, not JSON"
+        return line_row(name, number, Reason.LINE_NOT_JSON, found, "a JSON object")
+    if not isinstance(record, dict):
+        found = f"{type(record).__name__}, {len(raw)} bytes"
+        return line_row(name, number, Reason.LINE_NOT_COMPANY, found, "a JSON object")
+    if raw.count(b'":') != _keys(record):
+        record = _with_repeats(raw, record)
+    return Line(name, number, record)
+
+
+def _keys(record: dict[str, Any]) -> int:
+    """How many keys a company's object holds, tables of its filings included."""
+    periods = record.get("periods")
+    total = len(record)
+    for period in periods if isinstance(periods, list) else ():
+        if isinstance(period, dict):
+            total += len(period) + sum(len(v) for v in period.values() if isinstance(v, dict))
+    return total
+
+
+def _with_repeats(raw: bytes, record: dict[str, Any]) -> dict[str, Any]:
+    """The object with keys told twice kept as such, which the quick parser loses.
+
+    Asked only where the colons of the line do not match the keys found.
+    """
+    try:
+        return cast(dict[str, Any], json.loads(raw, object_pairs_hook=_object))
+    except (ValueError, RecursionError):
+        return record
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for key, value in pairs:
+        if key not in told:
+            told[key] = value
+        elif isinstance(told[key], Repeated):
+            told[key] = Repeated((*told[key], value))
+        else:
+            told[key] = Repeated((told[key], value))
+    return told
+
+
+def _file_row(name: str, line: int, reason: Reason, found: str, expected: str) -> LedgerRow:
+    return lost("file", name, Outcome.ERRORED, reason, (name, line), found, expected)
+
+
+def line_row(name: str, line: int, reason: Reason, found: str, expected: str) -> LedgerRow:
+    """The row of a line that could not be used."""
+    item_id = f"{name}:{line}"
+    return lost("line", item_id, Outcome.ERRORED, reason, (name, line), found, expected)

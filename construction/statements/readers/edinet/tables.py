@@ -1,0 +1,116 @@
+"""From dated values to the tables of the model: points, series with English labels, rows."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from construction.statements.labels.lookup import Translation, translate
+from construction.statements.model import (
+    POINTS,
+    ROWS,
+    SEPARATOR,
+    SERIES,
+    HierarchyMethod,
+    LabelMethod,
+    Statement,
+)
+from construction.statements.readers.edinet.items import LOCAL_NAMES, STATEMENTS, SUMMARY
+
+_SERIES_ID = ("company_id", "concept", "statement", "unit")
+
+
+def identified(values: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The dated values with the ids of their company (source:code) and series."""
+    company = pl.concat_str(pl.lit(source), "company_id", separator=":")
+    values = values.with_columns(company_id=company)
+    return values.with_columns(series_id=pl.concat_str(*_SERIES_ID, separator="/"))
+
+
+def point_frame(values: pl.DataFrame) -> pl.DataFrame:
+    """The usable values (no `reason`) as POINTS; what later stages fill is null."""
+    kept = values.filter(pl.col("reason").is_null())
+    told = kept.with_columns(
+        point_id=pl.format("{}/{}/{}m/{}", "series_id", "period_end", "months", "document"),
+        auto_generated=pl.col("report") == SUMMARY,
+        computed=pl.lit(False),
+        restatements=pl.lit(0, pl.Int64),
+    )
+    empty = [
+        pl.lit(None, dtype).alias(name)
+        for name, (dtype, _) in POINTS.columns.items()
+        if name not in told.columns
+    ]
+    return told.with_columns(empty).select(list(POINTS.columns))
+
+
+def series_frame(values: pl.DataFrame) -> pl.DataFrame:
+    """One row per series with a usable value; label and row are those of its newest filing."""
+    kept = values.filter(pl.col("reason").is_null()).sort("filed", "document", "line")
+    newest = kept.group_by("series_id").last().sort("series_id").with_columns(label=_one_line())
+    named = _named(newest)
+    local = dict(zip(map(str, STATEMENTS), LOCAL_NAMES, strict=True))
+    heading = pl.col("statement").replace_strict(local, return_dtype=pl.String)
+    return named.select(
+        "series_id",
+        "company_id",
+        pl.concat_str("statement", "english", separator=SEPARATOR).alias("name"),
+        pl.concat_str(heading, "label", separator=SEPARATOR).alias("name_local"),
+        pl.col("english").alias("label"),
+        "label_method",
+        "concept",
+        "statement",
+        pl.lit(None, pl.String).alias("category"),
+        "unit",
+        "currency",
+        pl.lit(None, pl.String).alias("dimensions"),
+        pl.col("line").alias("row_order"),
+        pl.lit(str(HierarchyMethod.FLAT)).alias("method"),
+        pl.lit(2, pl.Int64).alias("depth"),
+    ).select(list(SERIES.columns))
+
+
+def _one_line() -> pl.Expr:
+    """The label without line breaks; in a name the separator parts sections."""
+    plain = pl.col("label").str.replace_all(r"\s+", " ").str.strip_chars()
+    return plain.str.replace_all(SEPARATOR, " / ", literal=True)
+
+
+def _named(series: pl.DataFrame) -> pl.DataFrame:
+    """The series with `english` and `label_method`.
+
+    Where several series of one statement would get the same English label, only the one that the
+    table holds as a whole keeps it; the others, or all of them, stay as filed.
+    """
+    pairs = series.select("statement", "label").unique()
+    told = [translate(label, Statement(name)) for name, label in pairs.iter_rows()]
+    named = series.join(
+        pairs.with_columns(
+            english=pl.Series([t.text for t in told], dtype=pl.String),
+            rank=pl.Series([_rank(t) for t in told], dtype=pl.Int64),
+            label_method=pl.Series([str(t.method) for t in told], dtype=pl.String),
+        ),
+        on=["statement", "label"],
+        maintain_order="left",
+    )
+    rivals = ["company_id", "statement", "english"]
+    best = pl.col("rank").min().over(rivals)
+    alone = (pl.col("rank") == best) & ((pl.col("rank") == best).sum().over(rivals) == 1)
+    keeps = pl.col("english").is_not_null() & alone
+    return named.with_columns(
+        english=pl.when(keeps).then("english").otherwise("label"),
+        label_method=pl.when(keeps)
+        .then("label_method")
+        .otherwise(pl.lit(str(LabelMethod.UNTRANSLATED))),
+    )
+
+
+def _rank(translation: Translation) -> int:
+    return 0 if translation.exact else 1
+
+
+def row_frame(values: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the statements in filing order: every row whose series exists, values missing
+    here included. A row that no filing gives a value is left out, as it would look a heading."""
+    named = values.join(series.select("series_id"), on="series_id", how="semi")
+    told = named.with_columns(parenthetical=pl.lit(False), negated=pl.lit(False))
+    return told.select(list(ROWS.columns))

@@ -1,0 +1,106 @@
+"""Facts: the rows of `num`, typed and judged."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from construction.statements.readers.sec.reasons import SecReason
+from construction.statements.readers.sec.units import with_units
+
+_DECIMAL = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
+_LONGEST = 40  # characters of a value
+_MONTHS_PER_QUARTER = 3
+_MOST_QUARTERS = 400
+_YEARS = (1900, 2100)
+
+
+def judged_facts(num: pl.DataFrame, filings: pl.DataFrame, tags: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `num` with filing, unit, value, period and `reason` (null if sound so far).
+
+    `value` is the filed decimal without needless zeros. A period is `qtrs` quarters up to
+    `ddate`, which the SEC rounds to a month's end: 52 and 53-week years end on calendar months
+    here. `dimensions` is null for the consolidated company.
+    """
+    types = tags.select("tag", "version", "tag_id", "datatype")
+    joined = num.join(filings.select("adsh", "nth", "company_id"), on="adsh", how="left").join(
+        types, on=["tag", "version"], how="left"
+    )
+    if joined["datatype"].has_nulls():  # no definition: the name has to tell
+        per_share = pl.col("tag").cast(pl.String).str.contains("PerShare", literal=True)
+        told = pl.when(per_share).then(pl.lit("perShare"))
+        joined = joined.with_columns(pl.col("datatype").fill_null(told))
+    whole = _with_dimensions(_with_periods(with_units(joined)))
+    return whole.with_columns(_reason().alias("reason")).with_columns(
+        pl.when(pl.col("reason").is_null()).then(_plain_decimal(pl.col("value"))).alias("value")
+    )
+
+
+def _reason() -> pl.Expr:
+    value = pl.col("value")
+    decimal = value.str.contains(_DECIMAL) & (value.str.len_bytes() <= _LONGEST)
+    return (
+        pl.when(pl.col("nth").is_null())
+        .then(pl.lit(SecReason.UNKNOWN_FILING.value))
+        .when(pl.col("coreg").is_not_null())
+        .then(pl.lit(SecReason.COREG.value))
+        .when(pl.any_horizontal(pl.col("tag", "version").is_null()))
+        .then(pl.lit(SecReason.BAD_ROW.value))
+        .when(value.is_null())
+        .then(pl.lit(SecReason.NO_VALUE.value))
+        .when(~decimal)
+        .then(pl.lit(SecReason.BAD_VALUE.value))
+        .when(pl.col("period_end").is_null())
+        .then(pl.lit(SecReason.BAD_PERIOD.value))
+        .otherwise("unit_reason")
+    )
+
+
+def _plain_decimal(value: pl.Expr) -> pl.Expr:
+    """1234.0000 → 1234, 0.5000 → 0.5, -0.0 → 0: the same number, written in one way."""
+    short = value.str.strip_chars_end("0").str.strip_chars_end(".")
+    plain = pl.when(value.str.contains(".", literal=True)).then(short).otherwise(value)
+    return pl.when(plain == "-0").then(pl.lit("0")).otherwise(plain)
+
+
+def _with_dimensions(facts: pl.DataFrame) -> pl.DataFrame:
+    """Add `dimensions`: the parts of `segments` in order of the axes, joined by a semicolon."""
+    parts = (
+        pl.col("segments")
+        .cast(pl.String)
+        .str.strip_chars("; ")
+        .str.split(";")
+        .list.sort()
+        .list.join(";")
+    )
+    named = facts.select("segments").drop_nulls().unique().with_columns(parts.alias("dimensions"))
+    filled = named.with_columns(
+        pl.when(pl.col("dimensions") != "").then("dimensions").cast(pl.Categorical)
+    )
+    return facts.join(filled, on="segments", how="left")
+
+
+def _with_periods(facts: pl.DataFrame) -> pl.DataFrame:
+    """Add `period_start`, `period_end`, `months` and a name; null where there is no such period.
+
+    A period starts on the day after the same day `months` earlier; a month's end counts as such
+    in any month.
+    """
+    end, months = pl.col("period_end"), pl.col("months")
+    quarters = pl.col("qtrs").cast(pl.String).cast(pl.Int32, strict=False)
+    pairs = facts.select("ddate", "qtrs").unique()
+    typed = pairs.with_columns(
+        pl.col("ddate").cast(pl.String).str.to_date("%Y%m%d", strict=False).alias("period_end"),
+        (quarters.cast(pl.Int64) * _MONTHS_PER_QUARTER).alias("months"),
+    ).filter(
+        end.dt.year().is_between(*_YEARS)
+        & months.is_between(0, _MOST_QUARTERS * _MONTHS_PER_QUARTER)
+    )
+    counted = end.dt.year().cast(pl.Int64) * 12 + end.dt.month() - months  # months since year 0
+    whole = pl.date(counted // 12, counted % 12 + 1, 1)
+    partial = end.dt.offset_by(pl.format("-{}mo", months)) + pl.duration(days=1)
+    start = pl.when(end == end.dt.month_end()).then(whole).otherwise(partial)
+    periods = typed.with_columns(
+        pl.when(months > 0).then(start).alias("period_start"),
+        pl.format("{}/{}m", end, months).cast(pl.Categorical).alias("period"),
+    )
+    return facts.join(periods, on=["ddate", "qtrs"], how="left")

@@ -1,0 +1,131 @@
+"""Points: each series and period keeps one fact, and it is told what became of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from construction.statements.model import POINTS
+from construction.statements.readers.restate import latest
+from construction.statements.readers.sec.reasons import SecReason
+from construction.statements.readers.sec.series import KEY
+
+_PERIOD = ("sid", "period_end", "months")
+_THING = (*_PERIOD, "nth")
+_LATER = ("fiscal_year", "fiscal_period", "calendar_period", "period_type")  # filled elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Points, history, and (adsh, reason) of each fact that became no point.
+
+    `sids` are the numbers of the series that have points.
+    """
+
+    points: pl.DataFrame
+    history: pl.DataFrame
+    left: pl.DataFrame
+    sids: pl.Series
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What facts are joined with: series, filings, and places as from `places_in_filings`."""
+
+    series: pl.DataFrame
+    filings: pl.DataFrame
+    places: pl.DataFrame
+
+
+def with_series(facts: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
+    """The sound facts with the number of their series, in order of _THING, numbered by `row`."""
+    columns = ("nth", "version", "value", "period_start", "period_end", "months", "period", *KEY)
+    numbers = series.select("sid", "fact").explode("fact")
+    told = facts.select(columns)[numbers["fact"]].with_columns(numbers["sid"])
+    return told.sort(_THING).with_row_index("row")
+
+
+def points_of(told: pl.DataFrame, context: Context) -> Points:
+    """The points of the facts of `with_series`.
+
+    A fact given twice in a filing counts once; given with several values, it does not count. A
+    point of a superseded filing never stands: it is history if a later filing gives another value.
+    """
+    doubles = _doubles(told)
+    single = told.join(doubles, on="row", how="anti", maintain_order="left")
+    late = _superseded(single, context.filings)
+    sound = single.join(late, on="row", how="anti", maintain_order="left")
+    shared = sound.filter(_repeats(_PERIOD))
+    several = _as_points(shared, context)
+    winners, history = latest(several)
+    numbered = several.select("point_id", row=shared["row"])
+    won = numbered.join(winners.select("point_id", "restatements"), on="point_id")
+    lost = numbered.join(winners, on="point_id", how="anti")
+    restated = lost.join(history, on="point_id", how="semi").select(
+        "row", reason=pl.lit(SecReason.RESTATED.value)
+    )
+    again = lost.join(history, on="point_id", how="anti").select(
+        "row", reason=pl.lit(SecReason.FILED_AGAIN.value)
+    )
+    stands = sound.join(lost, on="row", how="anti", maintain_order="left")
+    counted = stands.join(won.drop("point_id"), on="row", how="left", maintain_order="left")
+    left = pl.concat([doubles, late, restated, again]).join(told.select("row", "nth"), on="row")
+    named = left.join(context.filings, on="nth").select(pl.col("adsh").cast(pl.String), "reason")
+    return Points(_as_points(counted, context), history, named, stands["sid"].unique())
+
+
+def _repeats(key: Sequence[str]) -> pl.Expr:
+    """Whether a row shares `key` with the row before or after it, in a frame sorted by it."""
+    same = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in key)
+    return same | same.shift(-1, fill_value=False)
+
+
+def _doubles(told: pl.DataFrame) -> pl.DataFrame:
+    """(row, reason) of the facts that repeat or contradict another of their filing."""
+    several = told.filter(_repeats(_THING)).sort(*_THING, "value", "version")
+    reason = (
+        pl.when(pl.col("value").n_unique().over(_THING) > 1)
+        .then(pl.lit(SecReason.CONFLICT.value))
+        .when(pl.int_range(pl.len()).over(_THING) > 0)
+        .then(pl.lit(SecReason.DUPLICATE.value))
+    )
+    return several.select("row", reason=reason).drop_nulls("reason")
+
+
+def _superseded(told: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
+    """(row, reason) of facts of superseded filings that no later filing which stands has too."""
+    gone = filings.filter("superseded").select("nth")
+    old = told.join(gone, on="nth", how="semi")
+    standing = (
+        told.join(old, on=_PERIOD, how="semi")
+        .join(gone, on="nth", how="anti")
+        .group_by(_PERIOD)
+        .agg(pl.col("nth").max().alias("standing"))
+    )
+    late = (pl.col("standing") < pl.col("nth")).fill_null(value=True)
+    refused = old.join(standing, on=_PERIOD, how="left").filter(late)
+    return refused.select("row", reason=pl.lit(SecReason.SUPERSEDED.value))
+
+
+def _as_points(told: pl.DataFrame, context: Context) -> pl.DataFrame:
+    """The facts with the columns of POINTS, in the same order."""
+    filings = context.filings.select("nth", "filed", document="adsh")
+    named = context.series.select("sid", "series_id")
+    restatements = pl.col("restatements") if "restatements" in told.columns else pl.lit(0)
+    columns = {
+        "point_id": pl.concat_str("series_id", "period", "document", separator="/"),
+        "auto_generated": pl.col("line").is_null(),
+        "computed": pl.lit(value=False),
+        "restatements": restatements.fill_null(0),
+        **{name: pl.lit(None, POINTS.schema[name]) for name in _LATER},
+    }
+    return (
+        told.join(context.places, on=["nth", "tag", "version"], how="left", maintain_order="left")
+        .join(filings, on="nth", how="left", maintain_order="left")
+        .join(named, on="sid", how="left", maintain_order="left")
+        .with_columns(**columns)
+        .select(list(POINTS.columns))
+        .cast(pl.Schema(POINTS.schema))
+    )

@@ -1,0 +1,123 @@
+"""SEC Financial Statement Data Sets → the statements of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+
+from construction.statements.model import Statements
+from construction.statements.readers.sec.books import (
+    Books,
+    counted_books,
+    file_books,
+    filing_books,
+    line_books,
+)
+from construction.statements.readers.sec.companies import companies_of
+from construction.statements.readers.sec.config import SecConfig
+from construction.statements.readers.sec.facts import judged_facts
+from construction.statements.readers.sec.filings import judged_filings, known_filings
+from construction.statements.readers.sec.frames import TableFrame, empty_table, read_table
+from construction.statements.readers.sec.places import (
+    judged_rows,
+    places_in_filings,
+    places_of_tags,
+    standing,
+)
+from construction.statements.readers.sec.points import Context, points_of, with_series
+from construction.statements.readers.sec.rows import rows_of
+from construction.statements.readers.sec.series import series_of, series_table
+from construction.statements.readers.sec.source import (
+    SecTable,
+    SourceError,
+    SourceTable,
+    file_row,
+    find_tables,
+)
+from construction.statements.readers.sec.tags import tag_table
+from data.contracts import LedgerRow
+
+_READERS = 2  # threads: inflating is what takes longest
+
+
+def read_sec(
+    paths: Sequence[Path], config: SecConfig | None = None, tickers: Path | None = None
+) -> Statements:
+    """Read data sets: zips, or folders with the tables as text or Parquet, or with zips.
+
+    `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today.
+
+    Consolidated and dimensioned facts become points of series; see `series_of` for statements and
+    labels, `unit_of` for units, `judged_facts` for periods, `restate.latest` for restated values,
+    `companies_of` for the listing. Names are flat; category and fiscal periods are left null.
+    Every file, line, filing, row and fact is in the books.
+
+    Raises InputError for a missing path, paths without any table, or unreadable tickers.
+    """
+    settings = config or SecConfig()
+    frames, accounts = _read_tables(paths, settings)
+    tags = tag_table(frames[SecTable.TAG])
+    judged = judged_filings(frames[SecTable.SUB], settings.source)
+    filings = known_filings(judged)
+    rows = judged_rows(frames[SecTable.PRE], filings)
+    facts = judged_facts(frames[SecTable.NUM], filings, tags)
+    sound = facts.filter(pl.col("reason").is_null()).with_row_index("fact")
+    series = series_of(sound, places_of_tags(standing(rows)), tags, settings)
+    told = with_series(sound, series)
+    points = points_of(told, Context(series, filings, places_in_filings(standing(rows))))
+    kept = series.filter(pl.col("sid").is_in(points.sids.implode()))
+    shown = rows_of(rows, told, kept, tags)
+    fact_left = pl.concat([_left(facts), points.left])
+    accounts += [
+        filing_books(judged),
+        counted_books("row", rows.height, shown, _left(rows)),
+        counted_books("fact", facts.height, points.points, fact_left),
+    ]
+    return Statements(
+        companies=companies_of(judged, tickers, settings),
+        series=series_table(kept),
+        points=points.points,
+        history=points.history,
+        rows=shown,
+        ledger=[row for ledger, _ in accounts for row in ledger],
+        tallies=[tally for _, tally in accounts],
+    )
+
+
+def _read_tables(
+    paths: Sequence[Path], config: SecConfig
+) -> tuple[dict[SecTable, pl.DataFrame], list[Books]]:
+    """All data sets together, one frame per table, and the books of files and lines."""
+    sources, others = find_tables(paths, config)
+    with ThreadPoolExecutor(_READERS) as pool:
+        told = list(pool.map(lambda source: _try_table(source, config), sources))
+    read = [
+        (source, table)
+        for source, table in zip(sources, told, strict=True)
+        if isinstance(table, TableFrame)
+    ]
+    others = [*others, *(row for row in told if isinstance(row, LedgerRow))]
+    frames = {
+        name: pl.concat(
+            [table.frame for source, table in read if source.table is name] or [empty_table(name)]
+        )
+        for name in SecTable
+    }
+    return frames, [file_books(read, others), line_books(read, config)]
+
+
+def _try_table(source: SourceTable, config: SecConfig) -> TableFrame | LedgerRow:
+    try:
+        return read_table(source, config)
+    except SourceError as error:
+        return file_row(source.label, error.reason, error.found, error.expected)
+
+
+def _left(judged: pl.DataFrame) -> pl.DataFrame:
+    """Filing and reason of what was not kept; an unknown filing is not named."""
+    return judged.filter(pl.col("reason").is_not_null()).select(
+        pl.when(pl.col("nth").is_not_null()).then("adsh").cast(pl.String).alias("adsh"), "reason"
+    )

@@ -1,0 +1,85 @@
+"""Series: one per company, tag, unit and dimensions, with its statement and label."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from construction.statements.model import (
+    SEPARATOR,
+    SERIES,
+    HierarchyMethod,
+    LabelMethod,
+    Statement,
+)
+from construction.statements.readers.sec.config import SecConfig
+from construction.statements.readers.sec.tags import label
+from construction.statements.readers.sec.units import CURRENCIES
+
+KEY = ("company_id", "tag", "unit", "dimensions")
+_TAGS = 1 << 32  # more than there are; parts a number into filing and version of the tag
+
+
+def series_of(
+    facts: pl.DataFrame, places: pl.DataFrame, tags: pl.DataFrame, config: SecConfig
+) -> pl.DataFrame:
+    """The series of sound `facts`, sorted by id, numbered by `sid`, each with its facts.
+
+    `places` as from `places_of_tags`. Label: the taxonomy's, of the newest version used; else the
+    filer's, which may hold values; else the tag. A fact with a segment axis belongs to the
+    segments, one with an axis of equity to the statement of equity, any other to the statement
+    of its tag; a tag without a place to OTHER.
+    """
+    newest = pl.col("nth").cast(pl.Int64) * _TAGS + (pl.col("tag_id") + 1).fill_null(0)
+    found = facts.group_by(KEY).agg(newest.max().alias("newest"), pl.col("fact"))
+    other = pl.lit(Statement.OTHER.value, pl.Categorical)
+    filers = label(pl.when(pl.col("tlabel").is_null()).then("plabel"))
+    known = (
+        found.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
+        .join(tags.select("tag_id", "tlabel"), on="tag_id", how="left")
+        .join(places, on=["company_id", "tag"], how="left")
+        .join(_kinds(found, config), on="dimensions", how="left")
+        .join(_currencies(found), on="unit", how="left")
+        .with_columns(
+            pl.coalesce("kind", "statement", other).alias("statement"),
+            pl.coalesce("tlabel", filers, pl.col("tag").cast(pl.String)).alias("label"),
+        )
+    )
+    parts = ["company_id", "tag", "statement", "unit", "dimensions"]
+    ids = pl.concat_str(parts, separator="/", ignore_nulls=True)
+    own = ("statement", "label", "currency", "row_order", "fact")
+    return known.select(*KEY, *own, series_id=ids).sort("series_id").with_row_index("sid")
+
+
+def series_table(series: pl.DataFrame) -> pl.DataFrame:
+    """The series with the columns of SERIES, in its types and the same order."""
+    columns = {
+        "name": pl.concat_str("statement", "label", separator=SEPARATOR),
+        "name_local": pl.lit(None),
+        "label_method": pl.lit(LabelMethod.REPORTED.value),
+        "concept": pl.col("tag"),
+        "category": pl.lit(None),
+        "method": pl.lit(HierarchyMethod.FLAT.value),
+        "depth": pl.lit(2),
+    }
+    return (
+        series.with_columns(**columns).select(list(SERIES.columns)).cast(pl.Schema(SERIES.schema))
+    )
+
+
+def _currencies(series: pl.DataFrame) -> pl.DataFrame:
+    code = pl.col("unit").cast(pl.String).str.head(3)
+    units = series.select("unit").unique()
+    return units.with_columns(pl.when(code.is_in(sorted(CURRENCIES))).then(code).alias("currency"))
+
+
+def _kinds(series: pl.DataFrame, config: SecConfig) -> pl.DataFrame:
+    """The statement that dimensions belong to by their axes; null where the tag decides."""
+    axes = pl.col("dimensions").cast(pl.String).str.to_lowercase().str.replace_all(r"=[^;]*", "")
+    kind = (
+        pl.when(axes.str.contains_any(list(config.segment_axes)))
+        .then(pl.lit(Statement.SEGMENTS.value))
+        .when(axes.str.contains_any(list(config.equity_axes)))
+        .then(pl.lit(Statement.EQUITY.value))
+        .cast(pl.Categorical)
+    )
+    return series.select("dimensions").drop_nulls().unique().with_columns(kind.alias("kind"))

@@ -1,0 +1,161 @@
+"""The values of one series, by period in either convention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+
+import polars as pl
+
+from construction.statements.periods.query import Basis, PeriodQuery, parse_period
+from construction.statements.tools.database import Database, Record
+from construction.statements.tools.names import fold
+from construction.statements.tools.periods import fiscal_text, understood
+from construction.statements.tools.results import Fundamentals, LookupLimits, Refusal, Value
+from construction.statements.tools.series import local_label, series_scores, unknown_company
+from data.errors import InputError
+
+_ASK_SERIES = "Call discover_company_series to find it."
+_TOLD_PERIODS = 12
+# What a series may be called, the most exact first.
+_FORMS: tuple[Callable[[Record], str | None], ...] = (
+    lambda record: record["name"],
+    lambda record: record["name_local"],
+    lambda record: record["label"],
+    local_label,
+    lambda record: record["concept"],
+)
+
+
+def get_company_fundamentals(
+    database: Database,
+    company_id: str,
+    series_id: str | None = None,
+    series_name: str | None = None,
+    period: str | None = None,
+    convention: Basis = Basis.FISCAL,
+    limit: int = 50,
+    limits: LookupLimits | None = None,
+) -> Fundamentals | Refusal:
+    """Values of one series, newest first, each with its period in both conventions.
+
+    The series is named by id, or by its full name, label or tag, in any of its languages, if
+    that fits only one. `period` is fiscal or calendar text; `convention` decides where the text
+    does not. Refused: unknown company or series (with what is near), several series of that name,
+    an unreadable period, a limit out of range.
+    """
+    limits = limits or LookupLimits()
+    if not 1 <= limit <= limits.values:
+        return Refusal(f"limit must be 1 to {limits.values}.")
+    if (series_id is None) == (series_name is None):
+        return Refusal(f"Give either series_id or series_name. {_ASK_SERIES}")
+    refused = unknown_company(database, company_id, limits)
+    if refused:
+        return refused
+    series = _series(database, company_id, series_id, series_name, limits)
+    if isinstance(series, Refusal):
+        return series
+    try:
+        query = None if period is None else parse_period(period)
+    except InputError as error:
+        return Refusal(f"No such period: found {error.found}; expected {error.expected}.")
+    points = database.points_of(company_id).filter(pl.col("series_id") == series["series_id"])
+    return _fundamentals(database, series, points, query, convention, limit)
+
+
+def _series(
+    database: Database,
+    company_id: str,
+    series_id: str | None,
+    series_name: str | None,
+    limits: LookupLimits,
+) -> Record | Refusal:
+    known = database.series_of(company_id).to_dicts()
+    asked = series_id if series_id is not None else series_name or ""
+    if series_id is not None:
+        for record in known:
+            if record["series_id"] == series_id:
+                return record
+        owner = database.owners.get(series_id)
+        if owner is not None:
+            return Refusal(f"That series belongs to {owner}, not to this company.")
+        return Refusal(f"No such series_id. {_ASK_SERIES}", _near(known, asked, limits))
+    folded = fold(asked)
+    for form in _FORMS:
+        fitting = [record for record in known if folded and fold(form(record) or "") == folded]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            told = _told(fitting[: limits.suggestions])
+            return Refusal(f"{len(fitting)} series have that name; give series_id.", told)
+    return Refusal(f"No such series_name. {_ASK_SERIES}", _near(known, asked, limits))
+
+
+def _near(known: Sequence[Record], asked: str, limits: LookupLimits) -> tuple[str, ...]:
+    if len(asked) > limits.query_chars or not fold(asked) or not known:
+        return ()
+    scores = series_scores(known, asked)
+    order = sorted(range(len(known)), key=lambda place: (-scores[place], place))
+    return _told([known[place] for place in order[: limits.suggestions]])
+
+
+def _told(series: Sequence[Record]) -> tuple[str, ...]:
+    return tuple(f"{record['series_id']} ({record['name']})" for record in series)
+
+
+def _fundamentals(
+    database: Database,
+    series: Record,
+    points: pl.DataFrame,
+    query: PeriodQuery | None,
+    convention: Basis,
+    limit: int,
+) -> Fundamentals:
+    fitting = points if query is None else points.filter(query.expression(convention))
+    note = None
+    if fitting.is_empty():
+        note = f"No value. Periods of this series: {_periods(points)}"
+    company = database.companies[database.by_id[series["company_id"]]]
+    return Fundamentals(
+        company_id=series["company_id"],
+        company=company["name"],
+        series_id=series["series_id"],
+        name=series["name"],
+        fiscal_year_end=company["fiscal_year_end"],
+        asked=None if query is None else understood(query, convention),
+        values=tuple(_value(point, series["unit"]) for point in fitting.head(limit).to_dicts()),
+        matched=fitting.height,
+        note=note,
+    )
+
+
+def _periods(points: pl.DataFrame) -> str:
+    """The newest periods there are, in both conventions; days where a period has no name."""
+    told: dict[str, None] = {}
+    for point in points.iter_rows(named=True):
+        fiscal, calendar = fiscal_text(point), point["calendar_period"]
+        unnamed = f"to {_iso(point['period_end'])}"
+        told[f"{fiscal or unnamed} (calendar {calendar})" if calendar else fiscal or unnamed] = None
+    more = ", …" if len(told) > _TOLD_PERIODS else ""
+    return ", ".join(list(told)[:_TOLD_PERIODS]) + more if told else "none"
+
+
+def _value(point: Record, unit: str) -> Value:
+    return Value(
+        value=point["value"],
+        unit=unit,
+        fiscal_period=fiscal_text(point),
+        calendar_period=point["calendar_period"],
+        period_start=_iso(point["period_start"]),
+        period_end=point["period_end"].isoformat(),
+        months=point["months"],
+        period_type=point["period_type"],
+        document=point["document"],
+        filed=_iso(point["filed"]),
+        computed=point["computed"],
+        restatements=point["restatements"],
+    )
+
+
+def _iso(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()

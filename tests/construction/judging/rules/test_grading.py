@@ -1,0 +1,101 @@
+"""Rubrics by rules: exact weights, criteria from the request, pointers into the fixtures."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.judging.rules.grading import DIMENSIONS, GradingConfig, grade
+from construction.judging.rules.words import table
+from tests.construction.judging.rules.cases import case
+
+CONFIG = GradingConfig()
+REQUEST = (
+    "Condense the memo in memo.pdf into one page for Petra Bachwald, at most 300 words. "
+    "Save it as short.docx."
+)
+
+
+def test_every_dimension_has_a_criterion_and_the_weights_are_those_of_the_table() -> None:
+    rubric = grade(case(REQUEST, "Start with the cost.", files=("memo.pdf",)), CONFIG).rubric
+    for name in DIMENSIONS:
+        weights = [one.weight for one in rubric.criteria if one.dimension == name]
+        assert sum(weights) == pytest.approx(table("grading")["weights"][name], abs=0.002)
+        assert max(weights) - min(weights) <= 1 / 1024
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Add 3 charts.", "Why?", "Use blue.", "写两页。", REQUEST]), max_size=6
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_the_weights_sum_to_exactly_one_in_any_order(
+    texts: list[str], shuffled: random.Random
+) -> None:
+    weights = [one.weight for one in grade(case(REQUEST, *texts), CONFIG).rubric.criteria]
+    shuffled.shuffle(weights)
+    assert sum(weights) == 1.0
+
+
+def test_the_criteria_are_the_demands_of_the_request() -> None:
+    found = grade(
+        case(REQUEST, "Start with the cost.", files=("memo.pdf",)), CONFIG
+    ).rubric.criteria
+    told = {one.text: one.evidence for one in found}
+    assert told["Does what is asked: “Start with the cost.”"] == ()
+    assert told["Keeps to the form asked for: “at most 300 words”"] == ()
+    (condense,) = [text for text in told if text.startswith("Does what is asked: “Condense")]
+    assert told[condense] == ("memo.pdf",)
+    assert not any("“Save it" in text for text in told)
+    (facts,) = [text for text in told if "carried over unchanged" in text]
+    assert "Petra Bachwald" in facts
+
+
+def test_pointers_name_the_sheets_that_the_excerpts_tell_apart() -> None:
+    one = case("Sum the costs in costs.xlsx by month", files=("costs.xlsx",))
+    two = one.model_copy(update={"excerpts": {"costs.xlsx#May": "1", "costs.xlsx#June": "2"}})
+    accuracy = grade(two, CONFIG).rubric.criteria[0]
+    assert accuracy.evidence == ("costs.xlsx#June", "costs.xlsx#May")
+    assert grade(one, CONFIG).rubric.criteria[0].evidence == ("costs.xlsx",)
+
+
+def test_the_criteria_are_in_the_language_of_the_task() -> None:
+    criteria = grade(case("写一份停车通知，不超过一百字。"), CONFIG).rubric.criteria
+    assert "符合要求的形式：“不超过一百字”" in [one.text for one in criteria]
+
+
+@pytest.mark.parametrize(
+    ("text", "route"),
+    [
+        ("Make a deck on rain as pptx", "visual"),
+        ("Write a landing page as html", "visual"),
+        ("Write a report as docx", "text"),
+        ("What is rain?", "text"),
+    ],
+)
+def test_the_route_follows_the_deliverables(text: str, route: str) -> None:
+    assert grade(case(text), CONFIG).rubric.route == route
+
+
+def test_rules_are_kept_and_completed() -> None:
+    one = case(REQUEST, files=("memo.pdf",))
+    bare = one.model_copy(update={"candidate": one.candidate.model_copy(update={"rules": ()})})
+    full = grade(one, CONFIG).rules
+    assert full == one.candidate.rules == grade(bare, CONFIG).rules
+    assert {"file_type.docx", "named.docx", "opens.docx"} <= {rule.rule_id for rule in full}
+
+
+def test_evidence_says_what_a_grader_needs() -> None:
+    computed = grade(case("Sum the costs in costs.csv", files=("costs.csv",)), CONFIG).evidence
+    assert (computed.retrieval, computed.accuracy, computed.action) == (True, True, False)
+    script = grade(case("Write a python script sort.py that sorts lines"), CONFIG).evidence
+    assert (script.retrieval, script.action) == (False, True)
+
+
+def test_braces_in_a_request_are_text() -> None:
+    criteria = grade(case("Explain what {files} and {0} mean in Python"), CONFIG).rubric.criteria
+    assert any("{files} and {0}" in one.text for one in criteria)

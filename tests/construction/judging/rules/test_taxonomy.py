@@ -1,0 +1,119 @@
+"""Roles, skills and business tasks by words; and the tables that hold the words."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.judging.contracts import RoleClass
+from construction.judging.rules.roles import TaxonomyConfig, role_of
+from construction.judging.rules.taxonomy import (
+    GENERAL,
+    business_task,
+    judge_taxonomies,
+    skill_definition,
+    skill_name,
+)
+from construction.judging.rules.words import table
+from construction.signals.config import SignalsConfig
+from data.contracts import Label, TaskClass
+from tests.construction.judging.rules.cases import case
+
+CONFIG = TaxonomyConfig()
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("Turn the backlog into user stories with acceptance criteria", "product_project_delivery"),
+        ("把访谈整理成需求说明，列出里程碑", "product_project_delivery"),
+        ("Find the bug in the login function and add unit tests", "engineering_it"),
+        ("排查服务器日志里的报错，写出根因", "engineering_it"),
+        ("Write a job advert for two nurses and an onboarding plan", "hr_admin"),
+        ("给新员工写一份入职培训通知", "hr_admin"),
+        ("Draft the CEO's speech for the board meeting", "executive"),
+        ("给总经理写一份战略汇报，供董事会决策", "executive"),
+        ("Answer this customer complaint about a late refund", "sales_customer"),
+        ("给客户做一份报价单", "sales_customer"),
+        ("Plan a social media campaign for our new brand", "marketing"),
+        ("写一篇公众号推文，推广新品牌", "marketing"),
+        ("Reconcile supplier invoices with the bank statement", "finance_operations"),
+        ("核对发票和付款，列出逾期的应收", "finance_operations"),
+    ],
+)
+def test_the_role_is_whose_work_is_asked_for(text: str, role: str) -> None:
+    found = role_of(case(text), CONFIG)
+    assert found.value == role
+    assert found.judge == "rules"
+    assert found.confidence >= 0.5
+    assert found.reason
+
+
+def test_without_a_word_the_role_is_the_configured_one_and_unsure() -> None:
+    config = TaxonomyConfig(fallback=RoleClass.MARKETING)
+    found = role_of(case("Zzz qqq"), config)
+    assert (found.value, found.confidence) == ("marketing", 0.2)
+
+
+@pytest.mark.parametrize(
+    ("text", "skill"),
+    [
+        ("Prepare a quotation from the price list", "sales_customer.quotation"),
+        ("Write release notes from the changes", "product_project_delivery.release_notes"),
+        ("按岗位职责写一份招聘启事", "hr_admin.job_advert"),
+        ("做一张固定资产折旧表", "finance_operations.accounting_schedule"),
+        ("Zzz qqq", f"engineering_it.{GENERAL}"),
+    ],
+)
+def test_skill_and_route(text: str, skill: str) -> None:
+    (found,) = judge_taxonomies([case(text)], CONFIG, {})
+    assert found.skill_subclass.value == skill
+    assert "→" in found.skill_route.value
+    assert found.skill_route.confidence == found.skill_subclass.confidence
+
+
+def test_class_and_family_are_taken_over() -> None:
+    given = TaskClass(
+        big_class="marketing", subclass_id="m", name="n", definition="d", confidence=1, reason="r"
+    )
+    family = Label(value="translation", confidence=1.0, reason="given by the lane")
+    one = case("Translate the flyer into English", task_id="task")
+    candidate = one.candidate.model_copy(update={"task_family": family})
+    known = one.model_copy(update={"candidate": candidate})
+    (found,) = judge_taxonomies([known], CONFIG, {"task": given}, SignalsConfig())
+    assert (found.task_class, found.task_family) == (given, family)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("Write a memo on parking: who, when, where.", "Memo on parking"),
+        ("Can you total our travel costs by department?", "Total our travel costs by department"),
+        ("Condense the memo in inputs/a.pdf into one page.", "Condense the memo into one page"),
+        ("您好，请把“inputs/差旅.csv”里的差旅费按部门汇总。", "差旅费按部门汇总"),
+        ("按“inputs/要点.md”里的要点写一份招聘启事。", "按要点写一份招聘启事"),
+        ("给`inputs/a.json`里的返回值写接口文档：字段、类型。", "给返回值写接口文档"),
+        ("把附件里的第一个文件里的访谈笔记整理成需求说明。", "访谈笔记整理成需求说明"),
+        ("看「inputs/反馈.csv」里慧仓的反馈，按客户数给问题排序。", "按客户数给问题排序"),
+        ("三家报价不同币种，帮我折成人民币比一下单价。汇率按7.2算。", "折成人民币比一下单价"),
+        ("Thanks!", ""),
+    ],
+)
+def test_the_business_task_is_a_short_phrase(text: str, phrase: str) -> None:
+    assert business_task(text) == phrase
+
+
+def test_the_tables_are_complete() -> None:
+    roles, skills = table("roles"), table("skills")
+    assert set(roles) == set(skills) == set(RoleClass)
+    count = 0
+    for role in RoleClass:
+        entry = roles[role]
+        assert {"name", "definition", "strong", "usual", "weak"} == set(entry)
+        for skill, told in skills[role].items():
+            count += 1
+            assert set(told) == {"name", "definition", "route", "words"}
+            assert skill_name(f"{role}.{skill}") == told["name"]
+            assert skill_definition(f"{role}.{skill}") == told["definition"]
+    assert 40 <= count <= 60
+    words = [word for role in roles.values() for key in ("strong", "usual") for word in role[key]]
+    assert all(word == word.lower() and "'" not in word for word in words)

@@ -1,0 +1,180 @@
+"""Neighbouring rows, section path and the picture of a statement."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from construction.statements.enrichment.contracts import EnrichmentConfig, Page, Row
+from construction.statements.enrichment.enrich import enrich, write_pictures
+from construction.statements.enrichment.picture import draw
+from construction.statements.enrichment.raster import missing_glyphs
+from construction.statements.enrichment.shown import shown
+from construction.statements.model import Statements
+from tests.construction.statements.questions.small import YEAR_END, Book
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_CONFIG = EnrichmentConfig()
+_LAST_YEAR = date(2009, 3, 31)
+
+
+def a_balance_sheet(n_lines: int = 30) -> tuple[Statements, list[str]]:
+    book, points = Book(), []
+    company = book.company("edinet:E1", "Ardent Mills", name_local="株式会社アーデント")
+    book.row(0, "流動資産")
+    for at in range(n_lines):
+        line = book.line(company, f"Balance sheet | Current assets | Item {at}", unit="JPY")
+        points.append(book.value(line, f"{(at + 1) * 1000}000", months=0))
+        book.value(line, f"{at}000000", _LAST_YEAR, months=0)
+        book.row(at + 1, f"項目 {at} <&>", line, negated=at == 20)
+    book.row(5, "in brackets", None, parenthetical=True)
+    return book.close(), points
+
+
+def test_ten_rows_on_both_sides_with_the_values_of_the_period() -> None:
+    statements, points = a_balance_sheet()
+    told = enrich([points[15]], statements, _CONFIG)[points[15]]
+    assert told.found
+    assert [row.offset for row in told.rows] == list(range(-10, 11))
+    assert [row.line for row in told.rows] == list(range(6, 27))
+    own = told.rows[10]
+    assert (own.label, own.value, own.shown, own.before) == ("項目 15 <&>", "16000000", "16", "15")
+    assert told.rows[15].shown == "(21)"  # printed with the opposite sign
+    assert told.section == ("Balance sheet", "Current assets")
+    assert told.page.period == "March 31, 2010"
+    assert told.page.before == "March 31, 2009"
+    assert told.page.unit == "in millions of Japanese yen"
+
+
+def test_the_window_ends_with_the_statement() -> None:
+    statements, points = a_balance_sheet()
+    told = enrich([points[0]], statements, _CONFIG)[points[0]]
+    assert [row.offset for row in told.rows] == list(range(-1, 11))
+    assert told.rows[0].heading and told.rows[0].shown == ""
+
+
+def test_a_neighbour_shows_what_the_document_said_before_it_was_restated() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills")
+    lines = [book.line(company, f"Balance sheet | Item {at}") for at in range(2)]
+    own = book.value(lines[0], "5000000", months=0)
+    other = book.value(lines[1], "7000000", months=0, document="doc-2")
+    book.restated(other, "6000000", document="doc-1")
+    for at, line in enumerate(lines):
+        book.row(at, f"Item {at}", line)
+    told = enrich([own], book.close(), _CONFIG)[own]
+    assert [row.value for row in told.rows] == ["5000000", "6000000"]
+
+
+def test_cash_at_the_beginning_is_that_of_the_day_before_the_period() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills")
+    sales = book.line(company, "Cash flow statement | Net cash")
+    cash = book.line(company, "Cash flow statement | Cash")
+    own = book.value(sales, "5000000", period_start=date(2009, 4, 1))
+    book.value(cash, "2000000", _LAST_YEAR, months=0)
+    book.value(cash, "7000000", months=0)
+    book.row(1, "Net cash", sales)
+    book.row(2, "Cash at beginning of year", cash)
+    book.row(3, "Cash at end of year", cash)
+    told = enrich([own], book.close(), _CONFIG)[own]
+    assert [row.shown for row in told.rows] == ["5", "2", "7"]
+
+
+def test_the_font_has_all_the_marks_that_the_page_itself_brings() -> None:
+    statements, points = a_balance_sheet(12)
+    for told in enrich(points, statements, _CONFIG).values():
+        assert missing_glyphs("".join(ElementTree.fromstring(told.svg).itertext())) == ""
+
+
+def test_a_point_in_no_statement_stands_alone() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills")
+    point = book.value(book.line(company, "Balance sheet | Item"), "5000", report=None, line=None)
+    told = enrich([point, "unknown"], book.close(), _CONFIG)[point]
+    assert not told.found
+    assert [(row.offset, row.value) for row in told.rows] == [(0, "5000")]
+
+
+def test_order_of_rows_does_not_matter() -> None:
+    told, points = a_balance_sheet()
+    turned = Statements(
+        told.companies.reverse(),
+        told.series.reverse(),
+        told.points.reverse(),
+        told.history.reverse(),
+        told.rows.reverse(),
+    )
+    assert enrich(points[::-1], turned, _CONFIG) == enrich(points, told, _CONFIG)
+
+
+def test_one_cell_is_highlighted_and_it_is_the_points() -> None:
+    statements, points = a_balance_sheet()
+    told = enrich([points[15]], statements, _CONFIG)[points[15]]
+    root = ElementTree.fromstring(told.svg)
+    (cell,) = [rect for rect in root.iter(f"{_SVG}rect") if rect.get("class") == "cell"]
+    top = float(cell.get("y", "0"))
+    inside = [
+        text.text
+        for text in root.iter(f"{_SVG}text")
+        if top < float(text.get("y", "0")) < top + float(cell.get("height", "0"))
+    ]
+    assert inside == ["項目 15 <&>", "16", "15"]
+    texts = [text.text for text in root.iter(f"{_SVG}text")]
+    assert texts[:2] == ["株式会社アーデント", "Balance sheet, in millions of Japanese yen"]
+
+
+@settings(deadline=None)
+@given(label=st.text(max_size=200), company=st.text(max_size=200))
+def test_hostile_labels_stay_text(label: str, company: str) -> None:
+    row = Row(0, 1, label + "</text><script>alert(1)</script>", "1", "1", "", False)
+    page = Page(company, "Balance sheet", "", "in euros", "", "", "", (row,))
+    root = ElementTree.fromstring(draw(page))
+    assert {element.tag for element in root.iter()} <= {
+        f"{_SVG}{name}" for name in ("svg", "style", "rect", "text", "path")
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "exponent", "negated", "printed"),
+    [
+        ("812400000", "USD", 6, False, "812.4"),
+        ("-31500000", "USD", 3, False, "(31,500)"),
+        ("-31500000", "USD", 3, True, "31,500"),
+        ("31500000", "USD", 3, True, "(31,500)"),
+        ("0.0", "USD", 3, True, "—"),
+        ("2.5", "USD/share", 6, False, "2.50"),
+        ("0.239", "ratio", 6, False, "0.239"),
+        ("－", "JPY", 6, False, ""),
+        (None, "JPY", 6, False, ""),
+    ],
+)
+def test_printed_values(
+    value: str | None, unit: str, exponent: int, negated: bool, printed: str
+) -> None:
+    assert shown(value, unit, exponent, negated=negated) == printed
+
+
+def test_pictures_are_written_and_pngs_only_where_asked_for(tmp_path: Path) -> None:
+    statements, points = a_balance_sheet(3)
+    told = enrich(points, statements, _CONFIG)
+    numbers = {point: number for number, point in enumerate(points, start=1)}
+    write_pictures(tmp_path / "svg", told, numbers)
+    write_pictures(tmp_path / "both", told, numbers, png=True)
+    assert sorted(path.name for path in (tmp_path / "svg").iterdir()) == [
+        "00001.svg",
+        "00002.svg",
+        "00003.svg",
+    ]
+    assert len(list((tmp_path / "both").glob("*.png"))) == 3
+    assert (tmp_path / "both/00001.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_year_end_is_the_day_shown() -> None:
+    statements, points = a_balance_sheet(2)
+    assert enrich(points, statements, _CONFIG)[points[0]].page.period.endswith(str(YEAR_END.year))

@@ -1,0 +1,180 @@
+"""Names of series: the newest filing, dimensions, uniqueness, the report, real statements."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from construction.statements.hierarchy.rebuild import HierarchyConfig, rebuild
+from construction.statements.hierarchy.report import hierarchy_report
+from construction.statements.model import SERIES, Statements
+from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.sec.read import read_sec
+from tests.construction.statements.frames import points, rows, series
+from tests.construction.statements.hierarchy.sheets import (
+    CONFIG,
+    SHEET,
+    Line,
+    as_filed,
+    names,
+)
+
+
+def test_the_newest_filing_decides() -> None:
+    old = as_filed([("X1", "Ships", None), ("Assets", "Total assets", None)], document="D1")
+    new = as_filed([("X1", "Ships", "1"), ("Liabilities", "Total liabilities", "1")], document="D2")
+    told = pl.concat([old[0], new[0]]).unique("series_id", maintain_order=True)
+    valued = new[2].with_columns(filed=date(2012, 1, 1))
+    earlier = new[2].with_columns(filed=date(2011, 1, 1), document=pl.lit("D1"))
+    shown = pl.concat([old[1], new[1]])
+    found = rebuild(told, shown, pl.concat([valued, earlier]), CONFIG)
+    assert found["name"][0] == "Balance sheet | Liabilities | Ships"
+
+
+def test_parenthetical_rows_do_not_stand_in_the_way() -> None:
+    sheet = as_filed(SHEET)
+    beside = sheet[1].with_columns(parenthetical=pl.col("label") == "Spare parts")
+    found = rebuild(sheet[0], beside, sheet[2], CONFIG)["name"].to_list()
+    assert found[0] == "Balance sheet | Assets | Current assets | Cash"
+    assert found[1] == "Balance sheet | Spare parts"
+
+
+def test_dimensions_become_axis_and_member() -> None:
+    told = series(
+        {
+            "series_id": "a",
+            "concept": "Revenues",
+            "label": "Revenues",
+            "statement": "Segments",
+            "dimensions": "ProductOrService=IPhone;srt:GeographicalAxis=us-gaap:EuropeMember;",
+        },
+        {
+            "series_id": "b",
+            "concept": "Revenues",
+            "label": "Revenues",
+            "statement": "Segments",
+            "dimensions": "A=B;C=D;E=F;G=H;",
+        },
+    )
+    found = rebuild(told, rows(), points(), CONFIG)["name"].to_list()
+    assert found == [
+        "Segments | Product or service | IPhone | Geographical | Europe | Revenues",
+        "Segments | A | B | C | D; E: F; G: H | Revenues",
+    ]
+
+
+def test_a_separator_in_a_label_is_no_separator() -> None:
+    assert names([("X1", "This | that  here", None)]) == ["This / that here"]
+
+
+def test_deep_sections_keep_the_outer_ones_and_the_last() -> None:
+    sheet = as_filed([("土地", "Land", None)])
+    found = rebuild(*sheet, HierarchyConfig(max_components=4))
+    assert found["name"][0] == "Balance sheet | Assets | Property, plant and equipment | Land"
+
+
+def test_a_deeper_name_of_the_reader_stays() -> None:
+    told = series(
+        {
+            "series_id": "a",
+            "concept": "X9",
+            "label": "Stores",
+            "statement": "Operating indicators",
+            "name": "Operating indicators | Retail | Stores",
+        }
+    )
+    found = rebuild(told, rows(), points(), CONFIG).row(0, named=True)
+    assert (found["name"], found["depth"]) == ("Operating indicators | Retail | Stores", 3)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({"unit": "USD"}, {"unit": "JPY"}, ["Other | Sum (USD)", "Other | Sum (JPY)"]),
+        ({"concept": "A"}, {"concept": "B"}, ["Other | Sum [A]", "Other | Sum [B]"]),
+        ({}, {}, ["Other | Sum [1]", "Other | Sum [2]"]),
+    ],
+)
+def test_no_two_series_share_a_name(
+    one: dict[str, str], other: dict[str, str], expected: list[str]
+) -> None:
+    base = {"concept": "X", "label": "Sum", "statement": "Other"}
+    told = series({**base, "series_id": "1", **one}, {**base, "series_id": "2", **other})
+    assert rebuild(told, rows(), points(), CONFIG)["name"].to_list() == expected
+
+
+def test_two_companies_may_share_a_name() -> None:
+    base = {"concept": "X", "label": "Sum", "statement": "Other"}
+    told = series(
+        {**base, "series_id": "1", "company_id": "a"}, {**base, "series_id": "2", "company_id": "b"}
+    )
+    assert rebuild(told, rows(), points(), CONFIG)["name"].to_list() == ["Other | Sum"] * 2
+
+
+_WORDS = st.sampled_from(
+    ["Cash", "Total assets", "Total", "合計", "Total x", "a | b", "x, total", ""]
+)
+_CONCEPTS = st.sampled_from(
+    [line[0] for line in SHEET] + ["X1", "X2", "流動資産", "PropertyPlantAndEquipmentNet"]
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(
+        st.tuples(_CONCEPTS, _WORDS, st.none() | st.integers(-999, 999).map(str)),
+        max_size=12,
+        unique_by=lambda line: line[0],
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_any_statement_is_named_once_and_in_any_order(lines: list[Line], shuffler: Any) -> None:
+    told, shown, valued = as_filed(lines)
+    found = rebuild(told, shown, valued, CONFIG)
+    assert found.schema == pl.Schema(SERIES.schema)
+    assert found["series_id"].to_list() == told["series_id"].to_list()
+    assert found["name"].n_unique() == found.height
+    assert all(2 <= depth <= 6 for depth in found["depth"])
+    order = list(range(shown.height))
+    shuffler.shuffle(order)
+    assert rebuild(told, shown[order], valued, CONFIG).equals(found)
+
+
+def test_report() -> None:
+    found = rebuild(*as_filed(SHEET), CONFIG)
+    report = hierarchy_report(found, as_filed(SHEET)[2])
+    assert report["by_method"] == {"totals": 0.923076923, "tree": 0.076923077, "flat": 0.0}
+    assert report["depths"] == {"2": 3, "3": 4, "4": 6}
+    assert report["under_sections"] == report["points_under_sections"] == 0.769230769
+    assert report["shared_names"] == 0
+    assert report["by_statement"] == {"Balance sheet": {"totals": 12, "tree": 1}}
+
+
+def test_report_of_nothing() -> None:
+    assert hierarchy_report(series())["under_sections"] == 0.0
+
+
+def _real(name: str, material: Path) -> Statements:
+    if name == "sec":
+        return read_sec([material / "tables/sec/2010q2.zip"])
+    return read_edinet([material / "tables/edinet"], EdinetConfig())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "flat"), [("sec", 0.05), ("edinet", 0.02)])
+def test_real_statements(name: str, flat: float, material: Path) -> None:
+    told = _real(name, material)
+    found = rebuild(told.series, told.rows, told.points, CONFIG)
+    report = hierarchy_report(found, told.points)
+    assert report["shared_names"] == 0
+    assert max(map(int, report["depths"])) <= 6
+    assert report["by_method"]["totals"] > 0.5
+    assert report["by_method"]["flat"] < flat
+    assert report["points_under_sections"] > 0.75

@@ -1,0 +1,186 @@
+"""Fiscal and calendar periods of points, against a table worked by hand."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from construction.statements.periods.config import MidYear, PeriodConfig, YearLabel
+from construction.statements.periods.fill import guidance_periods, period_reasons, with_periods
+from tests.construction.statements.frames import companies, points
+
+FILLED = ("fiscal_year", "fiscal_period", "calendar_period", "period_type")
+
+
+def _cases() -> list[list[str | None]]:
+    text = Path(__file__).with_name("cases.tsv").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [[None if cell == "-" else cell for cell in line.split("\t")] for line in lines]
+
+
+CASES = _cases()
+
+
+def _day(text: str | None) -> date | None:
+    return None if text is None else date.fromisoformat(text)
+
+
+def _point(name: str, start: str | None, end: str | None, months: int | None, **more: Any) -> Any:
+    span = {"period_start": _day(start), "period_end": _day(end), "months": months}
+    return {"point_id": name, "series_id": "s", **span, **more}
+
+
+def test_there_are_sixty_cases_and_more() -> None:
+    assert len(CASES) >= 60
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(cell or "-" for cell in case))
+def test_worked_case(case: list[str | None]) -> None:
+    year_end, label, start, end, months, year, part, calendar, told = case
+    point = points(_point("p", start, end, None if months is None else int(months)))
+    company = companies({"fiscal_year_end": year_end})
+    config = PeriodConfig(label_by=YearLabel(label or "end"))
+    row = with_periods(point, company, config).row(0, named=True)
+    reason = period_reasons(point, company, config)[0]
+    kind = told if year else None
+    assert tuple(row[name] for name in FILLED) == (year and int(year), part, calendar, kind)
+    assert reason == (None if year else told)
+
+
+def test_a_company_with_quarters_closes_its_second_quarter_in_mid_year() -> None:
+    given_points = points(
+        _point("mid", None, "2010-06-30", 0),
+        _point("quarter", "2010-04-01", "2010-06-30", 3),
+        _point("other year", None, "2012-06-30", 0),
+    )
+    found = with_periods(given_points, companies({}), PeriodConfig())
+    assert found["fiscal_period"].to_list() == ["Q2", "Q2", "H1"]
+    assert found["period_type"].to_list() == ["quarter", "quarter", "half"]
+
+
+@pytest.mark.parametrize("choice", [MidYear.H1, MidYear.Q2])
+def test_the_middle_of_the_year_can_be_set(choice: MidYear) -> None:
+    given_points = points(_point("mid", None, "2010-06-30", 0))
+    found = with_periods(given_points, companies({}), PeriodConfig(mid_year=choice))
+    assert found["fiscal_period"][0] == choice
+
+
+def test_a_changed_year_end_is_followed() -> None:
+    """Years to March until 2014, years to December from 2015, nine months between."""
+    given_points = points(
+        _point("old year", "2013-04-01", "2014-03-31", 12),
+        _point("old quarter", "2013-04-01", "2013-06-30", 3),
+        _point("old sheet", None, "2014-03-31", 0),
+        _point("between", "2014-04-01", "2014-12-31", 9),
+        _point("new year", "2015-01-01", "2015-12-31", 12),
+        _point("new quarter", "2015-01-01", "2015-03-31", 3),
+    )
+    found = with_periods(given_points, companies({"fiscal_year_end": "12-31"}), PeriodConfig())
+    names = [(row["fiscal_year"], row["fiscal_period"]) for row in found.iter_rows(named=True)]
+    assert names == [
+        (2014, "FY"), (2014, "Q1"), (2014, "FY"), (None, None), (2015, "FY"), (2015, "Q1"),
+    ]  # fmt: skip
+
+
+def test_a_trailing_year_beside_a_quarter_is_no_year_end() -> None:
+    given_points = points(
+        _point("trailing", "2009-04-01", "2010-03-31", 12),
+        _point("quarter", "2010-01-01", "2010-03-31", 3),
+    )
+    found = with_periods(given_points, companies({}), PeriodConfig())
+    assert found["fiscal_period"].to_list() == [None, "Q1"]
+
+
+def test_the_name_of_a_year_comes_from_company_then_source_then_country() -> None:
+    config = PeriodConfig(
+        label_by_country={"JP": YearLabel.START},
+        label_by_source={"sec": YearLabel.END},
+        label_by_company={"sec:2": YearLabel.START},
+    )
+    firms = companies(
+        {"company_id": "sec:1", "source": "sec", "country": "JP", "fiscal_year_end": "03-31"},
+        {"company_id": "sec:2", "source": "sec", "country": "JP", "fiscal_year_end": "03-31"},
+        {"company_id": "x:3", "source": "x", "country": "JP", "fiscal_year_end": "03-31"},
+        {"company_id": "x:4", "source": "x", "country": "US", "fiscal_year_end": "03-31"},
+    )
+    ids = firms["company_id"].to_list()
+    span = ("2009-04-01", "2010-03-31", 12)
+    given_points = points(*(_point(name, *span, company_id=name) for name in ids))
+    found = with_periods(given_points, firms, config)
+    assert found["fiscal_year"].to_list() == [2010, 2009, 2009, 2010]
+
+
+def test_edinet_names_years_by_their_start() -> None:
+    firm = companies({"company_id": "e", "source": "edinet", "fiscal_year_end": "03-31"})
+    point = points(_point("p", "2015-04-01", "2016-03-31", 12, company_id="e"))
+    assert with_periods(point, firm, PeriodConfig())["fiscal_year"][0] == 2015
+
+
+def test_a_point_of_an_unknown_company_has_no_year_end() -> None:
+    point = points(_point("p", "2015-04-01", "2016-03-31", 12, company_id="nobody"))
+    assert period_reasons(point, companies({}), PeriodConfig())[0] == "period.no_year_end"
+
+
+def test_no_points_give_no_points() -> None:
+    empty = points()
+    assert with_periods(empty, companies({}), PeriodConfig()).equals(empty)
+
+
+def test_guidance_is_announced_in_one_quarter_about_another() -> None:
+    firm = companies({"fiscal_year_end": "03-31"})
+    filled = with_periods(
+        points(
+            _point("year", "2010-04-01", "2011-03-31", 12, filed=date(2010, 5, 11)),
+            _point("next", "2011-04-01", "2012-03-31", 12, filed=date(2011, 3, 31)),
+            _point("unknown", "2010-04-01", "2011-03-31", 12, filed=None),
+        ),
+        firm,
+        PeriodConfig(),
+    )
+    assert guidance_periods(filled, firm, PeriodConfig()).rows() == [
+        ("year", 2011, "Q1", 2011, "FY"),
+        ("next", 2011, "Q4", 2012, "FY"),
+        ("unknown", None, None, 2011, "FY"),
+    ]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.sampled_from(range(1, 13)),
+    st.integers(1990, 2030),
+    st.sampled_from([(12, 0), (6, 6), (6, 0), (3, 9), (3, 6), (3, 3), (3, 0), (9, 3), (0, 0)]),
+    st.sampled_from(list(YearLabel)),
+)
+def test_every_regular_span_has_a_period_of_its_year(
+    month: int, year: int, span: tuple[int, int], label: YearLabel
+) -> None:
+    """The parts of one fiscal year carry one name, whatever month it ends in."""
+    months, to_go = span
+    last = pl.date_range(date(year, month, 1), date(year, month, 1), eager=True).dt.month_end()
+    end = last.dt.offset_by(f"-{to_go}mo").dt.month_end()
+    point = points(_point("p", None, str(end[0]), months))
+    firm = companies({"fiscal_year_end": last[0].strftime("%m-%d")})
+    row = with_periods(point, firm, PeriodConfig(label_by=label)).row(0, named=True)
+    start_year = year if month == 12 else year - 1
+    assert row["fiscal_year"] == (year if label is YearLabel.END else start_year)
+    assert row["period_type"] is not None
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.randoms(use_true_random=False))
+def test_order_does_not_matter(shuffler: Any) -> None:
+    listed = [
+        _point(f"p{n}", start, end, int(months))
+        for n, (_, _, start, end, months, *_) in enumerate(CASES)
+        if end and months
+    ]
+    firm = companies({"fiscal_year_end": "03-31"})
+    straight = with_periods(points(*listed), firm, PeriodConfig()).sort("point_id")
+    shuffler.shuffle(listed)
+    assert with_periods(points(*listed), firm, PeriodConfig()).sort("point_id").equals(straight)

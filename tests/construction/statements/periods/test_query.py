@@ -1,0 +1,182 @@
+"""Periods in words, read and written."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.statements.periods.config import PeriodConfig
+from construction.statements.periods.describe import describe
+from construction.statements.periods.fill import with_periods
+from construction.statements.periods.query import Basis, PeriodQuery, parse_period
+from data.errors import InputError
+from tests.construction.statements.frames import companies, points
+
+FISCAL, CALENDAR = Basis.FISCAL, Basis.CALENDAR
+READ = {
+    "FY2010": PeriodQuery(2010, "FY", FISCAL),
+    "fy 2010": PeriodQuery(2010, "FY", FISCAL),
+    "FY10": PeriodQuery(2010, "FY", FISCAL),
+    "fiscal 2010": PeriodQuery(2010, "FY", FISCAL),
+    "fiscal year 2010": PeriodQuery(2010, "FY", FISCAL),
+    "2010": PeriodQuery(2010, "FY"),
+    "CY2010": PeriodQuery(2010, "FY", CALENDAR),
+    "calendar year 2010": PeriodQuery(2010, "FY", CALENDAR),
+    "2010Q1": PeriodQuery(2010, "Q1"),
+    "2010-Q1": PeriodQuery(2010, "Q1"),
+    "2010 h2": PeriodQuery(2010, "H2"),
+    "1Q2010": PeriodQuery(2010, "Q1"),
+    "Q1 '10": PeriodQuery(2010, "Q1"),
+    "Q1 FY2010": PeriodQuery(2010, "Q1", FISCAL),
+    "FY2010 Q1": PeriodQuery(2010, "Q1", FISCAL),
+    "fiscal Q3 2010": PeriodQuery(2010, "Q3", FISCAL),
+    "H1 2010": PeriodQuery(2010, "H1"),
+    "9M 2010": PeriodQuery(2010, "9M"),
+    "calendar 2010-Q2": PeriodQuery(2010, "Q2", CALENDAR),
+    "CY2010Q2": PeriodQuery(2010, "Q2", CALENDAR),
+    "first quarter of fiscal year 2010": PeriodQuery(2010, "Q1", FISCAL),
+    "the second half of 2010": PeriodQuery(2010, "H2"),
+    "first nine months of fiscal 2010": PeriodQuery(2010, "9M", FISCAL),
+    "FY": PeriodQuery(None, "FY"),
+    "April 1 to August 31, 2009": PeriodQuery(end=date(2009, 8, 31)),
+    "the 5 months ended August 31, 2009": PeriodQuery(end=date(2009, 8, 31)),
+    "Q3": PeriodQuery(None, "Q3"),
+    "2010-03-31": PeriodQuery(end=date(2010, 3, 31)),
+    "2010/3/31": PeriodQuery(end=date(2010, 3, 31)),
+    "20100331": PeriodQuery(end=date(2010, 3, 31)),
+    "March 31, 2010": PeriodQuery(end=date(2010, 3, 31)),
+    "31 March 2010": PeriodQuery(end=date(2010, 3, 31)),
+    "as of Mar. 31 2010": PeriodQuery(end=date(2010, 3, 31)),
+    "2010年3月31日": PeriodQuery(end=date(2010, 3, 31)),
+    "2016年3月期": PeriodQuery(part="FY", end_month="2016-03"),
+    "2015年度": PeriodQuery(2015, "FY", FISCAL),
+    "２０１５年度第１四半期": PeriodQuery(2015, "Q1", FISCAL),
+    "2015年度第二四半期累計期間": PeriodQuery(2015, "H1", FISCAL),
+    "2015年度中間期": PeriodQuery(2015, "H1", FISCAL),
+}
+
+
+@pytest.mark.parametrize("text", READ)
+def test_read(text: str) -> None:
+    assert parse_period(text) == READ[text]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "2010-13-45", "Q5 2010", "FY2010-2012", "1899", "FY1", "x" * 5000]
+)
+def test_refused(text: str) -> None:
+    with pytest.raises(InputError, match="names no period"):
+        parse_period(text)
+
+
+def _filled(year_end: str, *spans: tuple[str | None, str, int]) -> pl.DataFrame:
+    listed = [
+        {
+            "point_id": f"{start}..{end}",
+            "series_id": "s",
+            "period_start": start and date.fromisoformat(start),
+            "period_end": date.fromisoformat(end),
+            "months": months,
+        }
+        for start, end, months in spans
+    ]
+    firm = companies({"fiscal_year_end": year_end})
+    return with_periods(points(*listed), firm, PeriodConfig())
+
+
+WRITTEN: list[tuple[tuple[str | None, str, int], str]] = [
+    (
+        ("2009-04-01", "2010-03-31", 12),
+        "fiscal year 2010 (April 1, 2009 to March 31, 2010)",
+    ),
+    (
+        ("2009-04-01", "2009-06-30", 3),
+        "the first quarter of fiscal year 2010 (April 1 to June 30, 2009)",
+    ),
+    (
+        ("2009-10-01", "2010-03-31", 6),
+        "the second half of fiscal year 2010 (October 1, 2009 to March 31, 2010)",
+    ),
+    (
+        ("2009-04-01", "2009-12-31", 9),
+        "the first nine months of fiscal year 2010 (April 1 to December 31, 2009)",
+    ),
+    ((None, "2010-03-31", 0), "as of March 31, 2010"),
+    (("2009-04-01", "2009-08-31", 5), "April 1 to August 31, 2009"),
+    ((None, "2009-08-31", 5), "the 5 months ended August 31, 2009"),
+]
+
+
+@pytest.mark.parametrize(("span", "text"), WRITTEN, ids=lambda value: str(value)[:60])
+def test_written(span: tuple[str | None, str, int], text: str) -> None:
+    row = _filled("03-31", span).row(0, named=True)
+    assert describe(row) == text
+
+
+def test_dates_can_be_left_out() -> None:
+    row = _filled("03-31", ("2009-04-01", "2009-06-30", 3)).row(0, named=True)
+    assert describe(row, dates=False) == "the first quarter of fiscal year 2010"
+
+
+_ALL = _filled(
+    "03-31",
+    ("2009-04-01", "2010-03-31", 12),
+    ("2009-04-01", "2009-06-30", 3),
+    ("2009-07-01", "2009-09-30", 3),
+    ("2009-04-01", "2009-09-30", 6),
+    ("2009-10-01", "2010-03-31", 6),
+    ("2009-04-01", "2009-12-31", 9),
+    (None, "2010-03-31", 0),
+    (None, "2009-09-30", 0),
+)
+
+
+@pytest.mark.parametrize("number", range(_ALL.height))
+def test_what_is_written_finds_its_point_again(number: int) -> None:
+    row = _ALL.row(number, named=True)
+    found = _ALL.filter(parse_period(describe(row)).expression())["point_id"].to_list()
+    spans = _ALL.filter(pl.col("point_id").is_in(found), pl.col("months") > 0)
+    if row["months"]:
+        assert spans["point_id"].to_list() == [row["point_id"]]
+    assert row["point_id"] in found
+
+
+def _found(text: str, default: Basis = FISCAL) -> list[str]:
+    return _ALL.filter(parse_period(text).expression(default))["point_id"].to_list()
+
+
+def test_a_balance_sheet_answers_to_each_period_that_it_closes() -> None:
+    sheet = "None..2010-03-31"
+    assert _found("Q4 FY2010") == [sheet]
+    assert sheet in _found("FY2010")
+    assert sheet in _found("H2 FY2010")
+    assert "None..2009-09-30" in _found("H1 FY2010")
+    assert "None..2009-09-30" in _found("Q2 FY2010")
+
+
+def test_the_basis_decides_the_year() -> None:
+    year, sheet = "2009-04-01..2010-03-31", "None..2010-03-31"
+    assert _found("FY2010") == [year, sheet]
+    assert _found("2010") == [year, sheet]
+    assert _found("CY2009") == [year]
+    assert _found("2009", CALENDAR) == [year]
+    assert _found("calendar 2010-Q1") == [sheet]
+    assert _found("calendar 2009-Q2") == ["2009-04-01..2009-06-30"]
+
+
+def test_a_japanese_term_is_named_by_the_month_it_ends_in() -> None:
+    assert _found("2010年3月期") == ["2009-04-01..2010-03-31", "None..2010-03-31"]
+
+
+@given(st.text(max_size=200) | st.from_regex(r"(FY|Q1|20|calendar|[ -年月期]){1,6}"))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        found: Any = parse_period(text)
+    except InputError:
+        return
+    assert found != PeriodQuery()

@@ -1,0 +1,360 @@
+"""SEC data sets to statements: each trap of the format once."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from construction.statements.model import TABLES, Statements
+from construction.statements.readers.sec.read import read_sec
+from construction.statements.readers.sec.reasons import SecReason
+from data.contracts import Outcome
+from tests.construction.statements.readers.sec.written import FIRST, GAAP, SECOND, THIRD, DataSet
+
+
+def read(tmp_path: Path, data: DataSet, **more: Any) -> Statements:
+    return read_sec([data.zip(tmp_path / "2010q2.zip")], **more)
+
+
+def facts(told: Statements) -> dict[str | None, int]:
+    """Facts by reason; None are those kept."""
+    counts: dict[str | None, int] = {}
+    for row in told.ledger:
+        if row.unit == "fact":
+            counts[row.reason] = counts.get(row.reason, 0) + row.n
+    return counts
+
+
+def test_one_fact_becomes_a_company_a_series_a_point_and_a_row(tmp_path: Path) -> None:
+    told = read(tmp_path, DataSet())
+    for table in TABLES:
+        assert getattr(told, table.name).schema == pl.Schema(table.schema)
+    assert told.companies.row(0, named=True) == {
+        "company_id": "sec:42",
+        "source": "sec",
+        "disclosure": "public",
+        "ticker": "ACME",
+        "name": "ACME CORP",
+        "name_local": None,
+        "country": "US",
+        "exchange": None,
+        "us": True,
+        "industry": "3711",
+        "fiscal_year_end": "12-31",
+        "language": "en",
+    }
+    series = told.series.row(0, named=True)
+    assert series["series_id"] == "sec:42/Revenues/Income statement/USD"
+    assert series["name"] == "Income statement | Revenues, Total"
+    assert (series["unit"], series["currency"], series["row_order"]) == ("USD", "USD", 1)
+    assert (series["method"], series["depth"], series["label_method"]) == ("flat", 2, "reported")
+    point = told.points.row(0, named=True)
+    assert point["point_id"] == f"{series['series_id']}/2010-03-31/3m/{FIRST}"
+    assert (point["value"], point["filed"]) == ("1234", date(2010, 5, 7))
+    assert (point["period_start"], point["period_end"], point["months"]) == (
+        date(2010, 1, 1),
+        date(2010, 3, 31),
+        3,
+    )
+    assert (point["report"], point["line"], point["auto_generated"]) == (4, 1, False)
+    assert point["fiscal_year"] is None
+    row = told.rows.row(0, named=True)
+    assert (row["label"], row["series_id"]) == ("Total revenues", series["series_id"])
+    assert [(tally.unit, tally.n_in) for tally in told.tallies] == [
+        ("file", 4),
+        ("line", 4),
+        ("filing", 1),
+        ("row", 1),
+        ("fact", 1),
+    ]
+
+
+def test_quarters_and_years_to_date_are_points_of_their_own_length(tmp_path: Path) -> None:
+    quarters = ("0", "1", "2", "3", "4", "8", "0")
+    days = ("20100930",) * 6 + ("20100515",)
+    told = read(
+        tmp_path,
+        DataSet(
+            num=[
+                {"qtrs": quarter, "ddate": day} for quarter, day in zip(quarters, days, strict=True)
+            ]
+        ),
+    )
+    assert told.points.sort("period_end", "months").select("months", "period_start").rows() == [
+        (0, None),
+        (0, None),
+        (3, date(2010, 7, 1)),
+        (6, date(2010, 4, 1)),
+        (9, date(2010, 1, 1)),
+        (12, date(2009, 10, 1)),
+        (24, date(2008, 10, 1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("end", "quarters", "start"),
+    [
+        ("20100228", "1", date(2009, 12, 1)),
+        ("20120229", "4", date(2011, 3, 1)),
+        ("20100515", "1", date(2010, 2, 16)),
+        ("20100530", "1", date(2010, 3, 1)),  # from the end of February
+    ],
+)
+def test_a_period_starts_after_the_same_day_months_earlier(
+    tmp_path: Path, end: str, quarters: str, start: date
+) -> None:
+    told = read(tmp_path, DataSet(num=[{"ddate": end, "qtrs": quarters}]))
+    assert told.points["period_start"].to_list() == [start]
+
+
+def test_a_negated_row_keeps_the_value_as_filed(tmp_path: Path) -> None:
+    told = read(tmp_path, DataSet(num=[{"value": "-5.5000"}], pre=[{"negating": "1"}]))
+    assert told.points["value"].to_list() == ["-5.5"]
+    assert told.rows["negated"].to_list() == [True]
+
+
+def test_a_bracketed_row_is_no_place_beside_another(tmp_path: Path) -> None:
+    pre = [
+        {"report": "2", "line": "3", "stmt": "BS", "inpth": "1"},
+        {"report": "4", "line": "9", "stmt": "IS"},
+    ]
+    told = read(tmp_path, DataSet(pre=pre))
+    assert told.series["statement"].to_list() == ["Income statement"]
+    assert told.points.select("report", "line").rows() == [(4, 9)]
+    assert told.rows.select("line", "parenthetical").rows() == [(3, True), (9, False)]
+    alone = read(tmp_path, DataSet(pre=pre[:1]))
+    assert alone.series["statement"].to_list() == ["Balance sheet"]
+
+
+def test_a_tag_in_several_statements_belongs_to_the_first_of_them(tmp_path: Path) -> None:
+    pre = [
+        {"report": "6", "line": "1", "stmt": "CF"},
+        {"report": "4", "line": "7", "stmt": "IS"},
+        {"report": "5", "line": "2", "stmt": "EQ"},
+    ]
+    told = read(tmp_path, DataSet(pre=pre))
+    assert told.series.select("statement", "row_order").rows() == [("Income statement", 7)]
+    assert told.rows["series_id"].n_unique() == 1
+
+
+def test_a_fact_without_a_row_is_auto_generated(tmp_path: Path) -> None:
+    told = read(tmp_path, DataSet(pre=[]))
+    assert told.points.select("auto_generated", "report", "line").rows() == [(True, None, None)]
+    assert told.series["statement"].to_list() == ["Other"]
+
+
+def test_dimensions_make_series_and_coregistrants_do_not(tmp_path: Path) -> None:
+    num = [
+        {},
+        {"segments": "ProductOrService=Mac;BusinessSegments=Asia;"},
+        {"segments": "BusinessSegments=Asia;ProductOrService=Mac;", "ddate": "20090331"},
+        {"segments": "EquityComponents=RetainedEarnings;"},
+        {"segments": "ClassOfStock=CommonClassA;"},
+        {"segments": "LegalEntity=Daughter;", "coreg": "Daughter"},
+    ]
+    told = read(tmp_path, DataSet(num=num))
+    assert told.series.select("statement", "dimensions").sort("statement", "dimensions").rows() == [
+        ("Income statement", None),
+        ("Income statement", "ClassOfStock=CommonClassA"),
+        ("Segments", "BusinessSegments=Asia;ProductOrService=Mac"),
+        ("Statement of equity", "EquityComponents=RetainedEarnings"),
+    ]
+    assert facts(told) == {None: 5, SecReason.COREG: 1}
+    assert told.rows["series_id"].to_list() == ["sec:42/Revenues/Income statement/USD"]
+
+
+def test_a_row_with_one_dimensioned_series_shows_it_and_with_two_none(tmp_path: Path) -> None:
+    one = read(tmp_path, DataSet(num=[{"segments": "ClassOfStock=A;"}]))
+    assert one.rows["series_id"].to_list() == one.series["series_id"].to_list()
+    two = read(tmp_path, DataSet(num=[{"segments": f"ClassOfStock={a};"} for a in "AB"]))
+    assert two.rows["series_id"].to_list() == [None]
+
+
+def test_the_last_filing_wins_and_the_history_is_kept(tmp_path: Path) -> None:
+    sub = [
+        {"adsh": FIRST, "filed": "20100507"},
+        {"adsh": SECOND, "filed": "20100514", "form": "10-Q/A"},
+        {"adsh": THIRD, "filed": "20100810"},
+    ]
+    num = [
+        {"adsh": FIRST, "value": "1.0000"},
+        {"adsh": SECOND, "value": "2.0000"},
+        {"adsh": THIRD, "value": "2.0000"},
+    ]
+    told = read(tmp_path, DataSet(sub=sub, num=num))
+    assert told.points.select("value", "document", "restatements").rows() == [("2", THIRD, 1)]
+    assert told.history.select("value", "document").rows() == [("1", FIRST)]
+    assert told.history["replaced_by"].to_list() == told.points["point_id"].to_list()
+    assert facts(told) == {None: 1, SecReason.RESTATED: 1, SecReason.FILED_AGAIN: 1}
+
+
+def test_a_superseded_filing_is_history_at_most(tmp_path: Path) -> None:
+    sub = [
+        {"adsh": FIRST, "prevrpt": "1"},
+        {"adsh": SECOND, "filed": "20100514", "form": "10-Q/A"},
+    ]
+    num = [
+        {"adsh": FIRST, "value": "1"},
+        {"adsh": SECOND, "value": "2"},
+        {"adsh": FIRST, "value": "3", "ddate": "20091231"},
+    ]
+    pre = [{"adsh": FIRST}, {"adsh": SECOND}]
+    told = read(tmp_path, DataSet(sub=sub, num=num, pre=pre))
+    assert told.points.select("value", "restatements").rows() == [("2", 1)]
+    assert told.history["value"].to_list() == ["1"]
+    assert told.rows["document"].to_list() == [SECOND]
+    assert facts(told) == {None: 1, SecReason.RESTATED: 1, SecReason.SUPERSEDED: 1}
+    filings = {row.item_id: row.reason for row in told.ledger if row.unit == "filing"}
+    assert filings == {FIRST: SecReason.SUPERSEDED, SECOND: None}
+
+
+def test_a_superseded_filing_does_not_unseat_an_older_one_that_stands(tmp_path: Path) -> None:
+    sub = [{"adsh": FIRST}, {"adsh": SECOND, "filed": "20100514", "prevrpt": "1"}]
+    num = [{"adsh": FIRST, "value": "1"}, {"adsh": SECOND, "value": "1"}]
+    told = read(tmp_path, DataSet(sub=sub, num=num))
+    assert told.points.select("value", "document").rows() == [("1", FIRST)]
+    assert facts(told) == {None: 1, SecReason.SUPERSEDED: 1}
+
+
+def test_a_fact_given_twice_counts_once_and_a_contradicted_one_not_at_all(tmp_path: Path) -> None:
+    num = [
+        {"value": "1.0"},
+        {"value": "1.00"},
+        {"value": "1", "ddate": "20090331"},
+        {"value": "2", "ddate": "20090331"},
+        {"value": "2", "ddate": "20090331"},
+    ]
+    told = read(tmp_path, DataSet(num=num))
+    assert told.points["value"].to_list() == ["1"]
+    assert facts(told) == {None: 1, SecReason.DUPLICATE: 1, SecReason.CONFLICT: 3}
+
+
+def test_a_filing_given_by_two_data_sets_counts_once(tmp_path: Path) -> None:
+    one, two = DataSet().zip(tmp_path / "a.zip"), DataSet().zip(tmp_path / "b.zip")
+    told = read_sec([one, two])
+    assert told.points.equals(read_sec([one]).points)
+    assert facts(told) == {None: 1, SecReason.DUPLICATE: 1}
+    assert [row.reason for row in told.ledger if row.unit == "filing"] == [
+        None,
+        SecReason.DUPLICATE_FILING,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("odd", "reason", "outcome"),
+    [
+        ({"value": ""}, SecReason.NO_VALUE, Outcome.REJECTED),
+        ({"value": "1e9"}, SecReason.BAD_VALUE, Outcome.ERRORED),
+        ({"value": "NaN"}, SecReason.BAD_VALUE, Outcome.ERRORED),
+        ({"value": "9" * 41}, SecReason.BAD_VALUE, Outcome.ERRORED),
+        ({"ddate": "20100231"}, SecReason.BAD_PERIOD, Outcome.ERRORED),
+        ({"ddate": "99991231"}, SecReason.BAD_PERIOD, Outcome.ERRORED),
+        ({"qtrs": "-1"}, SecReason.BAD_PERIOD, Outcome.ERRORED),
+        ({"qtrs": "999999999999"}, SecReason.BAD_PERIOD, Outcome.ERRORED),
+        ({"tag": ""}, SecReason.BAD_ROW, Outcome.ERRORED),
+        ({"adsh": "0000000009-10-000009"}, SecReason.UNKNOWN_FILING, Outcome.REJECTED),
+        ({"uom": "furlongs"}, SecReason.UNIT_UNKNOWN, Outcome.REJECTED),
+        ({"uom": "pure"}, SecReason.UNIT_MISMATCH, Outcome.REJECTED),
+    ],
+)
+def test_a_fact_that_is_none_has_its_reason(
+    tmp_path: Path, odd: dict[str, str], reason: SecReason, outcome: Outcome
+) -> None:
+    told = read(tmp_path, DataSet(num=[{"ddate": "20090331"}, odd]))
+    assert told.points.height == 1
+    assert facts(told) == {None: 1, reason: 1}
+    assert [row.outcome for row in told.ledger if row.reason == reason] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("filed", "plain"),
+    [
+        ("1234.0000", "1234"),
+        ("100.0000", "100"),
+        ("100", "100"),
+        ("0.0000", "0"),
+        ("-0.0000", "0"),
+        ("-0.5000", "-0.5"),
+        ("12345678901234567890.0001", "12345678901234567890.0001"),
+    ],
+)
+def test_a_value_is_the_same_decimal_written_in_one_way(
+    tmp_path: Path, filed: str, plain: str
+) -> None:
+    assert read(tmp_path, DataSet(num=[{"value": filed}])).points["value"].to_list() == [plain]
+
+
+def test_labels_lose_remarks_of_the_taxonomy_and_separators(tmp_path: Path) -> None:
+    tag = [
+        {"tag": "Revenues", "tlabel": "Sales | net  (Deprecated 2009-01-31)"},
+        {"tag": "Own", "version": FIRST, "tlabel": ""},
+        {"tag": "Bare", "version": FIRST, "tlabel": " "},
+    ]
+    num = [{}, {"tag": "Own", "version": FIRST}, {"tag": "Bare", "version": FIRST}]
+    pre = [{}, {"tag": "Own", "version": FIRST, "line": "2", "plabel": "Our own | line"}]
+    told = read(tmp_path, DataSet(tag=tag, num=num, pre=pre))
+    assert dict(told.series.select("concept", "label").iter_rows()) == {
+        "Revenues": "Sales / net",
+        "Own": "Our own / line",
+        "Bare": "Bare",
+    }
+
+
+def test_the_label_is_that_of_the_newest_version(tmp_path: Path) -> None:
+    tag = [
+        {"tag": "Revenues", "version": "us-gaap/2009", "tlabel": "Old"},
+        {"tag": "Revenues", "version": "us-gaap/2008", "tlabel": "New"},
+    ]
+    sub = [{}, {"adsh": SECOND, "filed": "20100810"}]
+    num = [{}, {"adsh": SECOND, "version": "us-gaap/2008", "ddate": "20100630"}]
+    told = read(tmp_path, DataSet(sub=sub, tag=tag, num=num))
+    assert told.series["label"].to_list() == ["New"]
+    assert told.points.height == 2
+
+
+def test_rows_and_filings_that_are_none_have_their_reasons(tmp_path: Path) -> None:
+    sub = [{}, {"adsh": "../../x"}, {"adsh": SECOND, "filed": "soon"}, {"cik": "-1"}]
+    pre = [{}, {"line": "x"}, {"line": "1", "plabel": "Again"}, {"adsh": SECOND, "line": "4"}]
+    told = read(tmp_path, DataSet(sub=sub, pre=pre))
+    by_unit = {
+        unit: sorted(str(row.reason) for row in told.ledger if row.unit == unit)
+        for unit in ("filing", "row")
+    }
+    bad = str(SecReason.BAD_FILING)
+    assert by_unit["filing"] == ["None", bad, bad, bad]
+    assert by_unit["row"] == ["None", "sec.bad_row", "sec.duplicate", "sec.unknown_filing"]
+    assert not any("../" in row.item_id for row in told.ledger)
+
+
+def test_the_order_of_lines_and_data_sets_does_not_matter(tmp_path: Path) -> None:
+    sub = [{"adsh": FIRST}, {"adsh": SECOND, "cik": "7", "filed": "20100508"}]
+    num = [
+        {"adsh": adsh, "ddate": day, "value": value, "segments": segments}
+        for adsh in (FIRST, SECOND)
+        for day, value in (("20100331", "1"), ("20090331", "2"))
+        for segments in ("", "ClassOfStock=A;")
+    ]
+    pre = [{"adsh": adsh, "line": str(line)} for adsh in (FIRST, SECOND) for line in range(3)]
+    one = read_sec([DataSet(sub=sub, num=num, pre=pre).zip(tmp_path / "a.zip")])
+    back = DataSet(sub=sub[::-1], num=num[::-1], pre=pre[::-1]).zip(tmp_path / "b.zip")
+    other = read_sec([back])
+    for table in TABLES:
+        assert getattr(one, table.name).equals(getattr(other, table.name)), table.name
+
+
+def test_a_quarter_without_rows_gives_empty_tables(tmp_path: Path) -> None:
+    told = read(tmp_path, DataSet(sub=[], tag=[], num=[], pre=[]))
+    for table in TABLES:
+        assert getattr(told, table.name).is_empty()
+        assert getattr(told, table.name).schema == pl.Schema(table.schema)
+
+
+def test_versions_of_one_tag_are_one_series(tmp_path: Path) -> None:
+    num = [{}, {"version": FIRST, "ddate": "20090331"}]
+    told = read(tmp_path, DataSet(num=num, tag=[{"tag": "Revenues", "version": GAAP}]))
+    assert told.series.height == 1
+    assert told.points.height == 2

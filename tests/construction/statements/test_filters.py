@@ -1,0 +1,134 @@
+"""Which points can be asked about."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from construction.statements.filters import SEED_DROPPED_SHARE, FilterConfig, filter_points
+from construction.statements.model import HISTORY, POINTS, ROWS, Statements
+from construction.statements.periods.config import PeriodConfig
+from construction.statements.periods.fill import with_periods
+from data.contracts import Outcome
+from data.tables import LEDGER
+from tests.construction.statements.frames import companies, points, series
+
+SERIES_OF = (
+    {"series_id": "good", "category": "balance_sheet", "statement": "Balance sheet"},
+    {
+        "series_id": "local",
+        "category": "balance_sheet",
+        "statement": "Balance sheet",
+        "label_method": "untranslated",
+    },
+    {"series_id": "loose", "statement": "Other"},
+    {
+        "series_id": "staff",
+        "category": "operational_kpis",
+        "statement": "Operating indicators",
+        "unit": "count",
+    },
+)
+
+
+def _point(name: str, **more: Any) -> dict[str, Any]:
+    base = {"point_id": name, "series_id": "good", "period_end": date(2010, 12, 31), "months": 0}
+    return {**base, **more}
+
+
+def _statements(*given: dict[str, Any]) -> Statements:
+    firms = companies({})
+    filled = with_periods(points(*given), firms, PeriodConfig())
+    empty = pl.DataFrame(schema=HISTORY.schema), pl.DataFrame(schema=ROWS.schema)
+    return Statements(firms, series(*SERIES_OF), filled, *empty)
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "computed": ({"computed": True}, "point.computed"),
+    "tags only": ({"auto_generated": True}, "point.auto_generated"),
+    "both": ({"auto_generated": True, "computed": True, "value": "0"}, "point.computed"),
+    "orphan": ({"series_id": "nobody"}, "point.no_series"),
+    "untranslated": ({"series_id": "local"}, "label.untranslated"),
+    "no category": ({"series_id": "loose"}, "category.none"),
+    "null": ({"value": None}, "value.blank"),
+    "blank": ({"value": "  "}, "value.blank"),
+    "zero": ({"value": "0"}, "value.zero"),
+    "long zero": ({"value": "-0.00"}, "value.zero"),
+    "transition": ({"months": 5}, "period.odd_length"),
+    "inside a quarter": ({"period_end": date(2010, 11, 15)}, "period.off_calendar"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_rejected(name: str) -> None:
+    more, reason = BAD[name]
+    found = filter_points(_statements(_point(name, **more), _point("fine")), FilterConfig())
+    assert found.points["point_id"].to_list() == ["fine"]
+    assert found.ledger.select("item_id", "reason").rows() == [(name, reason)]
+
+
+@pytest.mark.parametrize("value", ["0.01", "-5", "1000", "10", "0.0001"])
+def test_kept(value: str) -> None:
+    found = filter_points(_statements(_point("p", value=value)), FilterConfig())
+    assert found.points.height == 1
+
+
+def test_policies_can_be_changed() -> None:
+    told = _statements(
+        _point("zero", value="0"),
+        _point("local", series_id="local"),
+        _point("staff", series_id="staff", auto_generated=True),
+        _point("tags only", auto_generated=True),
+    )
+    config = FilterConfig(
+        reject_zero=False, untranslated="local", keep_auto_generated=("Operating indicators",)
+    )
+    assert filter_points(told, config).points["point_id"].to_list() == ["zero", "local", "staff"]
+
+
+def test_unfilled_periods_are_told_apart() -> None:
+    told = _statements(_point("p"))
+    bare = told.points.with_columns(period_type=pl.lit(None, pl.String))
+    unfilled = Statements(told.companies, told.series, bare, told.history, told.rows)
+    assert filter_points(unfilled, FilterConfig()).ledger["reason"].to_list() == [
+        "period.not_filled"
+    ]
+
+
+def test_the_report_stands_beside_the_seed() -> None:
+    listed = [_point(f"p{n}", computed=n == 0, auto_generated=n == 1) for n in range(20)]
+    report = filter_points(_statements(*listed), FilterConfig()).report
+    assert (report.n_in, report.n_kept) == (20, 18)
+    assert report.rejected == {"point.auto_generated": 1, "point.computed": 1}
+    assert (report.dropped_share, report.seed_share) == (0.1, SEED_DROPPED_SHARE)
+
+
+def test_the_evidence_points_to_the_row() -> None:
+    told = _statements(_point("p", value="0", report=2, line=7, document='D"1'))
+    row = filter_points(told, FilterConfig()).ledger.row(0, named=True)
+    assert row["evidence"] == '{"document":"D\\"1","line":7,"report":2}'
+    assert (row["stage"], row["unit"], row["stratum"]) == (
+        "filter_points",
+        "point",
+        "balance_sheet",
+    )
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.sampled_from([*BAD, "fine"]), max_size=12), st.randoms(use_true_random=False))
+def test_the_ledger_closes_in_any_order(names: list[str], shuffler: Any) -> None:
+    more = {name: fields for name, (fields, _) in BAD.items()}
+    listed = [_point(f"{n} {name}", **more.get(name, {})) for n, name in enumerate(names)]
+    found = filter_points(_statements(*listed), FilterConfig())
+    counts = found.tallies[0].counts
+    assert counts[Outcome.KEPT] == names.count("fine") == found.points.height
+    assert counts[Outcome.REJECTED] == found.ledger.height == sum(found.report.rejected.values())
+    assert found.ledger.schema == pl.Schema(dict(LEDGER))
+    assert found.points.schema == pl.Schema(POINTS.schema)
+    shuffler.shuffle(listed)
+    assert filter_points(_statements(*listed), FilterConfig()).ledger.equals(found.ledger)

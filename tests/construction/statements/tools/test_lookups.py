@@ -1,0 +1,313 @@
+"""The lookups: what they find, in which order, and what they say when there is nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from construction.statements.periods.query import Basis
+from construction.statements.tools.companies import discover_companies
+from construction.statements.tools.database import index_database
+from construction.statements.tools.fundamentals import get_company_fundamentals
+from construction.statements.tools.names import core, fold, fold_concept
+from construction.statements.tools.results import Companies, Fundamentals, Refusal, SeriesList
+from construction.statements.tools.series import discover_company_series
+from tests.construction.statements.tools.tiny import (
+    CASH,
+    KIRIGAURA,
+    QUANDELL,
+    QUANDELL_LTD,
+    REVENUE,
+    SALES_JA,
+    SEGMENT,
+    TAVISTRAND,
+    tiny_database,
+    tiny_statements,
+)
+
+DATABASE = tiny_database()
+LONG = "x" * 201
+
+
+def companies(query: str, country: str | None = None, limit: int = 10) -> Companies:
+    found = discover_companies(DATABASE, query, country, limit)
+    assert isinstance(found, Companies)
+    return found
+
+
+def series(query: str | None = None, category: str | None = None) -> SeriesList:
+    found = discover_company_series(DATABASE, QUANDELL, query, category)
+    assert isinstance(found, SeriesList)
+    return found
+
+
+def values(
+    series_id: str, period: str | None = None, convention: Basis = Basis.FISCAL
+) -> Fundamentals:
+    company_id = series_id.split("/")[0]
+    found = get_company_fundamentals(DATABASE, company_id, series_id, None, period, convention)
+    assert isinstance(found, Fundamentals)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "folded", "bare"),
+    [
+        ("Quandell Software, Inc.", "quandell software inc", "quandell software"),
+        ("ＱＵＡＮＤＥＬＬ  S.A.", "quandell sa", "quandell"),
+        ("株式会社　霧ヶ浦", "株式会社 霧ヶ浦", "霧ヶ浦"),
+        ("霧ヶ浦精機㈱", "霧ヶ浦精機 株", "霧ヶ浦精機"),
+        ("The Company", "the company", "the company"),  # nothing else is in it
+        ("Brel’mora & Co", "brelmora co", "brelmora"),
+    ],
+)
+def test_names_fold(text: str, folded: str, bare: str) -> None:
+    assert (fold(text), core(text)) == (folded, bare)
+
+
+def test_tags_are_read_as_words() -> None:
+    assert fold_concept("SalesRevenueNet") == "sales revenue net"
+    assert fold_concept("売上高") == "売上高"
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("QNDX", QUANDELL),
+        ("qndx", QUANDELL),
+        ("9990002", TAVISTRAND),
+        ("edinet:E90001", KIRIGAURA),
+        ("e90001", KIRIGAURA),
+        ("0101", KIRIGAURA),
+        ("Quandell Software Ltd", QUANDELL_LTD),
+        ("quandell software inc", QUANDELL),
+        ("Quandel Sofware", QUANDELL),  # two letters missing
+        ("Outfitters Tavistrand", TAVISTRAND),
+        ("霧ヶ浦", KIRIGAURA),
+        ("㈱霧ヶ浦精機", KIRIGAURA),
+        ("Kirigaura", KIRIGAURA),
+        ("Kirigaura Precision Works (0101)", KIRIGAURA),
+    ],
+)
+def test_the_company_meant_stands_first(query: str, first: str) -> None:
+    assert companies(query).companies[0].company_id == first
+
+
+def test_an_exact_ticker_stands_before_a_name() -> None:
+    made = tiny_statements()
+    renamed = made.companies.to_dicts()
+    renamed[1]["name"] = "QNDX"
+    frame = type(made.companies)(renamed, schema=made.companies.schema)
+    found = discover_companies(index_database(frame, made.series, made.points), "qndx")
+    assert isinstance(found, Companies)
+    scores = {hit.company_id: hit.score for hit in found.companies}
+    assert found.companies[0].company_id == QUANDELL
+    assert (scores[QUANDELL], scores[TAVISTRAND]) == (100.0, 99.9)
+
+
+def test_legal_forms_count_a_little() -> None:
+    scores = {hit.company_id: hit.score for hit in companies("Quandell Software Inc").companies}
+    assert scores[QUANDELL] > scores[QUANDELL_LTD] > 95
+
+
+def test_country_and_limit_narrow() -> None:
+    assert [hit.company_id for hit in companies("Quandell", "ca").companies] == [QUANDELL_LTD]
+    found = companies("Quandell", limit=1)
+    assert (len(found.companies), found.matched) == (1, 2)
+
+
+def test_nothing_found_names_the_nearest() -> None:
+    found = companies("Zzyzx Marble")
+    assert found.companies == () and found.matched == 0
+    assert found.note is not None and found.note.startswith("Nothing fits. Nearest: ")
+
+
+@pytest.mark.parametrize(
+    ("query", "country", "limit", "told"),
+    [
+        (LONG, None, 10, "1 to 200 characters"),
+        ("?! ", None, 10, "1 to 200 characters"),
+        ("Quandell", "ZZ", 10, "Known countries: CA, GB, JP, US"),
+        ("Quandell", None, 0, "limit must be 1 to 50"),
+        ("Quandell", None, 51, "limit must be 1 to 50"),
+    ],
+)
+def test_companies_refused(query: str, country: str | None, limit: int, told: str) -> None:
+    found = discover_companies(DATABASE, query, country, limit)
+    assert isinstance(found, Refusal) and told in found.text
+
+
+def test_all_series_in_order_of_the_statements() -> None:
+    assert [hit.series_id for hit in series().series] == [CASH, REVENUE, SEGMENT]
+
+
+@pytest.mark.parametrize("query", ["total revenue", "Revenues", "revenues total", "TOTAL REVENUES"])
+def test_series_by_words(query: str) -> None:
+    found = series(query)
+    assert [hit.series_id for hit in found.series] == [REVENUE, SEGMENT]
+    hit = found.series[0]
+    assert (hit.values, hit.first_period, hit.last_period) == (2, "FY2023", "FY2024-Q1")
+    assert hit.period_types == ("annual", "quarter")
+
+
+def test_series_by_category_and_local_name() -> None:
+    assert [hit.series_id for hit in series(category="SEGMENTS").series] == [SEGMENT]
+    found = discover_company_series(DATABASE, KIRIGAURA, "売上高")
+    assert isinstance(found, SeriesList) and found.series[0].series_id == SALES_JA
+
+
+def test_series_not_found_names_the_nearest() -> None:
+    found = series("goodwill")
+    assert found.series == () and found.note is not None and "Balance sheet" in found.note
+
+
+@pytest.mark.parametrize(
+    ("company_id", "query", "category", "told"),
+    [
+        ("sec:999000", None, None, "No such company_id"),
+        (LONG, None, None, "No such company_id"),
+        (QUANDELL, None, "Guidance", "It has: Balance sheet, Income statement, Segments"),
+        (QUANDELL, LONG, None, "1 to 200 characters"),
+    ],
+)
+def test_series_refused(
+    company_id: str, query: str | None, category: str | None, told: str
+) -> None:
+    found = discover_company_series(DATABASE, company_id, query, category)
+    assert isinstance(found, Refusal) and told in found.text
+
+
+def test_an_unknown_company_suggests_the_nearest_ids() -> None:
+    found = discover_company_series(DATABASE, "Quandell Software")
+    assert isinstance(found, Refusal)
+    assert found.suggestions[0].startswith((QUANDELL, QUANDELL_LTD))
+
+
+def test_values_newest_first_with_both_periods() -> None:
+    found = values(REVENUE)
+    told = [(v.value, v.fiscal_period, v.calendar_period, v.months) for v in found.values]
+    assert told == [
+        ("125000000", "FY2024-Q1", "2024-Q1", 3),
+        ("480000000", "FY2023", "2023", 12),
+    ]
+    assert found.values[1].restatements == 1 and found.values[0].unit == "USD"
+
+
+@pytest.mark.parametrize(
+    ("period", "convention", "value", "asked"),
+    [
+        ("FY2024", Basis.FISCAL, "7000", "fiscal year 2024"),
+        ("FY2024", Basis.CALENDAR, "7000", "fiscal year 2024"),  # the text decides
+        ("2023", Basis.CALENDAR, "7000", "calendar year 2023"),
+        ("Q1 FY2024", Basis.FISCAL, "1500", "fiscal year 2024 Q1"),
+        ("2023-Q2", Basis.CALENDAR, "1500", "calendar year 2023 Q2"),
+        ("calendar 2023-Q2", Basis.FISCAL, "1500", "calendar year 2023 Q2"),
+        ("2024年3月期", Basis.FISCAL, "7000", "ending in 2024-03"),
+        ("Q1", Basis.FISCAL, "1500", "Q1 of every fiscal year"),
+        ("2023-06-30", Basis.FISCAL, "1500", "ending 2023-06-30"),
+    ],
+)
+def test_periods_in_either_convention(
+    period: str, convention: Basis, value: str, asked: str
+) -> None:
+    found = values(SALES_JA, period, convention)
+    assert [v.value for v in found.values] == [value]
+    assert found.asked == asked
+
+
+def test_what_the_tools_write_they_also_read() -> None:
+    for shown in values(SALES_JA).values:
+        assert shown.fiscal_period is not None and shown.calendar_period is not None
+        assert values(SALES_JA, shown.fiscal_period).values == (shown,)
+        assert values(SALES_JA, shown.calendar_period, Basis.CALENDAR).values == (shown,)
+
+
+def test_a_balance_answers_to_the_year_that_it_closes() -> None:
+    assert [v.value for v in values(CASH, "FY2023").values] == ["-5"]
+
+
+def test_no_value_lists_the_periods_there_are() -> None:
+    found = values(REVENUE, "FY2019")
+    assert found.values == () and found.note is not None
+    assert "FY2024-Q1 (calendar 2024-Q1), FY2023 (calendar 2023)" in found.note
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "net sales",
+        "Income statement | Net sales",
+        "損益計算書 | 売上高",
+        "売上高",
+        "損益計算書｜売上高",
+    ],
+)
+def test_series_by_name(name: str) -> None:
+    found = get_company_fundamentals(DATABASE, KIRIGAURA, series_name=name)
+    assert isinstance(found, Fundamentals) and found.series_id == SALES_JA
+
+
+def test_series_by_tag() -> None:
+    found = get_company_fundamentals(DATABASE, QUANDELL, series_name="Cash")
+    assert isinstance(found, Fundamentals) and found.series_id == CASH
+
+
+def test_a_whole_word_stands_before_a_part_of_one() -> None:
+    made = tiny_statements()
+    rows = made.companies.to_dicts()
+    rows[0]["name"], rows[1]["name"] = "Quandellford & Co", "Ford Outfitters Motor plc"
+    frame = type(made.companies)(rows, schema=made.companies.schema)
+    found = discover_companies(index_database(frame, made.series, made.points), "ford")
+    assert isinstance(found, Companies)
+    assert [hit.company_id for hit in found.companies] == [TAVISTRAND, QUANDELL]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            {"series_id": f"{QUANDELL}/Revenue/USD"},
+            f"No such series_id. Call discover_company_series to find it. Nearest: {REVENUE}",
+        ),
+        ({"series_id": SALES_JA}, f"belongs to {KIRIGAURA}"),
+        ({"series_name": "Total revenues"}, "2 series have that name; give series_id"),
+        ({"series_name": "Total revenue"}, "No such series_name"),
+        ({"series_name": "?"}, "No such series_name"),
+        ({}, "Give either series_id or series_name"),
+        ({"series_id": CASH, "series_name": "Cash"}, "Give either series_id or series_name"),
+        ({"series_id": CASH, "period": "someday"}, "No such period: found text of 7 characters"),
+        ({"series_id": CASH, "limit": 501}, "limit must be 1 to 500"),
+    ],
+)
+def test_values_refused(arguments: dict[str, str], told: str) -> None:
+    found = get_company_fundamentals(DATABASE, QUANDELL, **arguments)  # type: ignore[arg-type]
+    assert isinstance(found, Refusal) and told in found.text
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=250), st.text(max_size=250))
+def test_no_text_breaks_a_lookup(first: str, second: str) -> None:
+    for found in (
+        discover_companies(DATABASE, first),
+        discover_company_series(DATABASE, first, second),
+        discover_company_series(DATABASE, QUANDELL, first, None),
+        get_company_fundamentals(DATABASE, QUANDELL, series_name=first, period=second),
+        get_company_fundamentals(DATABASE, QUANDELL, series_id=CASH, period=first),
+    ):
+        assert isinstance(found, Companies | SeriesList | Fundamentals | Refusal)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from(["Quandell", "revenue", "霧"]))
+def test_order_of_rows_does_not_matter(shuffle: st.DataObject, query: str) -> None:
+    made = tiny_statements()
+    frames = []
+    for frame in (made.companies, made.series, made.points):
+        order = list(range(frame.height))
+        shuffle.shuffle(order)  # type: ignore[attr-defined]
+        frames.append(frame[order])
+    other = index_database(*frames)
+    assert discover_companies(other, query) == discover_companies(DATABASE, query)
+    assert discover_company_series(other, QUANDELL) == discover_company_series(DATABASE, QUANDELL)
+    assert get_company_fundamentals(other, QUANDELL, REVENUE) == values(REVENUE)
