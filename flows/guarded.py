@@ -12,7 +12,7 @@ from anonymization.leaks.contracts import Leak, LeakConfig, Needle
 from anonymization.leaks.needles import Needles, is_long_enough
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.sweep import is_swept
-from anonymization.text.spelling.known import known
+from anonymization.text.spelling.known_values import known
 from anonymization.text.vault.contracts import Entry
 from anonymization.text.vault.vault import Vault
 from data.canonical import canonical_json, keyed_digest

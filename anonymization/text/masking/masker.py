@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from anonymization.text.contracts import Detector, EntityType, Finding
 from anonymization.text.masking.pieces import Heed, Piece
 from anonymization.text.masking.sweep import Sweep, Swept, is_swept
-from anonymization.text.spelling.respell import respelled
+from anonymization.text.spelling.known_values import respelled
+from anonymization.text.surrogates.assignment import Presence
 from anonymization.text.surrogates.make import COMMON, Surrogates
-from anonymization.text.surrogates.presence import Presence
 from anonymization.text.surrogates.shapes import plain_form
 from anonymization.text.vault.contracts import Edit, Entry, Mode
 from anonymization.text.vault.restore import applied
