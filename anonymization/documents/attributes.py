@@ -9,11 +9,10 @@ from lxml.etree import _Element as Element
 from anonymization.documents.labels import show_caption
 from anonymization.documents.markup import local
 from anonymization.documents.visitor import Visitor, literal_edits
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import Heed, Piece
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import applied
+from anonymization.text.vault import applied
 
 _PERSON, _ORGANIZATION, _ACCOUNT = EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ACCOUNT
 _APPLICATIONS = frozenset(

@@ -17,8 +17,8 @@ from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
 from anonymization.documents.dispatch import rewrite_any
 from anonymization.documents.visitor import Visitor
 from anonymization.documents.wire import dumped, edits_from, piece_from, pieces_to
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.pieces import Collector, Look, Piece
-from anonymization.text.vault.contracts import Edit
 from data.child import confine, read_frame, write_frame
 
 _MOST = 4 << 30

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from anonymization.documents.labels import CAPTION, can_be_name
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.vault.contracts import Edit
 
 _FEWEST = 3  # distinct cells, from which a column can be told by most of them
 

@@ -16,12 +16,11 @@ from anonymization.documents.readings import text_pieces
 from anonymization.documents.texts import mask_reading
 from anonymization.documents.visitor import name_edits
 from anonymization.documents.wire import dumped, edits_to, piece_from, pieces_to
-from anonymization.text.contracts import EntityType
-from anonymization.text.masking.forms import encoding_of
+from anonymization.text.contracts import Document, EntityType
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
-from anonymization.text.vault.contracts import Document
-from anonymization.text.vault.restore import applied, decoded
+from anonymization.text.masking.text_files import encoding_of
+from anonymization.text.vault import applied, decoded
 from data.canonical import digest
 from data.child import Child, ChildFailed, ChildLimits
 

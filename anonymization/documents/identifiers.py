@@ -9,10 +9,9 @@ from lxml.etree import _Element as Element
 
 from anonymization.documents.markup import local
 from anonymization.documents.visitor import Visitor
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import applied
+from anonymization.text.vault import applied
 
 Named = Mapping[str, tuple[str, EntityType]]
 

@@ -29,8 +29,8 @@ from anonymization.documents.markup import (
 from anonymization.documents.package import write_package
 from anonymization.documents.spreadsheet import Book
 from anonymization.documents.visitor import Visitor, name_edits
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.plain import joined
-from anonymization.text.vault.contracts import Edit
 
 _XML = (".xml", ".rels", ".vml")
 _TEXTS = (".txt", ".csv", ".html", ".htm", ".json", ".xhtml")

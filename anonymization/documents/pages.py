@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from anonymization.documents.labels import show_caption, show_person, show_table
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.json_text import json_edits
-from anonymization.text.masking.pieces import Look, shifted
+from anonymization.text.masking.pieces import Look, Visit, shifted
 from anonymization.text.masking.plain import joined
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
 
 _MOST = 4_000  # characters of a tag
 _META = re.compile(rf"(?i)<meta\b([^<>]{{0,{_MOST}}})>")

@@ -7,11 +7,10 @@ from pathlib import PurePath
 
 from anonymization.documents.pages import page_edits
 from anonymization.documents.tables import table_edits
-from anonymization.text.masking.forms import edits_of, open_text
-from anonymization.text.masking.pieces import Collector, Look, Piece
+from anonymization.text.contracts import Edit
+from anonymization.text.masking.pieces import Collector, Look, Piece, Visit
 from anonymization.text.masking.plain import joined
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
+from anonymization.text.masking.text_files import edits_of, open_text
 
 _PLACES: Mapping[str, Callable[[str, Visit], list[Edit]]] = {
     ".html": page_edits,

@@ -10,8 +10,8 @@ from lxml.etree import _Element as Element
 
 from anonymization.documents.markup import local
 from anonymization.documents.visitor import Visitor
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.pieces import labelled
-from anonymization.text.vault.contracts import Edit
 
 _DAYS = frozenset(
     map(str, (*range(14, 18), 22, *range(27, 32), *range(34, 37), *range(50, 59)))

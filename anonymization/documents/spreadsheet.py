@@ -15,11 +15,10 @@ from anonymization.documents.labels import names_people, show_caption
 from anonymization.documents.markup import Slot, group_edits, groups, local, write_edits
 from anonymization.documents.serials import date_styles, epoch, serial_edits
 from anonymization.documents.visitor import Visitor, literal_edits
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import Heed, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import applied
+from anonymization.text.vault import applied
 
 FORMULAS = frozenset(
     {"f", "formula", "formula1", "formula2", "definedName", "calculatedColumnFormula"}

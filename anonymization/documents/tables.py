@@ -7,10 +7,9 @@ import re
 from collections.abc import Sequence
 
 from anonymization.documents.labels import names_people, show_caption
-from anonymization.text.masking.pieces import Look, Piece, labelled
+from anonymization.text.contracts import Edit
+from anonymization.text.masking.pieces import Look, Piece, Visit, labelled
 from anonymization.text.masking.tabular import is_label
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
 
 _DELIMITERS = ",\t;|"
 _FORMULA = "=+-@"  # how a cell begins that a spreadsheet reads as a formula

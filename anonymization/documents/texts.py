@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from anonymization.documents.readings import text_edits
-from anonymization.text.masking.files import MaskedText, rewritten
 from anonymization.text.masking.masker import Masker
-from anonymization.text.vault.restore import decoded
+from anonymization.text.masking.text_files import MaskedText, rewritten
+from anonymization.text.vault import decoded
 
 
 def mask_reading(

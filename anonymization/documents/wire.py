@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import Heed, Piece
-from anonymization.text.vault.contracts import Edit
 
 
 def dumped(value: Any) -> bytes:

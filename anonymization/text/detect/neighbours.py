@@ -3,7 +3,8 @@
 In a signature or business card (short lines with an address, a phone or an e-mail) the first line
 is a person's name and the other bare lines the house. Once `Maciej Borkowski` is found, a later
 `Borkowski` is him; of `Monjeau, Graves and Reed` all are people if one is; a number right behind
-a person, as in `Ines, 34,`, is an age, and one right behind a place a post code."""
+a person, as in `Ines, 34,`, is an age, and one right behind a place a post code.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Lines that a person wrote are told from code, commands, data and listings; prose
 per language; prose written without capitals gets them where a name is likely, at the same length.
 Only words that are likely names get a capital: listed given names and places, the word behind a
 given name, words after `my name is`, words no dictionary holds beside a number (streets) or with
-letters outside ASCII. Every line that has a capital stays as it is."""
+letters outside ASCII. Every line that has a capital stays as it is.
+"""
 
 from __future__ import annotations
 

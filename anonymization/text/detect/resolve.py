@@ -1,6 +1,7 @@
 """From overlapping findings to one layer, and which of them are masked under a configuration.
 
-A total order decides between overlapping findings, so batches cannot matter."""
+A total order decides between overlapping findings, so batches cannot matter.
+"""
 
 from __future__ import annotations
 

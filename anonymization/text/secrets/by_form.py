@@ -1,7 +1,8 @@
 """Secrets that their form alone gives away.
 
 Tokens with a provider's prefix or a literal inside; values in a frame: private keys, passwords in
-URLs, headers and `curl -u`, the entries of a Kubernetes Secret."""
+URLs, headers and `curl -u`, the entries of a Kubernetes Secret.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,8 @@ the text; what stands there then has to be
 - the value itself for a reader: whatever is invisible in it, composed or not, wide or not;
 - a number of seven digits or more with other separators, a phone with or without country code;
 - a name of several words joined otherwise, a person's with the last word first as well;
-- a Chinese name with blanks or a dot between its characters."""
+- a Chinese name with blanks or a dot between its characters.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 The skeleton is made character by character, so that the skeleton of a whole is that of its parts,
 and offsets lead back.
 
-A spelling as a reader sees it: nothing invisible, one form for what looks alike."""
+A spelling as a reader sees it: nothing invisible, one form for what looks alike.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ A surrogate passes the same checks as the value, and where a range exists that i
 (fictional phone numbers, test cards, regions and area numbers that were never assigned) it lies
 there. The digits are drawn for the number without its separators and then written in the form of
 the value, so that one number in several forms stays one number. Surrogates of secrets keep
-alphabet, length and prefix, and contain `fake` where it fits."""
+alphabet, length and prefix, and contain `fake` where it fits.
+"""
 
 from __future__ import annotations
 

@@ -23,11 +23,9 @@ from anonymization.documents.headings import labelled_cells, pairs
 from anonymization.documents.labels import show_caption
 from anonymization.documents.pages import page_edits
 from anonymization.documents.readings import text_edits
-from anonymization.text.contracts import EntityType
-from anonymization.text.masking.forms import open_text
-from anonymization.text.masking.pieces import Collector, Piece, labelled
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
+from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.pieces import Collector, Piece, Visit, labelled
+from anonymization.text.masking.text_files import open_text
 from tests.anonymization.text.masking.fakes import masker
 
 MODEL = DocumentConfig().caption_model
