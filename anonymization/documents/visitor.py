@@ -10,10 +10,10 @@ from anonymization.documents.contracts import DocumentConfig, Refusal, Refused, 
 from anonymization.documents.labels import show_double_name
 from anonymization.documents.readings import text_edits
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.forms import open_text
 from anonymization.text.masking.pieces import Heed, Look, Piece, Visit, carried, shifted
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.masking.text_files import open_text
-from anonymization.text.vault import applied
+from anonymization.text.restore import applied
 
 _SEPARATORS = "_-+. "
 _AS_SPACES = {ord(char): " " for char in "_-+"}

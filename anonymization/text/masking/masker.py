@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from anonymization.text.contracts import Detector, Edit, EntityType, Entry, Finding, Mode
 from anonymization.text.masking.pieces import Heed, Piece
 from anonymization.text.masking.sweep import Sweep, Swept, is_swept
+from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
 from anonymization.text.surrogates.assignment import Presence
 from anonymization.text.surrogates.make import COMMON, Surrogates
 from anonymization.text.surrogates.shapes import plain_form
-from anonymization.text.vault import Vault, applied
+from anonymization.text.vault import Vault
 
 SWEPT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold nothing but a private value

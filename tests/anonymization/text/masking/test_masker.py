@@ -8,10 +8,10 @@ from dataclasses import asdict
 
 import pytest
 
+from anonymization.documents.document import mask_text
 from anonymization.text.contracts import EntityType, Mode
 from anonymization.text.masking.masker import SWEPT
 from anonymization.text.masking.pieces import Heed, Piece
-from anonymization.text.masking.text_files import mask_text
 from tests.anonymization.text.masking.fakes import KEY, masker
 
 
