@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.model.asking import question
-from construction.judging.model.block import Cleaner, data_block, indented
 from construction.judging.model.containment import containment_stage
-from construction.judging.model.prompt import NAMES, load_prompt, prompts_digest
+from construction.judging.model.prompt import (
+    NAMES,
+    Cleaner,
+    data_block,
+    indented,
+    load_prompt,
+    prompts_digest,
+)
 from tests.construction.judging.model.fakes import CONFIG, case
 
 STAGE = containment_stage(CONFIG)

@@ -1,8 +1,13 @@
-"""Does material speak to whoever judges it? Word lists in English and Chinese (`addressed.toml`).
+"""Guards against prompt injection: material that speaks to its judge, answers that leak the prompt.
 
-Read through the disguises that a model reads through too: hidden characters, tag characters,
-full-width and look-alike letters, words spelled apart, base64. A hit means "be careful", not
-"guilty": people do ask for work on prompts and rubrics.
+`addresses_judge` looks for word lists in English and Chinese (`addressed.toml`), also through the
+disguises that a model can read: hidden characters, tag characters, full-width and look-alike
+letters, words spelled apart, base64. A match means "be careful", not "guilty": people do ask for
+work on prompts and rubrics.
+
+`leaked` recognises the mark of the prompt and the code of the fence, also spelled apart or in
+base64, and any run of words of the instructions. It does not recognise a free translation; for
+that the checks of each stage bound what an answer may hold.
 """
 
 from __future__ import annotations
@@ -12,14 +17,14 @@ import binascii
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from construction.judging.contracts import Case
-from construction.judging.model.block import CHAT_TOKEN, HIDDEN
+from construction.judging.model.prompt import CHAT_TOKEN, HIDDEN, Prompt
 
-_WORD = r"\b"
+_WORD_START = r"\b"
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _MANY_HIDDEN = 8  # more than a pasted page or a few emoji hold
 _SPELLED = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][ .\-_*·]{1,3}){11}[A-Za-z](?![A-Za-z])")
@@ -33,6 +38,11 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁԛԝһӏьАВЕКМНОРСТХІЈЅαεινορτυχκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijsdqwhlbABEKMHOPCTXIJSaeivoptuxkABEZHIKMNOPTYX",
 )
+_RUN = 8  # words in a row that nobody writes by chance
+_LEAST = 2 * _RUN - 1  # characters of the shortest such run; every mark is longer
+_WORD = re.compile(r"[a-z0-9]+")
+_ANY_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")  # also as written in URLs
+_MOST = 200_000  # characters of one text
 
 
 @cache
@@ -45,9 +55,11 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     """One pattern for all. Those that begin with a word are tried where words begin only."""
-    words = "|".join(f"(?:{one.removeprefix(_WORD)})" for one in patterns if one.startswith(_WORD))
-    others = [f"(?:{one})" for one in patterns if not one.startswith(_WORD)]
-    return re.compile("|".join([*([f"{_WORD}(?:{words})"] if words else []), *others]), re.M)
+    words = "|".join(
+        f"(?:{one.removeprefix(_WORD_START)})" for one in patterns if one.startswith(_WORD_START)
+    )
+    others = [f"(?:{one})" for one in patterns if not one.startswith(_WORD_START)]
+    return re.compile("|".join([*([f"{_WORD_START}(?:{words})"] if words else []), *others]), re.M)
 
 
 def addresses_judge(text: str) -> bool:
@@ -120,3 +132,52 @@ def _plain(text: str) -> str:
         text = HIDDEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LOOKALIKES)
     lines = text.lower().replace("’", "").replace("'", "").splitlines()
     return "\n".join(" ".join(line.split()) for line in lines)
+
+
+def leaked(prompt: Prompt, fence: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts repeats the prompt's mark, its words or the fence."""
+    marks = (_packed(prompt.canary), _packed(fence))
+    return any(
+        _repeats(prompt.secret, marks, form)
+        for text in texts
+        if len(text) >= _LEAST or not text.isascii()  # others may grow when they are normalised
+        for form in (text[:_MOST], *_decoded(text[:_MOST]))
+    )
+
+
+def _repeats(secret: str, marks: Sequence[str], text: str) -> bool:
+    words = _words(text)
+    packed = "".join(words)
+    if any(mark in packed or mark[::-1] in packed for mark in marks):
+        return True
+    known = _runs_of(secret)
+    return any(run in known for run in _runs(words))
+
+
+@lru_cache(maxsize=16)
+def _runs_of(secret: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(_runs(_words(secret)))
+
+
+def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return (tuple(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1))
+
+
+def _words(text: str) -> list[str]:
+    if not text.isascii():
+        text = HIDDEN.sub("", unicodedata.normalize("NFKC", text))
+    return _WORD.findall(text.lower())
+
+
+def _packed(mark: str) -> str:
+    return "".join(_WORD.findall(mark.lower()))
+
+
+def _decoded(text: str) -> Iterable[str]:
+    """What runs of base64 in a text say."""
+    for found in _ANY_BASE64.finditer(text):
+        run = found[0].replace("-", "+").replace("_", "/")
+        try:
+            yield base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8", "ignore")
+        except (binascii.Error, ValueError):
+            continue
