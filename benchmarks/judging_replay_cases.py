@@ -9,7 +9,7 @@ from construction.judging.contracts import Case
 from construction.judging.preflight import PreflightConfig
 from construction.sessions.candidates import package_survivors
 from construction.sessions.gates.network import NetworkConfig
-from construction.sessions.mechanical import MechanicalConfig
+from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.package import Identity
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
@@ -46,7 +46,7 @@ def _from_demo(sessions: int, work: Path) -> list[Case]:
         out = work / "shards" / str(number)
         out.mkdir(parents=True)
         roots = (work / "demo" / "files",)
-        process_shard(ShardJob(tuple(shard), roots, MechanicalConfig(), bytes(32)), out)
+        process_shard(ShardJob(tuple(shard), roots, LocalGatesConfig(), bytes(32)), out)
         outs.append(out)
     survivors, _ = drop_copies(read_survivors(outs))
     identities = (Identity(f"s-{n:05d}", "demo", Disclosure.PUBLIC) for n in range(len(survivors)))

@@ -92,7 +92,7 @@ def _write_scan(files: Sequence[ScannedFile], out: Path) -> None:
 @stage("recover-and-gate")
 def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput]:
     """Shard by shard: read, recover, and measure the gates that need no network."""
-    config = run.recipe.sessions.mechanical
+    config = run.recipe.sessions.local_gates
     roots = tuple(sorted(path.resolve() for path in run.runtime.files))
     state = _state_of(roots)
     jobs = []

@@ -18,7 +18,7 @@ from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.fixtures.store import FixtureStore
 from construction.sessions.gates import fixture, length, restoration
 from construction.sessions.gates.fixture import FixtureObservation
-from construction.sessions.mechanical import MechanicalConfig
+from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.recover import recover
@@ -44,7 +44,7 @@ class ShardJob:
 
     files: tuple[ScannedFile, ...]
     roots: tuple[Path, ...]
-    config: MechanicalConfig
+    config: LocalGatesConfig
     key: bytes
 
 

@@ -1,4 +1,7 @@
-"""The settings of a shard: apart from the rest, so that workers import little and start fast."""
+"""Settings of task recovery and the local gates, in a module of their own.
+
+Worker processes import only these, not the settings of the later stages, and so start faster.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from construction.sessions.recovery.config import RecoveryConfig
 from data.contracts import StageConfig
 
 
-class MechanicalConfig(StageConfig):
-    """What one shard does without leaving the machine: recovery and the three local gates."""
+class LocalGatesConfig(StageConfig):
+    """Settings of what one shard computes without network access: recovery and three gates."""
 
     recovery: RecoveryConfig = RecoveryConfig()
     length: LengthConfig = LengthConfig()
