@@ -13,8 +13,13 @@ from anonymization.documents.document import learn, mask_bytes, masked_path, pie
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from construction.sessions.fixtures.store import FixtureStore
-from construction.sessions.private_texts import texts_of, with_texts
-from construction.sessions.survivors import Survivor, unpack_fixtures, write_survivors
+from construction.sessions.packaging.survivors import (
+    Survivor,
+    texts_of,
+    unpack_fixtures,
+    with_texts,
+    write_survivors,
+)
 from data.canonical import digest, keyed_digest
 from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict
 from data.ledger import deciding, gated_row

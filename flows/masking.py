@@ -10,9 +10,9 @@ from pathlib import Path
 import polars as pl
 
 from construction.sessions.gates.network import ProbeResult
-from construction.sessions.probe.freeze import frozen_path
-from construction.sessions.reach import with_frozen_pages
-from construction.sessions.survivors import Survivor, read_survivors
+from construction.sessions.network.captures import frozen_path
+from construction.sessions.network.reach import with_frozen_pages
+from construction.sessions.packaging.survivors import Survivor, read_survivors
 from data.canonical import canonical_json
 from data.contracts import Candidate, Outcome, StageKind
 from data.ledger import deciding, gated_row

@@ -9,22 +9,22 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from construction.sessions.candidates import STAGE as PACKAGE
-from construction.sessions.candidates import package_survivors
 from construction.sessions.gates.network import ProbeResult
-from construction.sessions.package import Identity
-from construction.sessions.probe.capture import Captures
-from construction.sessions.probe.run import probe_urls
-from construction.sessions.reach import STAGE as NETWORK
-from construction.sessions.reach import judge_reach, urls_of
-from construction.sessions.scan import ScannedFile, files_below, scan, shards
-from construction.sessions.shard import FIXTURES, ShardJob, process_shard
-from construction.sessions.survivors import (
+from construction.sessions.network.captures import Captures
+from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.reach import STAGE as NETWORK
+from construction.sessions.network.reach import judge_reach, urls_of
+from construction.sessions.packaging.candidates import STAGE as PACKAGE
+from construction.sessions.packaging.candidates import package_survivors
+from construction.sessions.packaging.package import Identity
+from construction.sessions.packaging.survivors import (
     Survivor,
     drop_copies,
     read_survivors,
     unpack_fixtures,
 )
+from construction.sessions.scan import ScannedFile, files_below, scan, shards
+from construction.sessions.shard import FIXTURES, ShardJob, process_shard
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
 from data.contracts import LedgerRow, StageKind
