@@ -42,7 +42,7 @@ _USER, _HUMAN = Role.USER, Origin.HUMAN  # looking a member up costs more than c
 
 Row = tuple[Any, ...]
 
-# What later stages need of an instance that passed the mechanical gates. Private: holds text.
+# What later stages need of an instance that passed the local gates. Private: holds text.
 SURVIVORS = {
     "instance_id": pl.String,
     "fingerprint": pl.String,

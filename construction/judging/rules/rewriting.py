@@ -24,8 +24,7 @@ from construction.judging.reading import Ask, read
 from construction.judging.rules.facts import FactKind, Found, find_facts, plain_text
 from construction.judging.rules.sentences import is_exchange, is_noise
 from construction.judging.rules.words import table
-from construction.sessions.prompt import tail
-from construction.sessions.prompt_words import WORDS
+from construction.sessions.prompts.prompt import WORDS, tail
 
 _SPEAKER = re.compile(r"(?m)^([^:\n]{1,40}): ")
 _ODD = re.compile(r"[^\w./\\ -]")

@@ -11,12 +11,11 @@ from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.words import phrases, starts, table
 from construction.phrases import has_any
-from construction.sessions.extensions import BARE_NAMES
-from construction.sessions.mention_intent import Intent, intent_of
-from construction.sessions.mention_spans import find_file_spans
-from construction.sessions.mention_words import FILE
-from construction.sessions.prompt import tail
-from construction.sessions.prompt_words import WORDS
+from construction.sessions.mentions.extensions import BARE_NAMES
+from construction.sessions.mentions.intent import Intent, intent_of
+from construction.sessions.mentions.spans import find_file_spans
+from construction.sessions.mentions.words import FILE
+from construction.sessions.prompts.prompt import WORDS, tail
 
 _WORDS = 20  # a longer sentence says more than that files are coming
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
