@@ -16,9 +16,9 @@ from construction.signals.chart import STYLE, draw, mixture_panel
 from construction.signals.codebook import default_codebook
 from construction.signals.collect import Collected, collect_file, save_snapshot
 from construction.signals.crosswalk import default_crosswalk, spread
-from construction.signals.history import DatedMixture, MixtureChange, change
 from construction.signals.report import Reported, report_data, table_rows
 from construction.signals.seeds import seed_ideas
+from construction.signals.weights import DatedMixture, MixtureChange, change
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import SignalSnapshot

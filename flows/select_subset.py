@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from construction.signals.families_of_tasks import with_families
+from construction.signals.analyse import with_families
 from data.atomic import write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind
