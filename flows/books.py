@@ -1,4 +1,4 @@
-"""The books of a run: the ledger, verdicts and lineage of all its stages, read back as rows."""
+"""The ledger tables of a run: ledger, verdicts and lineage of all its stages, as rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from data.contracts import (
     Verdict,
 )
 from data.ledger import close
-from data.snapshot.release import Books
+from data.snapshot.release import LedgerTables
 from data.tables import LEDGER, LINEAGE, TALLIES, VERDICTS, read_table
 
 
-def read_books(folders: Sequence[Path], gates: Sequence[str]) -> Books:
-    """Collect the books from stage outputs, given in pipeline order."""
-    return Books(
+def read_books(folders: Sequence[Path], gates: Sequence[str]) -> LedgerTables:
+    """Collect the ledger tables from stage outputs, given in pipeline order."""
+    return LedgerTables(
         ledger=[_ledger_row(row) for row in _rows(folders, "ledger", LEDGER)],
         verdicts=[(row["item_id"], _verdict(row)) for row in _rows(folders, "verdicts", VERDICTS)],
         lineage=[LineageRow(**row) for row in _rows(folders, "lineage_rows", LINEAGE)],

@@ -140,7 +140,7 @@ def _release(
             release_key_digest=run.key_id,
             seed=recipe.release.seed,
         ),
-        books=read_books(folders, GATES),
+        ledger_tables=read_books(folders, GATES),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention

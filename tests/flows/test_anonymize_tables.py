@@ -103,8 +103,8 @@ def test_the_demo_passes_its_declared_limits(tmp_path: Path) -> None:
 
 
 def test_the_ledger_closes_over_files_columns_rows_and_tables(base: AnonymizedTables) -> None:
-    books = read_books(list(base.folders), [])
-    counts = {(t.unit, o): n for t in merge(books.tallies) for o, n in t.counts.items() if n}
+    tables = read_books(list(base.folders), [])
+    counts = {(t.unit, o): n for t in merge(tables.tallies) for o, n in t.counts.items() if n}
     frames = [pl.read_parquet(table.path) for table in base.tables.values()]
     rows, columns = (sum(frame.shape[axis] for frame in frames) for axis in (0, 1))
     assert counts == {
@@ -114,11 +114,11 @@ def test_the_ledger_closes_over_files_columns_rows_and_tables(base: AnonymizedTa
         ("row", Outcome.KEPT): rows,
         ("table", Outcome.KEPT): 3,
     }
-    told = {(row.unit, row.outcome): 0 for row in books.ledger}
-    for row in books.ledger:
+    told = {(row.unit, row.outcome): 0 for row in tables.ledger}
+    for row in tables.ledger:
         told[row.unit, row.outcome] += row.n
     assert told == counts
-    gates = {(item, verdict.gate) for item, verdict in books.verdicts}
+    gates = {(item, verdict.gate) for item, verdict in tables.verdicts}
     assert gates == {("tables/enterprise", gate) for gate in ("fidelity", "re-identification")}
 
 
