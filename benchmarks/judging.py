@@ -22,10 +22,10 @@ from construction.judging.model.containment import rules_opinion
 from construction.judging.rules.containment import ContainmentConfig
 from construction.judging.rules.roles import TaxonomyConfig, role_of
 from construction.sessions.local_gates import LocalGatesConfig
-from construction.sessions.package import Identity, package
+from construction.sessions.packaging.package import Identity, package
+from construction.sessions.packaging.survivors import Survivor, read_survivors
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
-from construction.sessions.survivors import Survivor, read_survivors
 from data.contracts import Disclosure
 from data.demo import generate
 

@@ -30,11 +30,11 @@ from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, Scalar, StageKind
+from data.pool import write_pool
 from data.run_store import StageOutput
+from data.stage_tables import write_stage_tables
 from flows.model_calls import asked_with, cost_rows, open_client, said, settled
 from flows.run import Run
-from flows.stage_books import write_books
-from flows.stored_pool import write_pool
 
 STAGE = phrasing.STAGE
 REPORT = "phrasing.json"
@@ -116,7 +116,7 @@ def _write(
         LedgerRow(STAGE, "point", one.item_id, Outcome.KEPT, reason=one.reason) for one in worded
     ]
     ids = [one.point_id for one in questions]
-    write_books(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="point")
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="point")
     refused = Counter(str(one.reason) for one in worded if one.reason is not None)
     taken = 0 if judge == "rules" else len(worded) - refused.total()
     report = {"judge": judge, "reworded": taken, "not_taken": dict(sorted(refused.items()))}

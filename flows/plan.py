@@ -19,9 +19,9 @@ from typing import Any, NoReturn, TypeVar
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.phrasing import STAGE as PHRASE
 from construction.judging.model.prefilters import STAGE as IDEAS
-from construction.sessions.candidates import STAGE as PACKAGE
-from construction.sessions.probe.transport import Wire
-from construction.sessions.reach import STAGE as NETWORK
+from construction.sessions.network.reach import STAGE as NETWORK
+from construction.sessions.network.transport import Wire
+from construction.sessions.packaging.candidates import STAGE as PACKAGE
 from data.errors import BenchmintError, ReleaseError
 from data.run_store import RunStore, StageOutput
 from data.stage_key import StageKey

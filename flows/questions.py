@@ -34,6 +34,7 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
 from data.errors import InputError
 from data.ledger import completed
+from data.pool import read_pool
 from data.run_store import StageOutput
 from data.snapshot.release import ReleasedTable
 from data.tables import (
@@ -49,7 +50,6 @@ from flows.lanes import LanePool
 from flows.phrasing import Phrased, phrase_questions
 from flows.recipe import QuestionsRecipe
 from flows.run import Run
-from flows.stored_pool import read_pool
 
 READ, ASK = "statements", "questions"
 DATABASE, ASKABLE, PAGES, REPORT = "tables", "askable.parquet", "pages", "questions.json"
@@ -179,7 +179,7 @@ def lane_pool(run: Run, read: StageOutput, asked: StageOutput, phrased: Phrased)
     tables["questions"] = ReleasedTable(folder / "public/questions.parquet", QUESTIONS.row)
     known = orjson.loads((asked.path / REPORT).read_bytes())
     return LanePool(
-        candidates=read_pool(folder).candidates,
+        candidates=read_pool([folder]).candidates,
         folders=[read.path, asked.path, folder],
         fixtures={},
         inputs={**input_digests(run), **phrased.inputs},

@@ -18,7 +18,7 @@ from pydantic_core.core_schema import any_schema
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
-from construction.sessions.probe.client import NetworkRuntime
+from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.collect import CollectConfig
 from construction.signals.config import SignalsConfig
 from construction.statements.enrichment.contracts import EnrichmentConfig

@@ -22,7 +22,7 @@ from flows.logs import logged
 from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:
-    from construction.sessions.probe.transport import Wire
+    from construction.sessions.network.transport import Wire
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")

@@ -11,14 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from construction.judging.language import language_of
-from construction.sessions.extensions import extension
-from construction.sessions.fixtures.copying import FixtureChangedError, copy_fixtures
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
-from construction.sessions.fixtures.store import FixtureStore
+from construction.sessions.fixtures.store import FixtureChangedError, FixtureStore, copy_fixtures
 from construction.sessions.gates import fixture, length, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.mentions.extensions import extension
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.recover import recover

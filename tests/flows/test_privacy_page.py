@@ -14,8 +14,8 @@ import pytest
 
 from data.atomic import private_dir
 from data.snapshot import verify, write_snapshot
+from data.stage_tables import read_records
 from flows import anonymize_tables as lane
-from flows.books import read_books
 from flows.configuration import load_settings
 from flows.steps import without_prefect
 from flows.table_release import AnonymizedTables
@@ -89,7 +89,7 @@ def anonymized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnonymizedT
 def public(anonymized: AnonymizedTables, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("snapshot")
     given = release(folder)
-    own = read_books(list(anonymized.folders), [])
+    own = read_records(list(anonymized.folders))
     books = replace(
         given.books,
         ledger=[*given.books.ledger, *own.ledger],

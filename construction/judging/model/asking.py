@@ -13,7 +13,7 @@ from construction.judging.model.block import Block, Cleaner, data_block
 from construction.judging.model.contracts import Asker, Fault, Judged, JudgeReason
 from construction.judging.model.leaks import leaked
 from construction.judging.model.prompt import Prompt
-from construction.sessions.urls import find_urls
+from construction.sessions.network.urls import find_urls
 from data.contracts import LedgerRow, Outcome
 
 S = TypeVar("S")

@@ -20,7 +20,7 @@ from construction.judging.model.contracts import (
     PromptedConfig,
 )
 from construction.judging.model.prompt import load_prompt
-from construction.sessions.mention_spans import find_file_spans
+from construction.sessions.mentions.spans import find_file_spans
 from data.contracts import TaskClass
 from data.contracts.candidate import Confidence
 

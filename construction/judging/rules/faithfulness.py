@@ -18,7 +18,7 @@ from construction.judging.rules.facts import FactKind, Found, find_facts, plain_
 from construction.judging.rules.named import is_exchange
 from construction.judging.rules.noise import is_noise
 from construction.judging.rules.words import table
-from construction.sessions.prompt import tail
+from construction.sessions.prompts.prompt import tail
 
 _SPEAKER = re.compile(r"(?m)^([^:\n]{1,40}): ")
 _ODD = re.compile(r"[^\w./\\ -]")

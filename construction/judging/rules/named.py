@@ -8,12 +8,11 @@ from functools import cache
 from construction.judging import lexicon
 from construction.judging.contracts import Case
 from construction.judging.rules.words import table
-from construction.sessions.extensions import BARE_NAMES
-from construction.sessions.mention_intent import Intent, intent_of
-from construction.sessions.mention_spans import find_file_spans
-from construction.sessions.mention_words import FILE
-from construction.sessions.prompt import tail
-from construction.sessions.prompt_words import WORDS
+from construction.sessions.mentions.extensions import BARE_NAMES
+from construction.sessions.mentions.intent import Intent, intent_of
+from construction.sessions.mentions.spans import find_file_spans
+from construction.sessions.mentions.words import FILE
+from construction.sessions.prompts.prompt import WORDS, tail
 
 _NAME = re.compile(r"\W{0,3}@?([A-Z][a-z]{1,20})(?: [A-Z][a-z]{1,20}){0,2}(?:, [A-Z][a-z]{1,20})?")
 _AFTER_NAME = re.compile(r",|\s?(?:--|—)\s")

@@ -19,7 +19,7 @@ from construction.judging.rules.faithfulness import compare, sources_of
 from construction.judging.rules.named import is_exchange
 from construction.judging.rules.noise import is_noise
 from construction.judging.rules.words import table
-from construction.sessions.prompt_words import WORDS
+from construction.sessions.prompts.prompt import WORDS
 
 _HEADER = re.compile(r"\[[^\]\n]{0,80}#[^\]\n]{0,80}\]\s*")  # "[Slack #launch Mon 09:12]"
 _END = re.compile(r"[,，.。!！:：~～;；?？、\s—-]+")

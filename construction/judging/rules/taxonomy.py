@@ -15,7 +15,7 @@ from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.roles import TaxonomyConfig, role_of, spaced, zones
 from construction.judging.rules.words import table
 from construction.phrases import any_of
-from construction.sessions.mention_spans import find_file_spans
+from construction.sessions.mentions.spans import find_file_spans
 from construction.signals.config import SignalsConfig
 from construction.signals.families_of_tasks import with_families
 from data.contracts import Label, TaskClass

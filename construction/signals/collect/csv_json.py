@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from construction.sessions.readers.lenient_json import loads
+from construction.sessions.readers.source import loads
 from construction.signals.collect.fields import BadFieldError, describe, fold, is_measure, signal_of
 from construction.signals.collect.locate import item_lines
 from construction.signals.collect.reasons import SignalReason

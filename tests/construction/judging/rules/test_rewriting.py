@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from construction.judging.rules.faithfulness import check_faithfulness
 from construction.judging.rules.rewriting import rewrite
-from construction.sessions.prompt_words import WORDS
+from construction.sessions.prompts.prompt import WORDS
 from tests.construction.judging.rules.cases import case
 
 
