@@ -16,8 +16,8 @@ from construction.judging.rules.sentences import is_noise
 from construction.judging.rules.words import table
 from construction.phrases import any_of
 from construction.sessions.mentions.spans import find_file_spans
+from construction.signals.analyse import with_families
 from construction.signals.config import SignalsConfig
-from construction.signals.families_of_tasks import with_families
 from data.contracts import Count, Label, StageConfig, TaskClass, Weight
 
 _STRENGTHS = ("strong", "usual", "weak")
