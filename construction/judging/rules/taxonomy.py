@@ -16,8 +16,8 @@ from construction.judging.rules.roles import TaxonomyConfig, role_of, spaced, zo
 from construction.judging.rules.words import table
 from construction.phrases import any_of
 from construction.sessions.mentions.spans import find_file_spans
+from construction.signals.analyse import with_families
 from construction.signals.config import SignalsConfig
-from construction.signals.families_of_tasks import with_families
 from data.contracts import Label, TaskClass
 
 GENERAL = "general"

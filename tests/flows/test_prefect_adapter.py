@@ -7,8 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from data.errors import InputError, StageError
-from flows import steps
-from flows.steps import keep_table, lane, stage, without_prefect
+from flows import prefect_adapter as steps
+from flows.prefect_adapter import keep_table, lane, stage, without_prefect
 
 
 @stage("halve")

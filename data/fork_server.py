@@ -1,6 +1,6 @@
 """Forks children that have their modules imported already: a start costs milliseconds.
 
-    python -m data.nursery MODULE
+    python -m data.fork_server MODULE
 
 Standard input is a Unix socket. `{"spawn": [arguments]}`, with two file descriptors for the
 child's standard input and output, is answered with the child's number; `{"end": number}` kills

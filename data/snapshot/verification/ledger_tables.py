@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from data.contracts import Outcome, StageKind
 from data.ledger import OUTCOMES
 from data.snapshot import aggregates, layout
-from data.snapshot.books import SCHEMAS, Frames
+from data.snapshot.ledger_tables import SCHEMAS, Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.verification.files import LARGEST_DOCUMENT, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
@@ -78,20 +78,20 @@ def load_frames(half: Half, findings: Findings) -> Frames | None:
 
 
 def check_recount(
-    books: Frames,
+    frames: Frames,
     stages: Sequence[Document],
     summary: Document,
     manifest: Manifest | None,
     findings: Findings,
 ) -> None:
     """The public counts are those of the private tables."""
-    for name, told, counted in _row_counts(books, manifest):
+    for name, told, counted in _row_counts(frames, manifest):
         if told != counted:
             problem = f"the manifest counts {told} rows, the table has {counted}"
             findings.add(Check.LEDGER_RECOUNT, f"private/{name}", problem)
-    _recount_funnel(books, stages, findings)
+    _recount_funnel(frames, stages, findings)
     gates = [row["gate"] for row in _rows(summary.get("gates")) if isinstance(row.get("gate"), str)]
-    ours = orjson.loads(orjson.dumps(aggregates.ledger_summary(books, gates)))
+    ours = orjson.loads(orjson.dumps(aggregates.ledger_summary(frames, gates)))
     for name, rows in ours.items():
         if summary.get(name) != rows:
             where = f"public/{layout.LEDGER}"
@@ -120,8 +120,8 @@ def _stage_problem(stage: object) -> str | None:
     return None
 
 
-def _recount_funnel(books: Frames, stages: Sequence[Document], findings: Findings) -> None:
-    counted = aggregates.outcome_counts(books.ledger)
+def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findings) -> None:
+    counted = aggregates.outcome_counts(frames.ledger)
     told = {
         (stage["stage"], stage["unit"], outcome): n
         for stage in stages
@@ -136,7 +136,7 @@ def _recount_funnel(books: Frames, stages: Sequence[Document], findings: Finding
                 f"the ledger has {counted.get(key, 0)}"
             )
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
-    made = aggregates.children(books.lineage)
+    made = aggregates.children(frames.lineage)
     for stage_document in stages:
         ours = made.get((stage_document["stage"], stage_document["unit"]), {})
         if stage_document["made"] != ours:
@@ -144,14 +144,14 @@ def _recount_funnel(books: Frames, stages: Sequence[Document], findings: Finding
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
 
 
-def _row_counts(books: Frames, manifest: Manifest | None) -> list[tuple[str, int, int]]:
+def _row_counts(frames: Frames, manifest: Manifest | None) -> list[tuple[str, int, int]]:
     if manifest is None:
         return []
     counts = manifest.counts
     return [
-        (layout.LEDGER_TABLE, counts.ledger_rows, books.ledger.height),
-        (layout.VERDICTS_TABLE, counts.verdicts, books.verdicts.height),
-        (layout.LINEAGE_TABLE, counts.lineage_rows, books.lineage.height),
+        (layout.LEDGER_TABLE, counts.ledger_rows, frames.ledger.height),
+        (layout.VERDICTS_TABLE, counts.verdicts, frames.verdicts.height),
+        (layout.LINEAGE_TABLE, counts.lineage_rows, frames.lineage.height),
     ]
 
 

@@ -7,8 +7,14 @@ import datetime as dt
 import pytest
 
 from construction.signals.config import Counting
-from construction.signals.history import DatedMixture, change, history
-from construction.signals.weights import FamilyWeight, Mixture, PatternMass
+from construction.signals.weights import (
+    DatedMixture,
+    FamilyWeight,
+    Mixture,
+    PatternMass,
+    change,
+    history,
+)
 from data.errors import ConfigError
 
 

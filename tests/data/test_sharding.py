@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from data.errors import ConfigError
-from flows.sharding import Runner, map_shards
+from data.sharding import Runner, map_shards
 
 # What a runner is imported as, and what its extra is called.
 CLUSTERS = {Runner.DASK: "distributed", Runner.RAY: "ray"}

@@ -12,10 +12,10 @@ import orjson
 import pytest
 from rich.console import Console
 
+from data import logs
 from data.errors import InputError
-from flows import logs
-from flows.logs import LOGGER, logging_to, tell_all, tell_stages
-from flows.progress import track
+from data.logs import LOGGER, logging_to, tell_all, tell_stages
+from data.progress import track
 from flows.run import building
 
 log = logging.getLogger(f"{LOGGER}.flows.test")
@@ -149,7 +149,7 @@ def test_verbose_shows_the_lines_once_and_hush_nothing(
     tell_stages()
     with logging_to(tmp_path, "r"):
         log.info("computed", extra={"stage": "scan\x1b[2J", "seconds": 1.5, "none": None})
-    monkeypatch.setattr("flows.logs.console.quiet", True)
+    monkeypatch.setattr("data.logs.console.quiet", True)
     log.info("unseen")
     (line,) = shown.getvalue().splitlines()
     assert line.endswith("computed stage=scan⟨U+001B⟩[2J seconds=1.5")

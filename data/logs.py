@@ -20,8 +20,8 @@ import orjson
 
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import InputError, place
+from data.progress import console, is_tracking
 from data.snapshot.neutralise import one_line
-from flows.progress import console, is_tracking
 
 LOGGER = "benchmint"
 log = logging.getLogger(f"{LOGGER}.build")

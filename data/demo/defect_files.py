@@ -6,7 +6,7 @@ import struct
 import zlib
 from pathlib import Path
 
-from data.demo.plants import HOSTILE_NAME, PLANTED
+from data.demo.defects import HOSTILE_NAME, PLANTED
 
 _LARGE_BYTES = 64_000_000  # over the fixture gate's limit; a hole that takes no room on disk
 _BOMB_MEGABYTES = 96
@@ -15,7 +15,7 @@ _DOS_DATE = 0x21  # 1 January 1980
 _DEFLATED = 8
 
 
-def write_planted(target: Path) -> None:
+def write_defect_files(target: Path) -> None:
     """Write them below `target/files`, and what they point to below `target/outside`."""
     folder, outside = target / "files" / PLANTED, target / "outside"
     (folder / "deploy").mkdir(parents=True)

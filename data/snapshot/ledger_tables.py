@@ -1,4 +1,4 @@
-"""The books of a release as frames: cleaned, sorted, the same for any order of input rows."""
+"""The ledger tables of a release as frames: cleaned, sorted, the same for any input order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 from data.contracts import LedgerRow, LineageRow, Scalar, Verdict
 from data.snapshot import layout
 from data.snapshot.neutralise import storable
-from data.snapshot.release import Books
+from data.snapshot.release import LedgerTables
 from data.tables import (
     LEDGER,
     LINEAGE,
@@ -41,30 +41,30 @@ SCHEMAS: Mapping[str, Schema] = {
 }
 
 
-def frames(books: Books) -> Frames:
-    """The books as sorted frames."""
+def ledger_frames(tables: LedgerTables) -> Frames:
+    """The ledger tables as sorted frames."""
     return Frames(
-        _frame((ledger_record(_clean_ledger(row)) for row in books.ledger), LEDGER),
+        _frame((ledger_record(_clean_ledger(row)) for row in tables.ledger), LEDGER),
         _frame(
-            (verdict_record(_text(item), _clean_verdict(v)) for item, v in books.verdicts),
+            (verdict_record(_text(item), _clean_verdict(v)) for item, v in tables.verdicts),
             VERDICTS,
         ),
-        _frame((lineage_record(_clean_lineage(row)) for row in books.lineage), LINEAGE),
+        _frame((lineage_record(_clean_lineage(row)) for row in tables.lineage), LINEAGE),
     )
 
 
-def write(folder: Path, books: Frames) -> None:
+def write(folder: Path, frames: Frames) -> None:
     """Write the three Parquet tables of the private half."""
-    write_frame(folder / layout.LEDGER_TABLE, books.ledger)
-    write_frame(folder / layout.VERDICTS_TABLE, books.verdicts)
-    write_frame(folder / layout.LINEAGE_TABLE, books.lineage)
+    write_frame(folder / layout.LEDGER_TABLE, frames.ledger)
+    write_frame(folder / layout.VERDICTS_TABLE, frames.verdicts)
+    write_frame(folder / layout.LINEAGE_TABLE, frames.lineage)
 
 
-def gate_order(books: Books) -> list[str]:
+def gate_order(tables: LedgerTables) -> list[str]:
     """Gates as declared, then any other that judged or rejected something, by name."""
-    seen = {verdict.gate for _, verdict in books.verdicts}
-    seen.update(row.gate for row in books.ledger if row.gate is not None)
-    declared = list(dict.fromkeys(books.gates))
+    seen = {verdict.gate for _, verdict in tables.verdicts}
+    seen.update(row.gate for row in tables.ledger if row.gate is not None)
+    declared = list(dict.fromkeys(tables.gates))
     return declared + sorted(seen - set(declared))
 
 

@@ -1,4 +1,4 @@
-"""The pen that writes one session: its clock, its draws, its events."""
+"""Builds the events of one session: its clock, its random draws, its messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DAYS_LEFT = 2
 _EIGHT = 8 * 3600
 
 
-class Pen:
+class SessionBuilder:
     """Collects the events of one session. `task` is the number of the instance being written."""
 
     def __init__(self, seed: int, number: int, language: str, cwd: str) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data.demo.bulk import Bulk
+from data.demo.conversations import CONVERSATIONS, heartbeat, scheduled, thanked
+from data.demo.defects import DEFECTS, tripwire_values
 from data.demo.draft import Draft
-from data.demo.pen import Pen
 from data.demo.plan import BLOCK, PLAN, Row, language_of, needs
-from data.demo.plants import PLANTS, tripwire_values
 from data.demo.script import Flavor, Script
-from data.demo.shapes import SHAPES, heartbeat, scheduled, thanked
+from data.demo.session_builder import SessionBuilder
 from data.demo.templates import TaskTemplate, load_tasks
 from data.demo.truth import GATES, GateTruth, InstanceTruth, SessionTruth, Tripwire, UrlTruth
 from data.demo.words import LANGUAGES
@@ -30,7 +30,7 @@ _STUB_REPLY = {"en": "Hello, what can I do for you?", "zh": "你好，需要我�
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class DemoSession:
     """A session with everything that is known about it beforehand."""
 
     row: Row
@@ -40,7 +40,7 @@ class Story:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _WrittenTask:
     """One task of a session after it was written."""
 
     started_by: str
@@ -48,73 +48,73 @@ class _Told:
     draft: Draft | None  # None for a stub
 
 
-def story(seed: int, number: int, bulk: Bulk | None = None) -> Story:
+def make_session(seed: int, number: int, bulk: Bulk | None = None) -> DemoSession:
     """Session `number`; it depends on the seed and its number only (and on `bulk`)."""
     row = PLAN[number % BLOCK]
     language = language_of(number)
-    pen = Pen(seed, number, language, _CWD.get(row.flavor, "/workspace"))
+    builder = SessionBuilder(seed, number, language, _CWD.get(row.flavor, "/workspace"))
     if bulk is not None:
-        pen.bulk, pen.bulk_thinking = bulk.calls(seed, number), bulk.thinking(seed, number)
-    told = _tell(pen, row)
+        builder.bulk, builder.bulk_thinking = bulk.calls(seed, number), bulk.thinking(seed, number)
+    told = _tell(builder, row)
     if row.thanks:
-        thanked(pen)
+        thanked(builder)
     if not row.shapes:
-        scheduled(pen)
-        heartbeat(pen)
+        scheduled(builder)
+        heartbeat(builder)
     script = Script(
         number=number,
         block=number // BLOCK,
-        digest=pen.digest,
+        digest=builder.digest,
         flavor=row.flavor,
         language=language,
         channel=row.channel,
-        cwd=pen.cwd,
-        started=pen.started,
-        sender=pen.sender,
-        events=tuple(pen.events),
+        cwd=builder.cwd,
+        started=builder.started,
+        sender=builder.sender,
+        events=tuple(builder.events),
     )
-    wires = tripwire_values(pen) if "tripwires" in row.plants else ()
+    wires = tripwire_values(builder) if "tripwires" in row.plants else ()
     wires = tuple(wire.model_copy(update={"session_id": script.session_id}) for wire in wires)
-    return Story(row, script, session_truth(script, told), wires)
+    return DemoSession(row, script, session_truth(script, told), wires)
 
 
-def _tell(pen: Pen, row: Row) -> list[_Told]:
+def _tell(builder: SessionBuilder, row: Row) -> list[_WrittenTask]:
     told = []
     for task, shape in enumerate(row.shapes):
-        pen.task = task
+        builder.task = task
         join = row.joins[task - 1] if task else "session_start"
-        opening = _opening(pen, row, join)
+        opening = _opening(builder, row, join)
         if shape.startswith(_STUB):
-            pen.human(shape.removeprefix(_STUB))
-            pen.agent(_STUB_REPLY[pen.language])
-            told.append(_Told(join, shape, None))
+            builder.human(shape.removeprefix(_STUB))
+            builder.agent(_STUB_REPLY[builder.language])
+            told.append(_WrittenTask(join, shape, None))
             continue
-        template = _assigned(pen.seed, pen.number // BLOCK)[pen.number % BLOCK, task]
-        draft = pen.draft(template, row.style, task)
+        template = _assigned(builder.seed, builder.number // BLOCK)[builder.number % BLOCK, task]
+        draft = builder.draft(template, row.style, task)
         if task == row.planted_in:
             for name in row.plants:
-                PLANTS[name](draft, pen)
+                DEFECTS[name](draft, builder)
                 draft.plants.append(name)
-        SHAPES[shape](pen, draft, opening)
-        told.append(_Told(join, draft.material.template.key, draft))
+        CONVERSATIONS[shape](builder, draft, opening)
+        told.append(_WrittenTask(join, draft.material.template.key, draft))
     return told
 
 
-def _opening(pen: Pen, row: Row, join: str) -> str:
+def _opening(builder: SessionBuilder, row: Row, join: str) -> str:
     """How a person leads over to the next task, after the fitting pause."""
-    words = pen.words
+    words = builder.words
     if join == "next_morning":
-        pen.next_morning()
-        return pen.choose(words.mornings)
+        builder.next_morning()
+        return builder.choose(words.mornings)
     if join == "next_topic":
-        pen.wait(300, 3000)
-        return pen.choose(words.next_topics)
+        builder.wait(300, 3000)
+        return builder.choose(words.next_topics)
     if join == "reset":
-        pen.wait(120, 2400)
+        builder.wait(120, 2400)
         # Only a gateway takes commands; elsewhere a person says it in words.
         is_gateway = row.flavor in (Flavor.OPENCLAW, Flavor.PI)
-        return pen.choose(words.resets if is_gateway else words.resets[:-1])
-    return pen.choose(words.openings)
+        return builder.choose(words.resets if is_gateway else words.resets[:-1])
+    return builder.choose(words.openings)
 
 
 @lru_cache(maxsize=8)
@@ -155,7 +155,7 @@ def _fits(template: TaskTemplate, wanted: frozenset[str]) -> bool:
 # What must come of it ----------------------------------------------------------------------------
 
 
-def session_truth(script: Script, told: Sequence[_Told]) -> SessionTruth:
+def session_truth(script: Script, told: Sequence[_WrittenTask]) -> SessionTruth:
     """What a build must make of a session."""
     positions: dict[int, list[int]] = {}
     for position, human in enumerate(script.human_turns()):
@@ -170,7 +170,7 @@ def session_truth(script: Script, told: Sequence[_Told]) -> SessionTruth:
     )
 
 
-def _instance_truth(script: Script, told: _Told, turns: list[int]) -> InstanceTruth:
+def _instance_truth(script: Script, told: _WrittenTask, turns: list[int]) -> InstanceTruth:
     draft = told.draft
     if draft is None:
         gates = _verdicts({"length": "length.too_short"}, ())

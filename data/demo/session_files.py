@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import orjson
 
 from data.demo.script import Flavor, Human, Script
-from data.demo.story import Story
+from data.demo.session import DemoSession
 from data.demo.truth import FileTruth, InstanceTruth, IssueTruth, SessionTruth
 from data.demo.writers import atif, chat, claude_code, codex, openclaw
 
@@ -42,32 +42,32 @@ def is_shared(flavor: Flavor) -> bool:
     return flavor in (Flavor.TAU, Flavor.DATACLAW)
 
 
-def shared_file(flavor: Flavor, stories: Sequence[Story]) -> Written:
+def shared_file(flavor: Flavor, sessions: Sequence[DemoSession]) -> Written:
     """The runs of a block as one list, or its exports as lines."""
-    block = stories[0].script.block
-    truths = tuple(story.truth for story in stories)
+    block = sessions[0].script.block
+    truths = tuple(session.truth for session in sessions)
     if flavor is Flavor.TAU:
         path = f"chat/runs-{block:05d}.json"
-        content = orjson.dumps([chat.run(story.script) for story in stories])
+        content = orjson.dumps([chat.run(session.script) for session in sessions])
         truths = tuple(
-            truth.model_copy(update={"session_id": f"task_{story.script.number}_trial_0"})
-            for truth, story in zip(truths, stories, strict=True)
+            truth.model_copy(update={"session_id": f"task_{session.script.number}_trial_0"})
+            for truth, session in zip(truths, sessions, strict=True)
         )
     else:
         path = f"chat/export-{block:05d}.jsonl"
-        content = _joined([chat.export(story.script) for story in stories])
+        content = _joined([chat.export(session.script) for session in sessions])
     return Written(FileTruth(path=path, outcome="read", label="chat", sessions=truths), content)
 
 
-def own_files(story: Story) -> list[Written]:
+def own_files(session: DemoSession) -> list[Written]:
     """The session's own log and what the plan puts beside it."""
-    script, row = story.script, story.row
+    script, row = session.script, session.row
     path = _path(script)
     truth = FileTruth(
-        path=path, outcome="read", label=LABELS[script.flavor], sessions=(story.truth,)
+        path=path, outcome="read", label=LABELS[script.flavor], sessions=(session.truth,)
     )
     if "resumed" in row.beside:
-        return _resumed(story, truth)
+        return _resumed(session, truth)
     lines = _lines(script)
     issues: list[IssueTruth] = []
     for name in row.damage:
@@ -76,7 +76,7 @@ def own_files(story: Story) -> list[Written]:
     written = Written(truth, _joined(lines) if _is_lines(script) else lines[0])
     found = [written]
     for name in row.beside:
-        found += _BESIDE[name](story, written)
+        found += _BESIDE[name](session, written)
     return found
 
 
@@ -182,73 +182,77 @@ def _unread(path: str, outcome: str, label: str, content: bytes = b"") -> Writte
     return Written(truth, content)
 
 
-def _copy(_: Story, written: Written) -> list[Written]:
+def _copy(_: DemoSession, written: Written) -> list[Written]:
     """The same bytes in another folder."""
     path = f"saved_copies/{written.truth.path}"
     return [_unread(path, "file.duplicate", written.truth.label, written.content)]
 
 
-def _bak(story: Story, written: Written) -> list[Written]:
+def _bak(session: DemoSession, written: Written) -> list[Written]:
     """A backup with one record more: another file, the same tasks."""
     more = {"type": "custom", "customType": "backup", "timestamp": "2025-01-01T00:00:00Z"}
-    session = story.truth.model_copy(update={"instances": _copies(story.truth.instances)})
+    session_truth = session.truth.model_copy(update={"instances": _copies(session.truth.instances)})
     path = f"{written.truth.path}.bak-20250101"
     truth = written.truth.model_copy(
-        update={"path": path, "sessions": (session,), "plants": ("backup",)}
+        update={"path": path, "sessions": (session_truth,), "plants": ("backup",)}
     )
     return [Written(truth, written.content + orjson.dumps(more) + b"\n")]
 
 
-def _readme(story: Story, _: Written) -> list[Written]:
+def _readme(session: DemoSession, _: Written) -> list[Written]:
     text = b"# Exported sessions\n\nOne folder per harness. Ask the desk before deleting.\n"
-    path = f"codex/desk-{story.script.block:05d}/README.md"
+    path = f"codex/desk-{session.script.block:05d}/README.md"
     return [_unread(path, "file.unsupported_format", "not_a_session_log", text)]
 
 
-def _gemini(story: Story, _: Written) -> list[Written]:
+def _gemini(session: DemoSession, _: Written) -> list[Written]:
     """A log of a harness that is not read."""
     document = {
-        "sessionId": story.script.session_id,
-        "projectHash": story.script.digest,
+        "sessionId": session.script.session_id,
+        "projectHash": session.script.digest,
         "startTime": "2025-03-04T09:00:00.000Z",
         "messages": [
             {"id": "1", "type": "user", "content": "Sum up the attached minutes."},
             {"id": "2", "type": "gemini", "content": "Here is the summary."},
         ],
     }
-    path = f"other/session-{story.script.block:05d}.json"
+    path = f"other/session-{session.script.block:05d}.json"
     return [_unread(path, "file.unsupported_format", "gemini", orjson.dumps(document))]
 
 
-def _trajectory(story: Story, written: Written) -> list[Written]:
-    record = {"traceSchema": "1", "runId": story.script.session_id, "event": "run.start"}
+def _trajectory(session: DemoSession, written: Written) -> list[Written]:
+    record = {"traceSchema": "1", "runId": session.script.session_id, "event": "run.start"}
     path = written.truth.path.partition(".jsonl")[0] + ".trajectory.jsonl"
     content = orjson.dumps(record) + b"\n"
     return [_unread(path, "file.unsupported_format", "openclaw_trajectory", content)]
 
 
-def _empty(story: Story, _: Written) -> list[Written]:
-    return [_unread(f"openclaw/empty-{story.script.block:05d}.jsonl", "file.empty", "empty")]
+def _empty(session: DemoSession, _: Written) -> list[Written]:
+    return [_unread(f"openclaw/empty-{session.script.block:05d}.jsonl", "file.empty", "empty")]
 
 
-def _link(story: Story, written: Written) -> list[Written]:
-    path = f"pi/latest-{story.script.block:05d}.jsonl"
+def _link(session: DemoSession, written: Written) -> list[Written]:
+    path = f"pi/latest-{session.script.block:05d}.jsonl"
     found = _unread(path, "file.symlink", "symlink")
     return [replace(found, link=written.truth.path.removeprefix("pi/"))]
 
 
-def _sub_agent(story: Story, written: Written) -> list[Written]:
+def _sub_agent(session: DemoSession, written: Written) -> list[Written]:
     """The log of a helper that the session's agent started; its prompts are no tasks."""
-    agent_id, lines = claude_code.write_sub_agent(story.script)
-    session = SessionTruth(session_id=f"agent-{agent_id}", n_human_turns=0, is_sub_agent=True)
+    agent_id, lines = claude_code.write_sub_agent(session.script)
+    session_truth = SessionTruth(session_id=f"agent-{agent_id}", n_human_turns=0, is_sub_agent=True)
     path = f"{written.truth.path.removesuffix('.jsonl')}/subagents/agent-{agent_id}.jsonl"
     truth = FileTruth(
-        path=path, outcome="read", label="claude_code", sessions=(session,), plants=("sub_agent",)
+        path=path,
+        outcome="read",
+        label="claude_code",
+        sessions=(session_truth,),
+        plants=("sub_agent",),
     )
     return [Written(truth, _joined(lines))]
 
 
-_BESIDE: dict[str, Callable[[Story, Written], list[Written]]] = {
+_BESIDE: dict[str, Callable[[DemoSession, Written], list[Written]]] = {
     "copy": _copy,
     "bak": _bak,
     "readme": _readme,
@@ -260,17 +264,17 @@ _BESIDE: dict[str, Callable[[Story, Written], list[Written]]] = {
 }
 
 
-def _resumed(story: Story, truth: FileTruth) -> list[Written]:
+def _resumed(session: DemoSession, truth: FileTruth) -> list[Written]:
     """A log of the first task, and the log of the resumed session that replays it and goes on."""
-    script, instances = story.script, story.truth.instances
+    script, instances = session.script, session.truth.instances
     kept = next(at for at, e in enumerate(script.events) if isinstance(e, Human) and e.task == 1)
     first = replace(script, events=script.events[:kept])
-    before = story.truth.model_copy(
+    before = session.truth.model_copy(
         update={"n_human_turns": len(first.human_turns()), "instances": instances[:1]}
     )
     session_id = f"{script.session_id[:-4]}{'beef'}"
     again = (*_copies(instances[:1]), *instances[1:])
-    after = story.truth.model_copy(update={"session_id": session_id, "instances": again})
+    after = session.truth.model_copy(update={"session_id": session_id, "instances": again})
     folder, _, _ = truth.path.rpartition("/")
     path = f"{folder}/resumed/{session_id}.jsonl"
     update = {"path": path, "sessions": (after,), "plants": ("replayed_prefix",)}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from flows import progress
-from flows.progress import duration, rate, track
+from data import progress
+from data.progress import duration, rate, track
 
 
 class Clock:
@@ -33,7 +33,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 def test_without_a_terminal_there_is_a_line_now_and_then(
     shown: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flows.progress.time.monotonic", Clock())
+    monkeypatch.setattr("data.progress.time.monotonic", Clock())
     assert list(track(range(5), "mask", 5)) == [0, 1, 2, 3, 4]
     assert shown.getvalue().splitlines() == [
         "mask: 2 of 5, 6.0/min, about 30 s left",

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.signals.clustering import NOISE, cluster
+from construction.signals.assign import NOISE, cluster
 from construction.signals.config import ClusterConfig
 from construction.signals.embedding import Vectors, unit
 
