@@ -39,8 +39,8 @@ from data.run_store import StageOutput
 from data.snapshot import layout
 from data.stage_tables import write_stage_tables
 from flows.model_calls import asked_with, cost_rows, open_client, settled
+from flows.prefect_adapter import keep_table, stage
 from flows.run import Run
-from flows.steps import keep_table, stage
 
 REVIEW = "review"
 Rounds = dict[str, list[Round]]

@@ -40,9 +40,9 @@ from flows.judging_stages import (
     write_labelled,
 )
 from flows.model_calls import asked_with, cost_rows, one_budget, open_client, said, settled
+from flows.prefect_adapter import keep_table, lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
-from flows.steps import keep_table, lane, stage
 
 if TYPE_CHECKING:
     from construction.judging.llm import Client

@@ -17,8 +17,8 @@ from data.releases import changes_between, facts_of_release, previous_release
 from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.release import (
     Authorization,
-    Books,
     BuildFacts,
+    LedgerTables,
     PrivacyStamp,
     Release,
     SnapshotRef,
@@ -141,7 +141,7 @@ def _release(
             release_key_digest=run.key_id,
             seed=recipe.release.seed,
         ),
-        books=_records(folders),
+        ledger_tables=_records(folders),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
@@ -158,9 +158,9 @@ def _release(
     )
 
 
-def _records(folders: Sequence[Path]) -> Books:
+def _records(folders: Sequence[Path]) -> LedgerTables:
     records = read_records(folders)
-    return Books(records.ledger, records.verdicts, records.lineage, records.tallies, GATES)
+    return LedgerTables(records.ledger, records.verdicts, records.lineage, records.tallies, GATES)
 
 
 def _tools() -> dict[str, Any]:

@@ -16,7 +16,6 @@ from pydantic import Field
 
 from construction.judging.calls.contracts import Image
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.block import Cleaner
 from construction.judging.model.contracts import (
     Answer,
     Asker,
@@ -25,7 +24,7 @@ from construction.judging.model.contracts import (
     JudgeReason,
     PromptedConfig,
 )
-from construction.judging.model.prompt import load_prompt
+from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.statements.answers.check import check_answer
 from construction.statements.questions.ambiguity import Slots, rivals
 from construction.statements.questions.contracts import Question, Sharpening
