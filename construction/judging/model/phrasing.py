@@ -29,8 +29,8 @@ from construction.statements.answers.check import check_answer
 from construction.statements.questions.ambiguity import Slots, rivals
 from construction.statements.questions.contracts import Question, Sharpening
 from construction.statements.questions.index import Database
+from construction.statements.questions.naming import period_words
 from construction.statements.questions.signs import phrases_of
-from construction.statements.questions.times import period_words
 from construction.statements.questions.wording import comparable, has_foreign_letters
 from data.snapshot.neutralise import visible
 

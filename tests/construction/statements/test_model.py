@@ -5,8 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from construction.statements.cleaning import plain_texts
-from construction.statements.model import SEPARATOR, TABLES, Statements
+from construction.statements.model import SEPARATOR, TABLES, Statements, plain_texts
 
 
 def statements(label: str, name: str) -> Statements:

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from construction.statements.readers.sec.config import SecConfig
+from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
 from construction.statements.readers.sec.frames import TableFrame
-from construction.statements.readers.sec.reasons import STAGE, SecReason
 from construction.statements.readers.sec.source import SourceTable
 from data.contracts import LedgerRow, Outcome, Scalar, StageKind, StageTally
 from data.ledger import close, tally

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.labels.lookup import default_table, fold, load_table, translate
+from construction.statements.labels import default_table, fold, load_table, translate
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
 
-PAIRS = Path(__file__).with_name("pairs.tsv")
+PAIRS = Path(__file__).with_name("label_pairs.tsv")
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
 # Parts that compositions are made of, and letters that no table knows.
 _PARTS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from construction.statements.readers.sec.reasons import SecReason
-from construction.statements.readers.sec.units import unit_of
+from construction.statements.readers.sec.contracts import SecReason
+from construction.statements.readers.sec.facts import unit_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from construction.statements.categories.assign import (
+from construction.statements.categories import (
     Category,
     Rule,
     assign,

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from benchmarks.sampler_fit import fit_of_counts, fit_of_samples
 from data.errors import InputError
 from data.randomness import keyed_generator
-from selection.sampling.design import (
+from selection.sampling.systematic import (
+    draw_fixed,
+    draw_with_replacement,
     expected_draws,
     inclusion_probabilities,
+    systematic,
     with_replacement_inclusion,
 )
-from selection.sampling.systematic import draw_fixed, draw_with_replacement, systematic
 from selection.sampling.tree import leaf_probabilities
 
 WEIGHTS = st.lists(st.floats(1e-4, 1e3), min_size=1, max_size=30)
