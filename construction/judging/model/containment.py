@@ -17,7 +17,7 @@ from construction.judging.model.contracts import (
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.injection import case_addresses_judge, unaddressed
 from construction.judging.model.prompt import HIDDEN, case_content, load_prompt
@@ -36,7 +36,7 @@ _CORRECTED = frozenset({FactKind.NUMBER, FactKind.DATE})
 def judge_containment(
     cases: Sequence[Case],
     client: Asker,
-    config: PromptedConfig,
+    config: ModelStagesConfig,
     second: SecondOpinion | None = None,
 ) -> list[Judged[Containment]]:
     """The verdict on each case, in order.
@@ -58,7 +58,7 @@ def rules_verdict(config: rules.ContainmentConfig) -> SecondOpinion:
 
 
 def containment_stage(
-    config: PromptedConfig, second: SecondOpinion | None = None
+    config: ModelStagesConfig, second: SecondOpinion | None = None
 ) -> Stage[Case, Containment, Containment]:
     """The stage, for callers that want its requests or checks alone."""
     return Stage(
@@ -80,7 +80,7 @@ def fact_against(case: Case) -> ContainmentReason | None:
 
 
 def _check(
-    case: Case, answer: Containment, config: PromptedConfig, second: SecondOpinion | None
+    case: Case, answer: Containment, config: ModelStagesConfig, second: SecondOpinion | None
 ) -> Checked[Containment] | Fault:
     if answer.self_contained != (answer.reason_code is ContainmentReason.SELF_CONTAINED):
         return Fault(JudgeReason.CONTRADICTION, answer.reason_code)
@@ -104,7 +104,9 @@ def _overruled(fact: ContainmentReason) -> Containment:
     )
 
 
-def _with_rewrite(case: Case, answer: Containment, config: PromptedConfig) -> Checked[Containment]:
+def _with_rewrite(
+    case: Case, answer: Containment, config: ModelStagesConfig
+) -> Checked[Containment]:
     """The verdict, without a rewritten prompt that will not do."""
     if answer.rewritten_prompt is None:
         return Checked(answer)
@@ -121,7 +123,7 @@ def shown(rewritten: str) -> str:
     return visible(HIDDEN.sub("", rewritten)).strip()
 
 
-def check_rewrite(rewritten: str, case: Case, config: PromptedConfig) -> Fault | None:
+def check_rewrite(rewritten: str, case: Case, config: ModelStagesConfig) -> Fault | None:
     """What is wrong with a rewritten prompt: length, language, inventions, losses by name."""
     if not rewritten.strip():
         return Fault(JudgeReason.EMPTY)

@@ -19,7 +19,7 @@ from construction.judging.model.contracts import (
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from data.contracts import Criterion, Deliverable, Evidence, Rubric
@@ -63,14 +63,14 @@ class GradingAnswer(Answer):
     semantic: bool
 
 
-def lay_down_grading(
-    cases: Sequence[Case], client: Asker, config: PromptedConfig
+def write_rubric_by_model(
+    cases: Sequence[Case], client: Asker, config: ModelStagesConfig
 ) -> list[Judged[Grading]]:
     """Deliverables, rubric, hard rules and kinds of evidence of each case, in order."""
     return ask(grading_stage(config), cases, client)
 
 
-def grading_stage(config: PromptedConfig) -> Stage[Case, GradingAnswer, Grading]:
+def grading_stage(config: ModelStagesConfig) -> Stage[Case, GradingAnswer, Grading]:
     """The stage, for callers that want its requests or checks alone."""
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from construction.judging.model.contracts import (
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from construction.judging.rules.words import table
@@ -78,14 +78,14 @@ class TaxonomyAnswer(Answer):
 
 
 def classify(
-    cases: Sequence[Case], client: Asker, config: PromptedConfig, catalogue: Catalogue
+    cases: Sequence[Case], client: Asker, config: ModelStagesConfig, catalogue: Catalogue
 ) -> list[Judged[Taxonomy]]:
     """The labels of each case, in order. A family that a case has already stays."""
     return ask(taxonomy_stage(config, catalogue), cases, client)
 
 
 def taxonomy_stage(
-    config: PromptedConfig, catalogue: Catalogue
+    config: ModelStagesConfig, catalogue: Catalogue
 ) -> Stage[Case, TaxonomyAnswer, Taxonomy]:
     """The stage, for callers that want its requests or checks alone."""
     return Stage(
@@ -112,7 +112,7 @@ def _lines(table: Mapping[str, str]) -> str:
 
 
 def _check_labels(
-    case: Case, answer: TaxonomyAnswer, config: PromptedConfig, catalogue: Catalogue
+    case: Case, answer: TaxonomyAnswer, config: ModelStagesConfig, catalogue: Catalogue
 ) -> Checked[Taxonomy] | Fault:
     family = answer.task_family
     strange = [
@@ -140,7 +140,7 @@ def _check_labels(
     )
 
 
-def _label(choice: Choice, config: PromptedConfig) -> Label:
+def _label(choice: Choice, config: ModelStagesConfig) -> Label:
     return Label(
         value=choice.label,
         confidence=round(choice.confidence, 9),
@@ -172,7 +172,7 @@ class ClassAnswer(Answer):
 
 
 def name_classes(
-    groups: Sequence[TaskGroup], client: Asker, config: PromptedConfig
+    groups: Sequence[TaskGroup], client: Asker, config: ModelStagesConfig
 ) -> list[Judged[TaskClass]]:
     """A task class per group, in order; of groups that got one name only the first keeps it.
 
@@ -191,7 +191,7 @@ def name_classes(
     return [unique[one.item_id] for one in judged]
 
 
-def class_stage(config: PromptedConfig) -> Stage[TaskGroup, ClassAnswer, TaskClass]:
+def class_stage(config: ModelStagesConfig) -> Stage[TaskGroup, ClassAnswer, TaskClass]:
     """The stage, for callers that want its requests or checks alone."""
     return Stage(
         prompt=load_prompt("task_class"),
@@ -202,7 +202,7 @@ def class_stage(config: PromptedConfig) -> Stage[TaskGroup, ClassAnswer, TaskCla
     )
 
 
-def _group_content(group: TaskGroup, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+def _group_content(group: TaskGroup, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
     def texts(several: Sequence[str], most: int, place: str) -> list[str]:
         return [cleaner.text(text, config.member_chars, place) for text in sorted(several)[:most]]
 

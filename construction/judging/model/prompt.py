@@ -25,7 +25,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from construction.judging.contracts import Case
-from construction.judging.model.contracts import PromptedConfig
+from construction.judging.model.contracts import ModelStagesConfig
 from data.canonical import digest
 from data.contracts import Fixture
 from data.errors import ConfigError
@@ -105,7 +105,7 @@ def indented(value: Any, margin: str = "\n") -> str:
     return json.dumps(value)
 
 
-def case_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+def case_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
     """What a judge reads of a case: words, what was said before, files, the agent's last words."""
     candidate = case.candidate
     return {
@@ -134,7 +134,7 @@ def case_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[s
     }
 
 
-def files_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> list[dict[str, Any]]:
+def files_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> list[dict[str, Any]]:
     """The input files: path, size, type and how they begin; those beyond the limit are counted."""
     fixtures = sorted(case.candidate.fixtures, key=lambda fixture: fixture.path)
     shown = [_file(fixture, case, cleaner, config) for fixture in fixtures[: config.files]]
@@ -143,7 +143,9 @@ def files_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> list[
     return shown
 
 
-def _file(fixture: Fixture, case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+def _file(
+    fixture: Fixture, case: Case, cleaner: Cleaner, config: ModelStagesConfig
+) -> dict[str, Any]:
     begins = case.excerpts.get(fixture.path, "")
     return {
         "path": cleaner.text(fixture.path, config.path_chars, "input_files"),
