@@ -20,12 +20,12 @@ from benchmarks.agreement import Interval, accuracy, agreement
 from construction.judging.contracts import Case
 from construction.judging.model.containment import rules_opinion
 from construction.judging.rules.containment import ContainmentConfig
-from construction.judging.rules.roles import TaxonomyConfig, role_of
-from construction.sessions.mechanical import MechanicalConfig
-from construction.sessions.package import Identity, package
+from construction.judging.rules.taxonomy import TaxonomyConfig, role_of
+from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.packaging.package import Identity, package
+from construction.sessions.packaging.survivors import Survivor, read_survivors
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
-from construction.sessions.survivors import Survivor, read_survivors
 from data.contracts import Disclosure
 from data.demo import generate
 
@@ -52,7 +52,7 @@ def labels() -> dict[str, Row]:
 
 
 def instances(material: Path, work: Path) -> Iterator[Survivor]:
-    """The survivors of the mechanical gates, of the material and of the demo."""
+    """The survivors of the local gates, of the material and of the demo."""
     demo = work / "demo"
     generate(demo, _DEMO_SIZE, _DEMO_SEED)
     yield from _survivors(material, (), work / "material")
@@ -65,7 +65,7 @@ def _survivors(source: Path, roots: tuple[Path, ...], work: Path) -> list[Surviv
     for number, shard in enumerate(shards(files, 64 << 20)):
         out = work / str(number)
         out.mkdir(parents=True)
-        process_shard(ShardJob(tuple(shard), roots, MechanicalConfig(), bytes(32)), out)
+        process_shard(ShardJob(tuple(shard), roots, LocalGatesConfig(), bytes(32)), out)
         outs.append(out)
     return read_survivors(outs)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from construction.judging.contracts import Case
 from construction.judging.preflight import PreflightConfig
-from construction.sessions.candidates import package_survivors
 from construction.sessions.gates.network import NetworkConfig
-from construction.sessions.mechanical import MechanicalConfig
-from construction.sessions.package import Identity
+from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.packaging.candidates import package_survivors
+from construction.sessions.packaging.package import Identity
+from construction.sessions.packaging.survivors import drop_copies, read_survivors, unpack_fixtures
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
-from construction.sessions.survivors import drop_copies, read_survivors, unpack_fixtures
 from data.contracts import Disclosure
 from data.demo import generate
 from flows.judging_stages import with_excerpts, write_cases
@@ -46,7 +46,7 @@ def _from_demo(sessions: int, work: Path) -> list[Case]:
         out = work / "shards" / str(number)
         out.mkdir(parents=True)
         roots = (work / "demo" / "files",)
-        process_shard(ShardJob(tuple(shard), roots, MechanicalConfig(), bytes(32)), out)
+        process_shard(ShardJob(tuple(shard), roots, LocalGatesConfig(), bytes(32)), out)
         outs.append(out)
     survivors, _ = drop_copies(read_survivors(outs))
     identities = (Identity(f"s-{n:05d}", "demo", Disclosure.PUBLIC) for n in range(len(survivors)))

@@ -33,13 +33,13 @@ RUNS = 3
 
 def ours(corpus: Path, workers: int) -> tuple[int, int]:
     """Run the lane over a corpus; returns the bytes of the logs read, and the peak of a worker."""
-    from construction.sessions.mechanical import MechanicalConfig
+    from construction.sessions.local_gates import LocalGatesConfig
     from construction.sessions.scan import scan, shards
     from construction.sessions.shard import ShardJob
-    from flows.sharding import map_shards
+    from data.sharding import map_shards
 
     files = scan([corpus / "sessions"])
-    config = MechanicalConfig()
+    config = LocalGatesConfig()
     roots = (corpus / "files",)
     with tempfile.TemporaryDirectory() as out:
         jobs = [

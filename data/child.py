@@ -41,15 +41,15 @@ class ChildLimits:
     answer_bytes: int = 1 << 30
 
 
-class _Nursery:
-    """Where this process's children of one module come from (`data.nursery`)."""
+class _ForkServer:
+    """Where this process's children of one module come from (`data.fork_server`)."""
 
     def __init__(self, module: str) -> None:
         self._ours, theirs = socket.socketpair()
         self._lock = threading.Lock()
         with theirs:
             subprocess.Popen(  # noqa: S603 — this interpreter and a fixed module
-                [sys.executable, "-m", "data.nursery", module],
+                [sys.executable, "-m", "data.fork_server", module],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -72,14 +72,14 @@ class _Nursery:
     def _answer(self) -> int:
         answer = self._ours.recv(_WORD)
         if not answer:
-            raise ChildFailed("the nursery ended")
+            raise ChildFailed("the fork server ended")
         return int(answer)
 
 
 @cache
-def _nursery(module: str, _process: int) -> _Nursery:
+def _fork_server(module: str, _process: int) -> _ForkServer:
     """One per module and process: a fork of this process must have its own."""
-    return _Nursery(module)
+    return _ForkServer(module)
 
 
 class Child:
@@ -90,16 +90,16 @@ class Child:
 
     def __init__(self, module: str, limits: ChildLimits) -> None:
         self._limits = limits
-        self._nursery = _nursery(module, os.getpid())
+        self._fork_server = _fork_server(module, os.getpid())
         theirs_in, ours_in = os.pipe()
         ours_out, theirs_out = os.pipe()
         self._in, self._out = os.fdopen(ours_in, "wb"), os.fdopen(ours_out, "rb")
         arguments = [str(limits.seconds), str(limits.memory_bytes)]
         try:
-            self._pid = self._nursery.spawn(arguments, [theirs_in, theirs_out])
+            self._pid = self._fork_server.spawn(arguments, [theirs_in, theirs_out])
         except (ChildFailed, OSError) as error:
             self._close()
-            _nursery.cache_clear()  # the next child has a new one
+            _fork_server.cache_clear()  # the next child has a new one
             raise ChildFailed(type(error).__name__) from None
         finally:
             os.close(theirs_in)
@@ -123,7 +123,7 @@ class Child:
 
     def _end(self) -> None:
         with suppress(ChildFailed, OSError):
-            self._nursery.end(self._pid)
+            self._fork_server.end(self._pid)
 
     def _close(self) -> None:
         for stream in (self._in, self._out):

@@ -9,12 +9,11 @@ from io import TextIOWrapper
 from typing import Annotated
 
 import typer
-from typer._click.exceptions import ClickException, NoArgsIsHelpError
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from data.errors import BenchmintError, place
-from flows.commands.table import add_commands
+from flows.commands.table import CommandGroup, add_commands
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _AGAIN = "Add --debug to see the traceback."
@@ -24,7 +23,7 @@ _SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
 
 app = typer.Typer(
     help="Mint agent benchmarks: raw sessions in, an audited and verified snapshot out.",
-    no_args_is_help=True,
+    cls=CommandGroup,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -41,11 +40,11 @@ def options(
 ) -> None:
     """Options of every command (`--debug` is taken by `main`, wherever it stands)."""
     if quiet:
-        from flows.progress import hush
+        from data.progress import hush
 
         hush()
     if verbose:
-        from flows.logs import tell_all
+        from data.logs import tell_all
 
         tell_all()
 
@@ -58,13 +57,10 @@ def main() -> None:
         os.environ[_SHELL_IS_NAMED] = "1"
     try:
         sys.exit(_program()(arguments, standalone_mode=False))
-    except NoArgsIsHelpError as error:
-        print(error.format_message())
-        sys.exit(2)
     except typer.Abort:
         print("aborted", file=sys.stderr)
         sys.exit(1)
-    except ClickException as error:
+    except typer.TyperException as error:
         _fail(f"{error.format_message().rstrip('.')}. See `benchmint --help`.")
     except Exception as error:
         if debug:

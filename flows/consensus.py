@@ -37,10 +37,10 @@ from data.canonical import digest
 from data.contracts import Scalar, StageKind
 from data.run_store import StageOutput
 from data.snapshot import layout
+from data.stage_tables import write_stage_tables
 from flows.model_calls import asked_with, cost_rows, open_client, settled
+from flows.prefect_adapter import keep_table, stage
 from flows.run import Run
-from flows.stage_books import write_books
-from flows.steps import keep_table, stage
 
 REVIEW = "review"
 Rounds = dict[str, list[Round]]
@@ -73,7 +73,7 @@ def ask_annotators(run: Run, cases: Sequence[Case], decisions: Decisions) -> Con
     routed = route(ids, voices, config, decided=decided)
     write_items(run.private / REVIEW, _disputed(cases, rounds, undecided, config))
     keep_table("consensus-rounds", [asdict(one) for one in routed.funnel])
-    write = partial(_write_books, ids, routed)
+    write = partial(_write_tables, ids, routed)
     output = run.store.run(STAGE, run.store.key(STAGE, ids, list(routed.ledger)), write)
     kept = {one.item_id: one for one in routed.admitted}
     admitted = [case for case in cases if case.candidate.task_id in kept]
@@ -86,8 +86,8 @@ def ask_annotators(run: Run, cases: Sequence[Case], decisions: Decisions) -> Con
     return Consented(admitted, verdicts, judge, output, costs, inputs)
 
 
-def _write_books(ids: Sequence[str], routed: Routed, out: Path) -> None:
-    write_books(out, StageKind.FILTER, ids, routed.ledger, stage=STAGE, unit=UNIT)
+def _write_tables(ids: Sequence[str], routed: Routed, out: Path) -> None:
+    write_stage_tables(out, StageKind.FILTER, ids, routed.ledger, stage=STAGE, unit=UNIT)
 
 
 def _hold_rounds(
@@ -148,7 +148,7 @@ def _answers(
     asking = replace(run, recipe=run.recipe.model_copy(update={"judging": judging}))
     with open_client(asking, masked=True) as client:
         second = rules_opinion(config.containment)
-        judged = settled(judge_anew(due, known, client, judging.asked, second))
+        judged = settled(judge_anew(due, known, client, judging.stage_settings, second))
     return judged, asked_with(asking)
 
 

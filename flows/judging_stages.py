@@ -15,7 +15,7 @@ from construction.judging.judge import completed, contained
 from construction.judging.model.asking import rows
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.contracts import Judged
-from construction.judging.model.task_class import STAGE as TASK_CLASS
+from construction.judging.model.labels import TASK_CLASS
 from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
 from construction.judging.review import with_decisions as decided
 from data.atomic import write_bytes
@@ -29,7 +29,7 @@ from data.contracts import (
     TaskClass,
     Verdict,
 )
-from flows.stage_books import write_books
+from data.stage_tables import write_stage_tables
 
 LABELS = "labels"
 _CASES, _KEPT = "cases.jsonl", "kept.jsonl"
@@ -91,7 +91,7 @@ def write_contained(
         if one.value is not None and one.value.self_contained
     ]
     _write(out / _KEPT, kept)
-    write_books(
+    write_stage_tables(
         out,
         StageKind.FILTER,
         [case.candidate.task_id for case in cases],
@@ -133,7 +133,7 @@ def write_labelled(cases: Sequence[Case], told: Labelled, decisions: Decisions, 
     _write(out / _KEPT, done)
     _write_names(out, told.names)
     ids = [case.candidate.task_id for case in cases]
-    write_books(out, StageKind.FILTER, ids, books, stage=LABELS, unit="candidate")
+    write_stage_tables(out, StageKind.FILTER, ids, books, stage=LABELS, unit="candidate")
 
 
 def _marked(candidate: Candidate, told: Labelled) -> Candidate:
@@ -156,7 +156,7 @@ def _write_names(out: Path, names: Sequence[Judged[TaskClass]]) -> None:
     # In parentheses, as names of groups: where the rules named a class, its id is public.
     groups = [replace(one, item_id=f"({one.item_id})") for one in names]
     ids, told = [one.item_id for one in groups], rows(TASK_CLASS, "group", groups)
-    write_books(folder, StageKind.FILTER, ids, told, stage=TASK_CLASS, unit="group")
+    write_stage_tables(folder, StageKind.FILTER, ids, told, stage=TASK_CLASS, unit="group")
 
 
 def read_labelled(folder: Path) -> tuple[Candidate, ...]:

@@ -13,16 +13,21 @@ from anonymization.documents.document import learn, mask_bytes, masked_path, pie
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from construction.sessions.fixtures.store import FixtureStore
-from construction.sessions.private_texts import texts_of, with_texts
-from construction.sessions.survivors import Survivor, unpack_fixtures, write_survivors
+from construction.sessions.packaging.survivors import (
+    Survivor,
+    texts_of,
+    unpack_fixtures,
+    with_texts,
+    write_survivors,
+)
 from data.canonical import digest, keyed_digest
 from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict
 from data.ledger import deciding, gated_row
 from data.schemas import MASKED_SPANS
+from data.stage_tables import write_stage_tables
 from data.tables import write_rows
 from flows.mask_texts import masked_text, text_edits
 from flows.masking_recipe import MaskingRecipe
-from flows.stage_books import write_books
 
 STAGE = "masking"
 FIXTURES, VAULTS = "fixtures", "vaults"
@@ -97,7 +102,7 @@ class _Shard:
         """The books, the survivors and the audit."""
         self._store.close()
         ids = [survivor.instance.instance_id for of in self._job.sessions for survivor in of]
-        write_books(
+        write_stage_tables(
             self._out,
             StageKind.FILTER,
             ids,

@@ -11,7 +11,7 @@ from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, shifted
 from anonymization.text.restore import applied
-from construction.sessions.mention_spans import find_file_spans
+from construction.sessions.mentions.spans import find_file_spans
 
 _COMPONENT = re.compile(r"[^/\\]+")
 

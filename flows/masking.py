@@ -10,24 +10,24 @@ from pathlib import Path
 import polars as pl
 
 from construction.sessions.gates.network import ProbeResult
-from construction.sessions.probe.freeze import frozen_path
-from construction.sessions.reach import with_frozen_pages
-from construction.sessions.survivors import Survivor, read_survivors
+from construction.sessions.network.captures import frozen_path
+from construction.sessions.network.reach import with_frozen_pages
+from construction.sessions.packaging.survivors import Survivor, read_survivors
 from data.canonical import canonical_json
 from data.contracts import Candidate, Outcome, StageKind
 from data.ledger import deciding, gated_row
 from data.payload import dump_instance
+from data.pool import Pool
 from data.run_store import StageOutput
+from data.stage_tables import write_stage_tables
 from flows.guarded import Guarded, digest_of, sought_in
 from flows.leak_check import STAGE as CHECK
 from flows.leak_check import judge, leaks_of, places
 from flows.mask_shard import STAGE, MaskJob, mask_shard
 from flows.masking_recipe import MaskingRecipe, with_approvals
+from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards
-from flows.stage_books import write_books
-from flows.steps import stage
-from flows.stored_pool import StoredPool
 
 _SHARD = 8  # sessions: few enough that every worker has some, and progress shows
 
@@ -71,7 +71,7 @@ def _key(run: Run, part: Sequence[Sequence[Survivor]], config: MaskingRecipe) ->
 
 @stage("leak-check")
 def check_leaks(
-    run: Run, pool: StoredPool, masked: Sequence[StageOutput]
+    run: Run, pool: Pool, masked: Sequence[StageOutput]
 ) -> tuple[list[Candidate], StageOutput]:
     """Drop the candidates that still hold a private value, their own or another session's."""
     sought = sought_in(run, [output.path for output in masked])
@@ -83,7 +83,7 @@ def check_leaks(
     return [candidate for candidate in pool.candidates if candidate.task_id in ids], output
 
 
-def _write_check(pool: StoredPool, sought: Guarded, out: Path) -> None:
+def _write_check(pool: Pool, sought: Guarded, out: Path) -> None:
     found = [(one.task_id, leaks_of(one, pool.fixtures, sought)) for one in pool.candidates]
     verdicts = [(task_id, judge(leaks)) for task_id, leaks in found]
     rows = [
@@ -92,4 +92,4 @@ def _write_check(pool: StoredPool, sought: Guarded, out: Path) -> None:
     ]
     ids = [candidate.task_id for candidate in pool.candidates]
     kind = StageKind.FILTER
-    write_books(out, kind, ids, rows, verdicts=verdicts, stage=CHECK, unit="candidate")
+    write_stage_tables(out, kind, ids, rows, verdicts=verdicts, stage=CHECK, unit="candidate")

@@ -24,17 +24,16 @@ from construction.statements.enrichment.raster import render_png
 from construction.statements.questions.candidates import candidate_of
 from construction.statements.questions.contracts import Question
 from construction.statements.questions.index import index_database
-from construction.statements.questions.output import numbers_of, write_questions
-from construction.statements.questions.stored import stored_questions
+from construction.statements.questions.output import numbers_of, stored_questions, write_questions
 from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, Scalar, StageKind
+from data.pool import write_pool
 from data.run_store import StageOutput
+from data.stage_tables import write_stage_tables
 from flows.model_calls import asked_with, cost_rows, open_client, said, settled
 from flows.run import Run
-from flows.stage_books import write_books
-from flows.stored_pool import write_pool
 
 STAGE = phrasing.STAGE
 REPORT = "phrasing.json"
@@ -71,7 +70,7 @@ def phrase_questions(run: Run, asked: Path, database: Path, pages: Path) -> Phra
     shown = _pictures(run, questions, pages) if model.sees_images else {}
     public = all(one.company.disclosure == Disclosure.PUBLIC for one in questions)
     with open_client(run, masked=public) as client:
-        config = run.recipe.judging.asked
+        config = run.recipe.judging.stage_settings
         worded = phrasing.phrase_questions(questions, index, client, config, shown)
         inputs = {"model-replies-questions": client.replies_digest()}
     costs = cost_rows(asked_with(run), {STAGE: settled(worded)})
@@ -116,7 +115,7 @@ def _write(
         LedgerRow(STAGE, "point", one.item_id, Outcome.KEPT, reason=one.reason) for one in worded
     ]
     ids = [one.point_id for one in questions]
-    write_books(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="point")
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="point")
     refused = Counter(str(one.reason) for one in worded if one.reason is not None)
     taken = 0 if judge == "rules" else len(worded) - refused.total()
     report = {"judge": judge, "reworded": taken, "not_taken": dict(sorted(refused.items()))}

@@ -19,9 +19,9 @@ from typing import Any, NoReturn, TypeVar
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.phrasing import STAGE as PHRASE
 from construction.judging.model.prefilters import STAGE as IDEAS
-from construction.sessions.candidates import STAGE as PACKAGE
-from construction.sessions.probe.transport import Wire
-from construction.sessions.reach import STAGE as NETWORK
+from construction.sessions.network.reach import STAGE as NETWORK
+from construction.sessions.network.transport import Wire
+from construction.sessions.packaging.candidates import STAGE as PACKAGE
 from data.errors import BenchmintError, ReleaseError
 from data.run_store import RunStore, StageOutput
 from data.stage_key import StageKey
@@ -33,6 +33,7 @@ from flows.mask_shard import STAGE as MASK
 from flows.mixture import MixtureRef
 from flows.plan_aside import aside
 from flows.plan_reasons import reason
+from flows.prefect_adapter import without_prefect
 from flows.questions import ASK, READ
 from flows.recipe import Recipe, Runtime
 from flows.run import PLANNED, Planned, code_version, open_run
@@ -41,7 +42,6 @@ from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
-from flows.steps import without_prefect
 from flows.table_files import FIND
 from flows.table_release import JUDGE
 from flows.table_stages import ANONYMIZE

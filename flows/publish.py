@@ -18,12 +18,13 @@ from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.release import (
     Authorization,
     BuildFacts,
+    LedgerTables,
     PrivacyStamp,
     Release,
     SnapshotRef,
 )
+from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
-from flows.books import read_books
 from flows.guarded import sought_in
 from flows.lanes import LanePool
 from flows.leak_check import guard_release
@@ -140,7 +141,7 @@ def _release(
             release_key_digest=run.key_id,
             seed=recipe.release.seed,
         ),
-        books=read_books(folders, GATES),
+        ledger_tables=_records(folders),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
@@ -155,6 +156,11 @@ def _release(
         pictures=pictures_of(mixture, chosen.report),
         run_info=dict(run_info) | {"judging": list(pool.costs)} | _tools(),
     )
+
+
+def _records(folders: Sequence[Path]) -> LedgerTables:
+    records = read_records(folders)
+    return LedgerTables(records.ledger, records.verdicts, records.lineage, records.tallies, GATES)
 
 
 def _tools() -> dict[str, Any]:

@@ -13,19 +13,15 @@ from pathlib import Path
 import orjson
 import polars as pl
 
-from construction.statements.categories.assign import assign, load_rules
-from construction.statements.cleaning import plain_texts
+from construction.statements.categories import assign, load_rules
 from construction.statements.enrichment.enrich import enrich, write_pictures
 from construction.statements.filters import filter_points
-from construction.statements.hierarchy.rebuild import rebuild
-from construction.statements.hierarchy.report import hierarchy_report
-from construction.statements.model import TABLES, Statements
+from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
+from construction.statements.model import TABLES, Statements, plain_texts
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.derive import derived_points
 from construction.statements.periods.fill import with_periods
-from construction.statements.questions.output import numbers_of
-from construction.statements.questions.schemas import QUESTIONS
-from construction.statements.questions.stored import store_questions
+from construction.statements.questions.output import QUESTIONS, numbers_of, store_questions
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.sec.read import read_sec
 from construction.statements.store import read_statements, write_statements
@@ -34,6 +30,7 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
 from data.errors import InputError
 from data.ledger import completed
+from data.pool import read_pool
 from data.run_store import StageOutput
 from data.snapshot.release import ReleasedTable
 from data.tables import (
@@ -49,7 +46,6 @@ from flows.lanes import LanePool
 from flows.phrasing import Phrased, phrase_questions
 from flows.recipe import QuestionsRecipe
 from flows.run import Run
-from flows.stored_pool import read_pool
 
 READ, ASK = "statements", "questions"
 DATABASE, ASKABLE, PAGES, REPORT = "tables", "askable.parquet", "pages", "questions.json"
@@ -179,7 +175,7 @@ def lane_pool(run: Run, read: StageOutput, asked: StageOutput, phrased: Phrased)
     tables["questions"] = ReleasedTable(folder / "public/questions.parquet", QUESTIONS.row)
     known = orjson.loads((asked.path / REPORT).read_bytes())
     return LanePool(
-        candidates=read_pool(folder).candidates,
+        candidates=read_pool([folder]).candidates,
         folders=[read.path, asked.path, folder],
         fixtures={},
         inputs={**input_digests(run), **phrased.inputs},

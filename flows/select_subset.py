@@ -11,20 +11,20 @@ from typing import Any
 
 import orjson
 
-from construction.signals.families_of_tasks import with_families
+from construction.signals.analyse import with_families
 from data.atomic import write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind
 from data.run_store import StageOutput
 from data.schemas import CANDIDATES
+from data.stage_tables import write_stage_tables
 from data.staging.tables import SCORES
 from data.tables import write_table
 from flows.choosing import Choice, Known, choose, family_of, last_release
 from flows.mixture import MixtureRef
+from flows.prefect_adapter import lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime, Runtime
 from flows.run import Run, open_run
-from flows.stage_books import write_books
-from flows.steps import lane, stage
 from selection.scores import ScoreMatrix, read_scores
 
 STAGE = "select"
@@ -88,7 +88,7 @@ def _choose(
     chosen = [candidate for candidate in pool if candidate.task_id in choice.taken]
     rows = [_row(candidate, choice) for candidate in pool]
     ids = [candidate.task_id for candidate in pool]
-    write_books(out, StageKind.CHOOSE, ids, rows, stage=STAGE, unit="candidate")
+    write_stage_tables(out, StageKind.CHOOSE, ids, rows, stage=STAGE, unit="candidate")
     records = (_record(candidate, candidate.task_id in choice.taken) for candidate in pool)
     write_table(out / "candidates.parquet", records, CANDIDATES.schema)
     if known.pilots is not None:

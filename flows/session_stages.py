@@ -9,36 +9,36 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from construction.sessions.candidates import STAGE as PACKAGE
-from construction.sessions.candidates import package_survivors
 from construction.sessions.gates.network import ProbeResult
-from construction.sessions.package import Identity
-from construction.sessions.probe.capture import Captures
-from construction.sessions.probe.run import probe_urls
-from construction.sessions.reach import STAGE as NETWORK
-from construction.sessions.reach import judge_reach, urls_of
-from construction.sessions.scan import ScannedFile, files_below, scan, shards
-from construction.sessions.shard import FIXTURES, ShardJob, process_shard
-from construction.sessions.survivors import (
+from construction.sessions.network.captures import Captures
+from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.reach import STAGE as NETWORK
+from construction.sessions.network.reach import judge_reach, urls_of
+from construction.sessions.packaging.candidates import STAGE as PACKAGE
+from construction.sessions.packaging.candidates import package_survivors
+from construction.sessions.packaging.package import Identity
+from construction.sessions.packaging.survivors import (
     Survivor,
     drop_copies,
     read_survivors,
     unpack_fixtures,
 )
+from construction.sessions.scan import ScannedFile, files_below, scan, shards
+from construction.sessions.shard import FIXTURES, ShardJob, process_shard
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
 from data.contracts import LedgerRow, StageKind
 from data.errors import ConfigError
 from data.payload import dump_instance
+from data.pool import Pool, read_pool, write_pool
 from data.run_store import StageOutput
 from data.schemas import FILES
+from data.stage_tables import write_stage_tables
 from data.tables import write_table
 from flows.judging_stages import with_excerpts, write_cases
+from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards
-from flows.stage_books import write_books
-from flows.steps import stage
-from flows.stored_pool import StoredPool, read_pool, write_pool
 
 
 @stage("scan")
@@ -74,7 +74,7 @@ def _write_scan(files: Sequence[ScannedFile], out: Path) -> None:
         for file in files
     ]
     ids = [file.relative for file in files]
-    write_books(out, StageKind.FILTER, ids, rows, stage="scan", unit="file")
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage="scan", unit="file")
     records = (
         {
             "path": file.relative,
@@ -92,7 +92,7 @@ def _write_scan(files: Sequence[ScannedFile], out: Path) -> None:
 @stage("recover-and-gate")
 def recover_and_gate(run: Run, files: Sequence[ScannedFile]) -> list[StageOutput]:
     """Shard by shard: read, recover, and measure the gates that need no network."""
-    config = run.recipe.sessions.mechanical
+    config = run.recipe.sessions.local_gates
     roots = tuple(sorted(path.resolve() for path in run.runtime.files))
     state = _state_of(roots)
     jobs = []
@@ -125,7 +125,7 @@ def keep_distinct(run: Run, gated: Sequence[Path]) -> tuple[list[Survivor], Stag
     ids = [survivor.instance.instance_id for survivor in survivors]
     told = [(row.item_id, row.outcome, row.evidence) for row in rows]
     write = partial(
-        write_books,
+        write_stage_tables,
         kind=StageKind.FILTER,
         ids_in=ids,
         rows=rows,
@@ -154,7 +154,7 @@ def probe_network(
         [survivor.instance.instance_id for survivor in survivors],
     ]
     write = partial(
-        write_books,
+        write_stage_tables,
         kind=StageKind.FILTER,
         ids_in=[survivor.instance.instance_id for survivor in survivors],
         rows=judged.rows,
@@ -166,7 +166,7 @@ def probe_network(
 
 
 @stage("package")
-def package_tasks(run: Run, survivors: Sequence[Survivor]) -> tuple[StoredPool, StageOutput]:
+def package_tasks(run: Run, survivors: Sequence[Survivor]) -> tuple[Pool, StageOutput]:
     """Package what is left into candidates, and ask of each whether it will do."""
     told = [
         run.recipe.sessions,
@@ -176,7 +176,7 @@ def package_tasks(run: Run, survivors: Sequence[Survivor]) -> tuple[StoredPool, 
     ]
     write = partial(_write_package, run, survivors)
     output = run.store.run(PACKAGE, run.store.key(PACKAGE, told), write)
-    return read_pool(output.path), output
+    return read_pool([output.path]), output
 
 
 def _write_package(run: Run, survivors: Sequence[Survivor], out: Path) -> None:
@@ -189,7 +189,7 @@ def _write_package(run: Run, survivors: Sequence[Survivor], out: Path) -> None:
         run.recipe.sessions.network,
         run.recipe.sessions.preflight,
     )
-    write_books(
+    write_stage_tables(
         out,
         StageKind.FILTER,
         [survivor.instance.instance_id for survivor in survivors],

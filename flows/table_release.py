@@ -24,9 +24,9 @@ from data.ledger import gated_row
 from data.run_store import StageOutput
 from data.snapshot import Picture
 from data.snapshot.release import ReleasedTable
+from data.stage_tables import write_stage_tables
 from flows.lanes import LanePool
 from flows.run import Run
-from flows.stage_books import write_books
 from flows.table_stages import (
     IDENTIFIERS,
     MEASURED,
@@ -86,7 +86,7 @@ def judge(run: Run, made: Path, sealed: bool) -> tuple[StageOutput, list[JudgedT
     def write(out: Path) -> None:
         ids = [row.item_id for row in rows]
         kind = StageKind.FILTER
-        write_books(out, kind, ids, rows, verdicts=verdicts, stage=JUDGE, unit="table")
+        write_stage_tables(out, kind, ids, rows, verdicts=verdicts, stage=JUDGE, unit="table")
 
     key = run.store.key(JUDGE, made.name, recipe.risk, recipe.utility, recipe.aggregates)
     return run.store.run(JUDGE, key, write), judged

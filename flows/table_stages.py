@@ -31,13 +31,13 @@ from data.canonical import canonical_json
 from data.contracts import LedgerRow, Outcome, StageKind
 from data.errors import InputError
 from data.ledger import close
+from data.progress import track
 from data.randomness import keyed_hash
 from data.run_store import StageOutput
+from data.sharding import map_shards
+from data.stage_tables import write_stage_tables
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
-from flows.progress import track
 from flows.run import Run
-from flows.sharding import map_shards
-from flows.stage_books import write_books
 from flows.table_files import FIND, TableFile, in_order, read_tables
 from flows.tables_recipe import TablesRecipe
 
@@ -54,7 +54,7 @@ def find(run: Run, files: Sequence[TableFile]) -> StageOutput:
     rows = [file.row() for file in files]
     ids = [file.item for file in files]
     write = partial(
-        write_books, kind=StageKind.FILTER, ids_in=ids, rows=rows, stage=FIND, unit="file"
+        write_stage_tables, kind=StageKind.FILTER, ids_in=ids, rows=rows, stage=FIND, unit="file"
     )
     return run.store.run(FIND, run.store.key(FIND, [(f.item, f.reason) for f in files]), write)
 

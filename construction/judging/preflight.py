@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, Reading, read
-from construction.sessions.package import Packaged
+from construction.sessions.packaging.package import Packaged
 from data.contracts import Candidate, Count, Scalar, Share, StageConfig, TaskInstance, Verdict
 
 NAME = "preflight"

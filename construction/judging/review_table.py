@@ -1,21 +1,38 @@
-"""Reading a filled review sheet as hostile input: cells as text, formulas marked, all bounded."""
+"""Reading a filled review sheet as hostile input: cells as text, formulas marked, all bounded.
+
+A workbook is opened in a child process with limits:
+
+    python -m construction.judging.review_table SECONDS BYTES
+
+Frames in: the limits (JSON), the workbook. Frame out: `rows`, each with its number and its cells
+as text and whether they are formulas; or `trouble`, in words without content.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import sys
+import zipfile
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
-from data.child import Child, ChildFailed, ChildLimits
+from openpyxl import load_workbook
+
+from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.contracts import StageConfig
 from data.errors import InputError
 
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")
-_CHILD = "construction.judging.review_child"
+_CHILD = "construction.judging.review_table"
 _SEPARATORS = ",;\t"
 _EXPECTED = "a review sheet (.csv or .xlsx)"
+_MOST = 4 << 30
+_PARTS = 2_000
+Rows = list[tuple[int, list[tuple[str, bool]]]]
 
 
 class SheetLimits(StageConfig):
@@ -45,8 +62,8 @@ def read_table(path: Path, limits: SheetLimits, encoding: str) -> Table:
     """The rows with content of a sheet, with their numbers from 1. Raises InputError."""
     suffix = path.suffix.lower()
     if suffix not in {".csv", ".xlsx"} or not path.is_file():
-        found = f"a {suffix or 'nameless'} file" if path.is_file() else "no file"
-        raise InputError(str(path), found, _EXPECTED, "Name the sheet that was filled in.")
+        problem = f"a {suffix or 'nameless'} file" if path.is_file() else "no file"
+        raise InputError(str(path), problem, _EXPECTED, "Name the sheet that was filled in.")
     with path.open("rb") as handle:
         content = handle.read(limits.bytes + 1)
     if len(content) > limits.bytes:
@@ -62,12 +79,12 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
         expected = ", ".join(ENCODINGS)
         raise InputError(str(path), "an encoding that is not known", expected, "Choose one.")
     marked = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-    found = next((name for mark, name in marked.items() if content.startswith(mark)), encoding)
+    codec = next((name for mark, name in marked.items() if content.startswith(mark)), encoding)
     try:
-        return content.decode(found)
+        return content.decode(codec)
     except UnicodeError:
         todo = f"Save as UTF-8 or XLSX, or name its encoding: {', '.join(ENCODINGS)}."
-        raise InputError(str(path), f"bytes that are not {found}", "text", todo) from None
+        raise InputError(str(path), f"bytes that are not {codec}", "text", todo) from None
 
 
 def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
@@ -85,8 +102,8 @@ def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
                 raise _too_much(path, f"more than {limits.rows} rows or {limits.columns} columns")
             table.append((line, [SheetCell(cell) for cell in cells]))
     except csv.Error as error:
-        found = f"a row that is no CSV ({str(error)[:60]})"
-        raise InputError(str(path), found, _EXPECTED, "Save the sheet again.") from None
+        problem = f"a row that is no CSV ({str(error)[:60]})"
+        raise InputError(str(path), problem, _EXPECTED, "Save the sheet again.") from None
     return table
 
 
@@ -96,17 +113,80 @@ def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
         with Child(_CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
             child.send(limits.model_dump_json().encode())
             child.send(content)
-            told = json.loads(child.receive())
+            report = json.loads(child.receive())
     except (ChildFailed, ValueError):
-        told = {"trouble": "a workbook that cannot be read within its limits"}
-    if told.get("trouble"):
+        report = {"trouble": "a workbook that cannot be read within its limits"}
+    if report.get("trouble"):
         todo = "Save the sheet again as XLSX, or as CSV."
-        raise InputError(str(path), told["trouble"], _EXPECTED, todo)
+        raise InputError(str(path), report["trouble"], _EXPECTED, todo)
     return [
         (line, [SheetCell(text, formula) for text, formula in cells])
-        for line, cells in told["rows"]
+        for line, cells in report["rows"]
     ]
 
 
-def _too_much(path: Path, found: str) -> InputError:
-    return InputError(str(path), found, "a sheet within the limits", "Import it in parts.")
+def _too_much(path: Path, excess: str) -> InputError:
+    return InputError(str(path), excess, "a sheet within the limits", "Import it in parts.")
+
+
+class _Trouble(Exception):
+    """Why a workbook is not read."""
+
+
+def rows_of(content: bytes, limits: dict[str, int]) -> Rows:
+    """The rows with content of the first sheet. Raises _Trouble beyond the limits."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+    # The reader takes no more of a part than its declared size.
+    if len(parts) > _PARTS or sum(part.file_size for part in parts) > limits["inflated_bytes"]:
+        raise _Trouble("a workbook that inflates beyond the limit")
+    book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
+    if not book.worksheets:
+        raise _Trouble("a workbook without sheets")
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()
+    rows: Rows = []
+    for line, cells in enumerate(sheet.iter_rows(max_col=limits["columns"]), start=1):
+        texts = [(_text(cell.value), cell.data_type == "f") for cell in cells]
+        if not any(text for text, _ in texts):
+            continue
+        if len(rows) > limits["rows"]:
+            raise _Trouble("a workbook with more rows than the limit")
+        if any(len(text) > limits["cell_chars"] for text, _ in texts):
+            raise _Trouble("a cell longer than the limit")
+        while texts and not texts[-1][0]:
+            texts.pop()
+        rows.append((line, texts))
+    return rows
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
+
+
+def main() -> None:
+    """Serve one workbook."""
+    source = sys.stdin.buffer
+    answer = confine(int(sys.argv[1]), int(sys.argv[2]))
+    limits = json.loads(read_frame(source, _MOST))
+    content = read_frame(source, _MOST)
+    report: dict[str, Any]
+    try:
+        report = {"rows": rows_of(content, limits)}
+    except _Trouble as trouble:
+        report = {"trouble": str(trouble)}
+    except (MemoryError, RecursionError):
+        report = {"trouble": "a workbook that needs more memory than the limit"}
+    except Exception as error:  # a library may raise anything on a hostile file
+        report = {"trouble": f"a file that is no workbook ({type(error).__name__})"}
+    write_frame(answer, json.dumps(report).encode())
+
+
+if __name__ == "__main__":
+    main()

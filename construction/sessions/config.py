@@ -1,4 +1,4 @@
-"""The recipe of the sessions lane, stage by stage."""
+"""Settings of the sessions lane. Part of the recipe."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.preflight import NAME as PREFLIGHT
 from construction.judging.preflight import PreflightConfig
 from construction.sessions.gates.fixture import NAME as FIXTURE
-from construction.sessions.gates.length import NAME as LENGTH
+from construction.sessions.gates.length import GATE as LENGTH
 from construction.sessions.gates.network import NAME as NETWORK
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.gates.restoration import NAME as RESTORATION
-from construction.sessions.mechanical import MechanicalConfig
+from construction.sessions.local_gates import LocalGatesConfig
 
 # Judged in the flows, which alone may mask.
 MASKING, LEAKS = "masking", "leaks"
 # The gates in declared order: the first that fails decides.
-GATES = (LENGTH, FIXTURE, RESTORATION, NETWORK, MASKING, PREFLIGHT, CONTAINMENT, LEAKS)
+GATES = (LENGTH.name, FIXTURE, RESTORATION, NETWORK, MASKING, PREFLIGHT, CONTAINMENT, LEAKS)
 
 
-class SessionsConfig(MechanicalConfig):
+class SessionsConfig(LocalGatesConfig):
     """All stages of the lane."""
 
     network: NetworkConfig = NetworkConfig()
     preflight: PreflightConfig = PreflightConfig()
 
     @property
-    def mechanical(self) -> MechanicalConfig:
-        return MechanicalConfig.model_validate(
-            {name: getattr(self, name) for name in MechanicalConfig.model_fields}
+    def local_gates(self) -> LocalGatesConfig:
+        return LocalGatesConfig.model_validate(
+            {name: getattr(self, name) for name in LocalGatesConfig.model_fields}
         )

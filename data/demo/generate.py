@@ -11,17 +11,17 @@ from pathlib import Path
 import tomli_w
 
 from data.demo.bulk import Bulk
+from data.demo.defect_files import write_defect_files
 from data.demo.draft import INBOUND, inbound_name
 from data.demo.material import N_VARIANTS, material
-from data.demo.pen import MAX_SESSIONS
 from data.demo.plan import BLOCK
-from data.demo.planted import write_planted
 from data.demo.render import rendered
 from data.demo.script import Flavor
-from data.demo.shelf import Written, is_shared, own_files, shared_file
+from data.demo.session import DemoSession, make_session
+from data.demo.session_builder import MAX_SESSIONS
+from data.demo.session_files import Written, is_shared, own_files, shared_file
 from data.demo.signals import write_signals
 from data.demo.statements import write_demo_statements
-from data.demo.story import Story, story
 from data.demo.tables import FOLDER as TABLES
 from data.demo.tables import demo_section, write_tables
 from data.demo.templates import load_tasks
@@ -80,16 +80,16 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
 def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
     truth = TruthWriter(part, seed, size)
     n_bytes = n_sessions = 0
-    for written, stories in _written(size, seed, bulk):
+    for written, sessions in _written(size, seed, bulk):
         _put(part / "sessions" / written.truth.path, written)
         truth.add(written.truth)
         n_bytes += len(written.content)
         n_sessions += len(written.truth.sessions)
-        for one in stories:
-            for wire in one.tripwires:
+        for session in sessions:
+            for wire in session.tripwires:
                 truth.tripwire(wire)
     n_fixtures = _write_files(part, size, seed)
-    write_planted(part)
+    write_defect_files(part)
     write_signals(part, seed)
     write_demo_statements(part / STATEMENTS, seed, N_COMPANIES)
     write_tables(part / TABLES, seed=seed)
@@ -100,19 +100,19 @@ def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
 
 def _written(
     size: int, seed: int, bulk: Bulk | None
-) -> Iterator[tuple[Written, tuple[Story, ...]]]:
+) -> Iterator[tuple[Written, tuple[DemoSession, ...]]]:
     """The session files, block by block, each with the stories that it is the first to tell."""
     for start in range(0, size, BLOCK):
-        shared: dict[Flavor, list[Story]] = {}
+        shared: dict[Flavor, list[DemoSession]] = {}
         for number in range(start, min(start + BLOCK, size)):
-            one = story(seed, number, bulk)
-            if is_shared(one.script.flavor):
-                shared.setdefault(one.script.flavor, []).append(one)
+            session = make_session(seed, number, bulk)
+            if is_shared(session.script.flavor):
+                shared.setdefault(session.script.flavor, []).append(session)
                 continue
-            for place, written in enumerate(own_files(one)):
-                yield written, () if place else (one,)
-        for flavor, stories in shared.items():
-            yield shared_file(flavor, stories), tuple(stories)
+            for place, written in enumerate(own_files(session)):
+                yield written, () if place else (session,)
+        for flavor, sessions in shared.items():
+            yield shared_file(flavor, sessions), tuple(sessions)
 
 
 def _put(path: Path, written: Written) -> None:

@@ -18,7 +18,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError
 from data.snapshot import aggregates, layout, tasks
-from data.snapshot.books import frames
+from data.snapshot.ledger_tables import ledger_frames
 from data.snapshot.neutralise import one_line, storable_tree
 from data.snapshot.release import Release
 
@@ -91,7 +91,7 @@ def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
 
 def facts_of_release(release: Release) -> ReleaseFacts:
     """The facts of a release that is not written yet; the same as of its snapshot afterwards."""
-    books = frames(release.books)
+    frames = ledger_frames(release.ledger_tables)
     rows = [tasks.public_row(task, release.opaque, "") for task in release.candidates]
     build, allowed = release.build, release.authorization
     manifest = {
@@ -108,8 +108,8 @@ def facts_of_release(release: Release) -> ReleaseFacts:
         manifest,
         rows,
         {task.task_id: _private_parts(task.model_dump(mode="json")) for task in release.candidates},
-        aggregates.funnel(release.books.tallies, books),
-        aggregates.rejections(books.ledger),
+        aggregates.funnel(release.ledger_tables.tallies, frames),
+        aggregates.rejections(frames.ledger),
         release.selection or {},
         release.privacy_report or {},
     )

@@ -2,9 +2,9 @@
 
 from data.snapshot.release import (
     Authorization,
-    Books,
     BuildFacts,
     CardConfig,
+    LedgerTables,
     Picture,
     PrivacyStamp,
     Release,
@@ -15,11 +15,11 @@ from data.snapshot.writer import mark_latest, write_snapshot
 
 __all__ = [
     "Authorization",
-    "Books",
     "BuildFacts",
     "CardConfig",
     "Check",
     "Finding",
+    "LedgerTables",
     "Picture",
     "PrivacyStamp",
     "Release",

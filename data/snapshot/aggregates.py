@@ -1,4 +1,4 @@
-"""What the public half tells of the books: the funnel and counts, no ids and no texts.
+"""What the public half says about the ledger: the funnel and counts, no ids and no texts.
 
 The verifier computes the same from `private/*.parquet` and compares.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from data.contracts import Outcome, StageTally, Status
-from data.snapshot.books import Frames
+from data.snapshot.ledger_tables import Frames
 from data.snapshot.neutralise import public_text
 from data.snapshot.statistics import bins, label_of, summary
 
@@ -24,9 +24,9 @@ _JUDGED = (Status.PASSED, Status.FAILED, Status.UNVERIFIED)
 _SHOWN_VALUES = 12  # most frequent texts told per reason
 
 
-def funnel(tallies: Iterable[StageTally], books: Frames) -> Rows:
+def funnel(tallies: Iterable[StageTally], frames: Frames) -> Rows:
     """The stages in pipeline order with their outcomes, what they made, and who rejected."""
-    made = children(books.lineage)
+    made = children(frames.lineage)
     return [
         {
             "stage": tally.stage,
@@ -40,13 +40,13 @@ def funnel(tallies: Iterable[StageTally], books: Frames) -> Rows:
     ]
 
 
-def ledger_summary(books: Frames, gates: Sequence[str]) -> dict[str, Rows]:
+def ledger_summary(frames: Frames, gates: Sequence[str]) -> dict[str, Rows]:
     """Rejections by gate and reason, gates by status, overlaps, and strata of the choosers."""
     return {
-        "rejections": rejections(books.ledger),
-        "gates": [_gate(books.verdicts, gate) for gate in gates],
-        "overlaps": overlaps(books.verdicts, gates),
-        "strata": strata(books.ledger),
+        "rejections": rejections(frames.ledger),
+        "gates": [_gate(frames.verdicts, gate) for gate in gates],
+        "overlaps": overlaps(frames.verdicts, gates),
+        "strata": strata(frames.ledger),
     }
 
 

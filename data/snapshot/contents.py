@@ -13,7 +13,16 @@ from data.atomic import private_dir
 from data.canonical import digest, pretty_json
 from data.contracts import Candidate
 from data.errors import ReleaseError
-from data.snapshot import aggregates, books, card, croissant, instance_pages, layout, sums, tasks
+from data.snapshot import (
+    aggregates,
+    card,
+    croissant,
+    instance_pages,
+    layout,
+    ledger_tables,
+    sums,
+    tasks,
+)
 from data.snapshot.manifest import Manifest
 from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import Release
@@ -47,11 +56,11 @@ class OpaqueIds:
 
 @dataclass
 class Contents:
-    """A release with its manifest and cleaned books, ready to be written."""
+    """A release with its manifest and cleaned ledger tables, ready to be written."""
 
     release: Release
     manifest: Manifest
-    frames: books.Frames
+    frames: ledger_tables.Frames
     ids: OpaqueIds
 
     @cached_property
@@ -62,11 +71,11 @@ class Contents:
 
     @cached_property
     def gates(self) -> list[str]:
-        return books.gate_order(self.release.books)
+        return ledger_tables.gate_order(self.release.ledger_tables)
 
     @cached_property
     def funnel(self) -> aggregates.Rows:
-        return aggregates.funnel(self.release.books.tallies, self.frames)
+        return aggregates.funnel(self.release.ledger_tables.tallies, self.frames)
 
     @cached_property
     def ledger(self) -> dict[str, aggregates.Rows]:
@@ -113,7 +122,7 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
     for task in contents.release.candidates:
         for name, content in tasks.private_parts(task, guid).items():
             _write(root / task.task_id / name, content)
-    books.write(root, contents.frames)
+    ledger_tables.write(root, contents.frames)
     if contents.release.answers is not None:
         shutil.copyfile(contents.release.answers, root / layout.ANSWERS_TABLE)
     pages = instance_pages.write_pages(

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from data.contracts import Outcome
-from data.snapshot.books import Frames
+from data.snapshot.ledger_tables import Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page
 
@@ -27,7 +27,7 @@ Record = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Story:
-    """All rows of the books about one instance."""
+    """All rows of the ledger tables about one instance."""
 
     item_id: str
     opaque: str
@@ -43,14 +43,14 @@ class Story:
 
 
 def write_pages(
-    books: Frames,
+    frames: Frames,
     manifest: Manifest,
     stages: Sequence[Mapping[str, Any]],
     gates: Sequence[str],
     opaque: Callable[[str], str],
 ) -> Iterator[tuple[str, str]]:
     """Yield (file name, HTML): a page per instance, then the index pages that list them."""
-    known = _stories(books, stages, gates, opaque)
+    known = _stories(frames, stages, gates, opaque)
     shown = sorted(known, key=lambda story: (story.turned_away is None, story.opaque))[:LIMIT]
     for story in shown:
         yield (
@@ -80,7 +80,7 @@ def index_name(number: int) -> str:
 
 
 def _stories(
-    books: Frames,
+    frames: Frames,
     stages: Sequence[Mapping[str, Any]],
     gates: Sequence[str],
     opaque: Callable[[str], str],
@@ -88,23 +88,23 @@ def _stories(
     found: dict[str, Story] = {}
     stage_at = {stage["stage"]: index for index, stage in enumerate(stages)}
     gate_at = {gate: index for index, gate in enumerate(gates)}
-    for row in books.ledger.iter_rows(named=True):
+    for row in frames.ledger.iter_rows(named=True):
         if row["unit"] == UNIT:
             item = row["item_id"]
             story = found.setdefault(item, Story(item, opaque(item)))
             story.ledger.append(row | {"evidence": _pairs(row["evidence"])})
-    for row in books.verdicts.iter_rows(named=True):
+    for row in frames.verdicts.iter_rows(named=True):
         if row["item_id"] in found:
             found[row["item_id"]].verdicts.append(row | {"measures": _pairs(row["measures"])})
-    _link(books, found)
+    _link(frames, found)
     for story in found.values():
         story.ledger.sort(key=lambda row: stage_at.get(row["stage"], len(stage_at)))
         story.verdicts.sort(key=lambda row: gate_at.get(row["gate"], len(gate_at)))
     return list(found.values())
 
 
-def _link(books: Frames, found: Mapping[str, Story]) -> None:
-    for row in books.lineage.iter_rows(named=True):
+def _link(frames: Frames, found: Mapping[str, Story]) -> None:
+    for row in frames.lineage.iter_rows(named=True):
         if row["child_unit"] == UNIT and row["child"] in found:
             found[row["child"]].parents.append(row)
         if row["parent_unit"] == UNIT and row["parent"] in found:

@@ -12,7 +12,7 @@ from data.canonical import digest
 from data.contracts import Candidate, Count
 from data.errors import ReleaseError
 from data.snapshot import layout
-from data.snapshot.books import Frames
+from data.snapshot.ledger_tables import Frames
 from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import PrivacyStamp, Release
 
@@ -73,7 +73,7 @@ def recipe_digest(release: Release) -> str:
     return digest(storable_tree(dict(release.build.recipe)))
 
 
-def build(release: Release, revision: int, books: Frames) -> Manifest:
+def build(release: Release, revision: int, frames: Frames) -> Manifest:
     """The manifest of `release`. Raises ReleaseError naming the fields that do not fit."""
     facts = release.build
     snapshot = layout.snapshot_id(release.name, release.released, revision)
@@ -103,7 +103,7 @@ def build(release: Release, revision: int, books: Frames) -> Manifest:
             architecture=facts.architecture,
             release_key_digest=facts.release_key_digest,
             seed=facts.seed,
-            counts=_counts(release.candidates, books),
+            counts=_counts(release.candidates, frames),
         )
     except ValidationError as error:
         raise ReleaseError(f"the manifest cannot be written: {fields_of(error)}.") from error
@@ -117,13 +117,13 @@ def fields_of(error: ValidationError) -> str:
     return "; ".join(shown) + more
 
 
-def _counts(candidates: Sequence[Candidate], books: Frames) -> Counts:
+def _counts(candidates: Sequence[Candidate], frames: Frames) -> Counts:
     fixtures = [fixture for task in candidates for fixture in task.fixtures]
     return Counts(
         tasks=len(candidates),
         fixtures=len(fixtures),
         fixture_bytes=sum(fixture.bytes for fixture in fixtures),
-        ledger_rows=books.ledger.height,
-        verdicts=books.verdicts.height,
-        lineage_rows=books.lineage.height,
+        ledger_rows=frames.ledger.height,
+        verdicts=frames.verdicts.height,
+        lineage_rows=frames.lineage.height,
     )

@@ -54,7 +54,7 @@ class BuildFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
+class LedgerTables:
     """The ledger and what belongs to it.
 
     `tallies` stand in pipeline order and `gates` in declared order (gates that are not named
@@ -117,7 +117,7 @@ class Release:
     fixture_file: Callable[[str], Path]
     opaque: Callable[[str], str]
     build: BuildFacts
-    books: Books
+    ledger_tables: LedgerTables
     privacy: PrivacyStamp
     authorization: Authorization
     card: CardConfig = field(default_factory=CardConfig)

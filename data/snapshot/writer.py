@@ -20,8 +20,8 @@ from data.contracts import Candidate, StageTally
 from data.errors import LedgerError, ReleaseError
 from data.snapshot import layout, sums
 from data.snapshot.aggregates import outcome_counts
-from data.snapshot.books import Frames, frames
 from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
+from data.snapshot.ledger_tables import Frames, ledger_frames
 from data.snapshot.manifest import build as build_manifest
 from data.snapshot.neutralise import one_line, storable_tree
 from data.snapshot.release import Release, SnapshotRef
@@ -50,13 +50,13 @@ def write_snapshot(
     A build that is killed leaves no snapshot; what it left behind is removed by the next one.
     """
     _check(release)
-    books = frames(release.books)
-    _check_tallies(release.books.tallies, books)
+    frames = ledger_frames(release.ledger_tables)
+    _check_tallies(release.ledger_tables.tallies, frames)
     out.mkdir(parents=True, exist_ok=True)
     with _locked(out):
         _remove_leftovers(out, release.name)
         for number in count(1):
-            done = _publish(release, books, out, number, guard)
+            done = _publish(release, frames, out, number, guard)
             if isinstance(done, SnapshotRef):
                 return done
             if not revision:
@@ -95,28 +95,28 @@ def _is_later(there: str, snapshot: str) -> bool:
 
 
 def _publish(
-    release: Release, books: Frames, out: Path, revision: int, guard: Guard | None
+    release: Release, frames: Frames, out: Path, revision: int, guard: Guard | None
 ) -> SnapshotRef | str:
     """Write one revision, or find it there; returns what differs if another one is there."""
     snapshot = layout.snapshot_id(release.name, release.released, revision)
     target = out / snapshot
     if not target.exists():
         with replacing_dir(target) as part:
-            digest = _build(part, release, books, revision)
+            digest = _build(part, release, frames, revision)
             if guard is not None:
                 guard(part)
         return SnapshotRef(snapshot, target, digest, written=True)
     with tempfile.TemporaryDirectory(prefix=f".{snapshot}.", suffix=".part", dir=out) as part:
-        digest = _build(Path(part), release, books, revision)
+        digest = _build(Path(part), release, frames, revision)
         if _sums_of(Path(part)) == _sums_of(target):
             return SnapshotRef(snapshot, target, digest, written=False)
         return _difference(Path(part), target)
 
 
-def _build(root: Path, release: Release, books: Frames, revision: int) -> str:
+def _build(root: Path, release: Release, frames: Frames, revision: int) -> str:
     """Write both halves and `run.json` into `root`; returns the snapshot digest."""
-    manifest = build_manifest(release, revision, books)
-    contents = Contents(release, manifest, books, OpaqueIds(release))
+    manifest = build_manifest(release, revision, frames)
+    contents = Contents(release, manifest, frames, OpaqueIds(release))
     public, private = root / layout.PUBLIC, root / layout.PRIVATE
     public_sums = write_public(public, contents)
     private_sums = write_private(private, contents, public_sums)
@@ -230,7 +230,7 @@ def _check_paths(task: Candidate) -> None:
         raise ReleaseError(f"task {task.task_id}: a fixture's path is a directory of another's.")
 
 
-def _check_tallies(tallies: Sequence[StageTally], books: Frames) -> None:
+def _check_tallies(tallies: Sequence[StageTally], frames: Frames) -> None:
     """Raise LedgerError unless the ledger's rows are exactly those the tallies count."""
     told: dict[tuple[str, str, str], int] = {}
     for tally in tallies:
@@ -241,7 +241,7 @@ def _check_tallies(tallies: Sequence[StageTally], books: Frames) -> None:
         for outcome, n in tally.counts.items():
             if n:
                 told[(tally.stage, tally.unit, str(outcome))] = n
-    written = outcome_counts(books.ledger)
+    written = outcome_counts(frames.ledger)
     wrong = sorted(key for key in told.keys() | written.keys() if told.get(key) != written.get(key))
     if wrong:
         stage, unit, which = wrong[0]

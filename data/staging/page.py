@@ -28,9 +28,9 @@ def _lines() -> Iterator[str]:
     yield "\n## Views\n"
     for view in VIEWS:
         yield from _section(view.name, view.row, view.columns)
-    books = [table for table in STAGED if table in BOOKS]
+    ledger_tables = [table for table in STAGED if table in BOOKS]
     lanes = [table for table in STAGED if table not in BOOKS]
-    for title, tables in (("Runs and lanes", [RUNS, *lanes]), ("The books", books)):
+    for title, tables in (("Runs and lanes", [RUNS, *lanes]), ("The books", ledger_tables)):
         yield f"## {title}\n"
         for table in tables:
             told = meanings(table)

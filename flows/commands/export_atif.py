@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from construction.sessions.export_atif import to_atif
+from construction.sessions.packaging.export_atif import to_atif
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import scan

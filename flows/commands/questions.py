@@ -80,7 +80,7 @@ def _hand_over(run: Run, read: Path, asked: Path, phrased: Path) -> None:
     shutil.rmtree(run.private / "questions", ignore_errors=True)
     with replacing_dir(private_dir(run.private) / "questions") as part:
         shutil.copyfile(phrased / "private/answers.parquet", part / "answers.parquet")
-        shutil.copyfile(phrased / "candidates.jsonl", part / "candidates.jsonl")
+        shutil.copyfile(phrased / "pool.parquet", part / "candidates.parquet")
         for name in ("ledger.parquet", questions.REPORT):
             shutil.copyfile(asked / name, part / name)
         shutil.copyfile(phrased / "ledger.parquet", part / "phrasing-ledger.parquet")

@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer._click.core import Command, Context
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
@@ -58,17 +57,33 @@ class LateCommand(TyperCommand):
         self._place = (module, function)
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
-    ) -> Context:
-        """The context of the real command, which then is the one that runs."""
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """The context of the real command, which then is the one that runs.
+
+        Typer has no public name for the type of the contexts it makes, hence `Any`.
+        """
         args = [f" {one}" if _SQL_COMMENT.match(one) else one for one in args]
         return self._load().make_context(info_name, args, parent, **extra)
 
-    def _load(self) -> Command:
+    def _load(self) -> TyperCommand:
         module, function = self._place
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(self.name)(getattr(import_module(module), function))
-        return get_command(app)
+        command = get_command(app)
+        assert isinstance(command, TyperCommand)
+        return command
+
+
+class CommandGroup(TyperGroup):
+    """A group that prints its help and exits with 2 when it is called without arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments that remain after the options of the group."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            raise typer.Exit(2)
+        return super().parse_args(ctx, args)
 
 
 def add_commands(group: TyperGroup) -> None:
@@ -76,7 +91,7 @@ def add_commands(group: TyperGroup) -> None:
     for name, told in COMMANDS.items():
         group.add_command(LateCommand(name, told, _module(name), "command"))
     for name, (about, members) in GROUPS.items():
-        inner = TyperGroup(name=name, help=about, no_args_is_help=True, rich_markup_mode=None)
+        inner = CommandGroup(name=name, help=about, rich_markup_mode=None)
         for member, told in members.items():
             inner.add_command(LateCommand(member, told, _module(name), f"{member}_command"))
         group.add_command(inner)

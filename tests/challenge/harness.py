@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from construction.sessions.recovery.acts import acts_of
+from construction.sessions.recovery.exchanges import acts_of
 from construction.sessions.recovery.recover import session_urls
-from construction.sessions.unwrap import unwrap
+from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import (
     CutReason,
     Origin,

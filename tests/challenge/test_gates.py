@@ -10,7 +10,7 @@ import pytest
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.gates import fixture, length, restoration
-from construction.sessions.mentions import declared_files
+from construction.sessions.mentions.named_files import declared_files
 from data.contracts import Verdict
 from tests.challenge.harness import Case, instance_of, load, precision_and_recall, write_files
 
@@ -19,7 +19,7 @@ BAR = 0.95
 
 
 def length_verdict(case: Case) -> Verdict:
-    return length.judge(length.measure(instance_of(case)), length.LengthConfig())
+    return length.GATE.judge(length.measure(instance_of(case)), length.LengthConfig())
 
 
 def restoration_verdict(case: Case) -> Verdict:

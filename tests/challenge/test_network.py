@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from construction.sessions.gates.network import NetworkConfig, instance_urls, judge, measure
-from construction.sessions.probe import Captures, probe_urls
+from construction.sessions.network.captures import Captures
+from construction.sessions.network.probe import probe_urls
 from data.contracts import CutReason, SourceFormat, TaskInstance, UserTurn, Verdict
-from tests.construction.sessions.probe.wires import AT_ONCE, ScriptedWeb
+from tests.construction.sessions.network.wires import AT_ONCE, ScriptedWeb
 
 CASES = [
     json.loads(line)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from construction.sessions.recovery import RecoveryConfig, recover
-from construction.sessions.unwrap import unwrap
+from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import Origin, Role, Session, SourceFormat, Turn
 from tests.challenge.harness import Case, load
 

@@ -19,11 +19,11 @@ from data.contracts import Outcome
 from data.demo.tables import TRUTH, demo_section, write_tables
 from data.errors import ConfigError, InputError, ReleaseError
 from data.ledger import merge
+from data.stage_tables import read_records
 from flows import anonymize_tables as lane
-from flows.books import read_books
 from flows.configuration import load_settings
 from flows.lanes import joined
-from flows.steps import without_prefect
+from flows.prefect_adapter import without_prefect
 from flows.table_release import REPORT, AnonymizedTables
 from tests.flows.command import KEY, key_file
 
@@ -103,8 +103,8 @@ def test_the_demo_passes_its_declared_limits(tmp_path: Path) -> None:
 
 
 def test_the_ledger_closes_over_files_columns_rows_and_tables(base: AnonymizedTables) -> None:
-    books = read_books(list(base.folders), [])
-    counts = {(t.unit, o): n for t in merge(books.tallies) for o, n in t.counts.items() if n}
+    records = read_records(list(base.folders))
+    counts = {(t.unit, o): n for t in merge(records.tallies) for o, n in t.counts.items() if n}
     frames = [pl.read_parquet(table.path) for table in base.tables.values()]
     rows, columns = (sum(frame.shape[axis] for frame in frames) for axis in (0, 1))
     assert counts == {
@@ -114,11 +114,11 @@ def test_the_ledger_closes_over_files_columns_rows_and_tables(base: AnonymizedTa
         ("row", Outcome.KEPT): rows,
         ("table", Outcome.KEPT): 3,
     }
-    told = {(row.unit, row.outcome): 0 for row in books.ledger}
-    for row in books.ledger:
+    told = {(row.unit, row.outcome): 0 for row in records.ledger}
+    for row in records.ledger:
         told[row.unit, row.outcome] += row.n
     assert told == counts
-    gates = {(item, verdict.gate) for item, verdict in books.verdicts}
+    gates = {(item, verdict.gate) for item, verdict in records.verdicts}
     assert gates == {("tables/enterprise", gate) for gate in ("fidelity", "re-identification")}
 
 

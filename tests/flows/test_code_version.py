@@ -15,7 +15,7 @@ from flows import run
         ("flows/run.py", True),
         ("construction/sessions/lexicon.toml", True),
         ("data/demonstration.py", True),
-        ("data/demo/story.py", False),
+        ("data/demo/session.py", False),
         ("data/__pycache__/x.cpython-311.pyc", False),
         ("tests/flows/test_run.py", False),
     ],

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer._click.core import Command
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import flows.commands
+from flows import cli
 from flows.cli import app
 from flows.commands.table import COMMANDS, GROUPS, add_commands
 
@@ -32,12 +32,12 @@ def _paths() -> list[list[str]]:
 
 @pytest.mark.parametrize("path", _paths(), ids=" ".join)
 def test_every_command_loads_and_says_what_it_does(path: list[str]) -> None:
-    command: Command = _group()
+    command: TyperGroup | TyperCommand = _group()
     for name in path:
         assert isinstance(command, TyperGroup)
-        found = command.get_command(command.make_context("benchmint", ["x"]), name)
-        assert found is not None
-        command = found
+        member = command.get_command(command.make_context("benchmint", ["x"]), name)
+        assert isinstance(member, TyperGroup | TyperCommand)
+        command = member
     context = command.make_context(path[-1], [], resilient_parsing=True)
     assert context.command.help
     assert context.command.params
@@ -53,3 +53,15 @@ def test_the_program_alone_loads_nothing_heavy() -> None:
     told = "import sys, flows.cli; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert not set(run.stdout.split()) & set(HEAVY)
+
+
+@pytest.mark.parametrize("arguments", [[], ["rules"], ["review"]], ids=" ".join)
+def test_a_group_alone_prints_its_help(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmint", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    printed = capsys.readouterr()
+    assert (stopped.value.code, printed.err) == (2, "")
+    assert printed.out.startswith(f"Usage: {' '.join(['benchmint', *arguments])} [OPTIONS] COMMAND")

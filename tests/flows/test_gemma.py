@@ -106,8 +106,8 @@ def told_by(out: Path, stage: str) -> pl.DataFrame:
 
 
 def packaged(out: Path) -> list[dict[str, Any]]:
-    (path,) = (out / "private" / "stages" / "package").glob("*/candidates.jsonl")
-    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    (path,) = (out / "private" / "stages" / "package").glob("*/pool.parquet")
+    return [orjson.loads(text) for text in pl.read_parquet(path)["candidate"]]
 
 
 def accept_all_short(out: Path, folder: Path) -> int:

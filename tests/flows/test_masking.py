@@ -16,7 +16,7 @@ from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.vault import Vault
 from construction.sessions.fixtures.store import FixtureStore, unpack
-from construction.sessions.survivors import Survivor, read_survivors
+from construction.sessions.packaging.survivors import Survivor, read_survivors
 from data.canonical import digest
 from data.contracts import Fixture, TaskInstance
 from flows.mask_shard import MaskJob, mask_shard, vault_name

@@ -14,15 +14,14 @@ from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.contracts import JudgeReason
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.output import numbers_of
-from construction.statements.questions.stored import store_questions, stored_questions
+from construction.statements.questions.output import numbers_of, store_questions, stored_questions
 from construction.statements.store import write_statements
 from data.errors import ReleaseError
+from data.pool import read_pool
 from flows.model_calls import one_budget, open_client
 from flows.phrasing import STAGE, Phrased, phrase_questions
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.stored_pool import read_pool
 from tests.construction.statements.questions.small import Book, drawn
 from tests.flows.model_server import Served, lanes, model_server
 
@@ -100,7 +99,7 @@ def test_a_model_rewords_and_what_fails_the_checks_stands(asked: Path, tmp_path:
         "not_taken": {str(JudgeReason.LOSS): lost},
     }
     assert len(taken) == 8 - lost
-    pool = read_pool(made.output.path).candidates
+    pool = read_pool([made.output.path]).candidates
     judges = {one.prompt.startswith("Can you tell me "): one.provenance.judge for one in pool}
     assert judges == {True: "model:fake-1", False: "rules"}
     (row,) = made.costs

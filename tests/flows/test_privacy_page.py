@@ -14,10 +14,10 @@ import pytest
 
 from data.atomic import private_dir
 from data.snapshot import verify, write_snapshot
+from data.stage_tables import read_records
 from flows import anonymize_tables as lane
-from flows.books import read_books
 from flows.configuration import load_settings
-from flows.steps import without_prefect
+from flows.prefect_adapter import without_prefect
 from flows.table_release import AnonymizedTables
 from tests.data.snapshot.sample import release
 from tests.flows.command import key_file
@@ -89,16 +89,16 @@ def anonymized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnonymizedT
 def public(anonymized: AnonymizedTables, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("snapshot")
     given = release(folder)
-    own = read_books(list(anonymized.folders), [])
-    books = replace(
-        given.books,
-        ledger=[*given.books.ledger, *own.ledger],
-        verdicts=[*given.books.verdicts, *own.verdicts],
-        tallies=[*given.books.tallies, *own.tallies],
+    own = read_records(list(anonymized.folders))
+    ledger_tables = replace(
+        given.ledger_tables,
+        ledger=[*given.ledger_tables.ledger, *own.ledger],
+        verdicts=[*given.ledger_tables.verdicts, *own.verdicts],
+        tallies=[*given.ledger_tables.tallies, *own.tallies],
     )
     whole = replace(
         given,
-        books=books,
+        ledger_tables=ledger_tables,
         tables=anonymized.tables,
         pictures=anonymized.pictures,
         privacy_report={"tables": anonymized.report},

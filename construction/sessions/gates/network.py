@@ -1,6 +1,6 @@
 """Network gate: every URL that a person gave must answer (EnterpriseClawBench, app. B).
 
-The probe at the edge (`construction.sessions.probe`) finds out what each URL does and leaves a
+The probe at the edge (`construction.sessions.network`) finds out what each URL does and leaves a
 `ProbeResult`; here the results of one instance are counted and judged, without any IO.
 """
 
@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from construction.sessions.urls import find_urls, normalise
+from construction.sessions.network.urls import find_urls, normalise
 from data.contracts import Scalar, StageConfig, TaskInstance, Verdict
 
 NAME = "network"

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from construction.sessions.public_urls import host_of, is_restorable, without_scheme
-from construction.sessions.redactions import RedactedSpan, find_redactions
+from construction.sessions.network.public_urls import host_of, is_restorable, without_scheme
+from construction.sessions.prompts.redactions import RedactedSpan, find_redactions
 from data.canonical import keyed_digest
 from data.contracts import Count, Scalar, StageConfig, TaskInstance, UserTurn, Verdict
 

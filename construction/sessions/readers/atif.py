@@ -17,8 +17,7 @@ from construction.sessions.readers.atif_steps import (
     own_turn,
     string,
 )
-from construction.sessions.readers.document import json_document
-from construction.sessions.readers.source import SourceFile
+from construction.sessions.readers.source import SourceFile, json_document
 from construction.sessions.readers.turns import Uids
 from data.contracts import Origin, ReadIssue, Session, SourceFormat, Turn
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from construction.sessions.readers.media import WEB, inline_media
 from construction.sessions.readers.source import epoch_seconds
 from construction.sessions.readers.turns import (
+    WEB,
     agent_turn,
     block_text,
     decoded_arguments,
+    inline_media,
     system_turn,
     user_turn,
 )

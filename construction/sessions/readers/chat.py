@@ -7,11 +7,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from construction.sessions.readers.chat_messages import converse
-from construction.sessions.readers.head import read_head
 from construction.sessions.readers.source import (
     SourceFile,
     epoch_seconds,
     json_lines,
+    read_head,
 )
 from construction.sessions.readers.turns import Uids
 from data.contracts import ReadIssue, Session, SourceFormat

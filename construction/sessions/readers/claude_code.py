@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from construction.sessions.readers.branches import Tree, nearest_message, trees
-from construction.sessions.readers.claude_prompts import (
+from construction.sessions.readers.claude_log import (
+    Tree,
+    nearest_message,
     origin_of,
     prompt_parts,
+    trees,
     without_injections,
 )
 from construction.sessions.readers.claude_records import (
@@ -20,8 +22,7 @@ from construction.sessions.readers.claude_records import (
     Message,
     string,
 )
-from construction.sessions.readers.document import records
-from construction.sessions.readers.source import SourceFile, epoch_seconds
+from construction.sessions.readers.source import SourceFile, epoch_seconds, records
 from construction.sessions.readers.turns import Uids, agent_turn, system_turn, tool_call, user_turn
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat, ToolCall, Turn
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from construction.sessions.readers.claude_prompts import said_on_refusal
+from construction.sessions.readers.claude_log import said_on_refusal
 from construction.sessions.readers.turns import ToolResults, block_text, type_name
 from data.contracts import Attachment, ReadIssue
 

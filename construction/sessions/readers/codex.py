@@ -9,8 +9,7 @@ from typing import Any
 
 from construction.sessions.readers.codex_items import is_injected, without_editor_context
 from construction.sessions.readers.codex_log import CodexLog, Draft
-from construction.sessions.readers.document import records
-from construction.sessions.readers.source import SourceFile, epoch_seconds, session_uid
+from construction.sessions.readers.source import SourceFile, epoch_seconds, records, session_uid
 from construction.sessions.readers.turns import agent_turn, system_turn, tool_call, user_turn
 from data.contracts import Origin, ReadIssue, Role, Session, SourceFormat, Turn
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import orjson
 
-from construction.sessions.readers.media import WEB, inline_media
-from construction.sessions.readers.turns import ToolResult, block_text
+from construction.sessions.readers.turns import WEB, ToolResult, block_text, inline_media
 from data.contracts import Attachment
 
 # What the harness puts into user messages. Newer versions send several in one message.

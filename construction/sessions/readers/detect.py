@@ -8,8 +8,7 @@ from typing import Any
 
 from construction.sessions.readers.chat import find_messages
 from construction.sessions.readers.chat_messages import CALL_TYPES, RESULT_TYPES, ROLES
-from construction.sessions.readers.head import first_records, read_head
-from construction.sessions.readers.source import SourceFile
+from construction.sessions.readers.source import SourceFile, first_records, read_head
 from data.contracts import SourceFormat
 
 _NO_LOG = "not_a_session_log"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +13,32 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from construction.sessions.readers.lenient_json import loads
 from data.contracts import ReadIssue
+
+# Every escape is consumed, so that the `\ud83d` of an escaped backslash is never taken for one.
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|\\u([dD][89a-fA-F][0-9a-fA-F]{2})"
+    rb"|\\.",
+    re.DOTALL,
+)
+
+
+def loads(raw: bytes) -> Any:
+    """JSON, with half surrogate pairs read as U+FFFD.
+
+    Harnesses cut long output between the halves of an emoji, and orjson refuses the rest.
+
+    Raises:
+        orjson.JSONDecodeError: not JSON, or nested more than 1,024 deep.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        if b"\\ud" not in raw and b"\\uD" not in raw:
+            raise
+    return orjson.loads(_ESCAPE.sub(lambda m: rb"\ufffd" if m[1] else m[0], raw))
+
 
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
 _SLUG_LENGTH = 80
@@ -112,3 +137,129 @@ def epoch_seconds(value: object) -> float | None:
         return None
     seconds = value / 1000 if abs(value) >= 1e11 else float(value)
     return seconds if 0 <= seconds < 4_102_444_800 else None
+
+
+def json_document(source: SourceFile) -> Any | ReadIssue:
+    """The file as one JSON value, or the issue that says why it is none."""
+    raw = source.path.read_bytes().removeprefix(BOM)
+    try:
+        return loads(raw)
+    except orjson.JSONDecodeError as error:
+        found = f"text, {len(raw)} bytes, not JSON"
+        return ReadIssue(
+            "file", source.relative, error.lineno, "file.not_json", found, "one JSON document"
+        )
+
+
+def records(
+    source: SourceFile, listed_under: str
+) -> Iterator[tuple[int, dict[str, Any]] | ReadIssue]:
+    """The records of a log that may be JSON lines or one document, as `json_lines` yields them.
+
+    A document holds its records in a list under the key `listed_under`, or is itself the only
+    record; their line is 0.
+    """
+    lines = json_lines(source)
+    first = next(lines, None)
+    if isinstance(first, tuple) and not isinstance(first[1].get(listed_under), list):
+        yield first
+        yield from lines
+        return
+    document = json_document(source)
+    if not isinstance(document, dict):
+        # A log whose first line is broken: `json_lines` names that line and reads the rest.
+        yield from json_lines(source)
+        return
+    listed = document.get(listed_under)
+    for number, record in enumerate(listed if isinstance(listed, list) else [document], start=1):
+        if isinstance(record, dict):
+            yield 0, record
+        else:
+            found = f"{type(record).__name__} at place {number}"
+            expected = f"an object in {listed_under}"
+            yield ReadIssue("record", source.relative, 0, "record.not_object", found, expected)
+
+
+_SAMPLE_LINES = 40
+# Enough for the longest first lines seen (instructions, images), little enough for any machine.
+_SAMPLE_BYTES = 16 * 2**20
+LARGEST_DOCUMENT = 128 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a file starts with.
+
+    `record` is the first object if the file is JSON lines (a document on one line counts as
+    such), else None. `document` is the whole file if it is one JSON value over several lines, or
+    a list; None otherwise. `start` is its first bytes.
+    """
+
+    start: bytes
+    record: dict[str, Any] | None = None
+    document: Any = None
+    is_too_large: bool = False
+
+
+def read_head(source: SourceFile) -> Head:
+    """Read the first line, and the whole file only if it may be one document.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    first = next(_first_lines(source), b"")
+    start = first[:64]
+    record = None if start[:1] == b"[" else _parsed(first)
+    if isinstance(record, dict):
+        return Head(start, record)
+    if start[:1] in (b"{", b"["):
+        if source.path.stat().st_size > LARGEST_DOCUMENT:
+            return Head(start, is_too_large=True)
+        document = _parsed(source.path.read_bytes().removeprefix(BOM))
+        if document is not None:
+            return Head(start, document=document)
+    return Head(start, next(first_records(source), None))
+
+
+def first_records(source: SourceFile) -> Iterator[dict[str, Any]]:
+    """The objects among the first lines, each read when it is asked for.
+
+    If there is none, the first object of a first line that holds several.
+    """
+    found = False
+    for line in _first_lines(source):
+        value = _parsed(line)
+        if isinstance(value, dict):
+            found = True
+            yield value
+    if not found:
+        yield from _glued(next(_first_lines(source), b""))
+
+
+def _glued(line: bytes) -> tuple[dict[str, Any], ...]:
+    """The first object of a line that holds several, glued by a writer that was killed."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return ()
+    return (value,) if isinstance(value, dict) else ()
+
+
+def _first_lines(source: SourceFile) -> Iterator[bytes]:
+    """The first lines that are not blank, within the limits."""
+    count, budget = 0, _SAMPLE_BYTES
+    with source.path.open("rb") as handle:
+        while count < _SAMPLE_LINES and budget > 0 and (line := handle.readline(budget)):
+            budget -= len(line)
+            line = line.strip().removeprefix(BOM)
+            if line:
+                count += 1
+                yield line
+
+
+def _parsed(raw: bytes) -> Any:
+    """The JSON value, or None (which no log holds alone)."""
+    try:
+        return loads(raw)
+    except orjson.JSONDecodeError:
+        return None

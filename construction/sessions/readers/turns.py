@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from typing import Any, NamedTuple
 
 import orjson
 
 from construction.sessions.readers.source import session_uid
-from construction.sessions.unwrap import unwrap
+from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import Attachment, Origin, Role, ToolCall, Turn
+
+# Media on the web are an address that the person gave: text for the readers, not a file.
+WEB = ("http://", "https://")
+_DATA_URL = re.compile(r"data:([^;,]{0,100})(?:;[^;,]{0,100})*?;base64,")
+
+
+def inline_media(url: str) -> Attachment:
+    """A `data:` URL as inline media, any other text as the path that it is."""
+    match = _DATA_URL.match(url)
+    if match is None:
+        return Attachment(url)
+    return Attachment(None, match[1] or None, url[match.end() :])
+
 
 _ASSISTANT, _AGENT = Role.ASSISTANT, Origin.AGENT  # looking a member up takes its time
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from construction.sessions.network.urls import find_urls
+from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
 from construction.sessions.recovery.features import asks_back, closes
 from construction.sessions.recovery.segment import decide
-from construction.sessions.redactions import holds_mark
-from construction.sessions.urls import find_urls
 from data.contracts import CutReason, Scalar, Session, TaskInstance, Turn, UserTurn
 
 _SAID_BEFORE = 3  # turns

@@ -14,10 +14,10 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from construction.sessions.probe.politeness import TRANSIENT, backoff
-from construction.sessions.readers.lenient_json import loads
-from construction.signals.collect.config import RegistryConfig
+from construction.sessions.network.rate_limit import TRANSIENT, backoff
+from construction.sessions.readers.source import loads
 from construction.signals.collect.fields import describe
+from construction.signals.config import RegistryConfig
 from data.errors import BenchmintError
 
 Parsed = TypeVar("Parsed")

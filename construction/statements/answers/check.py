@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
+from typing import Any
 
 from construction.statements.answers import lexicon
 from construction.statements.answers.amounts import Reading, accepted, rounded
-from construction.statements.answers.asked import Asked, read_question
 from construction.statements.answers.choose import AMBIGUOUS, NOTHING, Outcome, choose
-from construction.statements.answers.cleaning import Clean, clean, visible
+from construction.statements.answers.cleaning import SENTENCE_END, Clean, Span, clean, visible
 from construction.statements.answers.contracts import AnswerCheck, Declared, ErrorReason, GoldAnswer
-from construction.statements.answers.markers import JsonAnswer, json_answer, text_markers
 from construction.statements.answers.markup import RawTable
 from construction.statements.answers.numbers import literal_value
 from construction.statements.answers.passage import Passage, read_passage
+from construction.statements.answers.question import Target, read_question
 from construction.statements.answers.tables import fitting_cells
 from construction.statements.answers.units import declared_in
 
@@ -23,6 +26,16 @@ MAX_MARKERS = 200  # the last ones are read; more bold spans than that stress no
 MAX_CHARS = 20_000  # an answer that goes on for longer has its conclusion at its end
 _EXACT = Context(prec=200)
 _BREAK = re.compile(r"\s")
+_OTHER_UNIT = (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY)
+_MARKER = re.compile(
+    r"(?<![A-Za-z])(?:(?:final |my |short |correct )?answer\s*(?:\([^()\n]{0,40}\)\s*)?[:=]"
+    r"|the (?:final |correct )?answer is(?![A-Za-z])\s*:?|final answer is(?![A-Za-z])\s*:?)"
+    r"|(?:最终|最終)?答案\s*(?:[:=]|是|为|為)\s*:?|(?:最終)?回答\s*(?:[:=]|は)|答え\s*(?:[:=]|は)、?",
+    re.I,
+)
+_KEYS = ("answer", "final_answer", "value", "result", "amount", "答案", "回答")
+_FENCED = re.compile(r"(?:```|~~~)\w*\s*\n(.*?)\n\s*(?:```|~~~)", re.S)
+_MAX_DEPTH = 6
 
 
 def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
@@ -33,9 +46,9 @@ def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
     characters are read.
     """
     with localcontext(_EXACT):
-        asked = read_question(question, gold)
-        outcome = extract(_ending(answer), asked)
-        return _compare(outcome, gold, asked)
+        target = read_question(question, gold)
+        outcome = extract(_ending(answer), target)
+        return _compare(outcome, gold, target)
 
 
 def _ending(answer: str) -> str:
@@ -47,32 +60,32 @@ def _ending(answer: str) -> str:
     return tail[whole.end() :] if whole else ""
 
 
-def extract(answer: str, asked: Asked) -> Outcome:
+def extract(answer: str, target: Target) -> Outcome:
     """The value of an answer: from markers, emphasised text, tables, prose, in this order."""
     data = json_answer(answer)
     if data is not None:
-        outcome = _json(data, asked)
+        outcome = _json(data, target)
         if outcome is not None:
             return outcome
     text, tables = visible(answer)
     cleaned = clean(text)
-    passage = read_passage(cleaned.text, asked)
+    passage = read_passage(cleaned.text, target)
     declared = declared_in(cleaned.text)
     return (
-        _markers(passage, cleaned, asked, declared)
-        or _emphasised(passage, cleaned, asked, declared)
-        or _tables_or_prose(passage, tables, asked, declared)
+        _markers(passage, cleaned, target, declared)
+        or _emphasised(passage, cleaned, target, declared)
+        or _tables_or_prose(passage, tables, target, declared)
     )
 
 
-def _json(data: JsonAnswer, asked: Asked) -> Outcome | None:
+def _json(data: JsonAnswer, target: Target) -> Outcome | None:
     cleaned = clean(visible(data.text)[0])
     declared = Declared()
     for text in data.declares:
         declared = declared.over(declared_in(text, label=True)).over(_numeric_scale(text))
-    passage = read_passage(cleaned.text, asked)
+    passage = read_passage(cleaned.text, target)
     own = declared_in(cleaned.text).over(declared)
-    return _verdict(passage, (0, len(passage.text)), asked, own)
+    return _verdict(passage, (0, len(passage.text)), target, own)
 
 
 def _numeric_scale(text: str) -> Declared:
@@ -82,19 +95,21 @@ def _numeric_scale(text: str) -> Declared:
 
 
 def _verdict(
-    passage: Passage, scope: tuple[int, int], asked: Asked, declared: Declared
+    passage: Passage, scope: tuple[int, int], target: Target, declared: Declared
 ) -> Outcome | None:
     """What a marker says; None where it holds neither value nor refusal."""
-    outcome = choose(passage, scope, asked, declared, marked=True)
+    outcome = choose(passage, scope, target, declared, marked=True)
     if outcome is not NOTHING:
         return outcome
     refused = lexicon.REFUSAL.search(passage.text[scope[0] : scope[1]])
     return NOTHING if refused else None
 
 
-def _markers(passage: Passage, cleaned: Clean, asked: Asked, declared: Declared) -> Outcome | None:
+def _markers(
+    passage: Passage, cleaned: Clean, target: Target, declared: Declared
+) -> Outcome | None:
     scopes = text_markers(passage, cleaned)[-MAX_MARKERS:]
-    verdicts = [_verdict(passage, scope, asked, declared) for scope in scopes]
+    verdicts = [_verdict(passage, scope, target, declared) for scope in scopes]
     said = [verdict for verdict in verdicts if verdict is not None]
     amounts = {verdict.reading.amount for verdict in said if verdict.reading is not None}
     if len(amounts) >= 3:
@@ -103,12 +118,12 @@ def _markers(passage: Passage, cleaned: Clean, asked: Asked, declared: Declared)
 
 
 def _emphasised(
-    passage: Passage, cleaned: Clean, asked: Asked, declared: Declared
+    passage: Passage, cleaned: Clean, target: Target, declared: Declared
 ) -> Outcome | None:
     """Bold spans, if all that hold a value agree."""
     readings: list[Reading] = []
     for span in cleaned.bold[: MAX_MARKERS + 1]:
-        outcome = choose(passage, span, asked, declared, marked=True, whole_clause=True)
+        outcome = choose(passage, span, target, declared, marked=True, whole_clause=True)
         if outcome is AMBIGUOUS:
             return None
         readings += [outcome.reading] if outcome.reading is not None else []
@@ -118,32 +133,31 @@ def _emphasised(
 
 
 def _tables_or_prose(
-    passage: Passage, tables: list[RawTable], asked: Asked, declared: Declared
+    passage: Passage, tables: list[RawTable], target: Target, declared: Declared
 ) -> Outcome:
-    cells = fitting_cells(tables, asked, declared)
+    cells = fitting_cells(tables, target, declared)
     if cells:
         return Outcome(cells[0]) if len({cell.amount for cell in cells}) == 1 else AMBIGUOUS
-    return choose(passage, (0, len(passage.text)), asked, declared, marked=False)
+    return choose(passage, (0, len(passage.text)), target, declared, marked=False)
 
 
-def _compare(outcome: Outcome, gold: GoldAnswer, asked: Asked) -> AnswerCheck:
+def _compare(outcome: Outcome, gold: GoldAnswer, target: Target) -> AnswerCheck:
     reading = outcome.reading
     if reading is None:
         return AnswerCheck(False, None, None, False, outcome.reason)
-    reason = _difference(reading, gold, asked)
+    reason = _difference(reading, gold, target)
     unit = str(
-        asked.unit if accepted(reading.unit, asked) and reason not in _OTHER_UNIT else reading.unit
+        target.unit
+        if accepted(reading.unit, target) and reason not in _OTHER_UNIT
+        else reading.unit
     )
     return AnswerCheck(reason is None, plain(reading.amount), unit, True, reason)
 
 
-_OTHER_UNIT = (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY)
-
-
-def _difference(reading: Reading, gold: GoldAnswer, asked: Asked) -> ErrorReason | None:
-    if not accepted(reading.unit, asked):
+def _difference(reading: Reading, gold: GoldAnswer, target: Target) -> ErrorReason | None:
+    if not accepted(reading.unit, target):
         return ErrorReason.WRONG_UNIT
-    if reading.unit.name != asked.unit.name:
+    if reading.unit.name != target.unit.name:
         return ErrorReason.WRONG_CURRENCY
     quantum = Decimal(1).scaleb(-gold.decimals)
 
@@ -167,3 +181,78 @@ def plain(amount: Decimal) -> Decimal:
         if "." in f"{amount:f}"
         else Decimal(f"{amount:f}")
     )
+
+
+@dataclass(frozen=True, slots=True)
+class JsonAnswer:
+    """The text under an answer key, with the texts of sibling keys unit, currency and scale."""
+
+    text: str
+    declares: tuple[str, ...]
+
+
+def text_markers(passage: Passage, clean: Clean) -> list[Span]:
+    """Scopes of all markers in the order of their position."""
+    matches = list(_MARKER.finditer(passage.text))
+    scopes: list[tuple[int, Span]] = [(start, (start, end)) for start, end in clean.boxes]
+    for number, match in enumerate(matches):
+        limit = matches[number + 1].start() if number + 1 < len(matches) else len(passage.text)
+        scopes.append((match.start(), _scope(passage, match.end(), limit)))
+    return [scope for _, scope in sorted(scopes)]
+
+
+def _scope(passage: Passage, start: int, limit: int) -> Span:
+    """To the end of the sentence with the first value, of the line, or to the next marker."""
+    text = passage.text
+    end = _line_end(text, start, limit)
+    while end < limit and not text[start:end].strip(" *:\"'"):
+        start = end + 1
+        end = _line_end(text, start, limit)
+    inside = passage.within(start, end)
+    first = passage.values[inside[0]].end if inside else start
+    stop = SENTENCE_END.search(text, first, end) if inside else None
+    return start, stop.start() if stop else end
+
+
+def _line_end(text: str, start: int, limit: int) -> int:
+    end = text.find("\n", start, limit)
+    return limit if end < 0 else end
+
+
+def json_answer(raw: str) -> JsonAnswer | None:
+    """The answer key of a JSON answer: the whole text, a fenced block, or the outermost braces."""
+    if "{" not in raw:
+        return None
+    for piece in _pieces(raw):
+        try:
+            loaded = json.loads(piece, parse_int=str, parse_float=str)
+        except (ValueError, RecursionError):
+            continue
+        answer = _under_key(loaded, (), 0)
+        if answer is not None:
+            return answer
+    return None
+
+
+def _pieces(raw: str) -> Iterator[str]:
+    yield raw.strip()
+    yield from [match[1] for match in _FENCED.finditer(raw)][-1:]
+    yield raw[raw.index("{") : raw.rindex("}") + 1] if "}" in raw[raw.index("{") :] else ""
+
+
+def _under_key(loaded: Any, outer: tuple[str, ...], depth: int) -> JsonAnswer | None:
+    if not isinstance(loaded, dict) or depth > _MAX_DEPTH:
+        return None
+    lower = {str(key).lower(): value for key, value in loaded.items()}
+    siblings = tuple(
+        lower[key] for key in ("unit", "currency", "scale") if isinstance(lower.get(key), str)
+    )
+    declares = (*siblings, *outer)
+    for key in _KEYS:
+        if key not in lower:
+            continue
+        value = lower[key]
+        if isinstance(value, dict):
+            return _under_key(value, declares, depth + 1)
+        return JsonAnswer("null" if value is None else str(value), declares)
+    return None

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from construction.statements.answers.latex import plain_latex
 from construction.statements.answers.markup import (
     BOLD_CLOSE,
     BOLD_OPEN,
@@ -15,10 +14,11 @@ from construction.statements.answers.markup import (
     BOX_OPEN,
     MARKS,
     RawTable,
+    plain_latex,
     strip_html,
+    take_tables,
     without_comments,
 )
-from construction.statements.answers.rawtables import take_tables
 
 Span = tuple[int, int]
 
@@ -120,15 +120,15 @@ def _spans(text: str) -> Clean:
     pieces: list[str] = []
     length, position = 0, 0
     opened: dict[str, int] = {}
-    found: dict[str, list[Span]] = {BOLD_OPEN: [], BOX_OPEN: []}
+    spans: dict[str, list[Span]] = {BOLD_OPEN: [], BOX_OPEN: []}
     pairs = {BOLD_CLOSE: BOLD_OPEN, BOX_CLOSE: BOX_OPEN}
     for match in re.finditer(f"[{MARKS}]", text):
         pieces.append(text[position : match.start()])
         length += match.start() - position
         position = match.end()
-        if match[0] in found:
+        if match[0] in spans:
             opened[match[0]] = length
         elif (start := opened.pop(pairs[match[0]], None)) is not None:
-            found[pairs[match[0]]].append((start, length))
+            spans[pairs[match[0]]].append((start, length))
     plain = "".join([*pieces, text[position:]])
-    return Clean(plain, tuple(found[BOLD_OPEN]), tuple(found[BOX_OPEN]))
+    return Clean(plain, tuple(spans[BOLD_OPEN]), tuple(spans[BOX_OPEN]))

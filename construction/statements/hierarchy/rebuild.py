@@ -1,14 +1,20 @@
-"""Hierarchical names of all series, each chosen from its newest filing."""
+"""Hierarchical names of all series, each chosen from its newest filing, and a report on them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby
+from typing import Any
 
 import polars as pl
 from pydantic import Field
 
-from construction.statements.hierarchy.naming import component, dimensioned_name, join
+from construction.statements.hierarchy.naming import (
+    component,
+    dimensioned_name,
+    distinct_names,
+    join,
+)
 from construction.statements.hierarchy.paths import (
     NOWHERE,
     Located,
@@ -17,7 +23,6 @@ from construction.statements.hierarchy.paths import (
 )
 from construction.statements.hierarchy.stack import Row
 from construction.statements.hierarchy.tree import Trees, default_trees
-from construction.statements.hierarchy.unique import distinct_names
 from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod
 from data.contracts import StageConfig
 
@@ -50,11 +55,11 @@ def rebuild(
     """
     trees = trees or default_trees()
     newest = _newest_rows(series, rows, points)
-    places = _placed(series, rows, points, newest, config, trees)
+    locations = _placed(series, rows, points, newest, config, trees)
     lines = newest.select("series_id", newest_line="line")
     joined = series.join(lines, on="series_id", how="left", maintain_order="left")
     named = joined.with_columns(
-        *_names(joined, places, config, trees),
+        *_names(joined, locations, config, trees),
         row_order=pl.coalesce("newest_line", "row_order"),
     )
     depth = pl.col("name").str.count_matches(SEPARATOR, literal=True).cast(pl.Int64) + 1
@@ -64,22 +69,22 @@ def rebuild(
 
 
 def _names(
-    series: pl.DataFrame, places: Mapping[str, Located], config: HierarchyConfig, trees: Trees
+    series: pl.DataFrame, locations: Mapping[str, Located], config: HierarchyConfig, trees: Trees
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Columns name, name_local and method, in the order of `series`."""
     names: list[str] = []
     locals_: list[str | None] = []
     methods: list[str] = []
-    told = series.select(
+    inputs = series.select(
         "series_id", "statement", "concept", "label", "dimensions", "name", "name_local"
     )
-    for series_id, statement, concept, label, dimensions, given, local in told.iter_rows():
+    for series_id, statement, concept, label, dimensions, given, local in inputs.iter_rows():
         if dimensions is not None:
             name, method = dimensioned_name(statement, dimensions, label), HierarchyMethod.TREE
         else:
-            place = places.get(series_id) or locate_alone(statement, concept, label, trees)
-            name, method = _name(place, statement, label, given, config)
-            local = _local_name(place, local, config)
+            location = locations.get(series_id) or locate_alone(statement, concept, label, trees)
+            name, method = _name(location, statement, label, given, config)
+            local = _local_name(location, local, config)
         names.append(name)
         locals_.append(local)
         methods.append(str(method))
@@ -91,19 +96,19 @@ def _names(
 
 
 def _name(
-    place: Located, statement: str, label: str, given: str | None, config: HierarchyConfig
+    location: Located, statement: str, label: str, given: str | None, config: HierarchyConfig
 ) -> tuple[str, HierarchyMethod]:
-    if place is NOWHERE and given is not None and given.count(SEPARATOR) > 1:
+    if location is NOWHERE and given is not None and given.count(SEPARATOR) > 1:
         return given, HierarchyMethod.FLAT
-    return join(statement, *_cut(place.path, config), component(label)), place.method
+    return join(statement, *_cut(location.path, config), component(label)), location.method
 
 
-def _local_name(place: Located, given: str | None, config: HierarchyConfig) -> str | None:
+def _local_name(location: Located, given: str | None, config: HierarchyConfig) -> str | None:
     """The name as filed: the reader's statement and label, with the sections between them."""
     if given is None or SEPARATOR not in given:
         return given
     first, *_, last = given.split(SEPARATOR)
-    return join(first, *_cut(place.local, config), last)
+    return join(first, *_cut(location.local, config), last)
 
 
 def _cut(path: tuple[str, ...], config: HierarchyConfig) -> tuple[str, ...]:
@@ -157,15 +162,17 @@ def _placed(
     keys = newest.select("document", "report", "line", "series_id")
     wanted = dict.fromkeys(keys.iter_rows())
     lines = needed.select(*keys.columns, "statement", "concept", "title", "value").iter_rows()
-    places: dict[str, Located] = {}
+    by_series: dict[str, Located] = {}
     for _, part in groupby(lines, key=lambda line: line[:2]):
         shown = list(part)
         printed = [Row(*line[5:]) for line in shown]
-        found = locate_rows(shown[0][4], printed, trees, check_sums=config.check_sums)
-        places |= {
-            line[3]: place for line, place in zip(shown, found, strict=True) if line[:4] in wanted
+        located = locate_rows(shown[0][4], printed, trees, check_sums=config.check_sums)
+        by_series |= {
+            line[3]: location
+            for line, location in zip(shown, located, strict=True)
+            if line[:4] in wanted
         }
-    return places
+    return by_series
 
 
 def _values(rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
@@ -191,3 +198,40 @@ def _values(rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
         .select(*report, "series_id", pl.col("value").cast(pl.Float64, strict=False))
         .unique([*report, "series_id"], keep="first", maintain_order=True)
     )
+
+
+def hierarchy_report(series: pl.DataFrame, points: pl.DataFrame | None = None) -> dict[str, Any]:
+    """Shares by method, a histogram of depths, and how much stands under a section.
+
+    `under_sections` is the share of series with more than statement and label; with `points`
+    also of points, as `points_under_sections`. `shared_names` counts names that two series of a
+    company share, zero after `rebuild`. Shares are rounded to 1e-9; 0.0 for an empty table.
+    """
+    total = series.height
+    methods = dict(series.group_by("method").len().iter_rows())
+    depths = series.group_by("depth").len().sort("depth")
+    deep = series.filter(pl.col("depth") > 2)
+    report: dict[str, Any] = {
+        "n_series": total,
+        "by_method": {str(m): _share(methods.get(str(m), 0), total) for m in HierarchyMethod},
+        "depths": {str(depth): int(n) for depth, n in depths.iter_rows()},
+        "under_sections": _share(deep.height, total),
+        "shared_names": total - series.select("company_id", "name").n_unique(),
+        "by_statement": _by_statement(series),
+    }
+    if points is not None:
+        inside = points.join(deep, on="series_id", how="semi").height
+        report["points_under_sections"] = _share(inside, points.height)
+    return report
+
+
+def _by_statement(series: pl.DataFrame) -> dict[str, dict[str, int]]:
+    counts = series.group_by("statement", "method").len().sort("statement", "method")
+    by_method: dict[str, dict[str, int]] = {}
+    for statement, method, n in counts.iter_rows():
+        by_method.setdefault(statement, {})[method] = n
+    return by_method
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 9) if whole else 0.0

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import polars as pl
 
 from construction.statements.model import SEPARATOR, LabelMethod, Statements
+from construction.statements.questions.amounts import reporting_exponents
 from construction.statements.questions.contracts import Company, Point, Series
-from construction.statements.questions.names import core_name, natural_name
-from construction.statements.questions.scales import reporting_exponents
+from construction.statements.questions.naming import core_name, natural_name
 from construction.statements.questions.wording import comparable, phrase_of
 
 _POINT = tuple(name for name in Point.__dataclass_fields__)
@@ -128,8 +128,8 @@ def _series(frame: pl.DataFrame) -> Iterable[Series]:
 
 
 def _negated(rows: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
-    told = rows.filter("negated").select("document", "report", "line")
-    return frozenset((row[0], row[1], row[2]) for row in told.iter_rows())
+    negated = rows.filter("negated").select("document", "report", "line")
+    return frozenset((row[0], row[1], row[2]) for row in negated.iter_rows())
 
 
 def _replaced(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:

@@ -1,17 +1,26 @@
-"""Writing the data set: questions for the public half, answers for the private half."""
+"""Questions on disk: the public table, the private answers, whole questions for later stages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from construction.statements.questions.contracts import Question
-from construction.statements.questions.schemas import ANSWERS, QUESTIONS
-from data.atomic import PRIVATE_FILE, private_dir, replacing
+from data.atomic import PRIVATE_FILE, private_dir, replacing, write_bytes
 from data.randomness import keyed_order
+from data.schemas_statements import ANSWERS, QUESTIONS
 from data.tables import write_table
 
+__all__ = ["ANSWERS", "QUESTIONS", "TABLES"]
+
+TABLES = (QUESTIONS, ANSWERS)
+
+
 _ORDER_STAGE = "question.order"
+_FILE = "asked.jsonl"
+_QUESTION = TypeAdapter(Question)
 
 
 def write_questions(
@@ -23,12 +32,15 @@ def write_questions(
     Returns the two paths; the same questions and seed give the same bytes.
     """
     ordered = [questions[at] for at in _order(questions, seed)]
-    asked, answered = public / "questions.parquet", private_dir(private) / "answers.parquet"
-    with replacing(asked) as part:
-        write_table(part, map(_asked, range(len(ordered)), ordered), QUESTIONS.schema)
-    with replacing(answered, mode=PRIVATE_FILE) as part:
-        write_table(part, map(_answered, range(len(ordered)), ordered), ANSWERS.schema)
-    return asked, answered
+    public_path, private_path = (
+        public / "questions.parquet",
+        private_dir(private) / "answers.parquet",
+    )
+    with replacing(public_path) as part:
+        write_table(part, map(_public_row, range(len(ordered)), ordered), QUESTIONS.schema)
+    with replacing(private_path, mode=PRIVATE_FILE) as part:
+        write_table(part, map(_private_row, range(len(ordered)), ordered), ANSWERS.schema)
+    return public_path, private_path
 
 
 def numbers_of(questions: Sequence[Question], seed: int) -> dict[str, int]:
@@ -40,7 +52,7 @@ def _order(questions: Sequence[Question], seed: int) -> Sequence[int]:
     return keyed_order(seed, _ORDER_STAGE, [question.point_id for question in questions])
 
 
-def _asked(index: int, question: Question) -> dict[str, object]:
+def _public_row(index: int, question: Question) -> dict[str, object]:
     point, company = question.point, question.company
     return {
         "index": index,
@@ -59,7 +71,7 @@ def _asked(index: int, question: Question) -> dict[str, object]:
     }
 
 
-def _answered(index: int, question: Question) -> dict[str, object]:
+def _private_row(index: int, question: Question) -> dict[str, object]:
     gold, point = question.gold, question.point
     return {
         "index": index,
@@ -81,3 +93,15 @@ def fiscal_name(question: Question) -> str | None:
     if year is None or part is None:
         return None
     return f"FY{year}" if part == "FY" else f"{year}-{part}"
+
+
+def store_questions(folder: Path, questions: Sequence[Question]) -> None:
+    """Write them into a private folder, a line each."""
+    lines = [_QUESTION.dump_json(question) + b"\n" for question in questions]
+    write_bytes(folder / _FILE, b"".join(lines), mode=PRIVATE_FILE)
+
+
+def stored_questions(folder: Path) -> list[Question]:
+    """What `store_questions` wrote."""
+    lines = (folder / _FILE).read_bytes().splitlines()
+    return [_QUESTION.validate_json(line) for line in lines]

@@ -13,15 +13,15 @@ from pydantic import ValidationError
 from data.canonical import digest
 from data.snapshot import layout, sums
 from data.snapshot.manifest import Manifest, fields_of
-from data.snapshot.verification.books import (
+from data.snapshot.verification.crossing import check_content, check_link, check_task_folders
+from data.snapshot.verification.files import check_canary, check_modes, load_half, read_object
+from data.snapshot.verification.findings import Check, Finding, Findings, Half, VerifyReport
+from data.snapshot.verification.ledger_tables import (
     check_funnel,
     check_recount,
     check_summary,
     load_frames,
 )
-from data.snapshot.verification.crossing import check_content, check_link, check_task_folders
-from data.snapshot.verification.files import check_canary, check_modes, load_half, read_object
-from data.snapshot.verification.findings import Check, Finding, Findings, Half, VerifyReport
 from data.snapshot.verification.report_page import check_report
 from data.snapshot.verification.surroundings import check_name, check_root, check_run
 from data.snapshot.verification.tables import check_tables
@@ -91,10 +91,10 @@ def _verify_private(root: Path, public: _Public, findings: Findings) -> Half:
     check_link(half, public.half, public.manifest, findings)
     check_task_folders(half, public.task_ids, findings)
     check_tables(half, findings)
-    books = load_frames(half, findings)
-    if books is not None:
-        check_recount(books, public.stages, public.summary, public.manifest, findings)
-    check_content(half, public.half, books, public.task_ids, findings)
+    frames = load_frames(half, findings)
+    if frames is not None:
+        check_recount(frames, public.stages, public.summary, public.manifest, findings)
+    check_content(half, public.half, frames, public.task_ids, findings)
     if public.manifest is not None:
         check_canary(half, public.manifest.canary, findings)
     return half

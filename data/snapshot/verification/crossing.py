@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 
 from data.canonical import digest
 from data.snapshot import layout
-from data.snapshot.books import Frames
+from data.snapshot.ledger_tables import Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.verification.files import is_public_text, read, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
@@ -45,7 +45,7 @@ def check_task_folders(private: Half, task_ids: Iterable[str], findings: Finding
 
 
 def check_content(
-    private: Half, public: Half, books: Frames | None, task_ids: Set[str], findings: Findings
+    private: Half, public: Half, frames: Frames | None, task_ids: Set[str], findings: Findings
 ) -> None:
     """No private file stands in the public half, and no private id in its texts."""
     owners = {sha256: path for path, sha256 in private.digests.items()}
@@ -53,9 +53,9 @@ def check_content(
         if sha256 in owners:
             problem = f"the same content as {private.name}/{owners[sha256]}"
             findings.add(Check.PRIVATE_CONTENT, f"{public.name}/{path}", problem)
-    if books is None:
+    if frames is None:
         return
-    ids = _private_ids(books) - task_ids
+    ids = _private_ids(frames) - task_ids
     for path in filter(is_public_text, public.files):
         content = read(public.files, path, public.name, findings) or b""
         tokens = _TOKEN.findall(content.decode("utf-8", "replace"))
@@ -65,12 +65,12 @@ def check_content(
             findings.add(Check.PRIVATE_CONTENT, f"{public.name}/{path}", problem)
 
 
-def _private_ids(books: Frames) -> set[str]:
+def _private_ids(frames: Frames) -> set[str]:
     ids: set[str] = set()
     for frame, unit, column in (
-        (books.ledger, "unit", "item_id"),
-        (books.lineage, "parent_unit", "parent"),
-        (books.lineage, "child_unit", "child"),
+        (frames.ledger, "unit", "item_id"),
+        (frames.lineage, "parent_unit", "parent"),
+        (frames.lineage, "child_unit", "child"),
     ):
         named = frame.select(unit, column).iter_rows()
         ids.update(item for kind, item in named if kind not in _NAMED_IN_PUBLIC and item)

@@ -16,7 +16,7 @@ from construction.judging.preflight import (
     judge,
     measure,
 )
-from construction.sessions.package import Identity, package
+from construction.sessions.packaging.package import Identity, package
 from data.contracts import CutReason, Disclosure, Fixture, Status, TaskInstance, Verdict
 from tests.construction.sessions.instances import said
 

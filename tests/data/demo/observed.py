@@ -11,9 +11,8 @@ from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.gates import fixture, length, network, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.restoration import RestoredSpan
-from construction.sessions.probe.capture import Captures
-from construction.sessions.probe.client import NetworkRuntime
-from construction.sessions.probe.run import probe_urls
+from construction.sessions.network.captures import Captures
+from construction.sessions.network.probe import NetworkRuntime, probe_urls
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery import RecoveryConfig, recover
@@ -113,7 +112,7 @@ def _gate(where: str, instance: TaskInstance, truth: InstanceTruth, index: RootI
     spans = restoration.measure(instance)
     files = resolve_fixtures(instance, index, fixture.FixtureConfig())
     local = {
-        "length": length.judge(length.measure(instance), length.LengthConfig()),
+        "length": length.GATE.judge(length.measure(instance), length.LengthConfig()),
         "fixture": fixture.judge(files, fixture.FixtureConfig()),
         "restoration": restoration.judge(spans, restoration.RestorationConfig()),
     }

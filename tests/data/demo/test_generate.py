@@ -12,10 +12,10 @@ import pytest
 
 from data.demo import DemoSummary, Truth, generate, load_truth
 from data.demo.bulk import Bulk
+from data.demo.defects import DEFECTS
 from data.demo.plan import BLOCK, PLAN
-from data.demo.plants import PLANTS
 from data.demo.script import Flavor
-from data.demo.story import story
+from data.demo.session import make_session
 from data.errors import InputError
 
 SEED = 7
@@ -74,7 +74,7 @@ def test_every_format_and_every_defect_is_there_from_sixty_on(
     damage = {name for row in PLAN for name in row.damage}
     outcomes = {f.outcome for f in truth.files} - {"read"}
     beside = {"backup", "sub_agent", "replayed_prefix", "duplicate", "too_short"}
-    assert set(PLANTS) | damage | outcomes | beside == set(truth.plants)
+    assert set(DEFECTS) | damage | outcomes | beside == set(truth.plants)
     assert {f.label for f in truth.files if f.outcome == "read"} == {
         "openclaw", "claude_code", "codex", "atif", "chat",
     }  # fmt: skip
@@ -150,8 +150,8 @@ def test_a_bomb_unpacks_to_what_it_declares(sixty: tuple[Path, DemoSummary]) -> 
 def test_tripwires_stand_in_the_sessions_they_name(sixty: tuple[Path, DemoSummary]) -> None:
     truth = load_truth(sixty[0])
     texts = {
-        story(SEED, number).script.session_id: " ".join(
-            turn.text for turn in story(SEED, number).script.human_turns()
+        make_session(SEED, number).script.session_id: " ".join(
+            turn.text for turn in make_session(SEED, number).script.human_turns()
         )
         for number in range(60)
     }
@@ -165,7 +165,7 @@ def test_tripwires_stand_in_the_sessions_they_name(sixty: tuple[Path, DemoSummar
 def test_identity_numbers_have_a_right_check_digit() -> None:
     weights = [2 ** (17 - place) % 11 for place in range(17)]
     for number in range(600):
-        one = story(SEED, number)
+        one = make_session(SEED, number)
         for wire in one.tripwires:
             if wire.kind == "id_number":
                 total = sum(int(d) * w for d, w in zip(wire.value[:17], weights, strict=True))
@@ -215,7 +215,7 @@ def test_a_corpus_reaches_the_wanted_bytes_in_lines_that_occur(tmp_path: Path) -
 
 def test_filler_changes_neither_what_is_said_nor_what_is_true() -> None:
     for number in range(BLOCK):
-        plain, long = story(SEED, number), story(SEED, number, Bulk(10_000_000, 60))
+        plain, long = make_session(SEED, number), make_session(SEED, number, Bulk(10_000_000, 60))
         assert plain.truth == long.truth
         assert plain.script.human_turns() == long.script.human_turns()
         assert plain.script.flavor in Flavor

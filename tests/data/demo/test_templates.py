@@ -9,7 +9,7 @@ import pytest
 
 from data.demo.draft import Draft, Style
 from data.demo.material import N_VARIANTS, Material, fill, material
-from data.demo.pen import MAX_SESSIONS, Pen
+from data.demo.session_builder import MAX_SESSIONS, SessionBuilder
 from data.demo.templates import ROLES, load_tasks
 from data.demo.words import LANGUAGES, full_name, load_words, working_day
 
@@ -93,6 +93,8 @@ def test_working_days_are_no_weekends() -> None:
 def test_requests_of_the_same_task_never_read_the_same() -> None:
     """Person, day and closing sentence of a session's tasks, over corners of the whole range."""
     numbers = [*range(3000), *range(MAX_SESSIONS - 3000, MAX_SESSIONS)]
-    pens = [Pen(7, number, "en", "/w") for number in numbers]
-    seen = Counter(pen.draft(0, Style.MARKER, task).tail for pen in pens for task in range(3))
+    builders = [SessionBuilder(7, number, "en", "/w") for number in numbers]
+    seen = Counter(
+        builder.draft(0, Style.MARKER, task).tail for builder in builders for task in range(3)
+    )
     assert {tail: count for tail, count in seen.items() if count > 1} == {}

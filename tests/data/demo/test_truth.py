@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from construction.sessions.probe.client import refusal
-from construction.sessions.urls import normalise, parse_url
+from construction.sessions.network.probe import refusal
+from construction.sessions.network.urls import normalise, parse_url
 from data.demo import Truth, generate
 from data.demo.script import Flavor
-from data.demo.story import story
+from data.demo.session import make_session
 from data.demo.truth import GATES
 from tests.data.demo.observed import (
     Gated,
@@ -70,7 +70,7 @@ def test_what_a_person_typed_is_found_below_all_wrappers(sixty: Observed) -> Non
 def _misheard(observed: Observed) -> list[tuple[str, str]]:
     said: dict[str, list[str]] = {}
     for number in range(observed.size):
-        script = story(observed.seed, number).script
+        script = make_session(observed.seed, number).script
         is_run = script.flavor is Flavor.TAU
         name = f"task_{number}_trial_0" if is_run else script.session_id
         said[name] = [turn.said.strip() for turn in script.human_turns()]

@@ -30,7 +30,7 @@ from data.contracts import (
     StageTally,
     Verdict,
 )
-from data.snapshot import Authorization, Books, BuildFacts, PrivacyStamp, Release
+from data.snapshot import Authorization, BuildFacts, LedgerTables, PrivacyStamp, Release
 
 KEY = b"k" * 32
 RELEASED = date(2026, 7, 1)
@@ -147,7 +147,7 @@ def gate_row(number: int) -> LedgerRow:
     )
 
 
-def books(instances: int) -> Books:
+def ledger_tables(instances: int) -> LedgerTables:
     """Files, sessions, instances and candidates of a run over `instances` task instances."""
     n_sessions = -(-instances // 3)
     sessions = [f"weekly-review-{index:04d}.a1b2c3" for index in range(n_sessions)]
@@ -194,7 +194,7 @@ def books(instances: int) -> Books:
         for number in kept
     ]
     judged = [(instance_id(n), verdict) for n in range(instances) for verdict in verdicts(n)]
-    return Books(ledger, judged, lineage, tallies(ledger), GATES)
+    return LedgerTables(ledger, judged, lineage, tallies(ledger), GATES)
 
 
 def tallies(ledger: list[LedgerRow]) -> list[StageTally]:
@@ -215,7 +215,7 @@ def tallies(ledger: list[LedgerRow]) -> list[StageTally]:
 def release(root: Path, instances: int = 24) -> Release:
     """A release whose kept instances all became tasks; fixtures are stored below `root`."""
     store = Store(root / "store")
-    its_books = books(instances)
+    its_tables = ledger_tables(instances)
     kept = [n for n in range(instances) if gate_row(n).outcome is Outcome.KEPT]
     return Release(
         name="demo",
@@ -232,7 +232,7 @@ def release(root: Path, instances: int = 24) -> Release:
             release_key_digest="c" * 64,
             seed=7,
         ),
-        books=its_books,
+        ledger_tables=its_tables,
         privacy=PrivacyStamp.GENERATED,
         authorization=Authorization(
             source="generated demo sessions",

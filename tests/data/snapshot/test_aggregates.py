@@ -14,11 +14,11 @@ from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
 from data.snapshot import verify, write_snapshot
 from data.snapshot.aggregates import funnel, ledger_summary, outcome_counts, values_summary
-from data.snapshot.books import frames, gate_order
-from data.snapshot.release import Books
-from tests.data.snapshot.sample import GATES, books, release
+from data.snapshot.ledger_tables import gate_order, ledger_frames
+from data.snapshot.release import LedgerTables
+from tests.data.snapshot.sample import GATES, ledger_tables, release
 
-NOTHING = Books(ledger=[], verdicts=[], lineage=[], tallies=[])
+NOTHING = LedgerTables(ledger=[], verdicts=[], lineage=[], tallies=[])
 
 
 def rejected(item: str, reason: str, observed: object, limit: object = 10) -> LedgerRow:
@@ -35,8 +35,8 @@ def rejected(item: str, reason: str, observed: object, limit: object = 10) -> Le
 
 
 def test_the_funnel_tells_outcomes_and_children_in_pipeline_order() -> None:
-    given_books = books(24)
-    told = funnel(given_books.tallies, frames(given_books))
+    given_tables = ledger_tables(24)
+    told = funnel(given_tables.tallies, ledger_frames(given_tables))
     assert [(step["stage"], step["n_in"], step["made"]) for step in told] == [
         ("read", 10, {"session": 8}),
         ("recover", 8, {"instance": 24}),
@@ -50,7 +50,7 @@ def test_the_funnel_tells_outcomes_and_children_in_pipeline_order() -> None:
 
 def test_rejections_gates_and_overlaps_by_hand() -> None:
     # Of 0..23, 0, 10 and 20 are too short; 0, 7, 14 and 21 lack a file.
-    told = ledger_summary(frames(books(24)), GATES)
+    told = ledger_summary(ledger_frames(ledger_tables(24)), GATES)
     by_reason = {row["reason"]: row for row in told["rejections"]}
     assert by_reason["length.too_short"]["n"] == 3
     assert by_reason["length.too_short"]["limits"] == ["10"]
@@ -80,7 +80,7 @@ def test_rejections_gates_and_overlaps_by_hand() -> None:
 
 
 def test_strata_are_counted() -> None:
-    told = ledger_summary(frames(books(24)), GATES)["strata"]
+    told = ledger_summary(ledger_frames(ledger_tables(24)), GATES)["strata"]
     assert told == [
         {"stage": "select", "unit": "candidate", "outcome": "chosen", "stratum": "zh", "n": 18}
     ]
@@ -88,7 +88,7 @@ def test_strata_are_counted() -> None:
 
 def test_observed_texts_are_told_by_their_length_only() -> None:
     rows = [rejected("a", "length.odd", "ann@example.org"), rejected("b", "length.odd", "none")]
-    told = ledger_summary(frames(replace(NOTHING, ledger=rows)), ["length"])["rejections"]
+    told = ledger_summary(ledger_frames(replace(NOTHING, ledger=rows)), ["length"])["rejections"]
     assert told[0]["observed"] == {
         "kind": "text",
         "n": 2,
@@ -105,33 +105,37 @@ def test_numbers_that_are_none_do_not_pass_for_numbers() -> None:
 def test_hostile_scalars_are_stored() -> None:
     rows = [rejected("a\ud800", "length.odd", 2**80, float("nan"))]
     verdict = Verdict("length", Status.PASSED, None, 10**400, "\udcff", {"n": 2**70})
-    held = frames(replace(NOTHING, ledger=rows, verdicts=[("a\ud800", verdict)]))
+    held = ledger_frames(replace(NOTHING, ledger=rows, verdicts=[("a\ud800", verdict)]))
     assert held.ledger["item_id"].to_list() == held.verdicts["item_id"].to_list() == ["a⟨U+D800⟩"]
     assert held.ledger["observed"].to_list() == ["integer of 81 bits"]
     ledger_summary(held, ["length"])
 
 
 def test_gates_follow_their_declared_order_then_their_name() -> None:
-    given_books = replace(books(24), gates=("network", "length", "unused"))
-    assert gate_order(given_books) == ["network", "length", "unused", "fixture", "restoration"]
+    given_tables = replace(ledger_tables(24), gates=("network", "length", "unused"))
+    assert gate_order(given_tables) == ["network", "length", "unused", "fixture", "restoration"]
 
 
 @given(st.randoms(use_true_random=False))
 def test_row_order_does_not_matter(mixed: random.Random) -> None:
-    given_books = books(12)
+    given_tables = ledger_tables(12)
     other = replace(
-        given_books,
-        ledger=mixed.sample(list(given_books.ledger), len(given_books.ledger)),
-        verdicts=mixed.sample(list(given_books.verdicts), len(given_books.verdicts)),
-        lineage=mixed.sample(list(given_books.lineage), len(given_books.lineage)),
+        given_tables,
+        ledger=mixed.sample(list(given_tables.ledger), len(given_tables.ledger)),
+        verdicts=mixed.sample(list(given_tables.verdicts), len(given_tables.verdicts)),
+        lineage=mixed.sample(list(given_tables.lineage), len(given_tables.lineage)),
     )
-    assert ledger_summary(frames(other), GATES) == ledger_summary(frames(given_books), GATES)
-    assert funnel(other.tallies, frames(other)) == funnel(given_books.tallies, frames(given_books))
+    assert ledger_summary(ledger_frames(other), GATES) == ledger_summary(
+        ledger_frames(given_tables), GATES
+    )
+    assert funnel(other.tallies, ledger_frames(other)) == funnel(
+        given_tables.tallies, ledger_frames(given_tables)
+    )
 
 
 @given(st.integers(1, 60))
 def test_the_aggregates_add_up_to_the_ledger(instances: int) -> None:
-    held = frames(books(instances))
+    held = ledger_frames(ledger_tables(instances))
     told = ledger_summary(held, GATES)["rejections"]
     counts = outcome_counts(held.ledger)
     turned_away = sum(n for key, n in counts.items() if key[2] in ("rejected", "errored"))
@@ -144,11 +148,11 @@ def test_a_row_may_stand_for_many_units(tmp_path: Path) -> None:
     facts = close("read", StageKind.FILTER, "fact", 1000, {many.outcome: 900, kept.outcome: 100})
     made = release(tmp_path)
     more = replace(
-        made.books,
-        ledger=[*made.books.ledger, many, kept],
-        tallies=[*made.books.tallies, facts],
+        made.ledger_tables,
+        ledger=[*made.ledger_tables.ledger, many, kept],
+        tallies=[*made.ledger_tables.tallies, facts],
     )
-    ref = write_snapshot(replace(made, books=more), tmp_path / "out")
+    ref = write_snapshot(replace(made, ledger_tables=more), tmp_path / "out")
     assert verify(ref.path).ok
     told = orjson.loads((ref.path / "public/audit/ledger.json").read_bytes())["rejections"]
     assert {"fact.no_value": 900}.items() <= {row["reason"]: row["n"] for row in told}.items()

@@ -31,12 +31,12 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 def evil(tmp_path: Path) -> Release:
     """A release whose books hold hostile texts in every place that may hold text."""
     given = release(tmp_path)
-    rows = list(given.books.ledger)
+    rows = list(given.ledger_tables.ledger)
     at = next(index for index, row in enumerate(rows) if row.outcome is Outcome.REJECTED)
     rows[at] = replace(rows[at], item_id=EVIL, observed=EVIL, limit=EVIL, evidence={EVIL: EVIL})
     instance = next(index for index, row in enumerate(rows) if row.unit == "instance")
     rows[instance] = replace(rows[instance], evidence={EVIL: EVIL}, observed=EVIL)
-    return replace(given, books=replace(given.books, ledger=rows))
+    return replace(given, ledger_tables=replace(given.ledger_tables, ledger=rows))
 
 
 def island(html: str) -> dict[str, list[object]]:
@@ -78,7 +78,9 @@ def test_the_table_holds_every_rejection(tmp_path: Path) -> None:
     ref = write_snapshot(given, tmp_path / "out")
     data = island((ref.path / "public/audit/report.html").read_text())
     turned_away = [
-        row for row in given.books.ledger if row.outcome in (Outcome.REJECTED, Outcome.ERRORED)
+        row
+        for row in given.ledger_tables.ledger
+        if row.outcome in (Outcome.REJECTED, Outcome.ERRORED)
     ]
     words = data["words"]
     told = {
@@ -205,11 +207,13 @@ def test_the_picture_is_a_file_of_its_own(pristine: Path) -> None:
 
 def test_ten_thousand_rejections_stay_small(tmp_path: Path) -> None:
     given = release(tmp_path)
-    rows = list(given.books.ledger) + [
+    rows = list(given.ledger_tables.ledger) + [
         LedgerRow("read", "file", f"f{n}", Outcome.REJECTED, reason="file.empty")
         for n in range(10_000)
     ]
-    many = replace(given, books=replace(given.books, ledger=rows, tallies=tallies(rows)))
+    many = replace(
+        given, ledger_tables=replace(given.ledger_tables, ledger=rows, tallies=tallies(rows))
+    )
     ref = write_snapshot(many, tmp_path / "out")
     report = ref.path / "public/audit/report.html"
     assert len(island(report.read_text())["rows"]) == 10_008

@@ -33,15 +33,15 @@ def contents(snapshot: Path) -> dict[str, bytes]:
 
 def shuffled(given: Release, seed: int) -> Release:
     mixed = random.Random(seed)
-    books = given.books
+    ledger_tables = given.ledger_tables
     return replace(
         given,
         candidates=mixed.sample(list(given.candidates), len(given.candidates)),
-        books=replace(
-            books,
-            ledger=mixed.sample(list(books.ledger), len(books.ledger)),
-            verdicts=mixed.sample(list(books.verdicts), len(books.verdicts)),
-            lineage=mixed.sample(list(books.lineage), len(books.lineage)),
+        ledger_tables=replace(
+            ledger_tables,
+            ledger=mixed.sample(list(ledger_tables.ledger), len(ledger_tables.ledger)),
+            verdicts=mixed.sample(list(ledger_tables.verdicts), len(ledger_tables.verdicts)),
+            lineage=mixed.sample(list(ledger_tables.lineage), len(ledger_tables.lineage)),
         ),
         build=replace(given.build, recipe=dict(reversed(list(given.build.recipe.items())))),
         run_info={"started": f"run {seed}"},
@@ -236,7 +236,9 @@ def test_a_release_without_tasks_and_books_is_whole(tmp_path: Path) -> None:
     empty = replace(
         given,
         candidates=[],
-        books=replace(given.books, ledger=[], verdicts=[], lineage=[], tallies=[], gates=[]),
+        ledger_tables=replace(
+            given.ledger_tables, ledger=[], verdicts=[], lineage=[], tallies=[], gates=[]
+        ),
     )
     ref = write_snapshot(empty, tmp_path / "out")
     report = verify(ref.path)
@@ -248,7 +250,7 @@ def test_the_private_tables_hold_every_row(tmp_path: Path) -> None:
     ref = write_snapshot(given, tmp_path / "out")
     ledger = pl.read_parquet(ref.path / "private/ledger.parquet")
     rejected = ledger.filter(pl.col("gate") == "length").sort("item_id").row(0, named=True)
-    assert ledger.height == len(given.books.ledger)
+    assert ledger.height == len(given.ledger_tables.ledger)
     assert rejected["reason"] == "length.too_short"
     assert (rejected["observed"], rejected["limit"]) == ("0", "10")
     assert orjson.loads(rejected["evidence"])["path"] == "secret-folder/session.jsonl"

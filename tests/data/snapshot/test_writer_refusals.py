@@ -83,7 +83,10 @@ def test_opaque_ids_must_be_usable_and_distinct(tmp_path: Path) -> None:
 def test_a_ledger_that_does_not_close_is_refused(tmp_path: Path) -> None:
     given = release(tmp_path)
     extra = LedgerRow("gates", "instance", "one-too-many", Outcome.KEPT)
-    unclosed = replace(given, books=replace(given.books, ledger=[*given.books.ledger, extra]))
+    unclosed = replace(
+        given,
+        ledger_tables=replace(given.ledger_tables, ledger=[*given.ledger_tables.ledger, extra]),
+    )
     with pytest.raises(LedgerError, match="stage gates: the tally counts 18 instances kept, the"):
         write_snapshot(unclosed, tmp_path / "out")
 

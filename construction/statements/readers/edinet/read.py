@@ -1,20 +1,18 @@
 """EDINET collections to the one model of statements (`construction.statements.model`).
 
 Values are in yen, as filed; the collection names no other currency. It holds the current period
-of each filing only, so that amended and repeated filings alone replace an earlier value.
+of each filing only, so that only amended and repeated filings replace an earlier value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from construction.statements.model import Statements
-from construction.statements.readers.edinet.books import close_books
-from construction.statements.readers.edinet.build import Dated, build
-from construction.statements.readers.edinet.codelist import read_code_lists
-from construction.statements.readers.edinet.companies import company_frame
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.companies import company_frame, read_code_lists
+from construction.statements.readers.edinet.contracts import STAGE, EdinetConfig, Reason
 from construction.statements.readers.edinet.filings import (
     Company,
     Filing,
@@ -22,18 +20,63 @@ from construction.statements.readers.edinet.filings import (
     read_line,
     unrepeated,
 )
-from construction.statements.readers.edinet.reasons import Reason
+from construction.statements.readers.edinet.periods import report_of, span_of, term_starts
 from construction.statements.readers.edinet.source import (
     Line,
     company_lines,
     find_files,
     short_names,
 )
-from construction.statements.readers.edinet.spans import report_of, span_of, term_starts
-from data.contracts import LedgerRow
+from construction.statements.readers.edinet.tables import Built, Dated, build
+from data.contracts import LedgerRow, Outcome, StageKind, StageTally
+from data.ledger import close
 
 _KINDS = "an annual, half-year or quarterly report"
 _ENDED = "a period that ends before the filing"
+
+
+def close_ledger(
+    rows: Sequence[LedgerRow],
+    units: tuple[int, int, int],
+    built: Built,
+) -> tuple[list[LedgerRow], list[StageTally]]:
+    """All rows with those of values and points added, and the tallies of the five units.
+
+    `units`: files, lines and filings that came in. There are too many values for a row each: one
+    row per reason tells their number.
+    """
+    files, lines, filings = units
+    tallies = [_counted("file", files, rows), _counted("line", lines, rows)]
+    tallies.append(_counted("filing", filings, rows))
+    value_rows, value_tally = _aggregated("value", built.n_values, built.reasons)
+    kept = built.n_values - built.reasons.total()
+    restated = built.history.height
+    again = kept - built.points.height - restated
+    replaced = {str(Reason.POINT_RESTATED): restated, str(Reason.POINT_FILED_AGAIN): again}
+    point_rows, point_tally = _aggregated("point", kept, replaced)
+    every = sorted([*rows, *value_rows, *point_rows], key=lambda row: (row.unit, row.item_id))
+    return every, [*tallies, value_tally, point_tally]
+
+
+def _counted(unit: str, n_in: int, rows: Sequence[LedgerRow]) -> StageTally:
+    """Kept is what has no row of rejection or error; each such row is a unit of its own."""
+    outcomes = Counter(row.outcome for row in rows if row.unit == unit)
+    lost = outcomes[Outcome.REJECTED] + outcomes[Outcome.ERRORED]
+    outcomes[Outcome.KEPT] = n_in - lost
+    return close(STAGE, StageKind.FILTER, unit, n_in, outcomes)
+
+
+def _aggregated(
+    unit: str, n_in: int, reasons: Mapping[str, int]
+) -> tuple[list[LedgerRow], StageTally]:
+    rows = [
+        LedgerRow(STAGE, unit, f"({reason})", Outcome.REJECTED, reason=reason, n=count)
+        for reason, count in sorted(reasons.items())
+        if count
+    ]
+    lost = sum(reasons.values())
+    counts = {Outcome.KEPT: n_in - lost, Outcome.REJECTED: lost}
+    return rows, close(STAGE, StageKind.FILTER, unit, n_in, counts)
 
 
 def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:
@@ -51,7 +94,7 @@ def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:
     filings, repeated = unrepeated(filings)
     usable, rejected = _with_spans(filings)
     built = build(usable, config.source)
-    ledger, tallies = close_books(
+    ledger, tallies = close_ledger(
         [*ledger, *rows, *repeated, *rejected],
         (len(files) + len(lists), n_lines, n_filings),
         built,
@@ -82,8 +125,8 @@ def _read_files(
                 rows.append(read)
                 continue
             companies.append(read[0])
-            filings += [found for found in read[1] if isinstance(found, Filing)]
-            rows += [found for found in read[1] if isinstance(found, LedgerRow)]
+            filings += [item for item in read[1] if isinstance(item, Filing)]
+            rows += [item for item in read[1] if isinstance(item, LedgerRow)]
     return companies, filings, rows
 
 
@@ -96,8 +139,8 @@ def _with_spans(filings: Sequence[Filing]) -> tuple[list[Dated], list[LedgerRow]
         report = report_of(filing.description)
         item_id = f"{filing.company}/{filing.document}"
         if report is None:
-            found = f"text of {len(filing.description)}"
-            rows.append(filing_row(item_id, filing, Reason.FILING_UNKNOWN_KIND, found, _KINDS))
+            actual = f"text of {len(filing.description)}"
+            rows.append(filing_row(item_id, filing, Reason.FILING_UNKNOWN_KIND, actual, _KINDS))
             continue
         if not any(filing.tables):
             rows.append(filing_row(item_id, filing, Reason.FILING_EMPTY, "none", "a statement"))
@@ -106,6 +149,6 @@ def _with_spans(filings: Sequence[Filing]) -> tuple[list[Dated], list[LedgerRow]
         if span.start <= span.end <= filing.filed:
             usable.append((filing, span))
             continue
-        found = f"{span.start} to {span.end}, filed {filing.filed}"
-        rows.append(filing_row(item_id, filing, Reason.FILING_PERIOD, found, _ENDED))
+        actual = f"{span.start} to {span.end}, filed {filing.filed}"
+        rows.append(filing_row(item_id, filing, Reason.FILING_PERIOD, actual, _ENDED))
     return usable, rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from construction.judging.contracts import Case
-from construction.sessions.package import Identity, package
+from construction.sessions.packaging.package import Identity, package
 from data.contracts import Disclosure, Fixture
 from tests.construction.sessions.instances import said
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.sessions.export_atif import to_atif
+from construction.sessions.packaging.export_atif import to_atif
 from construction.sessions.readers import atif, claude_code, codex, source
 from construction.sessions.readers.source import SourceFile
 from data.contracts import Attachment, ReadIssue, Session, ToolCall

@@ -13,7 +13,7 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.names import possessive
+from construction.statements.questions.naming import possessive
 from construction.statements.questions.templates import Words, sentence
 from construction.statements.questions.wording import phrase_of
 from data.errors import InputError
@@ -36,7 +36,7 @@ def all_variants(label: str, *, identified: str = "", unit: str = "in US dollars
         company="Ardent",
         identified=identified,
         metric=phrase_of(label),
-        place="",
+        location="",
         line="",
         period="for fiscal year 2010",
         unit=unit,

@@ -1,0 +1,279 @@
+"""What becomes of one URL: requests, retries and redirects until there is a result."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urljoin
+
+from pydantic import Field
+
+from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult, Reach
+from construction.sessions.network.captures import (
+    Captures,
+    ProbeMode,
+    is_stored,
+    recipe_digest,
+    store,
+)
+from construction.sessions.network.exchange import Answer, exchange
+from construction.sessions.network.expiring_urls import one_time
+from construction.sessions.network.rate_limit import TRANSIENT, HostTurns, backoff
+from construction.sessions.network.transport import (
+    ProbeFailure,
+    Wire,
+    is_literal,
+    is_public,
+    port_allowed,
+)
+from construction.sessions.network.urls import WebUrl, normalise, parse_url
+from data.contracts import StageConfig
+from data.errors import ConfigError
+
+# Names that by definition never lead to the public network (RFC 6761, 6762, 8375, ICANN).
+_LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa")
+
+
+class NetworkRuntime(StageConfig):
+    """Runtime, never digested: how fast and how politely to probe; seconds.
+
+    `refresh` says which captured results are probed again.
+    """
+
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 8
+    host_delay: Annotated[float, Field(ge=0)] = 1.0
+    backoff: Annotated[float, Field(ge=0)] = 1.0
+    max_retry_after: Annotated[float, Field(ge=0)] = 30.0
+    refresh: Literal["never", "unverified", "all"] = "never"
+
+
+@dataclass(slots=True)
+class _Trail:
+    """What has happened on the way to a result; `seconds` is the time on the wire that is left."""
+
+    seconds: float
+    status: int | None = None
+    hops: int = 0
+    downgraded: bool = False
+
+
+def refusal(url: WebUrl | None) -> Cause | None:
+    """Why `url` is never requested, as far as it can be told without the network."""
+    if url is None:
+        return Cause.MALFORMED
+    if is_literal(url.host) and not is_public(url.host):
+        return Cause.FORBIDDEN_ADDRESS
+    if any(url.host == name or url.host.endswith(f".{name}") for name in _LOCAL_NAMES):
+        return Cause.FORBIDDEN_ADDRESS
+    if not port_allowed(url.port):
+        return Cause.FORBIDDEN_PORT
+    return Cause.ONE_TIME_PATH if one_time(url.text) else None
+
+
+class Prober:
+    """Probes URLs over one wire; `freeze_dir` takes the content in mode `freeze`."""
+
+    def __init__(
+        self, config: NetworkConfig, runtime: NetworkRuntime, wire: Wire, freeze_dir: Path | None
+    ) -> None:
+        self._config = config
+        self._runtime = runtime
+        self._wire = wire
+        self._freeze_dir = freeze_dir
+        self._turns = HostTurns(runtime.host_delay)
+        self.recipe = recipe_digest(config, "freeze" if config.mode == "freeze" else "check")
+
+    async def probe(self, url: WebUrl) -> ProbeResult:
+        """Follow `url` to its end. What the network does is a result; faults of ours raise."""
+        trail = _Trail(self._config.deadline)
+        try:
+            answer = await self._follow(url, trail)
+        except ProbeFailure as failure:
+            return ProbeResult(url.text, failure.cause, trail.status, trail.hops, trail.downgraded)
+        size, sha256, media_type = None, None, None
+        if answer.body is not None and self._freeze_dir is not None:
+            size, media_type = len(answer.body), answer.media_type
+            sha256 = store(answer.body, self._freeze_dir)
+        return ProbeResult(
+            url=url.text,
+            http_status=answer.status,
+            hops=trail.hops,
+            downgraded=trail.downgraded,
+            bytes=size,
+            sha256=sha256,
+            media_type=media_type,
+        )
+
+    async def _follow(self, url: WebUrl, trail: _Trail) -> Answer:
+        """The answer at the end of the redirects, with a status of 2xx."""
+        seen = {url.text}
+        while True:
+            cause = refusal(url)
+            if cause is not None:
+                raise ProbeFailure(cause)
+            answer = await self._answer(url, trail)
+            if not answer.is_redirect:
+                break
+            target = _redirect_target(url, answer)
+            if trail.hops >= self._config.max_redirects:
+                raise ProbeFailure(Cause.TOO_MANY_REDIRECTS)
+            if target.text in seen:
+                raise ProbeFailure(Cause.REDIRECT_LOOP)
+            seen.add(target.text)
+            trail.hops += 1
+            trail.downgraded |= url.scheme == "https" and target.scheme == "http"
+            url = target
+        if 200 <= answer.status < 300:
+            return answer
+        raise ProbeFailure(Cause.HTTP_STATUS)
+
+    async def _answer(self, url: WebUrl, trail: _Trail) -> Answer:
+        """HEAD, unless the content is wanted; then GET, again while the trouble may pass."""
+        if self._config.mode == "check":
+            answer = await self._attempt("HEAD", url, trail, 0)
+            if answer is not None and (200 <= answer.status < 300 or answer.is_redirect):
+                return answer
+        for attempt in range(1, self._config.attempts):
+            answer = await self._attempt("GET", url, trail, attempt)
+            if answer is not None and answer.status not in TRANSIENT:
+                return answer
+        return await self._request("GET", url, trail)
+
+    async def _attempt(
+        self, method: str, url: WebUrl, trail: _Trail, attempt: int
+    ) -> Answer | None:
+        """One request; after transient trouble wait, and return None if there was no answer."""
+        pause = backoff(url.text, attempt, self._runtime.backoff)
+        try:
+            answer = await self._request(method, url, trail)
+        except ProbeFailure as failure:
+            if not failure.transient:
+                raise
+            await asyncio.sleep(pause)
+            return None
+        if answer.status in TRANSIENT:
+            asked = min(answer.retry_after, self._runtime.max_retry_after)
+            await asyncio.sleep(max(pause, asked))
+        return answer
+
+    async def _request(self, method: str, url: WebUrl, trail: _Trail) -> Answer:
+        async with self._turns.turn(url.host):
+            if trail.seconds <= 0:
+                raise ProbeFailure(Cause.TIMEOUT)
+            started = time.monotonic()
+            try:
+                answer = await exchange(method, url, self._wire, self._config, trail.seconds)
+            except ProbeFailure as failure:
+                trail.status = failure.status or trail.status
+                raise
+            finally:
+                trail.seconds -= time.monotonic() - started
+        trail.status = answer.status
+        return answer
+
+
+def _redirect_target(url: WebUrl, answer: Answer) -> WebUrl:
+    """Where a redirect leads; credentials in it are dropped. http and https only."""
+    try:
+        target = parse_url(urljoin(url.text, answer.location or ""))
+    except ValueError as error:
+        raise ProbeFailure(Cause.BAD_REDIRECT) from error
+    if target is None:
+        raise ProbeFailure(Cause.BAD_REDIRECT)
+    return target
+
+
+def probe_urls(
+    urls: Iterable[str],
+    config: NetworkConfig,
+    runtime: NetworkRuntime,
+    captures: Captures,
+    freeze_dir: Path | None = None,
+    wire: Wire | None = None,
+) -> dict[str, ProbeResult]:
+    """Find out what each URL does; the results by normalised URL, sorted.
+
+    URLs that are never requested (private addresses, one-time paths, …) are judged as they
+    stand. A captured result of the same recipe is replayed unless `runtime.refresh` says
+    otherwise, or its frozen content is gone. New results are added to `captures`; the caller
+    saves them. With mode `offline` no socket is opened: what is not captured is unverified.
+
+    Not to be called from a running event loop. Raises ConfigError for mode `freeze` without a
+    directory. What the network does is a result; faults of the prober and the disk are raised.
+    """
+    if config.mode == "freeze" and freeze_dir is None:
+        raise ConfigError('network mode "freeze" needs a directory to freeze into')
+    results: dict[str, ProbeResult] = {}
+    waiting: list[WebUrl] = []
+    for text in sorted({normalise(url) for url in urls}):
+        url = parse_url(text)
+        cause = refusal(url)
+        if cause is not None or url is None:
+            results[text] = ProbeResult(text, cause)
+            continue
+        replayed = _replay(text, config, runtime, captures, freeze_dir)
+        if replayed is not None:
+            results[text] = replayed
+        elif config.mode == "offline":
+            results[text] = ProbeResult(text, Cause.OFFLINE)
+        else:
+            waiting.append(url)
+    if waiting:
+        prober = Prober(config, runtime, wire or Wire(), freeze_dir)
+        asyncio.run(_probe_all(waiting, prober, runtime.concurrency, captures, results))
+    return {url: results[url] for url in sorted(results)}
+
+
+def _replay(
+    url: str,
+    config: NetworkConfig,
+    runtime: NetworkRuntime,
+    captures: Captures,
+    freeze_dir: Path | None,
+) -> ProbeResult | None:
+    """The captured result that stands for a probe; offline, that of either mode."""
+    modes: tuple[ProbeMode, ...]
+    modes = ("freeze", "check") if config.mode == "offline" else (config.mode,)
+    for mode in modes:
+        result = captures.get(url, recipe_digest(config, mode))
+        if result is None or not _has_content(result, freeze_dir):
+            continue
+        stale = runtime.refresh == "all" or (
+            runtime.refresh == "unverified" and result.reach is Reach.UNVERIFIED
+        )
+        if config.mode == "offline" or not stale:
+            return result
+    return None
+
+
+def _has_content(result: ProbeResult, freeze_dir: Path | None) -> bool:
+    if result.sha256 is None:
+        return True
+    return freeze_dir is not None and is_stored(result.sha256, freeze_dir)
+
+
+async def _probe_all(
+    urls: Iterable[WebUrl],
+    prober: Prober,
+    workers: int,
+    captures: Captures,
+    results: dict[str, ProbeResult],
+) -> None:
+    """Probe with `workers` at once, host by host, so that they do not queue for the same one."""
+    hosts: dict[str, list[WebUrl]] = {}
+    for url in urls:
+        hosts.setdefault(url.host, []).append(url)
+    waiting = iter(hosts.values())
+
+    async def work() -> None:
+        for group in waiting:
+            for url in group:
+                result = await prober.probe(url)
+                captures.add(result, prober.recipe)
+                results[url.text] = result
+
+    await asyncio.gather(*(work() for _ in range(min(workers, len(hosts)))))

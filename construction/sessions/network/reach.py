@@ -1,0 +1,69 @@
+"""The network stage: every URL of the survivors is probed once, then each instance is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from construction.sessions.gates import network
+from construction.sessions.gates.network import NetworkConfig, ProbeResult
+from construction.sessions.network.captures import frozen_fixture
+from construction.sessions.packaging.survivors import Survivor
+from construction.sessions.prompts.prompt import with_page_paths
+from data.contracts import Fixture, LedgerRow, Verdict
+from data.ledger import deciding, gated_row
+
+STAGE = "network"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The survivors that passed, every verdict, and one ledger row per instance."""
+
+    kept: list[Survivor]
+    verdicts: list[tuple[str, Verdict]]
+    rows: list[LedgerRow]
+
+
+def urls_of(survivors: Sequence[Survivor]) -> set[str]:
+    """All URLs that people gave."""
+    return {url for survivor in survivors for url in network.instance_urls(survivor.instance)}
+
+
+def judge_reach(
+    survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], config: NetworkConfig
+) -> Judged:
+    """Judge each instance by what the probe found for its URLs."""
+    judged = Judged([], [], [])
+    for survivor in survivors:
+        instance = survivor.instance
+        observation = network.measure(network.instance_urls(instance), results)
+        verdict = network.judge(observation, config)
+        decided = deciding([verdict])
+        if decided is None:
+            judged.kept.append(survivor)
+        judged.verdicts.append((instance.instance_id, verdict))
+        judged.rows.append(
+            gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
+        )
+    return judged
+
+
+def with_frozen_pages(survivor: Survivor, results: Mapping[str, ProbeResult]) -> Survivor:
+    """The survivor with its frozen pages as fixtures, their paths in the place of their URLs."""
+    pages: list[Fixture] = []
+    stands_for: dict[str, str] = {}
+    for url in network.instance_urls(survivor.instance):
+        result = results[url]
+        if result.sha256 is not None:
+            page = frozen_fixture(result, len(pages) + 1)
+            pages.append(page)
+            stands_for[url] = page.path
+    if not pages:
+        return survivor
+    turns = tuple(
+        replace(turn, said=with_page_paths(turn.said, stands_for))
+        for turn in survivor.instance.user_turns
+    )
+    instance = replace(survivor.instance, user_turns=turns)
+    return replace(survivor, instance=instance, fixtures=(*survivor.fixtures, *pages))

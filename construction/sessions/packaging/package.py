@@ -1,0 +1,157 @@
+"""Turns a task instance into a candidate, without a language model.
+
+The prompt holds the person's own words in order (`prompts.merge`), with released file paths and a
+closing block that lists inputs and deliverables (`prompts.prompt`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from construction.judging.deliverables import ANSWER, expected_deliverables
+from construction.judging.hard_rules import hard_rules
+from construction.judging.language import language_of
+from construction.sessions.mentions.named_files import output_files
+from construction.sessions.network.urls import find_urls
+from construction.sessions.prompts.merge import LeftOut, as_thread, background, merge_turns
+from construction.sessions.prompts.prompt import prompt_text, with_released_paths
+from data.contracts import (
+    Candidate,
+    Deliverable,
+    Disclosure,
+    Fixture,
+    Lane,
+    NetworkPolicy,
+    Provenance,
+    TaskInstance,
+)
+
+_CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What the caller knows about a candidate: opaque id, source, disclosure and licence."""
+
+    task_id: str
+    source: str
+    disclosure: Disclosure
+    licence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """A candidate with the facts that the preflight gate reads.
+
+    `request` is the person's part of the prompt, `background` what was said before it, `people`
+    are the named senders. `in_channel`: the request was sent to a channel with several readers.
+    `thread`: the task is to answer messages that somebody received.
+    """
+
+    candidate: Candidate
+    request: str
+    background: tuple[str, ...]
+    people: tuple[str, ...]
+    in_channel: bool
+    thread: bool
+    left_out: Mapping[int, LeftOut]
+
+
+def package(
+    instance: TaskInstance,
+    fixtures: Sequence[Fixture],
+    identity: Identity,
+    *,
+    network: bool = True,
+) -> Packaged:
+    """Make the candidate of an instance whose redactions are restored and whose files are copied.
+
+    With `network` false the task may reach no URL, even if its prompt names some.
+    """
+    merged = merge_turns(instance.user_turns)
+    outputs = [mention.path for mention in output_files(instance)]
+    deliverables = expected_deliverables(merged.text, outputs, instance.acts)
+    messages = as_thread(merged) if _is_only_answer(deliverables) else None
+    merged = messages or merged
+    parts = [replace(part, said=with_released_paths(part.said, fixtures)) for part in merged.parts]
+    request = "\n\n".join(part.said for part in parts)
+    earlier = background(instance, merged.text)
+    policy = _policy(request) if network else NetworkPolicy()
+    candidate = Candidate(
+        task_id=identity.task_id,
+        lane=Lane.SESSIONS,
+        prompt=prompt_text(earlier, parts, fixtures, deliverables, thread=messages is not None),
+        language=language_of(request),
+        execution_surface=_surface(instance, fixtures, deliverables, policy),
+        fixtures=tuple(sorted(fixtures, key=lambda fixture: fixture.path)),
+        tools=_tools(instance, fixtures, policy),
+        network=policy,
+        deliverables=deliverables,
+        rules=hard_rules(deliverables, request),
+        provenance=_provenance(instance, identity, len(parts)),
+    )
+    return Packaged(
+        candidate=candidate,
+        request=request,
+        background=earlier,
+        people=merged.people,
+        in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
+        thread=messages is not None,
+        left_out=merged.left_out,
+    )
+
+
+def _is_only_answer(deliverables: Sequence[Deliverable]) -> bool:
+    """True if nothing but a written answer is to be delivered."""
+    return all(item.name_hints == (ANSWER,) for item in deliverables)
+
+
+def _policy(text: str) -> NetworkPolicy:
+    """Only the URLs in the prompt may be reached."""
+    urls = tuple(dict.fromkeys(mention.url for mention in find_urls(text)))
+    return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
+
+
+def _provenance(instance: TaskInstance, identity: Identity, turns: int) -> Provenance:
+    return Provenance(
+        source=identity.source,
+        source_format=str(instance.source_format),
+        item_id=instance.instance_id,
+        disclosure=identity.disclosure,
+        licence=identity.licence,
+        detail={
+            "started_by": str(instance.started_by),
+            "user_turns": len(instance.user_turns),
+            "turns_in_prompt": turns,
+        },
+    )
+
+
+def _surface(
+    instance: TaskInstance,
+    fixtures: Sequence[Fixture],
+    deliverables: Sequence[Deliverable],
+    policy: NetworkPolicy,
+) -> str:
+    """The execution surface: `shell` if the agent ran programs, else web, files or chat."""
+    if any(act.kind == "ran" for act in instance.acts):
+        return "shell"
+    if policy.mode != "none":
+        return "web"
+    return "chat" if _is_only_answer(deliverables) and not fixtures else "files"
+
+
+def _tools(
+    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy
+) -> tuple[str, ...]:
+    """Plain names of the tools that the task needs; `write_file` is always among them."""
+    kinds = {act.kind for act in instance.acts}
+    needs = {
+        "read_file": bool(fixtures),
+        "write_file": True,
+        "shell": "ran" in kinds,
+        "fetch": policy.mode != "none",
+    }
+    return tuple(name for name, needed in needs.items() if needed)

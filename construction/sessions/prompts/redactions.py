@@ -1,0 +1,117 @@
+"""Redaction marks in a text (the patterns below list their forms), and the URLs that hold them.
+
+A bare `***` is a patch marker or Markdown, and `... (truncated)` hides nothing: neither counts as
+a mark. Nor does a mark that the sentence only talks about ("replace every name with [REDACTED]").
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_HINTS_ZH = ("脱敏", "已隐", "已屏蔽", "已打码", "已涂黑", "已遮", "已删除")
+
+_MARK = (
+    r"\[(?:[A-Za-z0-9]{1,20}[_:\-]){0,3}(?i:redacted)(?:[_:\-][\w.\-]{1,60}){0,3}\]"
+    r"|\[(?:[A-Z0-9_]{1,20} ){0,3}REDACTED(?: [A-Z0-9_]{1,20}){0,3}\]"
+    r"|<(?:[A-Za-z0-9]{1,20}[_:\-]){0,3}(?i:redacted)(?:[_:\-][\w.\-]{1,60}){0,3}/?>"
+    r"|[\[<(](?:[A-Z]{1,20}[_ ]){0,2}MASKED[\])>]"
+    r"|(?i:%5B|%3C|%7B)(?i:redacted)(?:[_:\-][\w.\-]{1,60})?(?i:%5D|%3E|%7D)"
+    # Without brackets only as a value (`key=REDACTED`) or with a type (`REDACTED_TOKEN`).
+    r"|(?<=[=/:])REDACTED(?![A-Za-z0-9_])"
+    r"|(?<![A-Za-z0-9_])(?:REDACTED(?:_[A-Z0-9]{1,20}){1,3}|(?:[A-Z]{2,12}_){1,3}REDACTED)"
+    r"(?![A-Za-z0-9_])"
+    r"|<opaque>"
+    r"|(?<![A-Za-z0-9_])user_[0-9a-f]{8}(?![A-Za-z0-9_])"
+    r"|(?<![A-Za-z0-9])(?:sk|pk|rk|ghp|gho|xoxb|xoxp|AKIA)[-_]?[A-Za-z0-9]{0,8}[-_]?\*{4,}"
+    r"|[\[【<][\u4e00-\u9fff]{0,8}(?:已(?:脱敏|隐去|隐藏|屏蔽|打码|涂黑|遮盖|遮挡)|脱敏)"
+    r"[\u4e00-\u9fff]{0,8}[\]】>]"
+    r"|[\[【<](?:链接|网址|地址|姓名|电话|手机号|邮箱|隐私|敏感)[\u4e00-\u9fff]{0,6}已删除[\]】>]"
+)
+_STARS = r"\*{3,}"  # only inside a URL
+_ANY = re.compile(_MARK)
+_IN_URL = re.compile(f"{_MARK}|{_STARS}")
+_URL_CHAR = r"[^\s<>\"'`|\\^{}\[\]()*\u2018-\u201f\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
+_URL = re.compile(
+    r"(?:(?i:https?)://|(?<![\w@.\-/])(?:[A-Za-z0-9\-]{1,63}\.){1,6}[A-Za-z]{2,24}(?::\d{1,5})?/)"
+    f"(?:{_MARK}|{_STARS}|{_URL_CHAR})+"
+)
+_URL_TAIL = ".,;:!?*"
+
+_OPENING = "\"'`“‘「『《"
+_MASKING = re.compile(
+    r"(?i)\b(?:replac|mask|redact|substitut|censor|anonymi[sz]|obfuscat|scrub|swap|placeholder)"
+    r"|替换|脱敏|打码|屏蔽|占位|匿名|改成|改为|换成"
+)
+_QUOTING = re.compile(
+    r"(?i)\b(?:literal|string|pattern|regex|marker|tag|says?|shows?|mean|appears?|prints?|word)\b"
+    r"|正则|字符串|标记|显示|字样|什么意思|意思"
+)
+_LEADS_IN = re.compile(r"(?i)(?:\b(?:with|as|by|to|like|into)\b[^.,;]{0,30}|(?:为|成|用)\s*)$")
+_SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.\s")
+_LOOK_BACK = 160
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedSpan:
+    """`text[start:end]`: a mark, or the whole URL that holds one or more marks.
+
+    `parts` are the pieces of a URL (without its scheme) around the marks; empty if the span is
+    not a URL.
+    """
+
+    start: int
+    end: int
+    parts: tuple[str, ...] = ()
+
+
+def holds_mark(text: str) -> bool:
+    """True if the text holds a redaction mark. Linear, and cheap for texts without marks."""
+    return _may_hold_mark(text) and bool(find_redactions(text))
+
+
+def _may_hold_mark(text: str) -> bool:
+    # Single characters come first: searching them is fastest, and most texts lack them.
+    if "***" in text or "EDACT" in text or ("_" in text and "user_" in text):
+        return True
+    if ("[" in text or "<" in text or "%" in text or "(" in text) and (
+        "edact" in text or "opaque" in text or "MASKED" in text
+    ):
+        return True
+    return not text.isascii() and any(hint in text for hint in _HINTS_ZH)
+
+
+def find_redactions(text: str) -> tuple[RedactedSpan, ...]:
+    """Redacted spans in order; a URL that holds marks is one span."""
+    if not _may_hold_mark(text):
+        return ()
+    urls = [span for match in _URL.finditer(text) if (span := _redacted_url(match))]
+    spans, position = list(urls), 0
+    for match in _ANY.finditer(text):
+        while position < len(urls) and urls[position].end <= match.start():
+            position += 1
+        inside = position < len(urls) and urls[position].start <= match.start()
+        if not inside and not _is_talked_about(text, match.start(), match.end()):
+            spans.append(RedactedSpan(match.start(), match.end()))
+    return tuple(sorted(spans, key=lambda span: span.start))
+
+
+def _redacted_url(match: re.Match[str]) -> RedactedSpan | None:
+    whole = match.group()
+    token = whole if whole.endswith("***") else whole.rstrip(_URL_TAIL)
+    without_scheme = re.sub(r"^(?i:https?)://", "", token)
+    parts = tuple(_IN_URL.split(without_scheme))
+    if len(parts) == 1:
+        return None
+    return RedactedSpan(match.start(), match.start() + len(token), parts)
+
+
+def _is_talked_about(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - _LOOK_BACK) : start]
+    sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
+    quoted = sentence.endswith(tuple(_OPENING))
+    lead = _ANY.sub(" ", sentence.rstrip(_OPENING))
+    if _MASKING.search(lead):
+        return quoted or bool(_LEADS_IN.search(lead))
+    around = lead + text[end : end + 40]
+    return quoted and bool(_QUOTING.search(around))

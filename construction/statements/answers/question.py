@@ -1,0 +1,140 @@
+"""What a question asks for: company, metric, period, direction."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib.resources import files
+
+from construction.statements.answers import lexicon
+from construction.statements.answers.contracts import Dimension, GoldAnswer, Unit
+from construction.statements.answers.periods import Period, find_periods
+from construction.statements.answers.units import of_gold
+
+_GAP = "@"  # stands where a period phrase was
+_PERIOD_LEAD = re.compile(
+    r"[\s,]*(?:\b(?:for|in|at|as of|during|over|on|of|the|its|end|year|fiscal|quarter|ended"
+    rf"|through)\b\s*)*{_GAP}(?:\s*(?:fiscal year|year|quarter))?",
+    re.I,
+)
+_LISTED = tomllib.loads(files(__package__).joinpath("questions.toml").read_text(encoding="utf-8"))
+_EN, _JA, _ZH = (
+    tuple(
+        re.compile(pattern.replace("{possessive}", _LISTED["possessive"]), re.S | re.I)
+        for pattern in _LISTED[language]
+    )
+    for language in ("en", "ja", "zh")
+)
+_UNIT_TAIL = re.compile(
+    r"\s+(?:in|as a|expressed|stated|measured)\s.*$|\s*\([^()]*\)\s*$", re.I | re.S
+)
+_LEADING = re.compile(
+    r"^(?:(?:the|its|their|total|overall|consolidated|reported|annual|full-year|company's)\s+)+",
+    re.I,
+)
+_SPLIT = re.compile(r"(?<=[,.;?!。、;])")
+_WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A question as the check reads it; `metric` is empty where it was not found."""
+
+    unit: Unit
+    scale: Decimal
+    company: str
+    metric: str
+    naming: re.Pattern[str] | None
+    period: Period | None
+    negative: bool
+    change: bool
+    plan: bool
+
+    @property
+    def counts(self) -> bool:
+        return self.unit.dimension is Dimension.COUNT
+
+
+def read_question(question: str, gold: GoldAnswer) -> Target:
+    """Company, metric, period and direction of a question in English, Japanese or Chinese."""
+    text = unicodedata.normalize("NFKC", question)[:2000].replace(_GAP, " ")
+    periods = find_periods(text)
+    company, metric = _company_and_metric(text, periods)
+    plain = lexicon.SIGNED_LABEL.sub(" ", _without_convention(text))
+    plain = plain.replace(company, " ") if company else plain
+    return Target(
+        unit=of_gold(gold.unit),
+        scale=gold.scale,
+        company=company,
+        metric=metric,
+        naming=naming_pattern(metric),
+        period=next((p for p in periods if p.year is not None), periods[0] if periods else None),
+        negative=lexicon.LOSS_ASKED.search(plain) is not None,
+        change=lexicon.CHANGE.search(plain) is not None,
+        plan=lexicon.PLAN.search(plain) is not None,
+    )
+
+
+def _without_convention(text: str) -> str:
+    """The question without clauses that only state the sign convention."""
+    return "".join(part for part in _SPLIT.split(text) if not lexicon.CONVENTION.search(part))
+
+
+def _company_and_metric(text: str, periods: tuple[Period, ...]) -> tuple[str, str]:
+    pieces, position = [], 0
+    for period in periods:
+        pieces += [text[position : period.start], _GAP]
+        position = period.end
+    marked = _PERIOD_LEAD.sub(_GAP, "".join([*pieces, text[position:]]))
+    patterns = _EN
+    if re.search("[\u3040-\u30ff\u4e00-\u9fff]", marked):
+        patterns = _JA if re.search("[\u3040-\u30ff]", marked) else _ZH
+    for pattern in patterns:
+        match = pattern.search(marked)
+        if match and match["metric"].strip():
+            metric = _UNIT_TAIL.sub("", match["metric"].strip())
+            return _bare_company(match["company"]), metric
+    return "", ""
+
+
+def _bare_company(name: str) -> str:
+    name = re.sub(
+        r"^(?:请问|根据|关于|請問)|^(?:the|according to)\s+", "", name.strip(), flags=re.I
+    )
+    return name.strip(" 「」\"'“”的の")
+
+
+def core(label: str) -> str:
+    """A label in comparable form: case, marks, plural and leading words like "total" left out."""
+    label = unicodedata.normalize("NFKC", label).lower()
+    bare = _LEADING.sub("", label.strip())
+    return exact(bare) or exact(label)
+
+
+def exact(label: str) -> str:
+    """As `core`, but leading words stay."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", label).lower())
+    return " ".join(word.removesuffix("s") if word.isascii() else word for word in words)
+
+
+def naming_pattern(metric: str) -> re.Pattern[str] | None:
+    """Finds the metric in text, whatever its case, spacing and plural."""
+    words = _WORD.findall(_LEADING.sub("", metric.strip()))
+    if not words:
+        return None
+    parts = []
+    for word in words:
+        if word.isascii():
+            parts.append(
+                re.escape(word.lower().removesuffix("s")) + ("s?" if word.isalpha() else "")
+            )
+        else:
+            parts.append("[的の]?".join(re.escape(char) for char in word if char not in "的の"))
+    edge = (
+        r"(?<![A-Za-z])" if words[0].isascii() else "",
+        r"(?![A-Za-z])" if words[-1].isascii() else "",
+    )
+    return re.compile(edge[0] + r"[\s\-,()/'’・&]{0,3}".join(parts) + edge[1], re.I)

@@ -1,0 +1,194 @@
+"""The ledger of a snapshot: does it close, and do the private tables add up to what is told?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.contracts import Outcome, StageKind
+from data.ledger import OUTCOMES
+from data.snapshot import aggregates, layout
+from data.snapshot.ledger_tables import SCHEMAS, Frames
+from data.snapshot.manifest import Manifest
+from data.snapshot.verification.files import LARGEST_DOCUMENT, read_object
+from data.snapshot.verification.findings import Check, Findings, Half
+from data.tables import LINEAGE
+
+Document = Mapping[str, Any]
+
+_NEVER_NULL: Mapping[str, tuple[str, ...]] = {
+    layout.LEDGER_TABLE: ("stage", "unit", "item_id", "outcome", "n"),
+    layout.VERDICTS_TABLE: ("item_id", "gate", "status"),
+    layout.LINEAGE_TABLE: tuple(LINEAGE),
+}
+_BROKEN = (OSError, ValueError, MemoryError, pa.ArrowException, pl.exceptions.PolarsError)
+
+
+def check_funnel(half: Half, findings: Findings) -> list[Document]:
+    """The stages of `audit/funnel.json` that close: their outcomes add up to what came in."""
+    document = read_object(half, layout.FUNNEL, Check.LEDGER_ARITHMETIC, findings)
+    stages = (document or {}).get("stages")
+    where = f"{half.name}/{layout.FUNNEL}"
+    if not isinstance(stages, list):
+        findings.add(Check.LEDGER_ARITHMETIC, where, "has no list of stages")
+        return []
+    closed: list[Document] = []
+    for number, stage in enumerate(stages, start=1):
+        problem = _stage_problem(stage)
+        if problem is None:
+            closed.append(stage)
+        else:
+            findings.add(Check.LEDGER_ARITHMETIC, where, f"stage {number}: {problem}")
+    return closed
+
+
+def check_summary(half: Half, stages: Sequence[Document], findings: Findings) -> Document:
+    """`audit/ledger.json` against the funnel: rejected and errored units, stage by stage."""
+    summary = read_object(half, layout.LEDGER, Check.LEDGER_ARITHMETIC, findings) or {}
+    where = f"{half.name}/{layout.LEDGER}"
+    told: dict[tuple[Any, Any, Any], int] = {}
+    for row in _rows(summary.get("rejections")):
+        key = (row.get("stage"), row.get("unit"), row.get("outcome"))
+        n = row.get("n")
+        if isinstance(n, int) and all(isinstance(part, str) for part in key):
+            told[key] = told.get(key, 0) + n
+    for stage in stages:
+        for outcome in (Outcome.REJECTED, Outcome.ERRORED):
+            key = (stage["stage"], stage["unit"], str(outcome))
+            n = stage["outcomes"].get(str(outcome), 0)
+            if told.get(key, 0) != n:
+                problem = f"{told.get(key, 0)} {key[1]}s {key[2]} in {key[0]}, the funnel has {n}"
+                findings.add(Check.LEDGER_ARITHMETIC, where, problem)
+    return summary
+
+
+def load_frames(half: Half, findings: Findings) -> Frames | None:
+    """The private tables, None if one cannot be read or is no such table."""
+    tables = [_checked_table(half, name, findings) for name in layout.PRIVATE_TABLES]
+    ledger, verdicts, lineage = tables
+    if ledger is None or verdicts is None or lineage is None:
+        return None
+    return Frames(ledger, verdicts, lineage)
+
+
+def check_recount(
+    frames: Frames,
+    stages: Sequence[Document],
+    summary: Document,
+    manifest: Manifest | None,
+    findings: Findings,
+) -> None:
+    """The public counts are those of the private tables."""
+    for name, told, counted in _row_counts(frames, manifest):
+        if told != counted:
+            problem = f"the manifest counts {told} rows, the table has {counted}"
+            findings.add(Check.LEDGER_RECOUNT, f"private/{name}", problem)
+    _recount_funnel(frames, stages, findings)
+    gates = [row["gate"] for row in _rows(summary.get("gates")) if isinstance(row.get("gate"), str)]
+    ours = orjson.loads(orjson.dumps(aggregates.ledger_summary(frames, gates)))
+    for name, rows in ours.items():
+        if summary.get(name) != rows:
+            where = f"public/{layout.LEDGER}"
+            findings.add(Check.LEDGER_RECOUNT, where, f"{name} is not what the tables add up to")
+
+
+def _stage_problem(stage: object) -> str | None:
+    """Why a stage of the funnel does not close, None if it does."""
+    if not isinstance(stage, dict):
+        return "no object"
+    if not all(isinstance(stage.get(key), str) for key in ("stage", "kind", "unit")):
+        return "stage, kind and unit must be texts"
+    outcomes, n_in, made = stage.get("outcomes"), stage.get("n_in"), stage.get("made")
+    if not isinstance(outcomes, dict) or not isinstance(made, dict):
+        return "outcomes and made must be objects"
+    counts = [n_in, *outcomes.values(), *made.values()]
+    if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts):
+        return "counts must be whole numbers"
+    if stage["kind"] not in set(StageKind):
+        return "an unknown kind"
+    strange = outcomes.keys() - {str(outcome) for outcome in OUTCOMES[StageKind(stage["kind"])]}
+    if strange:
+        return f"a {stage['kind']} stage has {len(strange)} outcomes that are not its own"
+    if sum(outcomes.values()) != n_in:
+        return f"{n_in} came in, {sum(outcomes.values())} are accounted for"
+    return None
+
+
+def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findings) -> None:
+    counted = aggregates.outcome_counts(frames.ledger)
+    told = {
+        (stage["stage"], stage["unit"], outcome): n
+        for stage in stages
+        for outcome, n in stage["outcomes"].items()
+        if n
+    }
+    for key in sorted(counted.keys() | told.keys()):
+        if counted.get(key, 0) != told.get(key, 0):
+            stage, unit, outcome = key
+            problem = (
+                f"{stage}: the funnel tells {told.get(key, 0)} {unit}s {outcome}, "
+                f"the ledger has {counted.get(key, 0)}"
+            )
+            findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
+    made = aggregates.children(frames.lineage)
+    for stage_document in stages:
+        ours = made.get((stage_document["stage"], stage_document["unit"]), {})
+        if stage_document["made"] != ours:
+            problem = f"{stage_document['stage']}: what was made is not what lineage holds"
+            findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
+
+
+def _row_counts(frames: Frames, manifest: Manifest | None) -> list[tuple[str, int, int]]:
+    if manifest is None:
+        return []
+    counts = manifest.counts
+    return [
+        (layout.LEDGER_TABLE, counts.ledger_rows, frames.ledger.height),
+        (layout.VERDICTS_TABLE, counts.verdicts, frames.verdicts.height),
+        (layout.LINEAGE_TABLE, counts.lineage_rows, frames.lineage.height),
+    ]
+
+
+def _checked_table(half: Half, name: str, findings: Findings) -> pl.DataFrame | None:
+    """A table with exactly its columns and no nulls where none may be; else a finding and None."""
+    file = half.files.get(name)
+    frame = "is not there" if file is None else _load(file)
+    problem = frame if isinstance(frame, str) else _table_problem(frame, name)
+    if problem is not None or isinstance(frame, str):
+        findings.add(Check.LEDGER_RECOUNT, f"{half.name}/{name}", problem or "")
+        return None
+    return frame
+
+
+def _table_problem(frame: pl.DataFrame, name: str) -> str | None:
+    if dict(frame.schema) != dict(SCHEMAS[name]):
+        return "has other columns than such a table"
+    if any(frame[column].null_count() for column in _NEVER_NULL[name]):
+        return "has rows without a stage, unit, id or outcome"
+    if name == layout.LEDGER_TABLE and frame.filter(pl.col("n") < 1).height:
+        return "has rows that stand for no unit"
+    return None
+
+
+def _load(file: Path) -> pl.DataFrame | str:
+    """A Parquet file as a frame, or what is wrong with it."""
+    try:
+        with pq.ParquetFile(file) as table:
+            groups = range(table.metadata.num_row_groups)
+            size = sum(table.metadata.row_group(index).total_byte_size for index in groups)
+            if size > LARGEST_DOCUMENT:
+                return "inflates to more than 512 MiB"
+            frame = pl.from_arrow(table.read())
+    except _BROKEN as error:
+        return f"is no Parquet table ({type(error).__name__})"
+    return frame if isinstance(frame, pl.DataFrame) else "is no table"
+
+
+def _rows(value: object) -> list[dict[str, Any]]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []

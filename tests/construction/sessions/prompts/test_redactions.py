@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from construction.sessions.prompts.redactions import find_redactions, holds_mark
+
+
+def found(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in find_redactions(text)]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[REDACTED]",
+        "[redacted]",
+        "[Redacted]",
+        "[REDACTED_USER_PROMPT]",
+        "[redacted-session-key:e0b76af3]",
+        "[REDACTED EMAIL]",
+        "[EMAIL_REDACTED]",
+        "<REDACTED>",
+        "<redacted:token>",
+        "<opaque>",
+        "user_1a2b3c4d",
+        "sk-********",
+        "[已脱敏]",
+        "【客户姓名已隐去】",
+        "[链接已删除]",
+        "REDACTED_TOKEN",
+    ],
+)
+def test_marks(mark: str) -> None:
+    assert found(f"send it to {mark} today") == [mark]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain words",
+        "*** Begin Patch",
+        "this is **bold** and ***both***",
+        "text ... (truncated)",
+        "see the [redacted version](https://a.example/x)",
+        "the redacted report is out",
+        "a page stamped REDACTED is useless",
+        "Replace every name with [REDACTED].",
+        "mask phone numbers as [REDACTED] and keep the rest",
+        "what does `[REDACTED]` mean here?",
+        "请把姓名替换为[REDACTED]",
+        "user_guide and user_12345678x",
+        "glob **/*.py and ****",
+    ],
+)
+def test_what_is_no_mark(text: str) -> None:
+    assert found(text) == []
+    assert not holds_mark(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "parts"),
+    [
+        (
+            "a https://d.example/x/[REDACTED] b",
+            "https://d.example/x/[REDACTED]",
+            ("d.example/x/", ""),
+        ),
+        (
+            "(https://d.example/[REDACTED]/y).",
+            "https://d.example/[REDACTED]/y",
+            ("d.example/", "/y"),
+        ),
+        ("https://****/[redacted]", "https://****/[redacted]", ("", "/", "")),
+        ("http://[REDACTED]:8080/r", "http://[REDACTED]:8080/r", ("", ":8080/r")),
+        ("d.example/[REDACTED]，请看", "d.example/[REDACTED]", ("d.example/", "")),
+        (
+            "https://d.example/%5BREDACTED%5D",
+            "https://d.example/%5BREDACTED%5D",
+            ("d.example/", ""),
+        ),
+        ("https://d.example/***/x!", "https://d.example/***/x", ("d.example/", "/x")),
+    ],
+)
+def test_a_url_with_marks_is_one_span(text: str, url: str, parts: tuple[str, ...]) -> None:
+    (span,) = find_redactions(text)
+    assert text[span.start : span.end] == url
+    assert span.parts == parts
+
+
+def test_spans_come_in_order() -> None:
+    text = "[REDACTED] wrote https://a.example/[REDACTED] to user_0011aabb"
+    assert found(text) == ["[REDACTED]", "https://a.example/[REDACTED]", "user_0011aabb"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[REDACTED_" + "a_" * 150_000,
+        "A_" * 150_000 + "REDACT***",
+        "[A A A " * 60_000 + "REDACTED",
+        "https://a.example/*** [REDACTED] " * 8_000,
+        "a." * 200_000 + "***",
+        "user_" * 80_000,
+    ],
+)
+def test_hostile_texts_take_linear_time(text: str) -> None:
+    start = time.process_time()
+    find_redactions(text)
+    assert time.process_time() - start < 2

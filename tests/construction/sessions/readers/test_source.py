@@ -1,0 +1,62 @@
+"""Logs that are one JSON document, and JSON with half surrogate pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.sessions.readers.source import SourceFile, json_document, loads, records
+from data.contracts import ReadIssue
+from tests.construction.sessions.readers.written import document, lines
+
+
+@given(st.text(st.sampled_from("a\\u\u00e9\ud83d\ude00\udc00"), max_size=12))
+def test_only_half_pairs_are_replaced(text: str) -> None:
+    # `json` writes each half as an escape of its own; UTF-16 says which halves belong together.
+    expected = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    assert loads(json.dumps(text).encode()) == expected
+
+
+def test_an_escaped_backslash_before_ud83d_is_no_surrogate() -> None:
+    assert loads(rb'["\\ud83d", "\ud83d"]') == ["\\ud83d", "\ufffd"]
+
+
+def test_what_is_not_json_stays_an_error() -> None:
+    with pytest.raises(orjson.JSONDecodeError):
+        loads(rb'{"a": "\ud83d')
+
+
+def test_records_of_lines_of_a_list_and_of_a_single_document(tmp_path: Path) -> None:
+    a, b = {"n": 1}, {"n": 2}
+    assert list(records(lines(tmp_path, [a, b]), "all")) == [(1, a), (2, b)]
+    assert list(records(document(tmp_path, {"all": [a, b]}), "all")) == [(0, a), (0, b)]
+    assert list(records(document(tmp_path, a), "all")) == [(0, a)]
+    single_line = lines(tmp_path, [{"all": [b]}], "one.json")
+    assert list(records(single_line, "all")) == [(0, b)]
+
+
+def test_a_broken_first_line_does_not_lose_the_others(tmp_path: Path) -> None:
+    issue, record = records(lines(tmp_path, ['{"cut', {"n": 2}]), "all")
+    assert isinstance(issue, ReadIssue)
+    assert (issue.line, issue.reason) == (1, "line.not_json")
+    assert record == (2, {"n": 2})
+
+
+def test_a_listed_value_that_is_no_object_is_named_by_its_place(tmp_path: Path) -> None:
+    found = list(records(document(tmp_path, {"all": [{}, 7]}), "all"))
+    assert found[0] == (0, {})
+    assert isinstance(found[1], ReadIssue)
+    assert (found[1].reason, found[1].found) == ("record.not_object", "int at place 2")
+
+
+def test_a_document_that_is_not_json_says_where(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b'{"a": 1,\n"b" 2}')
+    issue = json_document(SourceFile(path, "x.json"))
+    assert isinstance(issue, ReadIssue)
+    assert (issue.line, issue.found) == (2, "text, 15 bytes, not JSON")

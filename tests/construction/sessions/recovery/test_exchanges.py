@@ -1,0 +1,98 @@
+"""Files that the agent read, wrote and ran, from tool calls and shell commands."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.sessions.recovery.exchanges import acts_of
+from construction.sessions.recovery.shell import shell_acts
+from data.contracts import Origin, Role, ToolCall, Turn
+from tests.construction.sessions.recovery.talk import call
+
+
+def acts(*calls: ToolCall) -> list[tuple[str, str]]:
+    turn = Turn(3, Role.ASSISTANT, Origin.AGENT, "", "", 1, tool_calls=calls)
+    assert all(act.turn_index == 3 for act in acts_of(turn))
+    return [(act.kind, act.path) for act in acts_of(turn)]
+
+
+PATCH = (
+    "*** Begin Patch\n*** Update File: src/a b.py\n@@\n-x\n+y\n*** Add File: new.md\n*** End Patch"
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        (call("Read", file_path="/w/a.csv"), [("read", "/w/a.csv")]),
+        (call("read", path="C:\\w\\a.csv"), [("read", "C:\\w\\a.csv")]),
+        (call("read_many_files", paths=["a.md", "b.md"]), [("read", "a.md"), ("read", "b.md")]),
+        (call("Write", file_path="/w/o.md", content="path.txt"), [("wrote", "/w/o.md")]),
+        (call("MultiEdit", file_path="/w/o.md", edits=[]), [("wrote", "/w/o.md")]),
+        (call("NotebookEdit", notebook_path="/w/n.ipynb"), [("wrote", "/w/n.ipynb")]),
+        (call("mcp__files__write_file", path="o.md"), [("wrote", "o.md")]),
+        (
+            call("str_replace_based_edit_tool", command="view", path="a.md"),
+            [("read", "a.md")],
+        ),
+        (
+            call("str_replace_based_edit_tool", command="create", path="a.md"),
+            [("wrote", "a.md")],
+        ),
+        (call("apply_patch", input=PATCH), [("wrote", "src/a b.py"), ("wrote", "new.md")]),
+        (
+            call("shell", command=["apply_patch", PATCH]),
+            [("wrote", "src/a b.py"), ("wrote", "new.md")],
+        ),
+        (call("shell", command=["bash", "-lc", "cat a.md"]), [("read", "a.md")]),
+        (call("exec_command", cmd="python run.py"), [("ran", "run.py")]),
+        (call("web_search", query="a.csv"), []),
+        (call("read", path=17), []),
+        (call("edit", command=["view"], path="a.md"), [("wrote", "a.md")]),
+        (call("bash"), []),
+        (call("Read", file_path="gone.csv", is_error=True), []),
+        (call("Read", file_path="x" * 1001), []),
+    ],
+)
+def test_tool_calls(tool: ToolCall, expected: list[tuple[str, str]]) -> None:
+    assert acts(tool) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cat 'LM notes.md'", [("read", "LM notes.md")]),
+        ("cd /w && sed -n '1,20p' src/a.ts | head -3", [("read", "src/a.ts")]),
+        ("sed -i 's|a/b.c|d|' conf/app.toml", [("wrote", "conf/app.toml")]),
+        ("grep -o 'x.y' data/log.txt", [("read", "data/log.txt")]),
+        ("jq .items in.json > out.json", [("wrote", "out.json"), ("read", "in.json")]),
+        ("python3 tools/run.py --n 3.5 < in.csv", [("read", "in.csv"), ("ran", "tools/run.py")]),
+        ("uv run python make.py", [("ran", "make.py")]),
+        ("A=1 ./build.sh", [("ran", "./build.sh")]),
+        ("python -c 'open(\"a.txt\")'", []),
+        ("cp a.docx b.docx", [("read", "a.docx"), ("wrote", "b.docx")]),
+        ("pandoc a.md -o a.pdf", [("wrote", "a.pdf")]),
+        ("echo hi | tee notes.txt", [("wrote", "notes.txt")]),
+        ("cat > out.py <<'EOF'\nopen('x.csv')\ncat y.csv\nEOF\ncat z.csv",
+         [("wrote", "out.py"), ("read", "z.csv")]),
+        ("# cat a.md\nls *.csv", []),
+        ("curl https://example.org/a.json 2>/dev/null", []),
+        ("cat $HOME/a.md /dev/null.x \"$f.txt\"", []),
+        ("rm -rf build", []),
+    ],
+)  # fmt: skip
+def test_shell_commands(command: str, expected: list[tuple[str, str]]) -> None:
+    assert list(shell_acts(command)) == expected
+
+
+def test_a_command_names_fifty_files_at_most() -> None:
+    assert len(list(shell_acts("cat " + " ".join(f"f{n}.md" for n in range(90))))) == 50
+
+
+@given(st.text(alphabet="cat a.b/'\"\\<>|&;()#$\n-o=", max_size=80))
+def test_any_command_gives_paths_that_stand_in_it(command: str) -> None:
+    for kind, path in shell_acts(command):
+        assert kind in ("read", "wrote", "ran")
+        assert path.replace(" ", "") in command.replace("\\ ", "").replace(" ", "")
