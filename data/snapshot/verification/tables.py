@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 
 from data.snapshot import layout
 from data.snapshot.verification.findings import Check, Findings, Half
 
-_BROKEN = (OSError, ValueError, MemoryError, pa.ArrowException)
+BROKEN = (
+    OSError,
+    ValueError,
+    MemoryError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
 
 
 def check_tables(half: Half, findings: Findings) -> None:
@@ -27,8 +32,8 @@ def _is_table(path: str) -> bool:
 
 def _problem(file: Path) -> str | None:
     try:
-        with pq.ParquetFile(file) as table:
-            columns = len(table.schema_arrow)
-    except _BROKEN as error:
+        with file.open("rb") as handle:
+            columns = pl.read_parquet_schema(handle)
+    except BROKEN as error:
         return f"is no Parquet table ({type(error).__name__})"
     return None if columns else "has no columns"
