@@ -36,7 +36,7 @@ def ours(corpus: Path, workers: int) -> tuple[int, int]:
     from construction.sessions.local_gates import LocalGatesConfig
     from construction.sessions.scan import scan, shards
     from construction.sessions.shard import ShardJob
-    from flows.sharding import map_shards
+    from data.sharding import map_shards
 
     files = scan([corpus / "sessions"])
     config = LocalGatesConfig()

@@ -35,8 +35,8 @@ from construction.signals.collect import CollectConfig, collect_file
 from construction.signals.config import Counting, SignalsConfig
 from construction.signals.crosswalk import default_crosswalk, spread
 from construction.signals.gap import coverage_gap
-from construction.signals.history import DatedMixture, MixtureChange, change
 from construction.signals.seeds import seed_ideas
+from construction.signals.weights import DatedMixture, MixtureChange, change
 from data.canonical import digest
 from data.contracts import Popularity, SignalSnapshot
 

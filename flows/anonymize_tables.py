@@ -8,10 +8,10 @@ from anonymization.tables.release_gate import JudgedTable
 from data.errors import ConfigError
 from data.run_store import StageOutput
 from flows import table_stages
+from flows.prefect_adapter import lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
 from flows.sealed_tables import keep, kept, require_unchanged
-from flows.steps import lane, stage
 from flows.table_files import TableFile, digests, find_tables
 from flows.table_release import AnonymizedTables, judge, released
 

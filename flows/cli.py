@@ -40,11 +40,11 @@ def options(
 ) -> None:
     """Options of every command (`--debug` is taken by `main`, wherever it stands)."""
     if quiet:
-        from flows.progress import hush
+        from data.progress import hush
 
         hush()
     if verbose:
-        from flows.logs import tell_all
+        from data.logs import tell_all
 
         tell_all()
 

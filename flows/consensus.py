@@ -39,8 +39,8 @@ from data.run_store import StageOutput
 from data.snapshot import layout
 from data.stage_tables import write_stage_tables
 from flows.model_calls import asked_with, cost_rows, open_client, settled
+from flows.prefect_adapter import keep_table, stage
 from flows.run import Run
-from flows.steps import keep_table, stage
 
 REVIEW = "review"
 Rounds = dict[str, list[Round]]
@@ -148,7 +148,7 @@ def _answers(
     asking = replace(run, recipe=run.recipe.model_copy(update={"judging": judging}))
     with open_client(asking, masked=True) as client:
         second = rules_opinion(config.containment)
-        judged = settled(judge_anew(due, known, client, judging.asked, second))
+        judged = settled(judge_anew(due, known, client, judging.stage_settings, second))
     return judged, asked_with(asking)
 
 

@@ -20,6 +20,7 @@ from prefect.states import Completed
 
 from data.errors import BenchmintError
 from flows import build_snapshot as pipeline
+from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.captures import capture_registry
 from flows.configuration import load_settings
 from flows.ideas import FILE as IDEAS
@@ -28,7 +29,6 @@ from flows.recipe import Settings
 from flows.run import BuildRunning, building
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
-from flows.turns import WAIT_SECONDS, ServerUnreachable, taking_turns
 
 RETRIES = 2
 RETRY_SECONDS = 30

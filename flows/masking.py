@@ -25,9 +25,9 @@ from flows.leak_check import STAGE as CHECK
 from flows.leak_check import judge, leaks_of, places
 from flows.mask_shard import STAGE, MaskJob, mask_shard
 from flows.masking_recipe import MaskingRecipe, with_approvals
+from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards
-from flows.steps import stage
 
 _SHARD = 8  # sessions: few enough that every worker has some, and progress shows
 

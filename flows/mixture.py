@@ -16,19 +16,19 @@ from construction.signals.chart import STYLE, draw, mixture_panel
 from construction.signals.codebook import default_codebook
 from construction.signals.collect import Collected, collect_file, save_snapshot
 from construction.signals.crosswalk import default_crosswalk, spread
-from construction.signals.history import DatedMixture, MixtureChange, change
 from construction.signals.report import Reported, report_data, table_rows
 from construction.signals.seeds import seed_ideas
+from construction.signals.weights import DatedMixture, MixtureChange, change
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import SignalSnapshot
 from data.errors import InputError
+from data.progress import track
 from data.schemas_signals import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
 from data.snapshot import Picture
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 from flows.ideas import IdeasRef
 from flows.lanes import LanePool
-from flows.progress import track
 from flows.recipe import SignalsRecipe
 
 Dated = Sequence[tuple[dt.date, Path]]

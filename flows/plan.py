@@ -33,6 +33,7 @@ from flows.mask_shard import STAGE as MASK
 from flows.mixture import MixtureRef
 from flows.plan_aside import aside
 from flows.plan_reasons import reason
+from flows.prefect_adapter import without_prefect
 from flows.questions import ASK, READ
 from flows.recipe import Recipe, Runtime
 from flows.run import PLANNED, Planned, code_version, open_run
@@ -41,7 +42,6 @@ from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
-from flows.steps import without_prefect
 from flows.table_files import FIND
 from flows.table_release import JUDGE
 from flows.table_stages import ANONYMIZE

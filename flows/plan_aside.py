@@ -10,8 +10,8 @@ from anonymization.tables.seal import RECORD
 from construction.judging.calls.config import Mode
 from data.atomic import private_dir
 from data.demo.generate import CONFIG
+from data.sharding import Runner
 from flows.recipe import Recipe, Runtime
-from flows.sharding import Runner
 
 
 def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:

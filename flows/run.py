@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers, write_bytes
 from data.canonical import digest, file_digest, keyed_digest
 from data.errors import BenchmintError, ConfigError
+from data.logs import logged
 from data.run_store import RunStore
-from flows.logs import logged
 from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:

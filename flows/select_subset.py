@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from construction.signals.families_of_tasks import with_families
+from construction.signals.analyse import with_families
 from data.atomic import write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind
@@ -22,9 +22,9 @@ from data.staging.tables import SCORES
 from data.tables import write_table
 from flows.choosing import Choice, Known, choose, family_of, last_release
 from flows.mixture import MixtureRef
+from flows.prefect_adapter import lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime, Runtime
 from flows.run import Run, open_run
-from flows.steps import lane, stage
 from selection.scores import ScoreMatrix, read_scores
 
 STAGE = "select"

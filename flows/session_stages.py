@@ -36,9 +36,9 @@ from data.schemas import FILES
 from data.stage_tables import write_stage_tables
 from data.tables import write_table
 from flows.judging_stages import with_excerpts, write_cases
+from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards
-from flows.steps import stage
 
 
 @stage("scan")

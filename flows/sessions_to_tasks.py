@@ -7,6 +7,7 @@ from dataclasses import replace
 from flows.judge_instances import judge_instances
 from flows.lanes import LanePool
 from flows.masking import check_leaks, mask_sessions
+from flows.prefect_adapter import lane
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import open_run
 from flows.session_stages import (
@@ -17,7 +18,6 @@ from flows.session_stages import (
     recover_and_gate,
     scan_files,
 )
-from flows.steps import lane
 
 
 @lane("sessions-to-tasks")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from data.progress import track
 from data.run_store import StageOutput
-from flows.progress import track
+from data.sharding import Compute, compute_shard, map_shards
 from flows.run import Run
-from flows.sharding import Compute, compute_shard, map_shards
 
 Job = TypeVar("Job")
 

@@ -9,9 +9,9 @@ from data.canonical import file_digest
 from data.run_store import StageOutput
 from flows.ideas import IdeasRef, store_ideas
 from flows.mixture import Dated, MixtureRef, dated_files, read_mixture, write_mixture
+from flows.prefect_adapter import keep_table, lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
-from flows.steps import keep_table, lane, stage
 
 
 @lane("signals-to-mixture")

@@ -31,13 +31,13 @@ from data.canonical import canonical_json
 from data.contracts import LedgerRow, Outcome, StageKind
 from data.errors import InputError
 from data.ledger import close
+from data.progress import track
 from data.randomness import keyed_hash
 from data.run_store import StageOutput
+from data.sharding import map_shards
 from data.stage_tables import write_stage_tables
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
-from flows.progress import track
 from flows.run import Run
-from flows.sharding import map_shards
 from flows.table_files import FIND, TableFile, in_order, read_tables
 from flows.tables_recipe import TablesRecipe
 

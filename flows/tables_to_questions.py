@@ -6,9 +6,9 @@ from data.run_store import StageOutput
 from flows import questions
 from flows.lanes import LanePool
 from flows.phrasing import Phrased
+from flows.prefect_adapter import keep_table, lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
-from flows.steps import keep_table, lane, stage
 
 
 @lane("tables-to-questions")

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from construction.signals.assign import (
+    NOISE,
     Assignment,
     ClusterName,
     anchor_similarity,
     assign,
+    cluster,
     name_clusters,
 )
-from construction.signals.clustering import NOISE, cluster
-from construction.signals.codebook import Codebook, default_codebook
+from construction.signals.codebook import UNCATEGORIZED, Codebook, default_codebook
 from construction.signals.config import SignalsConfig
+from construction.signals.crosswalk import default_crosswalk
 from construction.signals.embedding import Encode, Vectors, encode_multilingual
 from construction.signals.matching import evidence, find_cues, hits_by_pattern
 from construction.signals.weights import Mixture, mixture
-from data.contracts import Signal
+from data.contracts import Candidate, Label, Signal, SignalProvenance
 from data.errors import ConfigError
 
 _EMBEDDED_NAME = 100  # characters of a name, and of a summary: trigger lists follow
@@ -103,3 +106,41 @@ def _check(ordered: Sequence[Signal], config: SignalsConfig) -> None:
             f"signals: {lacking} of {len(ordered)} have no {config.measure.value}. "
             "Declare a measure that the source gives for every skill."
         )
+
+
+_NO_DATE = dt.date(1970, 1, 1)  # a task is no market signal: it has no snapshot
+
+
+def with_families(candidates: Sequence[Candidate], config: SignalsConfig) -> list[Candidate]:
+    """The candidates with task family and display group, where the codebook knows one.
+
+    A family that a lane has given already stays. The label's confidence is the score of the best
+    pattern; its reason names the patterns.
+    """
+    unknown = [candidate for candidate in candidates if candidate.task_family is None]
+    if not unknown:
+        return list(candidates)
+    analysis = analyse([_as_signal(candidate, config) for candidate in unknown], config)
+    crosswalk, labels = default_crosswalk(), {}
+    for one in analysis.assignments:
+        shares = one.families(analysis.codebook)
+        known = {family: share for family, share in shares.items() if family != UNCATEGORIZED}
+        family = crosswalk.task_family(known)
+        if family is not None:
+            patterns = ", ".join(share.pattern for share in one.shares)
+            confidence = round(min(1.0, one.shares[0].score), 9)
+            labels[one.slug] = Label(value=family, confidence=confidence, reason=patterns)
+    return [_labelled(candidate, labels.get(candidate.task_id)) for candidate in candidates]
+
+
+def _as_signal(candidate: Candidate, config: SignalsConfig) -> Signal:
+    provenance = SignalProvenance(candidate.provenance.source, _NO_DATE)
+    popularity = {config.measure: 1}
+    return Signal(candidate.task_id, "", candidate.prompt, None, popularity, (), provenance)
+
+
+def _labelled(candidate: Candidate, label: Label | None) -> Candidate:
+    if label is None or candidate.task_family is not None:
+        return candidate
+    group = default_crosswalk().display_group(label.value)
+    return candidate.model_copy(update={"task_family": label, "display_group": group})

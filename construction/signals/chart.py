@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from construction.signals.gap import Action, CoverageGap
-from construction.signals.history import MixtureChange
-from construction.signals.weights import Mixture
+from construction.signals.weights import Mixture, MixtureChange
 
 _WIDTH = 760
 _BAR_AT, _BAR = 262, 250  # where bars start, and the longest one

@@ -12,8 +12,8 @@ from construction.signals.assign import Assignment
 from construction.signals.codebook import UNCATEGORIZED
 from construction.signals.crosswalk import Crosswalk, spread
 from construction.signals.gap import CoverageGap
-from construction.signals.history import MixtureChange
 from construction.signals.seeds import SeedIdea
+from construction.signals.weights import MixtureChange
 from data.canonical import canonical_json
 from data.contracts import SignalSnapshot
 

@@ -105,7 +105,7 @@ def command(
     with own_server():  # first: it is imported on one core while the other imports what follows
         settings = _checked(config, overrides)
         if verbose:
-            from flows.logs import tell_all
+            from data.logs import tell_all
 
             tell_all()
         from flows.commands.build_flow import build_and_report

@@ -7,15 +7,16 @@ import time
 from rich.console import Console
 from rich.table import Table
 
+from data import progress
 from data.audit import funnel
-from flows import environment, progress
-from flows.logs import tell_stages
+from data.logs import tell_stages
+from flows import environment
 from flows.recipe import Settings
 
 environment.apply()
 
+from flows.build_lock import taking_turns  # noqa: E402
 from flows.build_snapshot import Built, build_snapshot  # noqa: E402  (after the environment)
-from flows.turns import taking_turns  # noqa: E402
 
 
 def build_and_report(settings: Settings, started: float) -> None:

@@ -13,11 +13,11 @@ from anonymization.documents.contracts import DocumentReport
 from anonymization.text.vault.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
+from data.sharding import map_shards
 from data.snapshot.neutralise import one_line
 from flows.approvals import read_approvals
 from flows.configuration import load_section
 from flows.run import release_key
-from flows.sharding import map_shards
 
 
 def command(

@@ -11,10 +11,10 @@ import typer
 
 from anonymization.documents.batch import jobs_of, scan_file
 from anonymization.documents.contracts import DocumentReport
+from data.sharding import map_shards
 from data.snapshot.neutralise import one_line
 from data.snapshot.pages import amount
 from flows.commands.mask import masking_settings
-from flows.sharding import map_shards
 
 
 def command(

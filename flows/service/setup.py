@@ -25,8 +25,8 @@ from prefect.states import Cancelled, Scheduled
 from prefect.workers.process import ProcessWorker
 
 from data.canonical import pretty_json
+from flows.build_lock import PREFIX
 from flows.service.settings import POOL, Service
-from flows.turns import PREFIX
 
 AUTOMATION = "benchmint-run-ended-badly"
 BLOCK = "benchmint-notify"

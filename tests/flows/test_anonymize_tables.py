@@ -23,7 +23,7 @@ from data.stage_tables import read_records
 from flows import anonymize_tables as lane
 from flows.configuration import load_settings
 from flows.lanes import joined
-from flows.steps import without_prefect
+from flows.prefect_adapter import without_prefect
 from flows.table_release import REPORT, AnonymizedTables
 from tests.flows.command import KEY, key_file
 

@@ -18,9 +18,9 @@ from data.errors import ReleaseError
 from data.run_store import RunStore
 from flows import consensus
 from flows.consensus import REVIEW, Consented, ask_annotators
+from flows.prefect_adapter import without_prefect
 from flows.recipe import Settings
 from flows.run import Run
-from flows.steps import without_prefect
 from tests.construction.judging.model.fakes import Scripted
 from tests.construction.judging.rules.cases import case
 

@@ -17,9 +17,9 @@ from prefect.flows import Flow
 
 from data.errors import BenchmintError, ConfigError, InputError, ReleaseError
 from flows import deployed
+from flows.build_lock import ServerUnreachable, turn_name
 from flows.deployed import is_worth_retrying, snapshot_files
 from flows.run import BuildRunning
-from flows.turns import ServerUnreachable, turn_name
 from tests.conftest import REPO
 
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load((REPO / "prefect.yaml").read_text())[

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from data.staging import RunFacts, open_read_only, stage_run
+from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime, SelectionRecipe
 from flows.run import open_run
 from flows.select_subset import choose_tasks
-from flows.steps import without_prefect
 from tests.flows.test_choosing import SESSIONS
 
 PILOTED = [one.task_id for one in SESSIONS[:12]]

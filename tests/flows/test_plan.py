@@ -16,11 +16,11 @@ from data.run_store import RunStore
 from flows.configuration import recipe_over
 from flows.plan import LANES, PlannedStage, PlanStore, Would, _Walk, plan_build
 from flows.plan_reasons import reason
+from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime
 from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
-from flows.steps import without_prefect
 
 REUSED, RUN, FOLLOW = Would.REUSE, Would.RUN, Would.FOLLOW
 AFTER_RECOVER = LANES["sessions"][2:]

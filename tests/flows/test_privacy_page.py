@@ -17,7 +17,7 @@ from data.snapshot import verify, write_snapshot
 from data.stage_tables import read_records
 from flows import anonymize_tables as lane
 from flows.configuration import load_settings
-from flows.steps import without_prefect
+from flows.prefect_adapter import without_prefect
 from flows.table_release import AnonymizedTables
 from tests.data.snapshot.sample import release
 from tests.flows.command import key_file

@@ -1,8 +1,7 @@
 """Collection of signals: files and registries in, dated snapshots out."""
 
 from construction.signals.collect.changes import SignalChange, SnapshotChange, Standing, compare
-from construction.signals.collect.config import CollectConfig, RegistryConfig
-from construction.signals.collect.reasons import SignalReason
+from construction.signals.collect.fields import SignalReason
 from construction.signals.collect.registry import (
     Capture,
     StopReason,
@@ -17,6 +16,7 @@ from construction.signals.collect.store import (
     load_snapshot,
     save_snapshot,
 )
+from construction.signals.config import CollectConfig, RegistryConfig
 
 __all__ = [
     "Capture",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +14,14 @@ from pathlib import Path
 import orjson
 
 from construction.sessions.readers.source import loads
-from construction.signals.collect.fields import BadFieldError, describe, fold, is_measure, signal_of
-from construction.signals.collect.locate import item_lines
-from construction.signals.collect.reasons import SignalReason
+from construction.signals.collect.fields import (
+    BadFieldError,
+    SignalReason,
+    describe,
+    fold,
+    is_measure,
+    signal_of,
+)
 from data.contracts import Popularity, ReadIssue, Signal
 from data.errors import InputError
 
@@ -157,3 +164,37 @@ def _header(record: tuple[int, list[str] | str], path: Path) -> list[str]:
 
 def _is_text(cell: str) -> bool:
     return not any("\udc80" <= letter <= "\udcff" for letter in cell)
+
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_VALUE = re.compile(rb"\S")
+
+
+def item_lines(raw: bytes, key: bytes | None) -> list[int]:
+    """1-based lines of the items of the outermost list, or of the list under `key` of the root.
+
+    `raw` must be sound JSON that holds this list. Linear in its length.
+    """
+    starts: list[int] = []
+    depth, inside, last = 0, False, b""
+    home = 1 if key is None else 2
+    for token in _TOKEN.finditer(raw):
+        text = token[0]
+        if text in (b"[", b"{"):
+            depth += 1
+            if depth == home and text == b"[" and (key is None or last == b'"%s"' % key):
+                inside, starts = True, [_next_value(raw, token.end())]
+        elif text in (b"]", b"}"):
+            inside = inside and depth != home
+            depth -= 1
+        elif text == b"," and inside and depth == home:
+            starts.append(_next_value(raw, token.end()))
+        elif text[:1] == b'"':
+            last = text
+    breaks = [match.start() for match in re.finditer(rb"\n", raw)]
+    return [bisect_left(breaks, start) + 1 for start in starts]
+
+
+def _next_value(raw: bytes, start: int) -> int:
+    match = _VALUE.search(raw, start)
+    return match.start() if match else len(raw)

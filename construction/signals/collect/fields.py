@@ -5,11 +5,23 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
 from construction.sessions.readers.source import epoch_seconds
 from data.contracts import Popularity, Signal, SignalProvenance
+
+
+class SignalReason(StrEnum):
+    BAD_CSV = "signal.bad_csv"  # quotation marks or columns that do not fit
+    NOT_TEXT = "signal.not_text"  # bytes that are no UTF-8
+    NOT_A_RECORD = "signal.not_a_record"
+    BAD_FIELD = "signal.bad_field"
+    NO_MEASURE = "signal.no_measure"  # the source does not give the declared measure
+    DUPLICATE = "signal.duplicate"  # another row of the same slug was kept
+    BELOW_TOP = "signal.below_top"
+
 
 # Names are compared without case, '_', '-' and blanks: `installsAllTime` is `installs_all_time`.
 _SEPARATORS = re.compile(r"[_\- ]")

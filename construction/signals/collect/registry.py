@@ -17,7 +17,6 @@ from typing import Any
 
 import orjson
 
-from construction.signals.collect.config import CollectConfig, RegistryConfig
 from construction.signals.collect.fields import BadFieldError, fold, owner_of, signal_of
 from construction.signals.collect.journal import Journal, StoredPage, slug_of
 from construction.signals.collect.registry_client import (
@@ -26,6 +25,7 @@ from construction.signals.collect.registry_client import (
     RegistryError,
     detail_url,
 )
+from construction.signals.config import CollectConfig, RegistryConfig
 from data.atomic import write_bytes
 from data.canonical import canonical_json, digest
 from data.contracts import Popularity

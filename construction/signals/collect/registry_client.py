@@ -16,8 +16,8 @@ import orjson
 
 from construction.sessions.network.rate_limit import TRANSIENT, backoff
 from construction.sessions.readers.source import loads
-from construction.signals.collect.config import RegistryConfig
 from construction.signals.collect.fields import describe
+from construction.signals.config import RegistryConfig
 from data.errors import BenchmintError
 
 Parsed = TypeVar("Parsed")

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from construction.signals.collect.config import CollectConfig, check_source
 from construction.signals.collect.csv_json import SourceRow, read_signals
-from construction.signals.collect.reasons import SignalReason
+from construction.signals.collect.fields import SignalReason
+from construction.signals.config import CollectConfig, check_source
 from data.canonical import canonical_json, digest
 from data.contracts import (
     LedgerRow,

@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 import polars as pl
 
-from construction.signals.collect.config import check_source
 from construction.signals.collect.snapshot import make_snapshot
+from construction.signals.config import check_source
 from data.atomic import replacing, write_bytes
 from data.canonical import pretty_json
 from data.contracts import Popularity, Signal, SignalProvenance, SignalSnapshot

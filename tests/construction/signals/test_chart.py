@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 from construction.signals.chart import draw, gap_panel, mixture_panel
 from construction.signals.config import GapConfig
 from construction.signals.gap import coverage_gap
-from construction.signals.history import MixtureChange, WeightChange
-from construction.signals.weights import FamilyWeight, Mixture
+from construction.signals.weights import FamilyWeight, Mixture, MixtureChange, WeightChange
 
 SVG = "{http://www.w3.org/2000/svg}"
 MIXTURE = Mixture(

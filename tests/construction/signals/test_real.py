@@ -11,8 +11,7 @@ import pytest
 
 from construction.signals.analyse import SignalAnalysis, analyse
 from construction.signals.collect import collect_file
-from construction.signals.collect.config import CollectConfig
-from construction.signals.config import SignalsConfig
+from construction.signals.config import CollectConfig, SignalsConfig
 from construction.signals.crosswalk import default_crosswalk, spread
 from construction.signals.gap import coverage_gap
 from construction.signals.seeds import seed_ideas

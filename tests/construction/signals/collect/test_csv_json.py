@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.signals.collect.csv_json import SourceRow, read_signals
-from construction.signals.collect.locate import item_lines
+from construction.signals.collect.csv_json import SourceRow, item_lines, read_signals
 from data.contracts import ReadIssue, Signal
 from data.errors import InputError
 from tests.construction.signals.collect.made import DAY

@@ -1,0 +1,172 @@
+"""Structured logs: one JSON object a line, with the id of the run, in a file of the run's own.
+
+Names and figures only: messages come from this project's own code, and what an error says is cut to
+its class and place (law 10), since a message may hold session text.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from data.atomic import PRIVATE_FILE, private_dir
+from data.errors import InputError, place
+from data.progress import console, is_tracking
+from data.snapshot.neutralise import one_line
+
+LOGGER = "benchmint"
+log = logging.getLogger(f"{LOGGER}.build")
+_FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for what it starts
+_FOLDER = "logs"
+_KEPT = 100  # logs
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class JsonLines(logging.Formatter):
+    """A record as a line: time (UTC), level, run, logger, message, and the fields of `extra`."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__()
+        self._run_id = run_id
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "run_id": self._run_id,
+            "logger": record.name,
+            "message": _text(record.getMessage()),
+        }
+        told |= {name: _plain(record.__dict__[name]) for name in sorted(_fields(record))}
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            told["error"], told["error_at"] = type(error).__name__, place(error)
+        return orjson.dumps(told).decode()
+
+
+@contextmanager
+def logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Path]:
+    """Append what `benchmint` loggers tell to `<out>/private/logs/<run id>.jsonl` (0600).
+
+    Raises InputError for an id that is no plain file name.
+    """
+    if not _RUN_ID.fullmatch(run_id):
+        raise InputError("log", f"a run id of {len(run_id)} characters", "letters, digits, ._-", "")
+    private_dir(out / "private")
+    path = private_dir(out / "private" / _FOLDER) / f"{run_id}.jsonl"
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, PRIVATE_FILE)
+    logger = logging.getLogger(LOGGER)
+    with os.fdopen(descriptor, "a", encoding="utf-8") as stream:
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(JsonLines(run_id))
+        handler.setLevel(level)
+        before = logger.level, logger.propagate
+        logger.setLevel(min(level, before[0] or level))
+        logger.propagate = False  # nothing of it on the terminal, nor in Prefect's database
+        logger.addHandler(handler)
+        try:
+            yield path
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(before[0])
+            logger.propagate = before[1]
+
+
+@contextmanager
+def logged(out: Path) -> Iterator[None]:
+    """Log what is done in `out`: when it began, that it ended well, or which error ended it.
+
+    The id of a log is the time and the process; the id of the run that is staged stands in it,
+    and that of the flow run where a deployment started this.
+    """
+    began = time.perf_counter()
+    _forget(out / "private" / _FOLDER)
+    log_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}Z-{os.getpid()}"
+    with logging_to(out, log_id):
+        log.info("began", extra={"flow_run": os.environ.get(_FLOW_RUN)})
+        try:
+            yield
+        except BaseException:
+            log.exception("ended early", extra={"seconds": round(time.perf_counter() - began, 3)})
+            raise
+        log.info("ended well", extra={"seconds": round(time.perf_counter() - began, 3)})
+
+
+def _forget(folder: Path) -> None:
+    """Remove the oldest logs but the last so many; their names begin with the time."""
+    for old in sorted(folder.glob("*.jsonl"))[: -_KEPT + 1]:
+        old.unlink(missing_ok=True)
+
+
+class Told(logging.Handler):
+    """The lines for a person: on standard error, around the bars."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Time, message, and the fields that are there."""
+        at = datetime.fromtimestamp(record.created).astimezone()
+        fields = ((name, _plain(record.__dict__[name])) for name in _fields(record))
+        told = " ".join(f"{name}={value}" for name, value in fields if value is not None)
+        line = one_line(f"{at:%H:%M:%S} {_text(record.getMessage())} {told}".rstrip())
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class Stages(logging.Handler):
+    """The name of each stage as it begins, but for those with a bar of their own."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """What is being done now, if the record tells of a beginning."""
+        if record.getMessage() == "computing" and not is_tracking():
+            console.print(f"{one_line(str(record.__dict__['stage']))} …", markup=False)
+        elif record.getMessage() == "staged":
+            console.print("writing and verifying the release …", markup=False)
+
+
+def tell_all() -> None:
+    """From now on show on standard error what is logged (`--verbose`)."""
+    _tell(Told(logging.INFO))
+
+
+def tell_stages() -> None:
+    """From now on show on standard error which stage begins, unless all is told."""
+    _tell(Stages(logging.INFO))
+
+
+def _tell(handler: logging.Handler) -> None:
+    logger = logging.getLogger(LOGGER)
+    if any(isinstance(known, Told | Stages) for known in logger.handlers):
+        return
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(handler)
+
+
+_STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
+_OWN = frozenset({"at", "level", "run_id", "logger", "error", "error_at"})
+
+
+def _fields(record: logging.LogRecord) -> list[str]:
+    """The names that `extra` gave, in its order; those of the line itself cannot be taken."""
+    return [name for name in record.__dict__ if name not in _STANDARD | _OWN]
+
+
+def _plain(value: object) -> Any:
+    """A figure or short text as it is; of anything else its type alone."""
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
+        return str(value)
+    return value if isinstance(value, _PLAIN) else f"({type(value).__name__})"
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
