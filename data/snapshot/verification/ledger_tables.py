@@ -17,7 +17,7 @@ from data.snapshot.ledger_tables import SCHEMAS, Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.verification.files import LARGEST_DOCUMENT, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
-from data.snapshot.verification.tables import BROKEN
+from data.snapshot.verification.formats import BROKEN
 from data.tables import LINEAGE
 
 Document = Mapping[str, Any]
