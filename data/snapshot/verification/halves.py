@@ -1,12 +1,14 @@
-"""What must not cross from the private half into the public one, and which halves belong together.
+"""How the halves fit together: which belong to each other, what must not cross, what lies beside.
 
-This knows ids and files. Values inside texts are the leak scan's business.
+This knows ids and files. Values inside texts are the subject of the leak scan.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Set
+from pathlib import Path
 
 from data.canonical import digest
 from data.snapshot import layout
@@ -20,6 +22,8 @@ _SHORTEST_ID = 12  # shorter ids are words that any text may hold
 # Units named by a path, which a public text may name for good reasons, and those named by a
 # pattern of the codebook, which is public.
 _NAMED_IN_PUBLIC = ("file", "line", "record", "seed", "idea")
+_DATED = re.compile(r".+-\d{4}\.\d{2}\.\d{2}(-r\d+)?")
+_PURGED = re.compile(rf"\.{layout.PRIVATE}\.\d+\.part")  # left by a purge that was killed
 
 
 def check_link(private: Half, public: Half, manifest: Manifest | None, findings: Findings) -> None:
@@ -75,3 +79,52 @@ def _private_ids(frames: Frames) -> set[str]:
         named = frame.select(unit, column).iter_rows()
         ids.update(item for kind, item in named if kind not in _NAMED_IN_PUBLIC and item)
     return {item for item in ids if len(item) >= _SHORTEST_ID}
+
+
+def check_name(folder: str, manifest: Manifest | None, findings: Findings) -> None:
+    """A folder that is named as snapshots are has the name of its own snapshot."""
+    if manifest is not None and _DATED.fullmatch(folder) and folder != manifest.snapshot:
+        findings.add(Check.RENAMED, folder, f"the manifest is that of {manifest.snapshot}")
+
+
+def check_root(root: Path, findings: Findings, *, with_private: bool) -> None:
+    """Nothing stands beside the halves and `run.json`: no sums would tell of it."""
+    try:
+        entries = sorted(os.scandir(root), key=lambda entry: entry.name)
+    except OSError as error:
+        findings.add(Check.UNREADABLE, ".", f"{type(error).__name__}")
+        return
+    for entry in entries:
+        if not _belongs(entry, with_private=with_private):
+            findings.add(Check.NOT_PART, entry.name, "no part of a snapshot")
+
+
+def check_run(
+    root: Path, manifest: Manifest | None, digest: str | None, findings: Findings
+) -> None:
+    """`run.json` names this snapshot and the digest of both halves; without one it may be absent.
+
+    What else it tells (times, host, tools) is nowhere to be compared with.
+    """
+    file = root / layout.RUN
+    if file.is_symlink() or not file.is_file():
+        if digest is not None:
+            findings.add(Check.RUN, layout.RUN, "not there, so the release's digest is unknown")
+        return
+    here = Half(".", root, {layout.RUN: file}, {}, None)
+    run = read_object(here, layout.RUN, Check.RUN, findings)
+    if run is None:
+        return
+    if digest is not None and run.get("digest") != digest:
+        findings.add(Check.RUN, layout.RUN, "tells another digest than that of both halves")
+    if manifest is not None and run.get("snapshot") != manifest.snapshot:
+        findings.add(Check.RUN, layout.RUN, "names another snapshot")
+
+
+def _belongs(entry: os.DirEntry[str], *, with_private: bool) -> bool:
+    if entry.name == layout.RUN:
+        return entry.is_file(follow_symlinks=False)
+    if not entry.is_dir(follow_symlinks=False):
+        return False
+    purged = not with_private and _PURGED.fullmatch(entry.name) is not None
+    return purged or entry.name in (layout.PUBLIC, layout.PRIVATE)

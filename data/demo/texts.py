@@ -7,13 +7,18 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+from pydantic import Field, field_validator
+
 from data.contracts import StageConfig
 
 LANGUAGES = ("en", "zh")
-_FOLDER = Path(__file__).parent / "words"
+_WORDS = Path(__file__).parent / "words"
 # People talk on the working days of half a year.
 _FIRST_DAY = dt.date(2025, 7, 7)
 N_DAYS = 125
+ROLES = ("finance", "hr", "product", "engineering", "executive", "sales", "marketing")
+_TASKS = Path(__file__).parent / "tasks"
+Numbers = dict[str, tuple[int, int, int]]  # slot: lowest, highest, step
 
 
 class Words(StageConfig):
@@ -52,7 +57,7 @@ class Words(StageConfig):
 @cache
 def load_words(language: str) -> Words:
     """The vocabulary of `en` or `zh`."""
-    with (_FOLDER / f"{language}.toml").open("rb") as handle:
+    with (_WORDS / f"{language}.toml").open("rb") as handle:
         return Words.model_validate(tomllib.load(handle))
 
 
@@ -73,3 +78,53 @@ def working_day(index: int) -> dt.date:
 def written_date(words: Words, day: dt.date) -> str:
     """A date as the language writes it in a sentence."""
     return words.date.format(year=day.year, month=words.month[day.month - 1], day=day.day)
+
+
+class FileTemplate(StageConfig):
+    """A file that comes with a task: a table (`columns`, "Header: kind arguments") or a text."""
+
+    name: str
+    rows: int = 0
+    columns: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    numbers: Numbers = Field(default_factory=dict)
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _split(cls, value: list[str]) -> list[tuple[str, str]]:
+        pairs = (column.partition(": ") for column in value)
+        return [(header, kind) for header, _, kind in pairs]
+
+
+class TaskTemplate(StageConfig):
+    """A request with its files, what may follow it, and how the agent delivers.
+
+    Slots in braces are filled per variant; `{f1}`, `{f2}`, `{f3}` are the files as the person
+    names them, `{out}` is the file asked for (None: the answer is given in the chat).
+    """
+
+    key: str
+    language: str
+    role: str
+    ask: str
+    refine: tuple[str, str]
+    question: str | None = None
+    answer: str | None = None
+    reply: str
+    out: str | None = None
+    numbers: Numbers = Field(default_factory=dict)
+    files: tuple[FileTemplate, ...] = Field(default=(), alias="file")
+
+
+@cache
+def load_tasks(language: str) -> tuple[TaskTemplate, ...]:
+    """All tasks of a language, in the order of roles and files."""
+    found: list[TaskTemplate] = []
+    for role in ROLES:
+        with (_TASKS / f"{language}_{role}.toml").open("rb") as handle:
+            entries = tomllib.load(handle)["task"]
+        found += [
+            TaskTemplate.model_validate({**entry, "language": language, "role": role})
+            for entry in entries
+        ]
+    return tuple(found)

@@ -1,12 +1,15 @@
-"""Does the audit report keep its policy: no request, and no script but its own?
+"""Files that must keep their format: the report its security policy, the tables Parquet.
 
-The page is not parsed: its head must be exactly the one the project writes, so that the policy
+The report is not parsed: its head must be exactly the one the project writes, so that the policy
 rules everything after it whatever the page holds. Linear in the size of the page.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+import polars as pl
 
 from data.snapshot import layout
 from data.snapshot.pages import block_source
@@ -20,6 +23,13 @@ _HEAD = re.compile(
 _REFRESH = re.compile(rb"http-equiv\s?=\s?[\"']?refresh", re.IGNORECASE)
 _FIXED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _QUOTE = "&#39;"  # how the template escapes the quotes of the policy
+BROKEN = (
+    OSError,
+    ValueError,
+    MemoryError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
 
 
 def check_report(half: Half, findings: Findings) -> None:
@@ -64,3 +74,24 @@ def _between(content: bytes, start: int, end: bytes) -> str:
     """The text of the block whose opening tag is at `start`."""
     opened = content.find(b">", start) + 1
     return content[opened : content.find(end, opened)].decode("utf-8", "replace")
+
+
+def check_tables(half: Half, findings: Findings) -> None:
+    """Released tables and the answers are Parquet: their footers are read, not their rows."""
+    for path, file in half.files.items():
+        problem = _table_problem(file) if _is_table(path) else None
+        if problem is not None:
+            findings.add(Check.TABLE, f"{half.name}/{path}", problem)
+
+
+def _is_table(path: str) -> bool:
+    return path == layout.ANSWERS_TABLE or path.startswith(f"{layout.TABLES}/")
+
+
+def _table_problem(file: Path) -> str | None:
+    try:
+        with file.open("rb") as handle:
+            columns = pl.read_parquet_schema(handle)
+    except BROKEN as error:
+        return f"is no Parquet table ({type(error).__name__})"
+    return None if columns else "has no columns"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from data.contracts import Outcome
+from data.snapshot import funnel_picture
 from data.snapshot.card import STAMPS
 from data.snapshot.manifest import Manifest
 from data.snapshot.neutralise import public_text, script_json
 from data.snapshot.pages import asset, page, thousands
 from data.snapshot.release import CardConfig, Picture
-from data.snapshot.report import funnel
-from data.snapshot.report.charts import bars, stacks
 
+_FULL = 100.0  # width of the longest bar, in units of its view box
 _STATUSES = ("passed", "failed", "unverified")
 _TURNED_AWAY = (str(Outcome.REJECTED), str(Outcome.ERRORED))
 # Charts of the released tasks: title, key of `statistics`, column counted.
@@ -41,6 +42,53 @@ _LENGTHS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a bar: its style class, where it starts and how long it is (0 to 100)."""
+
+    kind: str
+    start: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A labelled bar; `text` is the number as shown."""
+
+    label: str
+    text: str
+    segments: tuple[Segment, ...]
+
+
+def bars(rows: Sequence[Mapping[str, Any]], label: str = "value", n: str = "n") -> list[Bar]:
+    """One plain bar per row, scaled to the largest."""
+    top = max((row[n] for row in rows), default=0)
+    return [
+        Bar(str(row[label]), thousands(row[n]), (Segment("plain", 0.0, _scaled(row[n], top)),))
+        for row in rows
+    ]
+
+
+def stacks(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], label: str) -> list[Bar]:
+    """One bar per row with a segment per kind, scaled to the row with the largest sum."""
+    top = max((sum(row[kind] for kind in kinds) for row in rows), default=0)
+    return [_stack(row, kinds, label, top) for row in rows]
+
+
+def _stack(row: Mapping[str, Any], kinds: Sequence[str], label: str, top: int) -> Bar:
+    segments: list[Segment] = []
+    done = 0
+    for kind in kinds:
+        if row[kind]:
+            segments.append(Segment(kind, _scaled(done, top), _scaled(row[kind], top)))
+        done += row[kind]
+    return Bar(str(row[label]), thousands(done), tuple(segments))
+
+
+def _scaled(n: int, top: int) -> float:
+    return round(_FULL * n / top, 2) if top else 0.0
+
+
 def report(
     card: CardConfig,
     manifest: Manifest,
@@ -54,17 +102,18 @@ def report(
 ) -> str:
     """The page. `rows` is what `rejection_rows` made; it travels as a JSON island."""
     gates = [gate["gate"] for gate in summary["gates"]]
-    steps = funnel.steps(stages, summary["rejections"], gates)
+    steps = funnel_picture.steps(stages, summary["rejections"], gates)
     title = funnel_title(manifest, stages)
+    styles = dict.fromkeys(picture.style for picture in pictures)
     return page(
         "report.html.j2",
-        asset("report.css") + funnel.STYLE + "".join(dict.fromkeys(p.style for p in pictures)),
+        "".join([asset("report.css"), funnel_picture.STYLE, *styles]),
         asset("report.js"),
         card=card,
         manifest=manifest,
         stamp=STAMPS[manifest.privacy],
-        funnel_wide=funnel.draw(steps, funnel.WIDE, title),
-        funnel_narrow=funnel.draw(steps, funnel.NARROW, title),
+        funnel_wide=funnel_picture.draw(steps, funnel_picture.WIDE, title),
+        funnel_narrow=funnel_picture.draw(steps, funnel_picture.NARROW, title),
         stages=stages,
         reasons=_reasons(summary["rejections"], stages, gates),
         gates=[_gate(gate) for gate in summary["gates"]],

@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 
 from data.canonical import digest
-from data.demo import office
+from data.demo import files
+from data.demo.files import preview, rendered
 from data.demo.material import Table, TaskFile
-from data.demo.render import preview, rendered
 from tests.conftest import REPO
 
 TABLE = Table(("名称", "amount"), (("线槽", 12.5), ("=1+1", 3)))
@@ -60,12 +60,12 @@ def test_archives_hold_no_time(name: str) -> None:
 
 
 def test_a_workbook_opens_with_its_cells() -> None:
-    book = openpyxl.load_workbook(io.BytesIO(office.xlsx(TABLE)))
+    book = openpyxl.load_workbook(io.BytesIO(files.xlsx(TABLE)))
     assert list(book.worksheets[0].iter_rows(values_only=True))[1] == ("线槽", 12.5)
 
 
 def test_a_document_opens_with_headings_and_paragraphs() -> None:
-    document = docx.Document(io.BytesIO(office.docx_file("# 标题\n第一段\n\n第二段")))
+    document = docx.Document(io.BytesIO(files.docx_file("# 标题\n第一段\n\n第二段")))
     assert [p.text for p in document.paragraphs] == ["标题", "第一段", "第二段"]
     style = document.paragraphs[0].style
     assert style is not None
@@ -73,7 +73,7 @@ def test_a_document_opens_with_headings_and_paragraphs() -> None:
 
 
 def test_a_deck_opens_with_one_slide_per_heading() -> None:
-    deck = pptx.Presentation(io.BytesIO(office.pptx_file("# One\na\nb\n\n# Two\nc")))
+    deck = pptx.Presentation(io.BytesIO(files.pptx_file("# One\na\nb\n\n# Two\nc")))
     assert [slide.shapes.title.text for slide in deck.slides] == ["One", "Two"]
     assert deck.slides[0].placeholders[1].text == "a\nb"
 
@@ -82,12 +82,12 @@ def test_a_deck_opens_with_one_slide_per_heading() -> None:
     ("text", "chinese"), [("Memo: 94 (percent)", False), ("产能利用率94%", True)]
 )
 def test_a_pdf_gives_its_text_back(text: str, chinese: bool) -> None:
-    reader = pypdf.PdfReader(io.BytesIO(office.pdf(text, chinese)), strict=True)
+    reader = pypdf.PdfReader(io.BytesIO(files.pdf(text, chinese)), strict=True)
     assert reader.pages[0].extract_text().strip() == text
 
 
 def test_a_picture_is_as_high_as_its_text() -> None:
-    picture = Image.open(io.BytesIO(office.png("one\ntwo\nthree")))
+    picture = Image.open(io.BytesIO(files.png("one\ntwo\nthree")))
     assert picture.size == (480, 40 + 3 * 28)
     assert len(set(picture.convert("L").tobytes())) > 2
 
