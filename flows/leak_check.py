@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from anonymization.leaks.contracts import Leak
-from anonymization.leaks.leak_patterns import Needles
+from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes, scan_release
 from construction.sessions.config import LEAKS as NAME
 from data.canonical import canonical_json
@@ -68,7 +68,7 @@ def leaks_of(candidate: Candidate, files: Mapping[str, Path], guarded: Guarded) 
     return sorted({*found, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
 
 
-def _searched(name: str, data: bytes, uid: str, own: Needles, guarded: Guarded) -> list[Leak]:
+def _searched(name: str, data: bytes, uid: str, own: LeakPatterns, guarded: Guarded) -> list[Leak]:
     found = scan_bytes(name, data, own, guarded.config)
     others = scan_bytes(name, data, guarded.everywhere, guarded.config)
     return found + _not_made_here(others, guarded, uid)
