@@ -116,8 +116,8 @@ def _gate(shard: _Shard, instance: TaskInstance) -> None:
     spans = restoration.measure(instance)
     verdicts = (
         length.GATE.judge(length.measure(instance), config.length),
-        fixture.judge(files, config.fixture),
-        restoration.judge(spans, config.restoration),
+        fixture.GATE.judge(files, config.fixture),
+        restoration.GATE.judge(spans, config.restoration),
     )
     tables.instance(instance, language_of(" ".join(t.said for t in instance.user_turns)))
     for verdict in verdicts:

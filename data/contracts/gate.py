@@ -122,9 +122,10 @@ class Gate(Generic[Observation, Config]):
     observation; where files or the network have to be looked at, the stage brings an adapter that
     calls it. `measures` tells what of an observation is recorded.
 
-    `decide` replaces the judgement by limits where a verdict is more than that; then `complete`
-    is false, as an item may fail without a broken limit. `replayable`: the recorded measures hold
-    all that the limits compare.
+    A verdict that passes shows the limit named `headline`, else the last one. `decide` replaces
+    the judgement by limits where a verdict is more than that; then `complete` is false, as an
+    item may fail without a broken limit. `replayable`: the recorded measures hold all that the
+    limits compare.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Gate(Generic[Observation, Config]):
     measure: Callable[..., Observation]
     limits: tuple[Limit, ...]
     measures: Callable[[Observation], dict[str, Scalar]] = measures_of
+    headline: str | None = None
     decide: Callable[[Observation, Config], Verdict] | None = None
     replayable: bool = True
 
@@ -149,20 +151,19 @@ class Gate(Generic[Observation, Config]):
         return (limit for limit in self.limits if limit.holds_under(config))
 
     def judge(self, observation: Observation, config: Config) -> Verdict:
-        """The first broken limit gives status, reason, observed value and limit.
-
-        A verdict that passes shows the last limit.
-        """
+        """The first broken limit gives status, reason, observed value and limit."""
         if self.decide is not None:
             return self.decide(observation, config)
         recorded = self.measures(observation)
         seen: Measures = recorded or {OBSERVED: observation}
-        for limit in self.limits_under(config):
+        limits = tuple(self.limits_under(config))
+        for limit in limits:
             value, allowed = limit.compared(seen), limit.allowed(config)
             if breaks(limit.bound, value, allowed):
                 reason = limit.reason or getattr(observation, "reason", None)
                 return Verdict(self.name, limit.status, str(reason), value, allowed, recorded)
-        return Verdict.passing(self.name, limit.value(seen), allowed, recorded)
+        shown = next((limit for limit in limits if limit.name == self.headline), limits[-1])
+        return Verdict.passing(self.name, shown.value(seen), shown.allowed(config), recorded)
 
 
 def gates_in(settings: type[StageConfig]) -> tuple[Gate[Any, Any], ...]:

@@ -92,8 +92,8 @@ def test_network(
         http_status=None,
     )
     config = NetworkConfig.model_validate({"unverified": policy})
-    verdict = network.judge(observation, config)
-    told = broken(of(network.NAME, SessionsConfig(network=config)), verdict)
+    verdict = network.GATE.judge(observation, config)
+    told = broken(of(network.GATE.name, SessionsConfig(network=config)), verdict)
     assert told == (verdict.status is Status.FAILED)
 
 
@@ -104,8 +104,8 @@ def test_fixture(declared: int, missing: int, reason: FixtureReason, size: int) 
     first = reason if missing else None
     observation = FixtureObservation("i", declared, declared - missing, size, first, ())
     config = FixtureConfig(max_total_bytes=3)
-    verdict = fixture.judge(observation, config)
-    told = broken(of(fixture.NAME, SessionsConfig(fixture=config)), verdict)
+    verdict = fixture.GATE.judge(observation, config)
+    told = broken(of(fixture.GATE.name, SessionsConfig(fixture=config)), verdict)
     refused = verdict.reason not in (None, FixtureReason.UNRESOLVED) and size <= 3
     assert told == (verdict.status is Status.FAILED and not refused)
 

@@ -38,7 +38,7 @@ def judge_reach(
     for survivor in survivors:
         instance = survivor.instance
         observation = network.measure(network.instance_urls(instance), results)
-        verdict = network.judge(observation, config)
+        verdict = network.GATE.judge(observation, config)
         decided = deciding([verdict])
         if decided is None:
             judged.kept.append(survivor)
