@@ -24,8 +24,7 @@ from construction.statements.enrichment.raster import render_png
 from construction.statements.questions.candidates import candidate_of
 from construction.statements.questions.contracts import Question
 from construction.statements.questions.index import index_database
-from construction.statements.questions.output import numbers_of, write_questions
-from construction.statements.questions.stored import stored_questions
+from construction.statements.questions.output import numbers_of, stored_questions, write_questions
 from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
@@ -71,7 +70,7 @@ def phrase_questions(run: Run, asked: Path, database: Path, pages: Path) -> Phra
     shown = _pictures(run, questions, pages) if model.sees_images else {}
     public = all(one.company.disclosure == Disclosure.PUBLIC for one in questions)
     with open_client(run, masked=public) as client:
-        config = run.recipe.judging.asked
+        config = run.recipe.judging.stage_settings
         worded = phrasing.phrase_questions(questions, index, client, config, shown)
         inputs = {"model-replies-questions": client.replies_digest()}
     costs = cost_rows(asked_with(run), {STAGE: settled(worded)})

@@ -12,16 +12,14 @@ from pydantic import AfterValidator, Field
 from construction.judging.calls.config import LlmConfig, Mode, Prices
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import Case, Containment, Grading, Taxonomy
-from construction.judging.model.catalogue import default_catalogue
 from construction.judging.model.containment import (
     judge_containment,
     rules_opinion,
     rules_verdict,
 )
-from construction.judging.model.contracts import Asker, Judged, PromptedConfig
-from construction.judging.model.grading import lay_down_grading
-from construction.judging.model.task_class import TaskGroup, name_classes
-from construction.judging.model.taxonomy import classify
+from construction.judging.model.contracts import Asker, Judged, ModelStagesConfig
+from construction.judging.model.grading import write_rubric_by_model
+from construction.judging.model.labels import TaskGroup, classify, default_catalogue, name_classes
 from construction.judging.rules.classes import (
     ClassesConfig,
     ClassGroup,
@@ -31,8 +29,7 @@ from construction.judging.rules.classes import (
 )
 from construction.judging.rules.containment import ContainmentConfig
 from construction.judging.rules.grading import GradingConfig, grade
-from construction.judging.rules.roles import TaxonomyConfig
-from construction.judging.rules.taxonomy import judge_taxonomies
+from construction.judging.rules.taxonomy import TaxonomyConfig, judge_taxonomies
 from data.contracts import Candidate, Count, StageConfig, TaskClass
 
 T = TypeVar("T")
@@ -109,16 +106,16 @@ class JudgingConfig(StageConfig):
 
     model: ModelConfig = ModelConfig()
     consensus: ConsensusConfig = ConsensusConfig()
-    prompted: PromptedConfig = PromptedConfig()
+    model_stages: ModelStagesConfig = ModelStagesConfig()
     containment: ContainmentConfig = ContainmentConfig()
     taxonomy: TaxonomyConfig = TaxonomyConfig()
     classes: ClassesConfig = ClassesConfig()
     grading: GradingConfig = GradingConfig()
 
     @property
-    def asked(self) -> PromptedConfig:
-        """The settings of the stages that ask, with the judge that marks their labels."""
-        return self.prompted.model_copy(update={"judge": self.model.judge})
+    def stage_settings(self) -> ModelStagesConfig:
+        """`model_stages` with the name of the judge that their labels are marked with."""
+        return self.model_stages.model_copy(update={"judge": self.model.judge})
 
 
 def contain(
@@ -126,7 +123,8 @@ def contain(
 ) -> list[Judged[Containment]]:
     """Is each case a task that a newcomer can do and a third person can judge?"""
     if client is not None:
-        return judge_containment(cases, client, config.asked, rules_verdict(config.containment))
+        second = rules_verdict(config.containment)
+        return judge_containment(cases, client, config.stage_settings, second)
     rules = rules_opinion(config.containment)
     return _by_rules(cases, [rules(case) for case in cases])
 
@@ -142,7 +140,7 @@ def label(
 ) -> list[Judged[Taxonomy]]:
     """Role, skill and business task of each case; `induce` adds the task class."""
     if client is not None:
-        return classify(cases, client, config.asked, default_catalogue())
+        return classify(cases, client, config.stage_settings, default_catalogue())
     return _by_rules(cases, judge_taxonomies(cases, config.taxonomy, {}))
 
 
@@ -169,7 +167,7 @@ def induce(
     induced = induce_classes(_members(cases, judged), config.classes)
     names: list[Judged[TaskClass]] = []
     if client is not None:
-        names = name_classes([_group(one) for one in induced.groups], client, config.asked)
+        names = name_classes([_group(one) for one in induced.groups], client, config.stage_settings)
     given = {one.item_id: one.value for one in names if one.value is not None}
     split = split_classes(induced.classes.values(), config.classes, seed)
     classes = {
@@ -179,12 +177,12 @@ def induce(
     return Classed([_with_class(one, classes) for one in judged], names)
 
 
-def lay_down(
+def write_rubric(
     cases: Sequence[Case], config: JudgingConfig, client: Asker | None
 ) -> list[Judged[Grading]]:
     """What a good answer to each case is."""
     if client is not None:
-        return lay_down_grading(cases, client, config.asked)
+        return write_rubric_by_model(cases, client, config.stage_settings)
     return _by_rules(cases, [grade(case, config.grading) for case in cases])
 
 

@@ -13,17 +13,15 @@ from construction.judging.contracts import Case, Grading
 from construction.judging.file_types import TYPES
 from construction.judging.hard_rules import hard_rules
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.block import Cleaner
-from construction.judging.model.cases import case_content
 from construction.judging.model.contracts import (
     Answer,
     Asker,
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
-from construction.judging.model.prompt import load_prompt
+from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from data.contracts import Criterion, Deliverable, Evidence, Rubric
 
 STAGE = "grading"
@@ -65,14 +63,14 @@ class GradingAnswer(Answer):
     semantic: bool
 
 
-def lay_down_grading(
-    cases: Sequence[Case], client: Asker, config: PromptedConfig
+def write_rubric_by_model(
+    cases: Sequence[Case], client: Asker, config: ModelStagesConfig
 ) -> list[Judged[Grading]]:
     """Deliverables, rubric, hard rules and kinds of evidence of each case, in order."""
     return ask(grading_stage(config), cases, client)
 
 
-def grading_stage(config: PromptedConfig) -> Stage[Case, GradingAnswer, Grading]:
+def grading_stage(config: ModelStagesConfig) -> Stage[Case, GradingAnswer, Grading]:
     """The stage, for callers that want its requests or checks alone."""
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:

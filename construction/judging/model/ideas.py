@@ -8,16 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.block import Cleaner
 from construction.judging.model.contracts import (
     Answer,
     Asker,
     Fault,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.prefilters import Idea, Proposed, sift
-from construction.judging.model.prompt import load_prompt
+from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 from data.snapshot.neutralise import one_line, visible
@@ -45,20 +44,20 @@ class IdeasAnswer(Answer):
 def propose_ideas(
     seeds: Sequence[SeedIdea],
     client: Asker,
-    config: PromptedConfig,
+    config: ModelStagesConfig,
     known: Sequence[str] = (),
 ) -> Proposed:
     """5 to 8 ideas per seed, prefiltered; `known` are titles and prompts not to be repeated."""
     return sift(ask(ideas_stage(config, known), seeds, client), known, config.near_duplicate)
 
 
-def wanted(seed: SeedIdea, config: PromptedConfig) -> int:
+def wanted(seed: SeedIdea, config: ModelStagesConfig) -> int:
     """How many ideas a seed is to give: by its weight, within the limits."""
     return min(max(seed.ideas, config.min_ideas), config.max_ideas)
 
 
 def ideas_stage(
-    config: PromptedConfig, known: Sequence[str] = ()
+    config: ModelStagesConfig, known: Sequence[str] = ()
 ) -> Stage[SeedIdea, IdeasAnswer, tuple[Idea, ...]]:
     """The stage, for callers that want its requests or checks alone."""
 
@@ -79,7 +78,7 @@ def ideas_stage(
 
 
 def _content(
-    seed: SeedIdea, cleaner: Cleaner, config: PromptedConfig, known: Sequence[str]
+    seed: SeedIdea, cleaner: Cleaner, config: ModelStagesConfig, known: Sequence[str]
 ) -> dict[str, Any]:
     """The brief; names of signals come from public registries and are as hostile as sessions."""
     titles = sorted(set(known))[:_TITLES]

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from construction.judging.model.contracts import Judged, PromptedConfig
+from construction.judging.model.contracts import Judged, ModelStagesConfig
 from construction.judging.model.ideas import wanted
 from construction.judging.model.prefilters import Idea, IdeaReason, Proposed, sift
 from construction.signals.seeds import SeedIdea
@@ -72,13 +72,13 @@ class Situation:
 
 
 def suggest_ideas(
-    seeds: Sequence[SeedIdea], config: PromptedConfig, known: Sequence[str] = ()
+    seeds: Sequence[SeedIdea], config: ModelStagesConfig, known: Sequence[str] = ()
 ) -> Proposed:
     """5 to 8 ideas per seed, prefiltered; `known` are titles and prompts not to be repeated."""
     return sift([_of_seed(seed, config) for seed in seeds], known, config.near_duplicate)
 
 
-def _of_seed(seed: SeedIdea, config: PromptedConfig) -> Judged[tuple[Idea, ...]]:
+def _of_seed(seed: SeedIdea, config: ModelStagesConfig) -> Judged[tuple[Idea, ...]]:
     moves = _moves().get(seed.pattern)
     if not moves:
         return Judged(seed.pattern, None, IdeaReason.UNKNOWN_PATTERN)
