@@ -75,4 +75,6 @@ def _values(limit: Limit, rows: Sequence[Mapping[str, Scalar] | None]) -> pl.Ser
     compared = [None if row is None else limit.compared(row) for row in rows]
     if not {type(value) for value in compared} <= {int, float, bool, type(None)}:
         raise TypeError(limit.name)
-    return pl.Series([None if value is None else float(value) for value in compared], dtype=pl.Float64)
+    return pl.Series(
+        [None if value is None else float(value) for value in compared], dtype=pl.Float64
+    )

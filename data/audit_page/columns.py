@@ -24,7 +24,12 @@ from data.snapshot.neutralise import one_line, public_text
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)
 _EXACT = 2.0**53  # beyond, a number of a script is not exact
 Column = list[Any] | dict[str, Any]
-_NO_WHATIF: Mapping[str, Any] = {"complete": False, "whatif": False, "contradictions": 0, "checks": []}
+_NO_WHATIF: Mapping[str, Any] = {
+    "complete": False,
+    "whatif": False,
+    "contradictions": 0,
+    "checks": [],
+}
 # Of a rejection: the columns, and the fields of the downloads.
 FIELDS = (
     "id",
@@ -130,9 +135,7 @@ def _packed(values: list[Any]) -> Column:
     return {"same": values[0] if values else None} if alike else values
 
 
-def _gate(
-    gate: str, judged: Judged, words: _Index, ids: _Index, shown: Shown
-) -> dict[str, Any]:
+def _gate(gate: str, judged: Judged, words: _Index, ids: _Index, shown: Shown) -> dict[str, Any]:
     return {
         "name": one_line(gate),
         "kind": "gate",
