@@ -10,8 +10,7 @@ import pytest
 
 from anonymization.gates.leaks import GATE, measure
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.text.contracts import EntityType
-from anonymization.text.vault.contracts import Entry
+from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.errors import InputError, ReleaseError

@@ -1,8 +1,9 @@
-"""What findings tell of their neighbours: the name said again, the others of a list, an age.
+"""Findings that follow from others nearby: signatures, repeated names, lists, ages, post codes.
 
-Once `Maciej Borkowski` is found, a later `Borkowski` is him; of `Monjeau, Graves and Reed` all are
-people if one is; a number right behind a person, as in `Ines, 34,`, is an age, and one right
-behind a place a post code.
+In a signature or business card (short lines with an address, a phone or an e-mail) the first line
+is a person's name and the other bare lines the house. Once `Maciej Borkowski` is found, a later
+`Borkowski` is him; of `Monjeau, Graves and Reed` all are people if one is; a number right behind
+a person, as in `Ines, 34,`, is an age, and one right behind a place a post code.
 """
 
 from __future__ import annotations
@@ -14,12 +15,65 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER
 from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
+
+_SIGNATURE = "signature"
+_SIGNATURE_SCORE = 0.55
+_LINES = re.compile(r"(?:[^\n]{0,80}\n){1,14}[^\n]{0,80}")
+_LINE = re.compile(r"[^\n]+")
+_BULLET = re.compile(r"\s*(?:[?>*#|-]{1,3} ?)?")
+_BARE = re.compile(r"[^\W\d_](?:[\w'&.,-]| (?=[^\W_]))*[\w.]")
+_ANCHORS = frozenset({EntityType.ADDRESS, EntityType.PHONE, EntityType.EMAIL})
+_MOST_WORDS = 5
+_MOST_CHARS = 600
+_HEAD_LINES = 5  # an address or a number comes within so many lines of the name
+
+
+def find_blocks(folded: str, found: Sequence[Finding]) -> Iterator[Finding]:
+    """Names and houses of signatures, from what the rules have found in them."""
+    if "\n" not in folded or not any(finding.type in _ANCHORS for finding in found):
+        return
+    start = 0
+    for block in re.split(r"(\n\s*\n(?=\s*\n)|\n{3,})", folded):
+        if len(block) <= _MOST_CHARS:
+            yield from _in_block(folded, start, start + len(block), found)
+        start += len(block)
+
+
+def _in_block(text: str, start: int, end: int, found: Sequence[Finding]) -> Iterator[Finding]:
+    lines = [
+        match.span()
+        for match in _LINE.finditer(text, start, end)
+        if match.group().strip(" \t?>*#|-")
+    ]
+    anchors = [
+        place
+        for place, (first, last) in enumerate(lines)
+        if any(f.type in _ANCHORS and first <= f.start < last for f in found)
+    ]
+    if not anchors or not 1 <= anchors[0] < _HEAD_LINES:
+        return
+    for place, (first, last) in enumerate(lines[: anchors[0]]):
+        lead = _BULLET.match(text, first, last)
+        first = lead.end() if lead else first
+        value = text[first:last].rstrip()
+        words = value.split()
+        if not words:
+            continue
+        if not _BARE.fullmatch(value) or len(words) > _MOST_WORDS or value.isdigit():
+            return
+        if any(word.strip(".,").title() in COMMON for word in words):
+            continue
+        if any(f.start <= first and first + len(value) <= f.end for f in found):
+            continue
+        kind = EntityType.ORGANIZATION if place else EntityType.PERSON
+        yield Finding(first, first + len(value), kind, _SIGNATURE, _SIGNATURE_SCORE)
+
 
 _AGAIN, _LISTED, _AGED = "said_again", "listed_name", "age_of_person"
 _POSTAL = "post_code"
-_SCORE = 0.6
+_NEIGHBOUR_SCORE = 0.6
 _SHORTEST = 4
 _GIVEN = words("names.toml", "given")
 _NAMED = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER}{{2}})){{2,24}}"
@@ -53,7 +107,7 @@ def spread(
     for person in people:
         aged = _AGE.match(text, person.end)
         if aged:
-            more.append(Finding(*aged.span("v"), EntityType.AGE, _AGED, _SCORE))
+            more.append(Finding(*aged.span("v"), EntityType.AGE, _AGED, _NEIGHBOUR_SCORE))
     for place in places:
         more += _codes(text, place)
     return [
@@ -68,9 +122,9 @@ def _codes(text: str, place: Finding) -> Iterator[Finding]:
     before = _CODE_FIRST.search(text, max(0, place.start - 8), place.start)
     code = _CODE.match(text, place.end) or before
     if code and not _YEAR.fullmatch(code["code"]):
-        yield Finding(*code.span("code"), EntityType.ADDRESS, _POSTAL, _SCORE)
+        yield Finding(*code.span("code"), EntityType.ADDRESS, _POSTAL, _NEIGHBOUR_SCORE)
         if code.groupdict().get("state"):
-            yield Finding(*code.span("state"), EntityType.LOCATION, _POSTAL, _SCORE)
+            yield Finding(*code.span("state"), EntityType.LOCATION, _POSTAL, _NEIGHBOUR_SCORE)
 
 
 def _again(text: str, people: Sequence[Finding], dictionary: frozenset[str]) -> Iterator[Finding]:
@@ -85,7 +139,7 @@ def _again(text: str, people: Sequence[Finding], dictionary: frozenset[str]) -> 
         return
     for word in _NAME.finditer(text):
         if word.group().removesuffix("'s") in names:
-            yield Finding(*word.span(), EntityType.PERSON, _AGAIN, _SCORE)
+            yield Finding(*word.span(), EntityType.PERSON, _AGAIN, _NEIGHBOUR_SCORE)
 
 
 def _is_family_name(word: re.Match[str], person: Finding, dictionary: frozenset[str]) -> bool:
@@ -107,4 +161,4 @@ def _listed(text: str, people: Sequence[Finding]) -> Iterator[Finding]:
         if any(member.span() in spans for member in members):
             for member in members:
                 if member.group() not in COMMON:
-                    yield Finding(*member.span(), EntityType.PERSON, _LISTED, _SCORE)
+                    yield Finding(*member.span(), EntityType.PERSON, _LISTED, _NEIGHBOUR_SCORE)

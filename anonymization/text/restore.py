@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from anonymization.text.vault.contracts import Document, Edit, Span, VaultRefused
+from anonymization.text.contracts import Document, Edit, Span, VaultRefused
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import digest
 

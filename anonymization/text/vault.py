@@ -9,8 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from anonymization.text.contracts import EntityType
-from anonymization.text.vault.contracts import Document, Entry, Mode, Span, VaultRefused
+from anonymization.text.contracts import Document, EntityType, Entry, Mode, Span, VaultRefused
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.randomness import keyed_hash
 

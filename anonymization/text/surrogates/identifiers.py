@@ -1,9 +1,10 @@
-"""Numbers with rules of their own: phones, cards, accounts, identity numbers.
+"""Numbers with rules of their own (phones, cards, accounts, identity numbers) and secrets.
 
 A surrogate passes the same checks as the value, and where a range exists that is given to nobody
 (fictional phone numbers, test cards, regions and area numbers that were never assigned) it lies
 there. The digits are drawn for the number without its separators and then written in the form of
-the value, so that one number in several forms stays one number.
+the value, so that one number in several forms stays one number. Surrogates of secrets keep
+alphabet, length and prefix, and contain `fake` where it fits.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datetime import date, timedelta
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.book import Book
+from anonymization.text.surrogates.assignment import Book
 from anonymization.text.surrogates.shapes import alnum_form, digits, filled, pick, same_shape
 
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
@@ -170,3 +171,43 @@ def _drawn(
     space = f"{space}{len(number)}"
     new = book.token(space, number, lambda rng, _: draw(number, rng), salt, fresh=False)
     return filled(value, new)
+
+
+_ARMOUR = re.compile(r"-----[A-Z ]{1,60}-----|\\[nrt]")
+_PREFIX = re.compile(
+    r"(?:[A-Za-z]{1,12}[0-9]?[-_.]){1,4}(?=[A-Za-z0-9])|(?:AKIA|ASIA|AKID|LTAI|AIza|eyJ|EAA|ya29)"
+)
+_LONG = 12
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
+
+
+def secret(book: Book, value: str, salt: str) -> str:
+    """A secret of the same form that opens nothing. Lines that frame a private key stay."""
+
+    def draw(rng: Generator, _: int) -> str:
+        told, place = [], 0
+        for match in _ARMOUR.finditer(value):
+            told += [same_shape(value[place : match.start()], rng), match.group()]
+            place = match.end()
+        if told:
+            return "".join(told) + same_shape(value[place:], rng)
+        return _token(value, rng)
+
+    return book.token("secret", value, draw, salt)
+
+
+def _token(value: str, rng: Generator) -> str:
+    lead = _SCHEME.match(value) or _PREFIX.match(value)
+    start = lead.end() if lead and len(value) - lead.end() >= _LONG else 0
+    body = same_shape(value[start:], rng)
+    if len(body) >= _LONG and body[:4].isalnum():
+        body = _mark(body) + body[4:]
+    return value[:start] + body
+
+
+def _mark(body: str) -> str:
+    word = "fade" if _HEX.fullmatch(body) else "fake"
+    if body[:_LONG].isdigit():
+        return body[:4]
+    return word.upper() if body.upper() == body else word
