@@ -10,7 +10,7 @@ from anonymization.documents.contracts import DocumentConfig
 from anonymization.documents.dispatch import is_document
 from anonymization.documents.document import pieces_in
 from construction.judging.consensus import RULES
-from construction.judging.contracts import Case, Containment, ContainmentReason, Grading, Taxonomy
+from construction.judging.contracts import Case, Containment, Grading, Taxonomy
 from construction.judging.judge import completed, contained
 from construction.judging.model.asking import rows
 from construction.judging.model.containment import STAGE as CONTAINMENT
@@ -18,6 +18,7 @@ from construction.judging.model.contracts import Judged
 from construction.judging.model.labels import TASK_CLASS
 from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
 from construction.judging.review import with_decisions as decided
+from construction.judging.self_containment import GATE
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import (
@@ -25,10 +26,10 @@ from data.contracts import (
     LedgerRow,
     Outcome,
     StageKind,
-    Status,
     TaskClass,
     Verdict,
 )
+from data.ledger import deciding, gated_row
 from data.stage_tables import write_stage_tables
 
 LABELS = "labels"
@@ -182,29 +183,11 @@ def _row(one: Judged[Containment]) -> LedgerRow:
         return LedgerRow(
             CONTAINMENT, "candidate", one.item_id, Outcome.ERRORED, reason=str(one.reason)
         )
-    verdict = _verdict(one.value)
-    outcome = Outcome.KEPT if one.value.self_contained else Outcome.REJECTED
-    gate = None if one.value.self_contained else CONTAINMENT
-    told = (verdict.observed, verdict.limit) if gate else (None, None)
-    return LedgerRow(
-        CONTAINMENT,
-        "candidate",
-        one.item_id,
-        outcome,
-        gate=gate,
-        reason=verdict.reason,
-        observed=told[0],
-        limit=told[1],
-    )
+    return gated_row(CONTAINMENT, "candidate", one.item_id, deciding([_verdict(one.value)]), {})
 
 
-def _verdict(value: Containment) -> Verdict:
-    observed, limit = str(value.reason_code), str(ContainmentReason.SELF_CONTAINED)
-    measures = {"confidence": round(value.confidence, 9)}
-    if value.self_contained:
-        return Verdict.passing(CONTAINMENT, observed, limit, measures)
-    reason = f"{CONTAINMENT}.{observed}"
-    return Verdict(CONTAINMENT, Status.FAILED, reason, observed, limit, measures)
+def _verdict(judgement: Containment) -> Verdict:
+    return GATE.judge(judgement, GATE.config())
 
 
 def _with_candidate(case: Case, candidate: Candidate) -> Case:

@@ -24,12 +24,7 @@ from data.snapshot.neutralise import one_line, public_text
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)
 _EXACT = 2.0**53  # beyond, a number of a script is not exact
 Column = list[Any] | dict[str, Any]
-_NO_WHATIF: Mapping[str, Any] = {
-    "complete": False,
-    "whatif": False,
-    "contradictions": 0,
-    "checks": [],
-}
+_NO_WHATIF = {"complete": False, "whatif": False, "contradictions": 0}
 # Of a rejection: the columns, and the fields of the downloads.
 FIELDS = (
     "id",
@@ -154,7 +149,7 @@ def _gate(gate: str, judged: Judged, words: _Index, ids: _Index, shown: Shown) -
 def _whatif(name: str, judged: Judged, gates: Gates) -> dict[str, Any]:
     """What a page needs to try other limits; nothing where the verdicts do not follow."""
     if name not in gates:
-        return _NO_WHATIF
+        return {**_NO_WHATIF, "checks": []}
     gate, config = gates[name]
     checks = checks_of(gate, config, judged)
     wrong = contradictions(gate, checks, judged.status)
@@ -200,7 +195,9 @@ def _stage(stage: str, places: list[int]) -> dict[str, Any]:
         "observed": nothing,
         "limit": nothing,
         "measures": {},
-    } | _NO_WHATIF
+        "checks": [],
+        **_NO_WHATIF,
+    }
 
 
 def _rejections(gone: pl.DataFrame, words: _Index, ids: _Index, shown: Shown) -> dict[str, Column]:

@@ -7,9 +7,10 @@ follow from this record, so that none of them can contradict another.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, StrEnum
+from types import MappingProxyType
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from data.contracts.config import StageConfig
@@ -20,6 +21,7 @@ Config = TypeVar("Config", bound=StageConfig)
 Number = int | float
 Measures = Mapping[str, Any]
 OBSERVED = "observed"  # the name of an observation that is one number
+NO_ADAPTERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
 _UNITS = 1e9  # comparisons are made in units of 1e-9 (law 5)
 
 
@@ -166,11 +168,37 @@ class Gate(Generic[Observation, Config]):
         return Verdict.passing(self.name, shown.value(seen), shown.allowed(config), recorded)
 
 
-def gates_in(settings: type[StageConfig]) -> tuple[Gate[Any, Any], ...]:
-    """The gates whose settings are fields of a model, `Annotated[Settings, GATE]`, in order."""
-    return tuple(
-        gate
-        for field in settings.model_fields.values()
-        for gate in field.metadata
-        if isinstance(gate, Gate)
-    )
+def gates_in(settings: type[StageConfig], stage: str | None = None) -> tuple[Gate[Any, Any], ...]:
+    """The gates whose settings are fields of a model, `Annotated[Settings, GATE]`, in order.
+
+    With `stage`, those that this stage runs. Raises ValueError for a field that is not named as
+    its gate.
+    """
+    gates = []
+    for name, field in settings.model_fields.items():
+        for gate in field.metadata:
+            if isinstance(gate, Gate):
+                if gate.name != name:
+                    raise ValueError(f"{settings.__name__}.{name} holds settings of {gate.name}")
+                gates.append(gate)
+    return tuple(gate for gate in gates if stage in (None, gate.stage))
+
+
+def run_gates(
+    gates: Iterable[Gate[Any, Any]],
+    settings: StageConfig,
+    item: Any,
+    adapters: Mapping[str, Callable[[Any], Any]] = NO_ADAPTERS,
+) -> tuple[dict[str, Any], tuple[Verdict, ...]]:
+    """Measure and judge an item by every gate: the observations by gate, and the verdicts.
+
+    `settings` hold those of each gate under its name. `adapters` give the observations of gates
+    for which files, the network or other material of the stage have to be looked at.
+    """
+    observations: dict[str, Any] = {}
+    verdicts = []
+    for gate in gates:
+        observation = adapters.get(gate.name, gate.measure)(item)
+        observations[gate.name] = observation
+        verdicts.append(gate.judge(observation, getattr(settings, gate.name)))
+    return observations, tuple(verdicts)
