@@ -11,7 +11,7 @@ from anonymization.text.contracts import EntityType
 from anonymization.text.spelling.clean import is_whole
 from anonymization.text.spelling.known import Known, known
 from anonymization.text.spelling.skeleton import Origins, skeleton
-from data.trie import trie_pattern
+from data.text.trie import trie_pattern
 
 # Kinds whose words also mean something else: there only the detector's context decides.
 _IN_CONTEXT = frozenset(

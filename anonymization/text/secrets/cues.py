@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from anonymization.text.secrets.table import load
-from data.trie import trie_pattern
+from data.text.trie import trie_pattern
 
 _WORDS = load("words.toml")
 _REACH = 80  # characters before a value in which its name is looked for
