@@ -7,7 +7,7 @@ from pathlib import Path
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.config import DetectionConfig
-from anonymization.text.vault.contracts import Mode
+from anonymization.text.contracts import Mode
 from data.contracts import StageConfig
 from flows.approvals import read_approvals
 

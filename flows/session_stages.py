@@ -27,9 +27,8 @@ from construction.sessions.scan import ScannedFile, files_below, scan, shards
 from construction.sessions.shard import FIXTURES, ShardJob, process_shard
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
-from data.contracts import LedgerRow, StageKind
+from data.contracts import LedgerRow, StageKind, dump_instance
 from data.errors import ConfigError
-from data.payload import dump_instance
 from data.pool import Pool, read_pool, write_pool
 from data.run_store import StageOutput
 from data.schemas import FILES

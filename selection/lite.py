@@ -1,9 +1,9 @@
-"""The Lite subset for manual audit: a stratified draw that looks like the whole.
+"""The Lite subset for manual audit: a stratified draw that resembles the whole release.
 
-EnterpriseClawBench has people audit 120 of its 852 tasks, stratified by family, role and type of
-deliverable. Here the strata are all three crossed; largest remainders apportion the size, and a
-keyed systematic draw along sorted strata takes the items, so that each margin comes out nearly
-proportional even where crossed strata hold less than one seat.
+In EnterpriseClawBench people audit 120 of the 852 tasks, stratified by family, role and type of
+deliverable. Here the strata are the three crossed. Largest remainders apportion the size to
+families, and a keyed systematic draw along the sorted strata picks the items, so that each margin
+comes out nearly proportional even where a crossed stratum is entitled to less than one item.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Stratum = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class LiteItem:
-    """A task with its three strata; None where a task has no value."""
+    """A task with its three stratum labels; None where a task has no label."""
 
     item_id: str
     family: str | None = None
@@ -38,8 +38,8 @@ class LiteItem:
 
 @dataclass(frozen=True, slots=True)
 class MarginReport:
-    """One way of counting: items of the pool and of the subset per value, and the total variation
-    distance of the two distributions (0 equal, 1 disjoint)."""
+    """One margin: items of the pool and of the subset per value, and the total variation distance
+    of the two distributions (0 equal, 1 disjoint)."""
 
     name: str
     pool: Mapping[str, int]
@@ -49,7 +49,8 @@ class MarginReport:
 
 @dataclass(frozen=True, slots=True)
 class Lite:
-    """The chosen ids, sorted, with counts by family, role, deliverable type and all crossed."""
+    """The chosen ids, sorted, with counts by family, role and deliverable type, and by all three
+    crossed."""
 
     size: int
     pool_size: int
@@ -58,9 +59,9 @@ class Lite:
 
 
 def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
-    """Draw `size` items; the same for any order of the input.
+    """Draw `size` items; the order of the input does not matter.
 
-    Raises ConfigError if the pool is smaller than the size or names an item twice.
+    Raises ConfigError if the pool is smaller than the size or contains an id twice.
     """
     ids = Counter(item.item_id for item in items)
     repeated = sorted(name for name, count in ids.items() if count > 1)
@@ -76,12 +77,12 @@ def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
         name for stratum, held in strata.items() for name in _drawn(held, seats[stratum], seed)
     }
     taken = [item for item in items if item.item_id in chosen]
-    return Lite(size, len(items), tuple(sorted(chosen)), _margins(items, taken))
+    return Lite(size, len(items), tuple(sorted(chosen)), _margin_reports(items, taken))
 
 
 def _seats(strata: Mapping[Stratum, Sequence[str]], size: int, seed: int) -> dict[Stratum, int]:
-    """Family by family, then in each family: whole quotas first, and the rest by a systematic
-    draw along the sorted strata, which spreads it over roles and deliverable types."""
+    """Seats per stratum: families get whole quotas; inside a family a systematic draw along the
+    sorted strata spreads its quota over roles and deliverable types."""
     families: dict[str, list[Stratum]] = {}
     for stratum in sorted(strata):
         families.setdefault(stratum[0], []).append(stratum)
@@ -95,7 +96,8 @@ def _seats(strata: Mapping[Stratum, Sequence[str]], size: int, seed: int) -> dic
 
 
 def _systematic(shares: Sequence[tuple[Stratum, Fraction]], start: Fraction) -> dict[Stratum, int]:
-    """Whole numbers whose running sums stay within one of those of the shares (Madow 1949)."""
+    """Whole numbers whose running sums differ by less than one from those of the shares (Madow
+    1949)."""
     seats, running = {}, start
     for stratum, share in shares:
         after = running + share
@@ -113,15 +115,17 @@ def _drawn(held: Sequence[str], seats: int, seed: int) -> list[str]:
     return [held[position] for position in keyed_order(seed, _STAGE, held)[:seats]]
 
 
-def _margins(pool: Sequence[LiteItem], subset: Sequence[LiteItem]) -> tuple[MarginReport, ...]:
-    told = []
-    for name, place in (("family", 0), ("role", 1), ("deliverable_type", 2), ("crossed", None)):
-        whole, part = _counted(pool, place), _counted(subset, place)
+def _margin_reports(
+    pool: Sequence[LiteItem], subset: Sequence[LiteItem]
+) -> tuple[MarginReport, ...]:
+    reports = []
+    for name, level in (("family", 0), ("role", 1), ("deliverable_type", 2), ("crossed", None)):
+        whole, part = _counted(pool, level), _counted(subset, level)
         counts = {value: part.get(value, 0) for value in whole}
-        told.append(MarginReport(name, whole, counts, round(total_variation(whole, part), 9)))
-    return tuple(told)
+        reports.append(MarginReport(name, whole, counts, round(total_variation(whole, part), 9)))
+    return tuple(reports)
 
 
-def _counted(items: Sequence[LiteItem], place: int | None) -> dict[str, int]:
-    values = (" / ".join(item.stratum) if place is None else item.stratum[place] for item in items)
+def _counted(items: Sequence[LiteItem], level: int | None) -> dict[str, int]:
+    values = (" / ".join(item.stratum) if level is None else item.stratum[level] for item in items)
     return dict(sorted(Counter(values).items()))

@@ -190,19 +190,19 @@ def contained(case: Case, verdict: Containment, judge: str) -> Case:
     """The case with the prompt that its judge made of it."""
     candidate = case.candidate
     provenance = candidate.provenance.model_copy(update={"judge": judge})
-    told: dict[str, object] = {"provenance": provenance}
+    changes: dict[str, object] = {"provenance": provenance}
     if verdict.rewritten_prompt is not None:
-        told["prompt"] = verdict.rewritten_prompt
-    return case.model_copy(update={"candidate": candidate.model_copy(update=told)})
+        changes["prompt"] = verdict.rewritten_prompt
+    return case.model_copy(update={"candidate": candidate.model_copy(update=changes)})
 
 
 def completed(candidate: Candidate, taxonomy: Taxonomy, grading: Grading) -> Candidate:
     """The candidate with its labels, deliverables, rubric, rules and kinds of evidence."""
-    told = {name: getattr(taxonomy, name) for name in Taxonomy.model_fields}
-    told |= {name: getattr(grading, name) for name in Grading.model_fields}
-    if told["task_family"] is None:
-        del told["task_family"]
-    return candidate.model_copy(update=told)
+    changes = {name: getattr(taxonomy, name) for name in Taxonomy.model_fields}
+    changes |= {name: getattr(grading, name) for name in Grading.model_fields}
+    if changes["task_family"] is None:
+        del changes["task_family"]
+    return candidate.model_copy(update=changes)
 
 
 def _by_rules(cases: Sequence[Case], values: Sequence[T]) -> list[Judged[T]]:
@@ -235,12 +235,14 @@ def _group(group: ClassGroup) -> TaskGroup:
 
 def _named(task_class: TaskClass, given: Mapping[str, TaskClass]) -> TaskClass:
     """The class under the name that the model gave its group, if it gave one."""
-    told = given.get(task_class.subclass_id)
-    return told.model_copy(update={"big_class": task_class.big_class}) if told else task_class
+    given_class = given.get(task_class.subclass_id)
+    if given_class is None:
+        return task_class
+    return given_class.model_copy(update={"big_class": task_class.big_class})
 
 
-def _with_class(one: Judged[Taxonomy], classes: Mapping[str, TaskClass]) -> Judged[Taxonomy]:
-    if one.value is None:
-        return one
-    value = one.value.model_copy(update={"task_class": classes[one.item_id]})
-    return Judged(one.item_id, value, notes=one.notes, usage=one.usage)
+def _with_class(labels: Judged[Taxonomy], classes: Mapping[str, TaskClass]) -> Judged[Taxonomy]:
+    if labels.value is None:
+        return labels
+    value = labels.value.model_copy(update={"task_class": classes[labels.item_id]})
+    return Judged(labels.item_id, value, notes=labels.notes, usage=labels.usage)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.text.contracts import EntityType
-from anonymization.text.vault.contracts import Entry
+from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.errors import InputError, ReleaseError

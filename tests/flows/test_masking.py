@@ -11,10 +11,10 @@ import pytest
 
 from anonymization.documents.batch import detector
 from anonymization.documents.document import masked_path
+from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.vault.contracts import Mode
-from anonymization.text.vault.vault import Vault
+from anonymization.text.vault import Vault
 from construction.sessions.fixtures.store import FixtureStore, unpack
 from construction.sessions.packaging.survivors import Survivor, read_survivors
 from data.canonical import digest

@@ -23,7 +23,7 @@ from construction.judging.model.injection import case_addresses_judge, unaddress
 from construction.judging.model.prompt import HIDDEN, case_content, load_prompt
 from construction.judging.reading import read
 from construction.judging.rules import containment as rules
-from construction.judging.rules.facts import FactKind, Found, find_facts
+from construction.judging.rules.facts import Fact, FactKind, find_facts
 from construction.judging.rules.rewriting import check_faithfulness
 from construction.judging.rules.sentences import missing_files
 from data.snapshot.neutralise import visible
@@ -132,14 +132,14 @@ def check_rewrite(rewritten: str, case: Case, config: ModelStagesConfig) -> Faul
     language = leading_language(rewritten)
     if language != leading_language(case.request):
         return Fault(JudgeReason.OTHER_LANGUAGE, language)
-    found = check_faithfulness(rewritten, case)
-    if found.inventions:
-        return Fault(JudgeReason.INVENTION, _named(found.inventions))
-    lost = _without_corrected(found.losses, rewritten, case) if found.losses else ()
+    faithfulness = check_faithfulness(rewritten, case)
+    if faithfulness.inventions:
+        return Fault(JudgeReason.INVENTION, _named(faithfulness.inventions))
+    lost = _without_corrected(faithfulness.losses, rewritten, case) if faithfulness.losses else ()
     return Fault(JudgeReason.LOSS, _named(lost)) if lost else None
 
 
-def _without_corrected(losses: Sequence[Found], rewritten: str, case: Case) -> tuple[Found, ...]:
+def _without_corrected(losses: Sequence[Fact], rewritten: str, case: Case) -> tuple[Fact, ...]:
     """The losses but for numbers and dates in whose place a later paragraph put others.
 
     "Make it 6 copies" takes the 5 before it back, if the rewrite has the 6.
@@ -154,5 +154,5 @@ def _without_corrected(losses: Sequence[Found], rewritten: str, case: Case) -> t
     return tuple(fact for fact in losses if (fact.kind, fact.value) not in excused)
 
 
-def _named(facts: Sequence[Found]) -> str:
+def _named(facts: Sequence[Fact]) -> str:
     return ", ".join(sorted(fact.text for fact in facts))

@@ -65,8 +65,8 @@ def ideas_stage(
         number = len(answer.ideas)
         if not config.min_ideas <= number <= config.max_ideas:
             return Fault(JudgeReason.WRONG_NUMBER, str(number))
-        told = enumerate(answer.ideas, start=1)
-        return Checked(tuple(_idea(seed, place, one) for place, one in told))
+        numbered = enumerate(answer.ideas, start=1)
+        return Checked(tuple(_idea(seed, number, idea) for number, idea in numbered))
 
     return Stage(
         prompt=load_prompt("ideas"),
@@ -97,18 +97,18 @@ def _content(
     }
 
 
-def _idea(seed: SeedIdea, place: int, told: IdeaAnswer) -> Idea:
+def _idea(seed: SeedIdea, number: int, answer: IdeaAnswer) -> Idea:
     return Idea(
-        idea_id=f"{seed.pattern}-{place}",
+        idea_id=f"{seed.pattern}-{number}",
         seed=seed.pattern,
         task_family=seed.task_family,
-        title=one_line(" ".join(told.title.split())),
-        task=visible(told.task.strip()),
-        steps=tuple(map(one_line, told.steps)),
-        artifact=one_line(told.artifact),
-        environment=tuple(map(one_line, told.environment)),
-        evidence=Evidence(**dict.fromkeys(told.evidence, True)),
-        graded=one_line(told.graded),
-        ungraded=one_line(told.ungraded),
-        minutes=told.minutes,
+        title=one_line(" ".join(answer.title.split())),
+        task=visible(answer.task.strip()),
+        steps=tuple(map(one_line, answer.steps)),
+        artifact=one_line(answer.artifact),
+        environment=tuple(map(one_line, answer.environment)),
+        evidence=Evidence(**dict.fromkeys(answer.evidence, True)),
+        graded=one_line(answer.graded),
+        ungraded=one_line(answer.ungraded),
+        minutes=answer.minutes,
     )

@@ -58,8 +58,8 @@ def default_catalogue() -> Catalogue:
 
 
 def _skills(role: str) -> Mapping[str, Mapping[str, str]]:
-    found: Mapping[str, Mapping[str, str]] = table("skills")[role]
-    return found
+    skills: Mapping[str, Mapping[str, str]] = table("skills")[role]
+    return skills
 
 
 class Choice(Answer):
@@ -181,14 +181,14 @@ def name_classes(
     judged = ask(class_stage(config), groups, client)
     taken: set[str] = set()
     unique: dict[str, Judged[TaskClass]] = {}
-    for one in sorted(judged, key=lambda one: one.item_id):
-        key = _key(one.value.name) if one.value else ""
+    for named in sorted(judged, key=lambda named: named.item_id):
+        key = _key(named.value.name) if named.value else ""
         if key and key in taken:
             reason = JudgeReason.TAKEN_NAME
-            one = Judged(one.item_id, None, reason, one.value.name if one.value else "")
+            named = Judged(named.item_id, None, reason, named.value.name if named.value else "")
         taken.add(key)
-        unique[one.item_id] = one
-    return [unique[one.item_id] for one in judged]
+        unique[named.item_id] = named
+    return [unique[named.item_id] for named in judged]
 
 
 def class_stage(config: ModelStagesConfig) -> Stage[TaskGroup, ClassAnswer, TaskClass]:
@@ -203,8 +203,8 @@ def class_stage(config: ModelStagesConfig) -> Stage[TaskGroup, ClassAnswer, Task
 
 
 def _group_content(group: TaskGroup, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
-    def texts(several: Sequence[str], most: int, place: str) -> list[str]:
-        return [cleaner.text(text, config.member_chars, place) for text in sorted(several)[:most]]
+    def texts(several: Sequence[str], most: int, name: str) -> list[str]:
+        return [cleaner.text(text, config.member_chars, name) for text in sorted(several)[:most]]
 
     return {
         "group": texts(group.members, config.class_members, "group"),
@@ -216,8 +216,8 @@ def _group_content(group: TaskGroup, cleaner: Cleaner, config: ModelStagesConfig
 
 
 def _check_class(group: TaskGroup, answer: ClassAnswer) -> Checked[TaskClass] | Fault:
-    told = f"{answer.big_class} {answer.name} {answer.definition}"
-    if find_file_spans(told) or _FIGURE.search(told):
+    texts = f"{answer.big_class} {answer.name} {answer.definition}"
+    if find_file_spans(texts) or _FIGURE.search(texts):
         return Fault(JudgeReason.NAMES_A_TASK)
     if not _key(answer.name) or not _key(answer.big_class):
         return Fault(JudgeReason.EMPTY)

@@ -1,4 +1,4 @@
-"""Instances that passed the local gates, as the later stages of the lane read them."""
+"""Instances that passed the local gates: reading, writing, texts to mask, removal of copies."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ from pydantic import TypeAdapter
 from construction.sessions.fixtures.store import unpack
 from construction.sessions.shard import FIXTURES
 from construction.sessions.shard_tables import SURVIVORS, survivor_values
-from data.contracts import Attachment, Fixture, LedgerRow, Outcome, Scalar, TaskInstance, UserTurn
-from data.payload import load_instance
+from data.contracts import (
+    Attachment,
+    Fixture,
+    LedgerRow,
+    Outcome,
+    Scalar,
+    TaskInstance,
+    UserTurn,
+    load_instance,
+)
 from data.tables import write_rows
 
 _FIXTURES = TypeAdapter(tuple[Fixture, ...])
@@ -21,7 +29,7 @@ _FIXTURES = TypeAdapter(tuple[Fixture, ...])
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """An instance with restored text, its fixtures, and the store that holds their contents."""
+    """An instance with restored text, its fixtures, and the store with their contents."""
 
     instance: TaskInstance
     fixtures: tuple[Fixture, ...]
@@ -29,18 +37,18 @@ class Survivor:
 
     @property
     def evidence(self) -> dict[str, Scalar]:
-        """The pointer that ledger rows of this instance carry."""
+        """The pointer to the source log that ledger rows of this instance carry."""
         return {"path": self.instance.source_path, "line": self.instance.user_turns[0].line}
 
 
 def read_survivors(shards: Sequence[Path]) -> list[Survivor]:
     """The survivors of all shards, sorted by instance id."""
-    found = [survivor for shard in shards for survivor in _read(shard)]
-    return sorted(found, key=lambda survivor: survivor.instance.instance_id)
+    survivors = [survivor for shard in shards for survivor in _read(shard)]
+    return sorted(survivors, key=lambda survivor: survivor.instance.instance_id)
 
 
 def write_survivors(out: Path, survivors: Sequence[Survivor]) -> None:
-    """Write what `read_survivors` reads of a shard whose fixtures lie in `out / FIXTURES`."""
+    """Write the survivors of a shard whose fixtures are in `out / FIXTURES`."""
     rows = [
         survivor_values(survivor.instance, survivor.fixtures)
         for survivor in sorted(survivors, key=lambda survivor: survivor.instance.instance_id)
@@ -55,22 +63,22 @@ def _read(shard: Path) -> Iterator[Survivor]:
 
 
 def unpack_fixtures(survivors: Sequence[Survivor], wanted: set[str], target: Path) -> None:
-    """Write each content that is wanted once, as `<target>/<sha256>`."""
+    """Write each wanted content (by SHA-256) once, as `<target>/<sha256>`."""
     stores: dict[Path, list[str]] = {}
-    left = set(wanted)
+    remaining = set(wanted)
     for survivor in survivors:
         for item in survivor.fixtures:
-            if item.sha256 in left:
-                left.discard(item.sha256)
+            if item.sha256 in remaining:
+                remaining.discard(item.sha256)
                 stores.setdefault(survivor.store, []).append(item.sha256)
     for store, digests in stores.items():
         unpack(store, digests, target)
 
 
 def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[LedgerRow]]:
-    """Of instances with the same words in several files, keep the one of the first path.
+    """Of instances with the same typed text, keep the one whose source path comes first.
 
-    Resumed sessions replay their beginning, and backups repeat whole files.
+    Copies arise because resumed sessions replay their beginning and backups repeat whole files.
     """
     first: dict[str, str] = {}
     rows: dict[str, LedgerRow] = {}
@@ -94,10 +102,11 @@ def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[Led
 
 
 def with_texts(instance: TaskInstance, change: Callable[[str], str]) -> TaskInstance:
-    """The instance with `change` applied to each of its texts, always in the same order.
+    """The instance with `change` applied to each text from people, agents or files.
 
-    Ids and the path of the log stay: they are private and never released. What only the gates
-    before masking needed, inline media and the URLs of the whole session, is left out.
+    The order of the texts is fixed. Ids and the log's path stay: they are private and never
+    released. Inline media and the URLs of the whole session are removed, because only the gates
+    before masking need them.
     """
     return replace(
         instance,
@@ -111,7 +120,7 @@ def with_texts(instance: TaskInstance, change: Callable[[str], str]) -> TaskInst
 
 
 def texts_of(instance: TaskInstance) -> list[str]:
-    """The texts that `with_texts` would change, in its order."""
+    """The texts that `with_texts` passes to `change`, in the same order."""
     seen: list[str] = []
 
     def remember(text: str) -> str:
