@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from anonymization.tables.keystream import chunks
@@ -136,7 +135,7 @@ class NumericColumn:
                 old = self.series[rows].to_numpy()
                 value[rows] = np.where(cells.known, value[rows] / cells.scale, old)
         whole = value.view(np.int64) if dtype.is_integer() else value
-        new = pl.Series(self.series.name, pa.array(whole))
+        new = pl.Series(self.series.name, whole)
         if self.series.null_count():
             nothing = pl.Series(self.series.name, [None], dtype=new.dtype)
             new = new.zip_with(self.series.is_not_null(), nothing)

@@ -273,6 +273,18 @@ def test_bombs_and_closed_archives_fail_the_release() -> None:
     assert _reasons(_zip(a=_zip(b=_zip(c=_zip(d=b"x"))))) == {NotScannable.TOO_DEEP}
 
 
+def test_a_table_is_read_up_to_the_limit_and_no_further() -> None:
+    """Two million equal rows take a few thousand bytes in the file, sixteen million in memory."""
+    packed = io.BytesIO()
+    pl.select(a=pl.repeat(int(CODE), 2_000_000)).write_parquet(packed, compression="zstd")
+    data = packed.getvalue()
+    assert len(data) < 100_000
+    small = LeakConfig(free_inflated_bytes=1 << 20, max_inflation_ratio=10)
+    assert _reasons(data, small) == {NotScannable.INFLATES}
+    assert _reasons(data) == set()
+    assert _reasons(b"PAR1" + bytes(40) + b"PAR1") == {NotScannable.BROKEN}
+
+
 def test_clean_files_are_not_accused(tmp_path: Path) -> None:
     frame = pl.DataFrame({"n": list(range(5_000)), "t": [f"row {n}" for n in range(5_000)]})
     frame.write_parquet(tmp_path / "t.parquet")
