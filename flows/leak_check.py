@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from anonymization.leaks.contracts import Leak
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.scan import scan_bytes, scan_release
 from construction.sessions.config import LEAKS as NAME
 from data.canonical import canonical_json
