@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anonymization.gates.leaks import GATE
 from anonymization.leaks.contracts import Leak
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.scan import scan_bytes, scan_release
 from data.canonical import canonical_json
 from data.contracts import Candidate, Lane

@@ -16,9 +16,8 @@ from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
 from construction.sessions.packaging.survivors import Survivor, read_survivors
 from data.canonical import canonical_json
-from data.contracts import Candidate, Outcome, StageKind
+from data.contracts import Candidate, Outcome, StageKind, dump_instance
 from data.ledger import deciding, gated_row
-from data.payload import dump_instance
 from data.pool import Pool
 from data.run_store import StageOutput
 from data.stage_tables import write_stage_tables

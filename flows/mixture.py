@@ -24,7 +24,7 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import SignalSnapshot
 from data.errors import InputError
 from data.progress import track
-from data.schemas_signals import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
+from data.schemas import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
 from data.snapshot import Picture
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 from flows.ideas import IdeasRef

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
@@ -27,15 +28,14 @@ from construction.sessions.scan import ScannedFile, files_below, scan, shards
 from construction.sessions.shard import FIXTURES, ShardJob, process_shard
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
-from data.contracts import LedgerRow, StageKind
+from data.contracts import LedgerRow, StageKind, dump_instance
 from data.errors import ConfigError
-from data.payload import dump_instance
 from data.pool import Pool, read_pool, write_pool
 from data.run_store import StageOutput
 from data.schemas import FILES
 from data.stage_tables import write_stage_tables
 from data.tables import write_table
-from flows.judging_stages import with_excerpts, write_cases
+from flows.excerpts import document_texts
 from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards
@@ -205,7 +205,7 @@ def _write_package(run: Run, survivors: Sequence[Survivor], out: Path) -> None:
     copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
     write_pool(out, candidates, copies)
     files = {sha256: out / path for sha256, path in copies.items()}
-    write_cases(out, [with_excerpts(case, files) for case in pool.cases])
+    write_cases(out, [with_excerpts(case, files, document_texts) for case in pool.cases])
 
 
 def input_digests(files: Sequence[ScannedFile]) -> dict[str, str]:

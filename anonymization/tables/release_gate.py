@@ -11,8 +11,8 @@ from anonymization.gates.fidelity import GATE as FIDELITY
 from anonymization.gates.re_identification import GATE as RE_IDENTIFICATION
 from anonymization.tables import frontier
 from anonymization.tables.attacks import pseudonyms as attacks
-from anonymization.tables.attacks.published import seed_key
 from anonymization.tables.attacks.result import AttackResult, Knowledge
+from anonymization.tables.attacks.single import seed_key
 from anonymization.tables.config import ColumnRole, IdentifierKind, TableConfig
 from anonymization.tables.frontier import Tried
 from anonymization.tables.privacy_report import TablePrivacy

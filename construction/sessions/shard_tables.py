@@ -23,9 +23,9 @@ from data.contracts import (
     TaskInstance,
     Turn,
     Verdict,
+    dump_instance,
 )
 from data.ledger import tally_outcomes
-from data.payload import dump_instance
 from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
 from data.tables import (
     LEDGER,

@@ -12,8 +12,16 @@ from pydantic import TypeAdapter
 from construction.sessions.fixtures.store import unpack
 from construction.sessions.shard import FIXTURES
 from construction.sessions.shard_tables import SURVIVORS, survivor_values
-from data.contracts import Attachment, Fixture, LedgerRow, Outcome, Scalar, TaskInstance, UserTurn
-from data.payload import load_instance
+from data.contracts import (
+    Attachment,
+    Fixture,
+    LedgerRow,
+    Outcome,
+    Scalar,
+    TaskInstance,
+    UserTurn,
+    load_instance,
+)
 from data.tables import write_rows
 
 _FIXTURES = TypeAdapter(tuple[Fixture, ...])
