@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from anonymization.leaks.contracts import Leak, LeakConfig, Needle, NotScannable
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.scan import scan_bytes, scan_release
 
 KEY = b"k" * 32
