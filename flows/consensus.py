@@ -13,6 +13,7 @@ from construction.judging.contracts import Case, Containment
 from construction.judging.judge import contain
 from construction.judging.model.containment import rules_opinion
 from construction.judging.model.contracts import Judged
+from construction.judging.model_calls import cost_rows, require_answers
 from construction.judging.review import (
     Decisions,
     ReviewItem,
@@ -38,7 +39,7 @@ from data.contracts import Scalar, StageKind
 from data.run_store import StageOutput
 from data.snapshot import layout
 from data.stage_tables import write_stage_tables
-from flows.model_calls import asked_with, cost_rows, open_client, settled
+from flows.model_calls import asked_with, open_client
 from flows.prefect_adapter import keep_table, stage
 from flows.run import Run
 
@@ -148,7 +149,7 @@ def _answers(
     asking = replace(run, recipe=run.recipe.model_copy(update={"judging": judging}))
     with open_client(asking, masked=True) as client:
         second = rules_opinion(config.containment)
-        judged = settled(judge_anew(due, known, client, judging.stage_settings, second))
+        judged = require_answers(judge_anew(due, known, client, judging.stage_settings, second))
     return judged, asked_with(asking)
 
 

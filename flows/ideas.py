@@ -20,6 +20,7 @@ from construction.judging.model.contracts import Asker
 from construction.judging.model.ideas import propose_ideas
 from construction.judging.model.prefilters import PREFILTER, STAGE, Proposed
 from construction.judging.model.prompt import load_prompt
+from construction.judging.model_calls import answers_of, cost_rows, require_answers
 from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
@@ -38,7 +39,7 @@ from data.tables import (
     tally_records,
     write_table,
 )
-from flows.model_calls import client_of, cost_rows, said, settled
+from flows.model_calls import client_of
 from flows.recipe import Recipe, Runtime
 from flows.run import Run
 
@@ -119,7 +120,7 @@ def _asked(
     seeds: Sequence[SeedIdea], client: Asker, config: JudgingConfig, known: Sequence[str]
 ) -> Proposed:
     proposed = propose_ideas(seeds, client, config.stage_settings, known)
-    settled(list(proposed.judged))
+    require_answers(list(proposed.judged))
     return proposed
 
 
@@ -128,7 +129,7 @@ def store_ideas(run: Run, analysed: Path, report: Mapping[str, Any]) -> IdeasRef
     known = known_prompts(run.recipe, run.runtime)
     had = have_ideas(seeds_of(report), known, run.recipe, run.runtime)
     model_stages = run.recipe.judging.model_stages
-    told = (had.judge, said(had.proposed.judged), model_stages, load_prompt("ideas").digest)
+    told = (had.judge, answers_of(had.proposed.judged), model_stages, load_prompt("ideas").digest)
     key = run.store.key(STAGE, analysed.name, *told, known)
     output: StageOutput = run.store.run(STAGE, key, partial(write_ideas, had))
     return IdeasRef(output.path, had.costs, had.inputs)

@@ -11,26 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from construction.judging.contracts import Case
 from construction.judging.judge import (
-    JudgingConfig,
+    LABELLING,
     ModelStage,
     contain,
-    induce,
-    label,
     verdicts,
-    write_rubric,
+)
+from construction.judging.judge import (
+    label_and_grade as label_cases,
 )
 from construction.judging.model.containment import STAGE as CONTAINMENT
-from construction.judging.model.contracts import Asker, Judged
+from construction.judging.model.contracts import Judged
 from construction.judging.model.prompt import prompts_digest
+from construction.judging.model_calls import answers_of, cost_rows, require_answers
 from construction.judging.review import Decisions, recorded, write_items
-from data.atomic import private_dir
-from data.canonical import digest
-from data.contracts import Candidate, Scalar
-from data.run_store import StageOutput
-from flows.consensus import REVIEW, Consented, ask_annotators
-from flows.judging_stages import (
+from construction.judging.stage_output import (
     LABELS,
-    Labelled,
     for_review,
     read_cases,
     read_kept,
@@ -39,7 +34,12 @@ from flows.judging_stages import (
     write_contained,
     write_labelled,
 )
-from flows.model_calls import asked_with, cost_rows, one_budget, open_client, said, settled
+from data.atomic import private_dir
+from data.canonical import digest
+from data.contracts import Candidate, Scalar
+from data.run_store import StageOutput
+from flows.consensus import REVIEW, Consented, ask_annotators
+from flows.model_calls import asked_with, one_budget, open_client
 from flows.prefect_adapter import keep_table, lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run
@@ -47,7 +47,6 @@ from flows.run import Run, open_run
 if TYPE_CHECKING:
     from construction.judging.llm import Client
 
-_LABELLING = (ModelStage.LABELS, ModelStage.TASK_CLASS, ModelStage.GRADING)
 Told = Mapping[str, Sequence[Judged[Any]]]
 
 
@@ -82,7 +81,7 @@ def judge_instances(recipe: FlowRecipe, runtime: FlowRuntime, packaged: Path) ->
 
 def _judge(run: Run, packaged: Path, decisions: Decisions, agreed: Consented | None) -> JudgedPool:
     """The stages with one client of the recipe's model, if there is anything to ask it."""
-    stages = _LABELLING if agreed else (ModelStage.SELF_CONTAINMENT, *_LABELLING)
+    stages = LABELLING if agreed else (ModelStage.SELF_CONTAINMENT, *LABELLING)
     asks = any(run.recipe.judging.model.does(stage) for stage in stages)
     with open_client(run, masked=True) if asks else nullcontext() as client:
         told: Told = {}
@@ -123,12 +122,12 @@ def contain_by_model(
     """As by rules; where the rules differ from the model, people are asked to decide."""
     config = run.recipe.judging
     cases = read_cases(packaged)
-    judged = settled(contain(cases, config, client))
+    judged = require_answers(contain(cases, config, client))
     by_judge = {config.model.judge: judged, "rules": verdicts(cases, config)}
     write_items(run.private / REVIEW, for_review(cases, by_judge))
     final = reviewed(judged, decisions)
     write = partial(write_contained, cases, final, decisions, config.model.judge)
-    key = _key(run, CONTAINMENT, cases, decisions, said(final))
+    key = _key(run, CONTAINMENT, cases, decisions, answers_of(final))
     return {CONTAINMENT: judged}, run.store.run(CONTAINMENT, key, write)
 
 
@@ -137,7 +136,7 @@ def contain_as_agreed(run: Run, agreed: Consented, decisions: Decisions) -> Stag
     """Keep what the annotators, or people, agreed on as self-contained."""
     final = reviewed(agreed.judged, decisions)
     write = partial(write_contained, agreed.cases, final, decisions, agreed.judge)
-    key = _key(run, CONTAINMENT, agreed.cases, decisions, said(final))
+    key = _key(run, CONTAINMENT, agreed.cases, decisions, answers_of(final))
     return run.store.run(CONTAINMENT, key, write)
 
 
@@ -151,36 +150,28 @@ def label_and_grade(
     """
     config, seed = run.recipe.judging, run.recipe.release.seed
     cases = read_kept(contained)
-    if not any(config.model.does(stage) for stage in _LABELLING):
+    if not any(config.model.does(stage) for stage in LABELLING):
         key = _key(run, LABELS, cases, decisions, [seed])
 
         def write(out: Path) -> None:
-            write_labelled(cases, labelled(cases, config, None, seed), decisions, out)
+            write_labelled(cases, label_cases(cases, config, None, seed), decisions, out)
 
         return {}, run.store.run(LABELS, key, write)
-    told = labelled(cases, config, client, seed)
-    everything = [seed, *said(told.labels), *said(told.names), *said(told.gradings)]
+    told = label_cases(cases, config, client, seed)
+    everything = [
+        seed,
+        *answers_of(told.labels),
+        *answers_of(told.names),
+        *answers_of(told.gradings),
+    ]
     key = _key(run, LABELS, cases, decisions, everything)
     judged: Told = {
         ModelStage.LABELS: told.labels,
         ModelStage.TASK_CLASS: told.names,
         ModelStage.GRADING: told.gradings,
     }
-    asked: Told = {str(name): judged[name] for name in _LABELLING if config.model.does(name)}
+    asked: Told = {str(name): judged[name] for name in LABELLING if config.model.does(name)}
     return asked, run.store.run(LABELS, key, partial(write_labelled, cases, told, decisions))
-
-
-def labelled(
-    cases: Sequence[Case], config: JudgingConfig, client: Asker | None, seed: int
-) -> Labelled:
-    """Labels, task classes and grading: of each what the model does, or else the rules."""
-    model = config.model
-    asker = {stage: client if model.does(stage) else None for stage in _LABELLING}
-    labels = settled(label(cases, config, asker[ModelStage.LABELS]))
-    classed = induce(cases, labels, config, asker[ModelStage.TASK_CLASS], seed)
-    gradings = settled(write_rubric(cases, config, asker[ModelStage.GRADING]))
-    judges = {str(stage): model.judge_of(stage) for stage in _LABELLING}
-    return Labelled(classed.labels, settled(classed.names), gradings, judges)
 
 
 def _key(

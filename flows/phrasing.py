@@ -20,6 +20,7 @@ from construction.judging.judge import ModelStage
 from construction.judging.model import phrasing
 from construction.judging.model.contracts import Judged
 from construction.judging.model.prompt import load_prompt
+from construction.judging.model_calls import answers_of, cost_rows, require_answers
 from construction.statements.enrichment.raster import render_png
 from construction.statements.questions.candidates import candidate_of
 from construction.statements.questions.contracts import Question
@@ -32,7 +33,7 @@ from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, Scalar, St
 from data.pool import write_pool
 from data.run_store import StageOutput
 from data.stage_tables import write_stage_tables
-from flows.model_calls import asked_with, cost_rows, open_client, said, settled
+from flows.model_calls import asked_with, open_client
 from flows.run import Run
 
 STAGE = phrasing.STAGE
@@ -73,7 +74,7 @@ def phrase_questions(run: Run, asked: Path, database: Path, pages: Path) -> Phra
         config = run.recipe.judging.stage_settings
         worded = phrasing.phrase_questions(questions, index, client, config, shown)
         inputs = {"model-replies-questions": client.replies_digest()}
-    costs = cost_rows(asked_with(run), {STAGE: settled(worded)})
+    costs = cost_rows(asked_with(run), {STAGE: require_answers(worded)})
     return Phrased(_store(run, asked, questions, worded), costs, inputs)
 
 
@@ -92,7 +93,7 @@ def _store(
     judge = run.recipe.judging.model.judge_of(ModelStage.QUESTION_PHRASING)
     texts = [Judged(one.item_id, one.value and one.value.text, one.reason) for one in worded]
     made_with = (load_prompt(_PROMPT).digest, judge, run.recipe.questions.licence)
-    told = (said(texts), *made_with, run.recipe.release.seed, run.key_id)
+    told = (answers_of(texts), *made_with, run.recipe.release.seed, run.key_id)
     key = run.store.key(STAGE, asked.name, *told)
     return run.store.run(STAGE, key, partial(_write, run, questions, worded, judge))
 

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.phrasing import STAGE as PHRASE
 from construction.judging.model.prefilters import STAGE as IDEAS
+from construction.judging.stage_output import LABELS
 from construction.sessions.network.reach import STAGE as NETWORK
 from construction.sessions.network.transport import Wire
 from construction.sessions.packaging.candidates import STAGE as PACKAGE
@@ -26,7 +27,6 @@ from data.errors import BenchmintError, ReleaseError
 from data.run_store import RunStore, StageOutput
 from data.stage_key import StageKey
 from flows.anonymize_tables import anonymize_tables
-from flows.judging_stages import LABELS
 from flows.lanes import LanePool, joined
 from flows.leak_check import STAGE as CHECK
 from flows.mask_shard import STAGE as MASK

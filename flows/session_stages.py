@@ -9,6 +9,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
@@ -34,7 +35,7 @@ from data.run_store import StageOutput
 from data.schemas import FILES
 from data.stage_tables import write_stage_tables
 from data.tables import write_table
-from flows.judging_stages import with_excerpts, write_cases
+from flows.excerpts import document_texts
 from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards
@@ -145,10 +146,10 @@ def probe_network(
     results = probe_urls(urls, config, run.runtime.network, captures, run.frozen, run.wire)
     if len(captures):
         captures.save()
-    judged = judge_reach(survivors, results, config)
+    judged = judge_reach(survivors, results, run.recipe.sessions)
     told = [
         run.key_id,
-        config,
+        run.recipe.sessions.of_stage(NETWORK),
         [asdict(result) for result in results.values()],
         [survivor.instance.instance_id for survivor in survivors],
     ]
@@ -185,8 +186,7 @@ def _write_package(run: Run, survivors: Sequence[Survivor], out: Path) -> None:
         lambda item: Identity(
             run.opaque("s", item), source.name, source.disclosure, source.licence
         ),
-        run.recipe.sessions.network,
-        run.recipe.sessions.preflight,
+        run.recipe.sessions,
     )
     write_stage_tables(
         out,
@@ -205,7 +205,7 @@ def _write_package(run: Run, survivors: Sequence[Survivor], out: Path) -> None:
     copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
     write_pool(out, candidates, copies)
     files = {sha256: out / path for sha256, path in copies.items()}
-    write_cases(out, [with_excerpts(case, files) for case in pool.cases])
+    write_cases(out, [with_excerpts(case, files, document_texts) for case in pool.cases])
 
 
 def input_digests(files: Sequence[ScannedFile]) -> dict[str, str]:
