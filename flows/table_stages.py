@@ -18,7 +18,7 @@ from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
 from anonymization.tables.config import ColumnRole, TableConfig
 from anonymization.tables.fidelity import ALL, Fidelity
 from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
-from anonymization.tables.perturb.run import check_table, perturb_table
+from anonymization.tables.perturb.perturb_table import check_table, perturb_table
 from anonymization.tables.release_gate import (
     MeasuredTable,
     original_identifiers,
