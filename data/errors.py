@@ -57,7 +57,8 @@ def guarded(stage: str) -> Iterator[None]:
     except (OSError, BenchmintError):
         raise
     except Exception as error:
-        message = f"stage {stage}: {type(error).__name__} at {error_location(error)}: a bug. Please report."
+        where = f"{type(error).__name__} at {error_location(error)}"
+        message = f"stage {stage}: {where}: a bug. Please report."
         raise StageError(message).with_traceback(error.__traceback__) from None
 
 
