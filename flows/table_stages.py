@@ -132,7 +132,7 @@ def _check(frames: Frames, recipe: TablesRecipe) -> None:
         try:
             check_table(frames[name], config)
         except InputError as error:
-            raise InputError(name, error.found, error.expected, error.todo) from None
+            raise InputError(name, error.actual, error.expected, error.todo) from None
     for name, given in sorted(recipe.aggregates.items()):
         declared = {*given.by, *given.values}
         if strange := [column for column in frames[name].columns if column not in declared]:
