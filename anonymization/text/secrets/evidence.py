@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from math import log2
 
-from anonymization.text.secrets.table import load
-from data.trie import trie_pattern
+from anonymization.text.secrets.families import load
+from data.text.trie import trie_pattern
 
 _WORDS = load("words.toml")
 _COMMON = frozenset(_WORDS["common_values"])
