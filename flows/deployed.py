@@ -18,13 +18,13 @@ from prefect.client.schemas.objects import FlowRunPolicy, State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from construction.signals.mixture import CHART, REPORT
 from data.errors import BenchmintError
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.captures import capture_registry
 from flows.configuration import load_settings
 from flows.ideas import FILE as IDEAS
-from flows.mixture import CHART, REPORT
 from flows.recipe import Settings
 from flows.run import BuildRunning, building
 from flows.signals_to_mixture import signals_to_mixture

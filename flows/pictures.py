@@ -7,8 +7,8 @@ from typing import Any
 
 from construction.signals.chart import STYLE, ChartRow, Panel, draw, gap_panel
 from construction.signals.gap import Action, CoverageGap, GapRow
+from construction.signals.mixture import MixtureRef
 from data.snapshot import Picture
-from flows.mixture import MixtureRef
 
 
 def pictures_of(mixture: MixtureRef | None, selection: Mapping[str, Any]) -> dict[str, Picture]:

@@ -22,6 +22,7 @@ from construction.judging.model.prefilters import STAGE as IDEAS
 from construction.sessions.network.reach import STAGE as NETWORK
 from construction.sessions.network.transport import Wire
 from construction.sessions.packaging.candidates import STAGE as PACKAGE
+from construction.signals.mixture import MixtureRef
 from data.errors import BenchmintError, ReleaseError
 from data.run_store import RunStore, StageOutput
 from data.stage_key import StageKey
@@ -30,7 +31,6 @@ from flows.judging_stages import LABELS
 from flows.lanes import LanePool, joined
 from flows.leak_check import STAGE as CHECK
 from flows.mask_shard import STAGE as MASK
-from flows.mixture import MixtureRef
 from flows.plan_aside import aside
 from flows.plan_reasons import reason
 from flows.prefect_adapter import without_prefect

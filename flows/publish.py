@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.sessions.config import GATES
+from construction.signals.mixture import MixtureRef
 from data.canonical import file_digest
 from data.releases import changes_between, facts_of_release, previous_release
 from data.snapshot import layout, mark_latest, verify, write_snapshot
@@ -28,7 +29,6 @@ from data.staging import RunFacts, stage_run
 from flows.guarded import sought_in
 from flows.lanes import LanePool
 from flows.leak_check import guard_release
-from flows.mixture import MixtureRef
 from flows.pictures import pictures_of
 from flows.privacy import masking_report
 from flows.run import Run, architecture, lock_digest

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from construction.signals.analyse import with_families
+from construction.signals.mixture import MixtureRef
 from data.atomic import write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind
@@ -20,8 +21,7 @@ from data.schemas import CANDIDATES
 from data.stage_tables import write_stage_tables
 from data.staging.tables import SCORES
 from data.tables import write_table
-from flows.choosing import Choice, Known, choose, family_of, last_release
-from flows.mixture import MixtureRef
+from selection.release import Choice, Known, choose, family_of, last_release
 from flows.prefect_adapter import lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime, Runtime
 from flows.run import Run, open_run

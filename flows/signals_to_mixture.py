@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from construction.signals.mixture import Dated, MixtureRef, dated_files, read_mixture, write_mixture
 from data.canonical import file_digest
 from data.run_store import StageOutput
 from flows.ideas import IdeasRef, store_ideas
-from flows.mixture import Dated, MixtureRef, dated_files, read_mixture, write_mixture
 from flows.prefect_adapter import keep_table, lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime
 from flows.run import Run, open_run

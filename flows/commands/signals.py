@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from construction.signals.mixture import MixtureRef, dated_files, read_mixture, write_mixture
 from data.errors import InputError
 from flows.captures import capture_registry
 from flows.configuration import load_settings
 from flows.ideas import Suggested, have_ideas, known_prompts, seeds_of, summary, write_ideas
-from flows.mixture import MixtureRef, dated_files, read_mixture, write_mixture
 
 
 def command(
