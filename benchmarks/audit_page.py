@@ -152,7 +152,7 @@ def _instances(rejections: int) -> Iterator[Told]:
         kind = n % 13
         short, gone, vague = kind < 2, 2 <= kind < 7, 7 <= kind < 10
         chars = n % 10 if short else 10 + n % 4000
-        seen: list[Verdict] = [length.judge(chars, lengths)]
+        seen: list[Verdict] = [length.GATE.judge(chars, lengths)]
         lost = 1 + n % 3 if gone or (short and n % 29 == 0) else 0
         problem = FixtureReason.UNRESOLVED if lost else None
         seen.append(

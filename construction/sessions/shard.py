@@ -115,7 +115,7 @@ def _gate(shard: _Shard, instance: TaskInstance) -> None:
     files = resolve_fixtures(instance, shard.index, config.fixture)
     spans = restoration.measure(instance)
     verdicts = (
-        length.judge(length.measure(instance), config.length),
+        length.GATE.judge(length.measure(instance), config.length),
         fixture.judge(files, config.fixture),
         restoration.judge(spans, config.restoration),
     )

@@ -21,6 +21,7 @@ from data.contracts.candidate import (
     TaskClass,
 )
 from data.contracts.config import Count, Share, StageConfig, Weight
+from data.contracts.gate import Bound, Gate, GateReason, Limit, Measures, gates_in, share
 from data.contracts.instance import AgentAct, CutReason, TaskInstance, UserTurn
 from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.contracts.session import (
@@ -41,6 +42,7 @@ __all__ = [
     "AgentAct",
     "Answer",
     "Attachment",
+    "Bound",
     "Budget",
     "Candidate",
     "Count",
@@ -50,10 +52,14 @@ __all__ = [
     "Disclosure",
     "Evidence",
     "Fixture",
+    "Gate",
+    "GateReason",
     "Label",
     "Lane",
     "LedgerRow",
+    "Limit",
     "LineageRow",
+    "Measures",
     "Milestone",
     "NetworkPolicy",
     "Origin",
@@ -83,4 +89,6 @@ __all__ = [
     "UserTurn",
     "Verdict",
     "Weight",
+    "gates_in",
+    "share",
 ]

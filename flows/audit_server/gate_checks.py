@@ -14,7 +14,7 @@ from construction.judging.preflight import PreflightConfig
 from construction.sessions.config import SessionsConfig
 from construction.sessions.gates.fixture import NAME as FIXTURE
 from construction.sessions.gates.fixture import FixtureConfig, FixtureReason
-from construction.sessions.gates.length import NAME as LENGTH
+from construction.sessions.gates.length import GATE as LENGTH
 from construction.sessions.gates.network import NAME as NETWORK
 from construction.sessions.gates.network import NetworkConfig, NetworkReason
 from construction.sessions.gates.restoration import NAME as RESTORATION
@@ -42,7 +42,7 @@ def gate_checks(config: SessionsConfig) -> tuple[GateChecks, ...]:
         OBSERVED,
     )
     return (
-        GateChecks(LENGTH, (length,)),
+        GateChecks(LENGTH.name, (length,)),
         _fixture(config.fixture),
         GateChecks(RESTORATION, (restoration,)),
         _network(config.network),

@@ -19,7 +19,7 @@ BAR = 0.95
 
 
 def length_verdict(case: Case) -> Verdict:
-    return length.judge(length.measure(instance_of(case)), length.LengthConfig())
+    return length.GATE.judge(length.measure(instance_of(case)), length.LengthConfig())
 
 
 def restoration_verdict(case: Case) -> Verdict:

@@ -70,8 +70,8 @@ def test_preflight(observation: PreflightObservation, config: PreflightConfig) -
 @given(st.text(max_size=20), few)
 def test_length(said: str, least: int) -> None:
     config = LengthConfig(min_user_chars=least)
-    verdict = length.judge(length.effective_chars(said), config)
-    known = of(length.NAME, SessionsConfig(length=config))
+    verdict = length.GATE.judge(length.effective_chars(said), config)
+    known = of(length.GATE.name, SessionsConfig(length=config))
     assert broken(known, verdict) == (verdict.status is Status.FAILED)
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from unicodedata import category
 
 import regex
 
-from data.contracts import Count, StageConfig, TaskInstance, Verdict
-
-NAME = "length"
+from data.contracts import Bound, Count, Gate, GateReason, Limit, StageConfig, TaskInstance
 
 
-class LengthReason(StrEnum):
-    TOO_SHORT = "length.too_short"
+class LengthReason(GateReason):
+    TOO_SHORT = "length.too_short", "A person typed too little to describe a task."
 
 
 class LengthConfig(StageConfig):
@@ -98,8 +95,21 @@ def measure(instance: TaskInstance) -> int:
     return sum(effective_chars(turn.said) for turn in instance.user_turns)
 
 
-def judge(observed: int, config: LengthConfig) -> Verdict:
-    """Fails with `length.too_short` below the limit."""
-    if observed >= config.min_user_chars:
-        return Verdict.passing(NAME, observed, config.min_user_chars)
-    return Verdict.failing(NAME, LengthReason.TOO_SHORT, observed, config.min_user_chars)
+GATE = Gate(
+    name="length",
+    stage="gates",
+    section="sessions.length",
+    meaning="Did a person type enough to describe a task?",
+    config=LengthConfig,
+    reasons=LengthReason,
+    measure=measure,
+    limits=(
+        Limit(
+            "min_user_chars",
+            Bound.MIN,
+            "characters",
+            "A person typed at least this many effective characters.",
+            LengthReason.TOO_SHORT,
+        ),
+    ),
+)

@@ -112,7 +112,7 @@ def _gate(where: str, instance: TaskInstance, truth: InstanceTruth, index: RootI
     spans = restoration.measure(instance)
     files = resolve_fixtures(instance, index, fixture.FixtureConfig())
     local = {
-        "length": length.judge(length.measure(instance), length.LengthConfig()),
+        "length": length.GATE.judge(length.measure(instance), length.LengthConfig()),
         "fixture": fixture.judge(files, fixture.FixtureConfig()),
         "restoration": restoration.judge(spans, restoration.RestorationConfig()),
     }

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.sessions.gates.length import (
+    GATE,
     LengthConfig,
     LengthReason,
     effective_chars,
-    judge,
     measure,
 )
 from data.contracts import Status
@@ -76,7 +76,7 @@ def test_all_user_turns_count_together() -> None:
 
 @pytest.mark.parametrize(("observed", "status"), [(9, Status.FAILED), (10, Status.PASSED)])
 def test_the_limit_itself_passes(observed: int, status: Status) -> None:
-    verdict = judge(observed, LengthConfig())
+    verdict = GATE.judge(observed, LengthConfig())
     assert verdict.status is status
     assert (verdict.observed, verdict.limit) == (observed, 10)
     assert verdict.reason == (LengthReason.TOO_SHORT if status is Status.FAILED else None)

@@ -1,0 +1,175 @@
+"""A gate as one record: what it asks, what it measures, and the limits that decide.
+
+Verdicts, the what-if of the audit page, the tables in the docs and the names of settings all
+follow from this record, so that none of them can contradict another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum, StrEnum
+from typing import Any, Generic, Literal, Self, TypeVar
+
+from data.contracts.config import StageConfig
+from data.contracts.verdict import Scalar, Status, Verdict
+
+Observation = TypeVar("Observation")
+Config = TypeVar("Config", bound=StageConfig)
+Number = int | float
+Measures = Mapping[str, Any]
+OBSERVED = "observed"  # the name of an observation that is one number
+_UNITS = 1e9  # comparisons are made in units of 1e-9 (law 5)
+
+
+class Bound(StrEnum):
+    """Which side of its limit a value has to stay on; the limit itself is allowed."""
+
+    MIN = "min"
+    MAX = "max"
+
+
+class GateReason(StrEnum):
+    """Why a gate fails an item: `NAME = "gate.reason", "What was wrong, in one sentence."`."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+
+def share(part: Number, whole: Number) -> float:
+    """`part / whole`, rounded to 1e-9 (law 5); 0 of nothing."""
+    return round(part / whole, 9) if whole else 0.0
+
+
+def breaks(bound: Bound | str, value: Number | None, limit: Number) -> bool:
+    """Is the value on the wrong side of the limit? None is never."""
+    if value is None:
+        return False
+    difference = math.floor(value * _UNITS + 0.5) - math.floor(limit * _UNITS + 0.5)
+    return difference < 0 if bound == Bound.MIN else difference > 0
+
+
+def _observed(measures: Measures) -> Number:
+    number: Number = measures[OBSERVED]
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One comparison that a gate makes.
+
+    `name` is the field of the gate's settings that holds the limit, or just a name where `at`
+    gives a limit that is no setting. `meaning` is a sentence about what passes. `value` computes
+    the number compared from the recorded measures (an observation that is one number is recorded
+    as `observed`), and `when` says whether the limit applies at all. `reason` None: the
+    observation brings its own. `movable`: may an auditor try other values? `policy`: a field of
+    the settings and the value for which this limit holds. `status` is what follows if it breaks.
+    """
+
+    name: str
+    bound: Bound
+    unit: str
+    meaning: str
+    reason: GateReason | None
+    value: Callable[[Measures], Number] = _observed
+    when: Callable[[Measures], bool] | None = None
+    at: Number | None = None
+    movable: bool = True
+    policy: tuple[str, Scalar] | None = None
+    status: Literal[Status.FAILED, Status.UNVERIFIED] = Status.FAILED
+
+    def allowed(self, config: StageConfig) -> Number:
+        """The value of the limit."""
+        number: Number = getattr(config, self.name) if self.at is None else self.at
+        return number
+
+    def holds_under(self, config: StageConfig) -> bool:
+        """Do the settings ask for this comparison?"""
+        return self.policy is None or getattr(config, self.policy[0]) == self.policy[1]
+
+    def compared(self, measures: Measures) -> Number | None:
+        """The value to compare; None where the limit does not apply to these measures."""
+        return self.value(measures) if self.when is None or self.when(measures) else None
+
+
+def measures_of(observation: object) -> dict[str, Scalar]:
+    """The fields of an observation as they are recorded, but for its reason.
+
+    An observation that is one number is recorded as the verdict's `observed`, and has none.
+    """
+    if not is_dataclass(observation):
+        return {}
+    values = ((field.name, getattr(observation, field.name)) for field in fields(observation))
+    return {
+        name: str(value) if isinstance(value, Enum) else value
+        for name, value in values
+        if name != "reason"
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate(Generic[Observation, Config]):
+    """A gate: it measures an item, then judges the observation by its limits, in their order.
+
+    `stage` is the stage of the pipeline that runs the gate and `section` the part of the recipe
+    that holds its settings. `meaning` is the question that the gate asks. `measure` gives the
+    observation; where files or the network have to be looked at, the stage brings an adapter that
+    calls it. `measures` tells what of an observation is recorded.
+
+    `decide` replaces the judgement by limits where a verdict is more than that; then `complete`
+    is false, as an item may fail without a broken limit. `replayable`: the recorded measures hold
+    all that the limits compare.
+    """
+
+    name: str
+    stage: str
+    section: str
+    meaning: str
+    config: type[Config]
+    reasons: type[GateReason]
+    measure: Callable[..., Observation]
+    limits: tuple[Limit, ...]
+    measures: Callable[[Observation], dict[str, Scalar]] = measures_of
+    decide: Callable[[Observation, Config], Verdict] | None = None
+    replayable: bool = True
+
+    @property
+    def complete(self) -> bool:
+        """Does an item fail only if one of the limits is broken?"""
+        return self.decide is None
+
+    def limits_under(self, config: StageConfig) -> Iterator[Limit]:
+        """The limits that the settings ask for, in the order in which they decide."""
+        return (limit for limit in self.limits if limit.holds_under(config))
+
+    def judge(self, observation: Observation, config: Config) -> Verdict:
+        """The first broken limit gives status, reason, observed value and limit.
+
+        A verdict that passes shows the last limit.
+        """
+        if self.decide is not None:
+            return self.decide(observation, config)
+        recorded = self.measures(observation)
+        seen: Measures = recorded or {OBSERVED: observation}
+        for limit in self.limits_under(config):
+            value, allowed = limit.compared(seen), limit.allowed(config)
+            if breaks(limit.bound, value, allowed):
+                reason = limit.reason or getattr(observation, "reason", None)
+                return Verdict(self.name, limit.status, str(reason), value, allowed, recorded)
+        return Verdict.passing(self.name, limit.value(seen), allowed, recorded)
+
+
+def gates_in(settings: type[StageConfig]) -> tuple[Gate[Any, Any], ...]:
+    """The gates whose settings are fields of a model, `Annotated[Settings, GATE]`, in order."""
+    return tuple(
+        gate
+        for field in settings.model_fields.values()
+        for gate in field.metadata
+        if isinstance(gate, Gate)
+    )
