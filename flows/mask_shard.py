@@ -27,7 +27,7 @@ from data.schemas import MASKED_SPANS
 from data.stage_tables import write_stage_tables
 from data.tables import write_rows
 from flows.mask_texts import masked_text, text_edits
-from flows.masking_recipe import MaskingRecipe
+from anonymization.masking_recipe import MaskingRecipe
 
 STAGE = "masking"
 FIXTURES, VAULTS = "fixtures", "vaults"

@@ -20,11 +20,11 @@ from data.payload import dump_instance
 from data.pool import Pool
 from data.run_store import StageOutput
 from data.stage_tables import write_stage_tables
-from flows.guarded import Guarded, digest_of, sought_in
-from flows.leak_check import STAGE as CHECK
-from flows.leak_check import judge, leaks_of, places
+from anonymization.leaks.leak_targets import Guarded, digest_of, sought_in
+from anonymization.leaks.candidate_leaks import STAGE as CHECK
+from anonymization.leaks.candidate_leaks import judge, leaks_of, places
 from flows.mask_shard import STAGE, MaskJob, mask_shard
-from flows.masking_recipe import MaskingRecipe, with_approvals
+from anonymization.masking_recipe import MaskingRecipe, with_approvals
 from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards

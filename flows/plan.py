@@ -29,7 +29,7 @@ from data.stage_key import StageKey
 from flows.anonymize_tables import anonymize_tables
 from flows.judging_stages import LABELS
 from flows.lanes import LanePool, joined
-from flows.leak_check import STAGE as CHECK
+from anonymization.leaks.candidate_leaks import STAGE as CHECK
 from flows.mask_shard import STAGE as MASK
 from flows.plan_aside import aside
 from flows.plan_reasons import reason
@@ -42,9 +42,9 @@ from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
-from flows.table_files import FIND
+from anonymization.tables.table_files import FIND
 from flows.table_release import JUDGE
-from flows.table_stages import ANONYMIZE
+from anonymization.tables.release_tables import ANONYMIZE
 from flows.tables_to_questions import tables_to_questions
 
 T = TypeVar("T")

@@ -26,11 +26,11 @@ from data.snapshot.release import (
 )
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
-from flows.guarded import sought_in
+from anonymization.leaks.leak_targets import sought_in
 from flows.lanes import LanePool
-from flows.leak_check import guard_release
+from anonymization.leaks.candidate_leaks import guard_release
 from flows.pictures import pictures_of
-from flows.privacy import masking_report
+from anonymization.masking_report import masking_report
 from flows.run import Run, architecture, lock_digest
 from flows.select_subset import Chosen
 from flows.table_release import AnonymizedTables

@@ -30,8 +30,8 @@ from data.contracts import Count, Disclosure, SourceFormat, StageConfig
 from data.sharding import Runner
 from data.snapshot import layout
 from data.snapshot.release import CardConfig
-from flows.masking_recipe import MaskingRecipe
-from flows.tables_recipe import TablesRecipe
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.tables.recipe import TablesRecipe
 from selection.config import SelectionRecipe
 from selection.sampling.config import SamplingConfig
 

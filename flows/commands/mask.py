@@ -15,7 +15,7 @@ from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
 from data.sharding import map_shards
 from data.snapshot.neutralise import one_line
-from flows.approvals import read_approvals
+from anonymization.documents.approvals import read_approvals
 from flows.configuration import load_section
 from flows.run import release_key
 

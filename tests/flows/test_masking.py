@@ -21,7 +21,7 @@ from data.canonical import digest
 from data.contracts import Fixture, TaskInstance
 from flows.mask_shard import MaskJob, mask_shard, vault_name
 from flows.mask_texts import masked_text, text_edits
-from flows.masking_recipe import MaskingRecipe
+from anonymization.masking_recipe import MaskingRecipe
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))

@@ -15,7 +15,7 @@ from data.canonical import canonical_json
 from data.contracts import Candidate, Lane, Verdict
 from data.errors import ReleaseError
 from data.snapshot import layout
-from flows.guarded import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, Guarded
+from anonymization.leaks.leak_targets import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, Guarded
 
 STAGE = "leak-check"
 _STRICT = frozenset({TRIPWIRE, IDENTIFIER})

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from data.schemas import MASKED_SPANS
-from flows.guarded import Guarded, counts_of
+from anonymization.leaks.leak_targets import Guarded, counts_of
 
 
 def masking_report(masked: Sequence[Path], sought: Guarded) -> dict[str, Any] | None:

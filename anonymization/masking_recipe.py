@@ -9,7 +9,7 @@ from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.config import DetectionConfig
 from anonymization.text.vault.contracts import Mode
 from data.contracts import StageConfig
-from flows.approvals import read_approvals
+from anonymization.documents.approvals import read_approvals
 
 
 class MaskingRecipe(StageConfig):
