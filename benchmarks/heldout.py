@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 
 from data.apportion import apportion
 from data.randomness import keyed_generator
-from selection.agreement import kendall_tau, mean_absolute_error, pool_means, subset_means
-from selection.calibration import calibrate
+from selection.agreement import (
+    calibrate,
+    kendall_tau,
+    mean_absolute_error,
+    pool_means,
+    subset_means,
+)
 from selection.config import SelectionConfig
 from selection.pool import pool_of_matrix
 from selection.scores import Floats, ScoreMatrix
@@ -46,7 +51,7 @@ class Cell:
     """One matrix, split and size: the method beside `DRAWS` stratified random draws.
 
     Taus are against the pool means of the test models; errors are mean absolute errors in score
-    points: raw means, the calibration of `selection.calibration`, and the textbook ridge.
+    points: raw means, the calibration of `selection.agreement`, and the textbook ridge.
     `draw_gains` are the draws' own gains, each over the mean of the others, and `chance` the
     share of them above 0: what a method without merit would win.
     """

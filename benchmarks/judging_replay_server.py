@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from construction.judging.file_types import TYPES
-from construction.judging.model.catalogue import default_catalogue
 from construction.judging.model.grading import Dimension
+from construction.judging.model.labels import default_catalogue
 from construction.judging.rules.taxonomy import business_task
 from data.atomic import write_bytes
 from data.canonical import digest

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from selection.sampling.damping import Floats, Ints
+from selection.sampling.config import Floats, Ints
 from selection.sampling.systematic import draw_fixed
 
 POOLED_EXPECTATION = 5.0

@@ -15,7 +15,7 @@ from construction.judging.judge import completed, contained
 from construction.judging.model.asking import rows
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.contracts import Judged
-from construction.judging.model.task_class import STAGE as TASK_CLASS
+from construction.judging.model.labels import TASK_CLASS
 from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
 from construction.judging.review import with_decisions as decided
 from data.atomic import write_bytes

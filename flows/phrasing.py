@@ -24,8 +24,7 @@ from construction.statements.enrichment.raster import render_png
 from construction.statements.questions.candidates import candidate_of
 from construction.statements.questions.contracts import Question
 from construction.statements.questions.index import index_database
-from construction.statements.questions.output import numbers_of, write_questions
-from construction.statements.questions.stored import stored_questions
+from construction.statements.questions.output import numbers_of, stored_questions, write_questions
 from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json

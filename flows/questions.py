@@ -13,19 +13,15 @@ from pathlib import Path
 import orjson
 import polars as pl
 
-from construction.statements.categories.assign import assign, load_rules
-from construction.statements.cleaning import plain_texts
+from construction.statements.categories import assign, load_rules
 from construction.statements.enrichment.enrich import enrich, write_pictures
 from construction.statements.filters import filter_points
-from construction.statements.hierarchy.rebuild import rebuild
-from construction.statements.hierarchy.report import hierarchy_report
-from construction.statements.model import TABLES, Statements
+from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
+from construction.statements.model import TABLES, Statements, plain_texts
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.derive import derived_points
 from construction.statements.periods.fill import with_periods
-from construction.statements.questions.output import numbers_of
-from construction.statements.questions.schemas import QUESTIONS
-from construction.statements.questions.stored import store_questions
+from construction.statements.questions.output import QUESTIONS, numbers_of, store_questions
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.sec.read import read_sec
 from construction.statements.store import read_statements, write_statements

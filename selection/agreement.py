@@ -1,14 +1,31 @@
-"""How well a subset's means agree with the pool's: rank correlations and errors of the mean."""
+"""How well a subset agrees with the pool: ranks, errors of the mean, reliability, calibration.
+
+A subset chosen to order models well is biased in its mean: discriminating items stretch and shift
+it. The calibrated estimate of the pool mean is therefore fitted on the pilots, whose pool means are
+known, and kept apart from the raw mean, which alone decides the order.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from data.randomness import keyed_generator
+from selection.profiles import filled
 from selection.scores import Floats
 
 _DECIMALS = 9  # means nearer than that are tied
+RESAMPLES = 1_000
+RELIABLE = 0.95
+# Upper edges, in score points of the full pool, of the classes of gaps that are told apart.
+GAP_EDGES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.10, 0.15, 0.20, 1.0)
+_BLOCK = 100  # resamples at a time: bounds the memory at 100 × items
+# Penalties tried, in units of the mean eigenvalue of the pilots' Gram matrix.
+_PENALTIES = 10.0 ** np.arange(-3.0, 4.1, 0.5)
 
 
 def subset_means(scores: Floats, subsets: NDArray[np.bool_]) -> Floats:
@@ -57,3 +74,170 @@ def spearman(subset: Floats, full: Floats) -> float:
 def mean_absolute_error(estimates: Floats, full: Floats) -> float:
     """Mean absolute difference, in score points, over models that have both."""
     return float(np.nanmean(np.abs(estimates - full)))
+
+
+@dataclass(frozen=True, slots=True)
+class AdjacentOrder:
+    """Two models next to each other by their pool means, and how sure the subset is of it.
+
+    `probability`: share of bootstrap resamples of the subset's items in which `better` leads;
+    a tie counts half. `gap` and `subset_gap` are differences of means.
+    """
+
+    better: str
+    worse: str
+    gap: float
+    subset_gap: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class GapClass:
+    """Pairs of models whose pool means differ by more than `above` and at most `up_to`."""
+
+    above: float
+    up_to: float
+    pairs: int
+    reliability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """`smallest_gap`: the least edge above which every class that has pairs is ordered as in the
+    pool with probability 0.95 or more; None if even the widest gaps are not."""
+
+    adjacent: tuple[AdjacentOrder, ...]
+    by_gap: tuple[GapClass, ...]
+    smallest_gap: float | None
+
+
+def reliability(models: tuple[str, ...], pool: Floats, subset: Floats, key: int) -> Reliability:
+    """Bootstrap the subset's items and compare each pair's order with that of the pool.
+
+    `pool` and `subset` are items × models. Missing cells are passed over.
+    """
+    full, here = pool_means(pool), pool_means(subset)
+    order = sorted(range(len(models)), key=lambda i: (-full[i], models[i]))
+    ahead = _ahead(subset[:, order], key)
+    full, here = full[order], here[order]
+    adjacent = tuple(
+        AdjacentOrder(
+            better=models[order[i]],
+            worse=models[order[j]],
+            gap=round(float(full[i] - full[j]), 9),
+            subset_gap=round(float(here[i] - here[j]), 9),
+            probability=round(float(ahead[i, j]), 6),
+        )
+        for i, j in pairwise(range(len(order)))
+    )
+    first, second = np.triu_indices(len(order), 1)
+    by_gap = _classes((full[first] - full[second]).round(9), ahead[first, second])
+    return Reliability(adjacent, by_gap, _smallest(by_gap))
+
+
+def _ahead(subset: Floats, key: int) -> Floats:
+    """Share of resamples in which each model leads each other (models × models)."""
+    n_items, n_models = subset.shape
+    generator = keyed_generator(key, "bootstrap-items", str(n_items))
+    known, values = (~np.isnan(subset)).astype(np.float64), np.nan_to_num(subset)
+    ahead = np.zeros((n_models, n_models))
+    for _ in range(0, RESAMPLES, _BLOCK):
+        times = generator.multinomial(n_items, np.full(n_items, 1 / n_items), _BLOCK)
+        weights = times.astype(np.float64)
+        counts = weights @ known
+        sums = weights @ values
+        means = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0).round(9)
+        lead = np.sign(means[:, :, None] - means[:, None, :])
+        ahead += ((lead + 1) / 2).sum(axis=0)
+    return np.asarray(ahead / RESAMPLES)
+
+
+def _classes(gaps: Floats, ahead: Floats) -> tuple[GapClass, ...]:
+    """Ties in the pool have no order to keep and are left out."""
+    told = []
+    for above, up_to in pairwise((0.0, *GAP_EDGES)):
+        inside = (gaps > above) & (gaps <= up_to)
+        if inside.any():
+            share = round(float(ahead[inside].mean()), 6)
+            told.append(GapClass(above, up_to, int(inside.sum()), share))
+    return tuple(told)
+
+
+def _smallest(classes: tuple[GapClass, ...]) -> float | None:
+    found = None
+    for part in reversed(classes):
+        if part.reliability < RELIABLE:
+            break
+        found = part.above
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """pool mean ≈ offset + Σ weights·score over the subset's items.
+
+    `fallback` (the pilots' mean per item) stands in for missing cells; `penalty` is the one that
+    leave-one-out chose.
+    """
+
+    weights: Floats
+    offset: float
+    fallback: Floats
+    penalty: float
+
+    def estimate(self, scores: Floats) -> Floats:
+        """Estimated pool means for models scored on the subset (items × models)."""
+        complete = np.where(np.isnan(scores), self.fallback[:, None], scores)
+        return np.asarray(self.offset + self.weights @ complete)
+
+
+def calibrate(
+    scores: Floats, chosen: NDArray[np.bool_], *, around_mean: bool = True
+) -> Calibration:
+    """Ridge regression of the pilots' pool means on their scores on the subset.
+
+    `scores` are items × pilots. With `around_mean` the weights shrink towards 1/K, so that with
+    few pilots the estimate is the subset's mean, shifted (regression around a prior mean, Hoerl
+    and Kennard 1970, §6); without, towards zero, the textbook ridge. The penalty is chosen by
+    exact leave-one-out.
+    """
+    complete = filled(scores)
+    inputs = complete[chosen].T
+    prior = np.full(inputs.shape[1], 1.0 / inputs.shape[1] if around_mean else 0.0)
+    target = pool_means(scores) - inputs @ prior
+    centre, level = inputs.mean(axis=0), float(target.mean())
+    penalty, dual = _ridge(inputs - centre, target - level)
+    weights = (inputs - centre).T @ dual
+    return Calibration(
+        weights=np.asarray(prior + weights),
+        offset=level - float(centre @ weights),
+        fallback=centre,
+        penalty=penalty,
+    )
+
+
+def _ridge(inputs: Floats, target: Floats) -> tuple[float, Floats]:
+    """The penalty with the least leave-one-out error, and the dual solution (one per pilot)."""
+    values, vectors = np.linalg.eigh(inputs @ inputs.T)
+    values = np.maximum(values, 0.0)
+    unit = max(float(values.mean()), 1e-12)
+    turned = vectors.T @ target
+    best_error, best, dual = np.inf, 0.0, np.zeros_like(target)
+    for penalty in _PENALTIES * unit:
+        shrunk = values / (values + penalty)
+        leverage = (vectors**2) @ shrunk + 1.0 / len(target)
+        left = (target - vectors @ (shrunk * turned)) / np.maximum(1.0 - leverage, 1e-6)
+        error = round(float((left**2).mean()), 12)
+        if error < best_error:
+            best_error, best = error, float(penalty)
+            dual = vectors @ (turned / (values + penalty))
+    return best, np.asarray(dual)
+
+
+def leave_one_out(scores: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """Each pilot's pool mean as estimated from a calibration on the other pilots."""
+    told = []
+    for column in range(scores.shape[1]):
+        others = np.delete(scores, column, axis=1)
+        told.append(float(calibrate(others, chosen).estimate(scores[chosen][:, [column]])[0]))
+    return np.array(told)

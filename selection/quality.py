@@ -9,20 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selection.agreement import (
+    Reliability,
     kendall_tau,
+    leave_one_out,
     mean_absolute_error,
     pool_means,
+    reliability,
     spearman,
     subset_means,
 )
 from selection.alternatives import churn_frontier, near_optimal
-from selection.calibration import leave_one_out
 from selection.config import SelectionConfig
 from selection.model import SolverName
 from selection.pool import Pool
 from selection.profiles import filled
 from selection.programme import Programme
-from selection.reliability import Reliability, reliability
 from selection.scores import Floats
 
 _LEAST_PILOTS = 3  # a leave-one-out calibration needs two others

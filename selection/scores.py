@@ -18,6 +18,7 @@ COLUMNS = ("item", "family", "model", "score")
 _NAMES = COLUMNS[:3]
 _LONGEST_NAME = 500  # characters: names stand in messages and tables
 _CONTROL = r"[\x00-\x1f\x7f-\x9f]"
+_MANY_ITEMS = 200  # below that, a perfect or an empty column may be true
 
 
 class Level(StrEnum):
@@ -258,9 +259,6 @@ def _duplicates(matrix: ScoreMatrix) -> list[Finding]:
             detail = f"the same scores as {twin} on all {len(matrix.items)} items"
             found.append(Finding(Level.WARNING, FindingCode.DUPLICATE_MODEL, model, 1, detail))
     return found
-
-
-_MANY_ITEMS = 200  # below that, a perfect or an empty column may be true
 
 
 def _impossible(matrix: ScoreMatrix) -> list[Finding]:

@@ -12,7 +12,6 @@ from pydantic import AfterValidator, Field
 from construction.judging.calls.config import LlmConfig, Mode, Prices
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import Case, Containment, Grading, Taxonomy
-from construction.judging.model.catalogue import default_catalogue
 from construction.judging.model.containment import (
     judge_containment,
     rules_opinion,
@@ -20,8 +19,7 @@ from construction.judging.model.containment import (
 )
 from construction.judging.model.contracts import Asker, Judged, PromptedConfig
 from construction.judging.model.grading import lay_down_grading
-from construction.judging.model.task_class import TaskGroup, name_classes
-from construction.judging.model.taxonomy import classify
+from construction.judging.model.labels import TaskGroup, classify, default_catalogue, name_classes
 from construction.judging.rules.classes import (
     ClassesConfig,
     ClassGroup,
@@ -31,8 +29,7 @@ from construction.judging.rules.classes import (
 )
 from construction.judging.rules.containment import ContainmentConfig
 from construction.judging.rules.grading import GradingConfig, grade
-from construction.judging.rules.roles import TaxonomyConfig
-from construction.judging.rules.taxonomy import judge_taxonomies
+from construction.judging.rules.taxonomy import TaxonomyConfig, judge_taxonomies
 from data.contracts import Candidate, Count, StageConfig, TaskClass
 
 T = TypeVar("T")

@@ -29,14 +29,12 @@ from construction.judging.calls.contracts import (
     Question,
     Unanswered,
 )
-from construction.judging.calls.endpoint import Endpoint
-from construction.judging.calls.live import Live
-from construction.judging.calls.loop import Loop
+from construction.judging.calls.endpoint import Endpoint, Live
 from construction.judging.calls.replies import settle
 from construction.judging.calls.requests import key
 from construction.judging.calls.shapes import Dialect
 from construction.judging.calls.store import SHAPES, Store
-from construction.judging.calls.transport import connect
+from construction.judging.calls.transport import Loop, connect
 from data.canonical import digest
 from data.errors import ConfigError
 

@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from construction.judging.consensus import ConsensusConfig, Endorsed, Opinion
 from construction.judging.contracts import Case, Containment, ContainmentReason
 from construction.judging.model.asking import ask
-from construction.judging.model.block import Cleaner
 from construction.judging.model.containment import SecondOpinion, containment_stage
 from construction.judging.model.contracts import Asker, Judged, PromptedConfig
+from construction.judging.model.prompt import Cleaner
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.errors import InputError

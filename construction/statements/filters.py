@@ -9,7 +9,7 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from construction.statements.categories.assign import CategoryReason
+from construction.statements.categories import CategoryReason
 from construction.statements.model import POINTS, LabelMethod, Statements
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.fill import period_reasons

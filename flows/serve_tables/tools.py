@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from construction.statements.periods.query import Basis
-from construction.statements.tools.companies import discover_companies
 from construction.statements.tools.database import Database
+from construction.statements.tools.discovery import discover_companies, discover_company_series
 from construction.statements.tools.fundamentals import get_company_fundamentals
 from construction.statements.tools.results import (
     Companies,
@@ -19,7 +19,6 @@ from construction.statements.tools.results import (
     Refusal,
     SeriesList,
 )
-from construction.statements.tools.series import discover_company_series
 
 LIMITS = LookupLimits()
 Answer = Companies | SeriesList | Fundamentals

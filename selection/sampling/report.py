@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from selection.sampling.config import SEPARATOR, SamplingConfig
-from selection.sampling.damping import Damping, Floats, Ints
+from selection.sampling.config import SEPARATOR, Damping, Floats, Ints, SamplingConfig
 from selection.sampling.frame import Frame, stage_probabilities
 from selection.sampling.tree import depths, leaf_probabilities
 

@@ -13,15 +13,17 @@ import numpy as np
 import polars as pl
 
 from data.randomness import keyed_generator, keyed_order
-from selection.sampling.config import Design, SamplingConfig
-from selection.sampling.damping import Floats, Ints
-from selection.sampling.frame import COLUMNS, Frame, build_frame, series_weights
-from selection.sampling.inclusion import (
+from selection.sampling.config import Design, Floats, Ints, SamplingConfig
+from selection.sampling.frame import (
+    COLUMNS,
+    Frame,
+    build_frame,
     cell_expectation,
     company_expectation,
     inclusion_of_points,
     region_sizes,
     series_inclusion,
+    series_weights,
 )
 from selection.sampling.reserve import SERIES_STAGE, reserve_of, series_keys
 from selection.sampling.systematic import draw_with_replacement, start, systematic

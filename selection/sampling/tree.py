@@ -15,8 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from data.errors import InputError
-from selection.sampling.config import SEPARATOR
-from selection.sampling.damping import Damping, Floats, Ints, damped
+from selection.sampling.config import SEPARATOR, Damping, Floats, Ints, damped
 
 MAX_DEPTH = 64
 _KEY_BITS = 63

@@ -15,7 +15,6 @@ import pytest
 
 from construction.judging.calls.contracts import Question
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.model.addressed import addresses_judge, case_addresses_judge
 from construction.judging.model.asking import question
 from construction.judging.model.containment import (
     containment_stage,
@@ -23,6 +22,7 @@ from construction.judging.model.containment import (
     rules_opinion,
 )
 from construction.judging.model.contracts import JudgeReason
+from construction.judging.model.injection import addresses_judge, case_addresses_judge
 from construction.judging.model.prompt import load_prompt
 from construction.judging.rules.containment import ContainmentConfig
 from construction.judging.rules.containment import judge_containment as judge_by_rules

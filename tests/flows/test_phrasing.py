@@ -14,8 +14,7 @@ from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.contracts import JudgeReason
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.output import numbers_of
-from construction.statements.questions.stored import store_questions, stored_questions
+from construction.statements.questions.output import numbers_of, store_questions, stored_questions
 from construction.statements.store import write_statements
 from data.errors import ReleaseError
 from data.pool import read_pool

@@ -6,8 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from selection.agreement import kendall_tau, pool_means, spearman, subset_means
-from selection.calibration import calibrate, leave_one_out
+from selection.agreement import (
+    calibrate,
+    kendall_tau,
+    leave_one_out,
+    pool_means,
+    spearman,
+    subset_means,
+)
 from tests.selection.matrices import drawn
 
 means = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=2, max_size=9)

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from openai import AsyncOpenAI
 
-from construction.judging.calls.batch_api import Absent, BatchApi
-from construction.judging.calls.batch_lines import Line, Order, chunks, order, total
+from construction.judging.calls.batch_api import Absent, BatchApi, Line, Order, chunks, order, total
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, LlmRuntime
 from construction.judging.calls.contracts import (

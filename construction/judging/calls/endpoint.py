@@ -1,10 +1,14 @@
-"""One call and its attempts: what an endpoint may do wrong, and what then."""
+"""Asking an endpoint now: one call and its attempts, and many questions at once.
+
+Each reply is stored before anything else is done with it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -15,12 +19,27 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError
 
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, LlmRuntime
-from construction.judging.calls.contracts import CallReason, Usage
-from construction.judging.calls.pace import Pace, wait_after
-from construction.judging.calls.replies import Reply, declined, judge, parse, read_reply, safe_code
+from construction.judging.calls.contracts import (
+    CallReason,
+    Outcome,
+    Question,
+    Unanswered,
+    Usage,
+)
+from construction.judging.calls.replies import (
+    Reply,
+    declined,
+    judge,
+    parse,
+    read_reply,
+    safe_code,
+    settle,
+)
 from construction.judging.calls.requests import Turn, body, form, worst_case
 from construction.judging.calls.shapes import Dialect, Shape
-from data.errors import ConfigError
+from construction.judging.calls.store import Store, Stored
+from construction.judging.calls.transport import Pace, wait_after
+from data.errors import BenchmintError, ConfigError
 
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
@@ -158,3 +177,79 @@ class Endpoint:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+class Live:
+    """Settles questions one by one; used from one event loop."""
+
+    def __init__(
+        self, endpoint: Endpoint, store: Store | None, dialect: Dialect, runtime: LlmRuntime
+    ) -> None:
+        self._endpoint, self._store, self._dialect = endpoint, store, dialect
+        self._runtime = runtime
+        self._failed_in_a_row = 0
+        self._error: BenchmintError | None = None
+
+    async def ask(self, questions: Mapping[str, Question]) -> dict[str, Outcome]:
+        """The outcome of each question, by key.
+
+        An error ends the asking, but not before what is under way has come in and is stored.
+        """
+        found: dict[str, Outcome] = {}
+        waiting = iter(questions.items())
+
+        async def work() -> None:
+            for key, question in waiting:
+                found[key] = await self._outcome(key, question)
+
+        # An endpoint not met before is tried with one question, not with all at once.
+        if not self._dialect.known:
+            for key, question in waiting:
+                found[key] = await self._outcome(key, question)
+                break
+        workers = min(self._runtime.concurrency, len(questions))
+        await asyncio.gather(*(work() for _ in range(workers)))
+        if self._error is not None:
+            raise self._error
+        return found
+
+    async def _outcome(self, key: str, question: Question) -> Outcome:
+        """Settle one question; an error is kept for the end."""
+        if self._error or self._failed_in_a_row >= self._runtime.give_up_after:
+            return Unanswered(question.item_id, CallReason.FAILED, "the endpoint gave no answers")
+        try:
+            outcome = await self._settle(key, question)
+        except BenchmintError as error:
+            self._error = self._error or error
+            return Unanswered(question.item_id, CallReason.FAILED, type(error).__name__)
+        if isinstance(outcome, Unanswered) and outcome.reason is CallReason.FAILED:
+            self._failed_in_a_row += 1
+        else:
+            self._failed_in_a_row = 0
+        return outcome
+
+    async def _settle(self, key: str, question: Question) -> Outcome:
+        async with self._claimed(key):
+            # Another process may have asked while this one waited for the claim.
+            replies = self._store.replies(key) if self._store else []
+            replayed = True
+            while (outcome := settle(question, replies, replayed=replayed)) is None:
+                turn = Turn(question, replies[-1] if replies else None)
+                reply = await self._endpoint.call(key, turn)
+                if isinstance(reply, Failure):
+                    return Unanswered(question.item_id, reply.reason, reply.detail)
+                await self._keep(key, turn, reply)
+                replies, replayed = [*replies, reply], False
+            return outcome
+
+    async def _keep(self, key: str, turn: Turn, reply: Reply) -> None:
+        if self._store is not None:
+            await self._store.keep(Stored(key, turn.number, reply))
+
+    @asynccontextmanager
+    async def _claimed(self, key: str) -> AsyncIterator[None]:
+        if self._store is None:
+            yield
+            return
+        async with self._store.claims.hold(key):
+            yield

@@ -1,9 +1,17 @@
-"""The HTTP client under the openai client: no redirects, no bombs, no proxy to this machine."""
+"""Below the openai client: an event loop in a thread, the pace of calls, the HTTP transport.
+
+The transport follows no redirects, cuts off endless bodies, and uses no proxy for this machine.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -11,10 +19,91 @@ import httpx2
 from openai import AsyncOpenAI
 
 from construction.judging.calls.config import LlmRuntime
+from data.randomness import keyed_generator
 
+Result = TypeVar("Result")
 _ONE_CONNECTION = httpx2.Limits(
     max_connections=1, max_keepalive_connections=1, keepalive_expiry=30.0
 )
+
+
+class Loop:
+    """Runs coroutines, one after another or side by side, until it is closed."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="llm", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for `work` from any thread. If the wait is interrupted, so is the work."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self.run(self._loop.shutdown_default_executor())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class Pace:
+    """Spaces calls evenly; an endpoint that asks for patience holds all of them.
+
+    Used from one event loop. `per_minute` None: as fast as calls come.
+    """
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._interval = 60.0 / per_minute if per_minute else 0.0
+        self._next = 0.0
+
+    async def turn(self) -> None:
+        """Wait for the next free start."""
+        now = time.monotonic()
+        start = max(now, self._next)
+        # Whoever comes later waits behind, so the slot is taken before the wait.
+        self._next = max(self._next, start + self._interval if self._interval else 0.0)
+        if start > now:
+            await asyncio.sleep(start - now)
+
+    def hold(self, seconds: float) -> None:
+        """Start nothing for so long."""
+        self._next = max(self._next, time.monotonic() + seconds)
+
+
+def wait_after(
+    headers: Mapping[str, str], key: str, attempt: int, base: float, longest: float
+) -> float:
+    """Seconds to wait before the next attempt: what the endpoint asks for, else backoff.
+
+    The backoff doubles with every attempt and is spread over its upper half, by key, so that
+    calls that failed together do not come back together. Never more than `longest`.
+    """
+    asked = retry_after(headers)
+    if asked is not None:
+        return min(asked, longest)
+    spread = keyed_generator(0, "llm.backoff", f"{key}:{attempt}").random()
+    return min(base * 2.0 ** min(attempt, 30), longest) * (0.5 + spread / 2)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that an answer asks to wait for: `retry-after-ms`, seconds, or an HTTP date."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "").strip()[:40]) / unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", "")[:80])
+        return max(0.0, moment.timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
 
 
 class _Bounded(httpx2.AsyncByteStream):

@@ -9,10 +9,9 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from construction.judging.calls.contracts import Answered, Image, Question, Unanswered
-from construction.judging.model.block import Block, Cleaner, data_block
 from construction.judging.model.contracts import Asker, Fault, Judged, JudgeReason
-from construction.judging.model.leaks import leaked
-from construction.judging.model.prompt import Prompt
+from construction.judging.model.injection import leaked
+from construction.judging.model.prompt import Block, Cleaner, Prompt, data_block
 from construction.sessions.network.urls import find_urls
 from data.contracts import LedgerRow, Outcome
 

@@ -13,8 +13,6 @@ from construction.judging.contracts import Case, Grading
 from construction.judging.file_types import TYPES
 from construction.judging.hard_rules import hard_rules
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.block import Cleaner
-from construction.judging.model.cases import case_content
 from construction.judging.model.contracts import (
     Answer,
     Asker,
@@ -23,7 +21,7 @@ from construction.judging.model.contracts import (
     JudgeReason,
     PromptedConfig,
 )
-from construction.judging.model.prompt import load_prompt
+from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from data.contracts import Criterion, Deliverable, Evidence, Rubric
 
 STAGE = "grading"

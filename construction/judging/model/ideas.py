@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.block import Cleaner
 from construction.judging.model.contracts import (
     Answer,
     Asker,
@@ -17,7 +16,7 @@ from construction.judging.model.contracts import (
     PromptedConfig,
 )
 from construction.judging.model.prefilters import Idea, Proposed, sift
-from construction.judging.model.prompt import load_prompt
+from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 from data.snapshot.neutralise import one_line, visible

@@ -16,7 +16,6 @@ from pydantic import Field
 
 from construction.judging.calls.contracts import Image
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.block import Cleaner
 from construction.judging.model.contracts import (
     Answer,
     Asker,
@@ -25,13 +24,13 @@ from construction.judging.model.contracts import (
     JudgeReason,
     PromptedConfig,
 )
-from construction.judging.model.prompt import load_prompt
+from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.statements.answers.check import check_answer
 from construction.statements.questions.ambiguity import Slots, rivals
 from construction.statements.questions.contracts import Question, Sharpening
 from construction.statements.questions.index import Database
+from construction.statements.questions.naming import period_words
 from construction.statements.questions.signs import phrases_of
-from construction.statements.questions.times import period_words
 from construction.statements.questions.wording import comparable, has_foreign_letters
 from data.snapshot.neutralise import visible
 

@@ -1,27 +1,156 @@
-"""Prompts as files: what a model is told, with a version and a digest that enters stage keys.
+"""What a model is sent: prompts as files, and session content as data inside one fence.
 
-A file of `prompts/` holds the instructions (`system`), what of them may be quoted in an answer
+A file of `prompts/` holds the instructions (`system`), the part of them that an answer may quote
 (`reference`: definitions of labels), and the sentences around the material (`intro`, `outro`).
-What is said about the material itself is the same for all and stands in `prompts/frame.toml`.
+What is said about the material itself is the same in all prompts: `prompts/frame.toml`. A prompt
+has a version, and a digest that is part of stage keys.
+
+Session content is cleaned, bounded, and put into a block that it cannot close. The block is JSON,
+so that no text in it starts a line of its own. Its fence is a digest of that JSON: content would
+have to hold its own digest to forge it, and the brackets of the fence are removed from it besides.
+Tokens with which chat templates mark turns are defaced, because some servers interpret them
+wherever they occur.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from json.encoder import encode_basestring
 from typing import Any
 
-from construction.judging.model.block import Block
+from construction.judging.contracts import Case
+from construction.judging.model.contracts import PromptedConfig
 from data.canonical import digest
+from data.contracts import Fixture
 from data.errors import ConfigError
+from data.snapshot.neutralise import visible
 
+# Characters without a look: zero width, joiners, fillers, variation selectors, tag characters.
+# Those that turn or end lines, and controls, are named by `visible` instead.
+HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u206a-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+CHAT_TOKEN = re.compile(
+    r"<[|｜][^|｜<>\n]{0,40}[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>"
+    r"|</?(?:s|bos|eos|pad|unk|mask|think|tool_call|tool_response|start_of_turn|end_of_turn"
+    r"|im_start|im_end)>",
+    re.IGNORECASE,
+)
+_DEFACED = str.maketrans({"<": "‹", ">": "›", "[": "［", "]": "］"})
+_BRACKETS = str.maketrans({"⟦": "[", "⟧": "]", "〚": "[", "〛": "]"})
+_CUT = "⟨{} characters left out⟩"
+_NAME_CHARS = 120
 _FOLDER = files("construction.judging.model").joinpath("prompts")
 _FIELDS = frozenset(
     {"id", "version", "max_tokens", "system", "reference", "intro", "outro", "free_words"}
 )
 NAMES = ("containment", "grading", "ideas", "phrasing", "task_class", "taxonomy")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Cleaned content as JSON, and the code of the fence around it."""
+
+    text: str = field(repr=False)
+    fence: str
+
+
+@dataclass(slots=True)
+class Cleaner:
+    """Cleans the strings of one block and notes what it did: counts and places, never text."""
+
+    notes: list[str] = field(default_factory=list)
+
+    def text(self, text: str, most: int, place: str) -> str:
+        """`text` without hidden characters, of at most `most` characters plus a mark."""
+        bare, hidden = HIDDEN.subn("", text)
+        shown = visible(bare).translate(_BRACKETS)
+        shown, tokens = CHAT_TOKEN.subn(lambda found: found[0].translate(_DEFACED), shown)
+        if hidden:
+            self.notes.append(f"{place}: {hidden} characters that cannot be seen taken out")
+        if tokens:
+            self.notes.append(f"{place}: {tokens} marks of chat templates defaced")
+        if len(shown) <= most:
+            return shown
+        self.notes.append(f"{place}: {len(shown) - most} characters left out in the middle")
+        head = most - most // 3
+        tail = shown[len(shown) - most // 3 :] if most // 3 else ""
+        return f"{shown[:head]}{_CUT.format(len(shown) - most)}{tail}"
+
+
+def data_block(content: Mapping[str, Any], notes: list[str]) -> Block:
+    """The block of a request; `content` holds strings that a `Cleaner` has cleaned."""
+    everything = {**content, "notes": notes} if notes else dict(content)
+    text = indented(everything)
+    return Block(text, digest(text.encode())[:32])
+
+
+def indented(value: Any, margin: str = "\n") -> str:
+    """As `json.dumps(value, ensure_ascii=False, indent=1)` of what has text keys, but fast."""
+    if isinstance(value, str):
+        return encode_basestring(value)
+    inner = f"{margin} "
+    if isinstance(value, dict) and value:
+        pairs = (f"{inner}{encode_basestring(key)}: {indented(value[key], inner)}" for key in value)
+        return f"{{{','.join(pairs)}{margin}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{','.join(f'{inner}{indented(part, inner)}' for part in value)}{margin}]"
+    return json.dumps(value)
+
+
+def case_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+    """What a judge reads of a case: words, what was said before, files, the agent's last words."""
+    candidate = case.candidate
+    return {
+        "request": cleaner.text(case.request, config.request_chars, "request"),
+        "said_before": [
+            cleaner.text(text, config.background_chars, f"said_before {number}")
+            for number, text in enumerate(case.background, start=1)
+        ],
+        "input_files": files_content(case, cleaner, config),
+        "files_to_make": [
+            {
+                "type": cleaner.text(item.file_type, _NAME_CHARS, "files_to_make"),
+                "count": item.count,
+                "names": [
+                    cleaner.text(name, _NAME_CHARS, "files_to_make") for name in item.name_hints
+                ],
+            }
+            for item in candidate.deliverables
+        ],
+        "web_addresses": [
+            cleaner.text(url, config.path_chars, "web_addresses") for url in candidate.network.urls
+        ],
+        "language": candidate.language,
+        "agent_asked_back": case.asked_back,
+        "agent_last_words": cleaner.text(case.reply, config.reply_chars, "agent_last_words"),
+    }
+
+
+def files_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> list[dict[str, Any]]:
+    """The input files: path, size, type and how they begin; those beyond the limit are counted."""
+    fixtures = sorted(case.candidate.fixtures, key=lambda fixture: fixture.path)
+    shown = [_file(fixture, case, cleaner, config) for fixture in fixtures[: config.files]]
+    if len(fixtures) > config.files:
+        cleaner.notes.append(f"input_files: {len(fixtures) - config.files} more not listed")
+    return shown
+
+
+def _file(fixture: Fixture, case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+    begins = case.excerpts.get(fixture.path, "")
+    return {
+        "path": cleaner.text(fixture.path, config.path_chars, "input_files"),
+        "bytes": fixture.bytes,
+        "type": cleaner.text(fixture.media_type, _NAME_CHARS, "input_files"),
+        "begins": cleaner.text(begins, config.excerpt_chars, "input_files"),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from construction.judging.contracts import Case, Containment, ContainmentReason
 from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
-from construction.judging.rules import named
-from construction.judging.rules.noise import is_closing
 from construction.judging.rules.rewriting import rewrite
+from construction.judging.rules.sentences import (
+    addresses_somebody,
+    is_closing,
+    is_exchange,
+    missing_files,
+)
 from construction.judging.rules.words import phrases, starts, table
 from construction.phrases import has_any
 from data.contracts import Count, Share, StageConfig
@@ -106,7 +110,7 @@ def verdict(case: Case, config: ContainmentConfig) -> Containment:
 
 def measure(case: Case, config: ContainmentConfig) -> ContainmentSignals:
     """Count what stands for and against the request of a case. Linear in its length."""
-    exchange = named.is_exchange(case)
+    exchange = is_exchange(case)
     sentences = read(case.request)
     forms = [plain(sentence.text) for sentence in sentences]
     pairs = list(zip(sentences, forms, strict=True))
@@ -122,13 +126,13 @@ def measure(case: Case, config: ContainmentConfig) -> ContainmentSignals:
         chatter=sum(one.chatter and not _wants(one, form) for one, form in pairs),
         demands=len(wanted) or int(_names_output(case) and not exchange),
         directives=sum(_orders(one, form) for one, form in wanted),
-        addressed=sum(named.addresses_somebody(one.text) for one in sentences),
+        addressed=sum(addresses_somebody(one.text) for one in sentences),
         # With material at hand it is the material that tells how work stands.
         standing=0 if at_hand else sum(map(_asks_standing, wanted)),
         exchange=exchange,
         account=sum(one.account for one in heard),
         live=sum(_is_live(one, form, has_files) for one, form in wanted),
-        missing_files=len(named.missing_files(case)),
+        missing_files=len(missing_files(case)),
         elsewhere=0 if has_files else sum(one.past_sessions or one.elsewhere for one in sentences),
         pointing=0 if at_hand else sum(_points(one, form) for one, form in wanted),
         leaning=sum(_leans(one, form, at_hand, has_files) for one, form in wanted)

@@ -17,10 +17,9 @@ from construction.judging.hard_rules import hard_rules
 from construction.judging.language import leading_language
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.facts import FactKind, find_facts
-from construction.judging.rules.noise import is_noise
 from construction.judging.rules.rewriting import without_lead_ins
-from construction.judging.rules.roles import spaced
-from construction.judging.rules.taxonomy import business_task
+from construction.judging.rules.sentences import is_noise
+from construction.judging.rules.taxonomy import business_task, spaced
 from construction.judging.rules.words import table
 from construction.phrases import any_of, has_any
 from data.contracts import Count, Criterion, Deliverable, Evidence, Rubric, Rule, StageConfig

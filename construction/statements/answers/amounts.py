@@ -1,20 +1,22 @@
-"""From a value as written to an amount in base units, under declarations and the question."""
+"""From a value as written to an amount in base units: its unit, scale and sign."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from construction.statements.answers.asked import Asked
+from construction.statements.answers import lexicon
 from construction.statements.answers.candidates import Value
 from construction.statements.answers.contracts import Declared, Dimension, Unit
 from construction.statements.answers.passage import Passage
-from construction.statements.answers.signs import is_negative
+from construction.statements.answers.question import Asked
 from construction.statements.answers.units import settle
 
 _IN_PERCENT = {"percent": Decimal(1), "ratio": Decimal(100), "bps": Decimal("0.01")}
 _PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b|\bEPS\b|[1一]株当たり|[1一]株あたり|每股", re.I)
+_LEVEL_AFTER = re.compile(r"\s*(?:へと?|に|まで|にまで|から)\s*(?:と)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +116,54 @@ def _worth(value: Value, unit: Unit, stated: bool, asked: Asked, declared: Decla
 def rounded(amount: Decimal, quantum: Decimal) -> Decimal:
     """Half up on the magnitude, to a multiple of a power of ten."""
     return (amount / quantum).quantize(Decimal(1), rounding=ROUND_HALF_UP) * quantum
+
+
+def is_negative(
+    text: str,
+    value: Value,
+    marked: bool,
+    clause: tuple[int, int],
+    values: Sequence[Value],
+    asked: Asked,
+) -> bool:
+    """Whether the amount is negative; `values` are those of the clause, `marked` a written mark."""
+    low, high = clause
+    words = lexicon.SIGNED_LABEL.sub(lambda match: " " * len(match[0]), text[low:high])
+    inside = (value.start - low, value.end - low)
+    words = words[: inside[0]] + " " * (inside[1] - inside[0]) + words[inside[1] :]
+    if asked.negative:
+        return _in_asked_direction(words, marked, asked)
+    if asked.naming is not None:
+        words = asked.naming.sub(lambda match: " " * len(match[0]), words)
+    return marked or _has_loss(text, words, value, low, values)
+
+
+def _in_asked_direction(words: str, marked: bool, asked: Asked) -> bool:
+    """Where a loss is asked a loss is positive and a profit negative."""
+    if lexicon.LOSS.search(words):
+        return False
+    if asked.naming is not None:
+        words = asked.naming.sub(" ", words)
+    return marked or lexicon.OPPOSITE.search(words) is not None
+
+
+def _has_loss(text: str, words: str, value: Value, low: int, values: Sequence[Value]) -> bool:
+    if lexicon.LOSS_NOUN.search(words):
+        return True
+    for match in lexicon.CHANGE_DOWN.finditer(words):
+        owner = min(values, key=lambda other: _gap(other, match.start() + low, match.end() + low))
+        if owner == value and not _is_level(text, value):
+            return True
+    return False
+
+
+def _gap(value: Value, start: int, end: int) -> tuple[int, bool]:
+    """Characters between a value and a word; of two equally near the one behind the word."""
+    behind = value.start >= end
+    return (value.start - end if behind else max(start - value.end, 0)), not behind
+
+
+def _is_level(text: str, value: Value) -> bool:
+    """ "fell to X", Xに低下, 降至X: X is what it became, not by how much it changed."""
+    before = text[max(0, value.start - 40) : value.start]
+    return bool(lexicon.LEVEL_BEFORE.search(before) or _LEVEL_AFTER.match(text, value.end))

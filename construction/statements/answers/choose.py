@@ -9,13 +9,14 @@ from itertools import pairwise
 
 from construction.statements.answers import lexicon
 from construction.statements.answers.amounts import Reading, read, rounded
-from construction.statements.answers.asked import Asked
 from construction.statements.answers.contracts import Declared, ErrorReason
-from construction.statements.answers.labels import Naming, naming
 from construction.statements.answers.passage import Passage
+from construction.statements.answers.question import Asked
 from construction.statements.answers.roles import (
+    Naming,
     Role,
     excluded_role,
+    naming,
     other_period,
     period_of,
     yielding_role,

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from construction.statements.answers.latex import plain_latex
 from construction.statements.answers.markup import (
     BOLD_CLOSE,
     BOLD_OPEN,
@@ -15,10 +14,11 @@ from construction.statements.answers.markup import (
     BOX_OPEN,
     MARKS,
     RawTable,
+    plain_latex,
     strip_html,
+    take_tables,
     without_comments,
 )
-from construction.statements.answers.rawtables import take_tables
 
 Span = tuple[int, int]
 

@@ -1,7 +1,8 @@
-"""HTML of an answer: hidden and struck text goes, tables are taken out, tags become text."""
+"""HTML, LaTeX and tables of an answer: hidden text goes, tables are taken out, tags become text."""
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass, field
 
@@ -17,6 +18,39 @@ _BLOCKS = frozenset({"br", "p", "div", "li", "ul", "ol", "tr", "h1", "h2", "h3",
 _OPENING = {"b": BOLD_OPEN, "strong": BOLD_OPEN, "answer": BOX_OPEN}
 _CLOSING = {"b": BOLD_CLOSE, "strong": BOLD_CLOSE, "answer": BOX_CLOSE}
 _POWER = re.compile(r"[×xX*]\s?10$")
+_DOLLAR = "\ue010"  # an escaped dollar, until the math delimiters are gone
+_MATH = re.compile(r"\$\$([^$\n]*)\$\$|\$([^$\n]*[0-9)\]}%])\$(?![0-9])")
+_SPACING = re.compile(r"\\(?:[,;: ]|q?quad(?![A-Za-z]))")
+_SYMBOLS = {
+    "\\%": "%",
+    "{,}": ",",
+    "\\times": "×",
+    "\\cdot": "×",
+    "\\approx": "≈",
+    "\\!": "",
+    "\\&": "&",
+    "\\#": "#",
+    "\\_": "_",
+    "\\(": "",
+    "\\)": "",
+    "\\[": "",
+    "\\]": "",
+    "\\left(": "(",
+    "\\right)": ")",
+}
+_SYMBOL = re.compile("|".join(re.escape(name) for name in sorted(_SYMBOLS, key=len, reverse=True)))
+_BRACE = re.compile(r"\\([A-Za-z]+)\s?\{|\^\{|\{|\}")
+_GROUPS = {
+    "boxed": (BOX_OPEN, BOX_CLOSE),
+    "fbox": (BOX_OPEN, BOX_CLOSE),
+    "textbf": (BOLD_OPEN, BOLD_CLOSE),
+    "mathbf": (BOLD_OPEN, BOLD_CLOSE),
+}
+_PLAIN = frozenset(
+    {"text", "mathrm", "mathit", "mathsf", "textit", "textrm", "mbox", "operatorname"}
+)
+_RULE = re.compile(r"\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?")
+_FENCE = re.compile(r"(?:```|~~~)\s*+\w*")
 
 
 @dataclass(slots=True)
@@ -106,3 +140,106 @@ def strip_html(text: str) -> tuple[str, list[RawTable]]:
         sink.write(text[position:])
     sink.end_cell()
     return "".join(sink.text), sink.tables
+
+
+def plain_latex(text: str) -> str:
+    """The text with commands resolved; text without backslash or dollar is returned as it is."""
+    if "\\" not in text and "$" not in text:
+        return text
+    text = text.replace("\\$", _DOLLAR)
+    text = _MATH.sub(lambda match: match[1] if match[1] is not None else match[2], text)
+    text = _SPACING.sub(" ", text)
+    text = _groups(_SYMBOL.sub(lambda match: _SYMBOLS[match[0]], text))
+    return text.replace(_DOLLAR, "$")
+
+
+def _groups(text: str) -> str:
+    pieces: list[str] = []
+    closers: list[str] = []
+    position = 0
+    for match in _BRACE.finditer(text):
+        pieces.append(text[position : match.start()])
+        position = match.end()
+        if match[0] == "}":
+            pieces.append(closers.pop() if closers else "}")
+            continue
+        opening, closing = _group(match)
+        pieces.append(opening)
+        closers.append(closing)
+    return "".join([*pieces, text[position:]])
+
+
+def _group(match: re.Match[str]) -> tuple[str, str]:
+    if match[0] == "^{":
+        return "^", ""
+    if match[1] in _GROUPS:
+        return _GROUPS[match[1]]
+    return ("", "") if match[1] in _PLAIN else (match[0], "}")
+
+
+def take_tables(text: str) -> tuple[str, list[RawTable]]:
+    """The text without its tables, and the tables with the line above each as caption."""
+    if "|" not in text and "```" not in text and "~~~" not in text:
+        return text, []
+    lines, kept, tables = text.split("\n"), list[str](), list[RawTable]()
+    index = 0
+    while index < len(lines):
+        end = index
+        while end < len(lines) and "|" in lines[end]:
+            end += 1
+        if end > index:
+            before, rows = _markdown(lines[index:end])
+            kept += before
+        elif _FENCE.fullmatch(lines[index].strip()):
+            rows, end = _fenced(lines, index)
+        else:
+            rows = []
+        if rows:
+            tables.append(RawTable(rows, _above(kept)))
+            kept.append("")
+        elif end == index:
+            kept.append(lines[index])
+        index = max(end, index + 1)
+    return "\n".join(kept), tables
+
+
+def _above(lines: list[str]) -> str:
+    """The nearest line with text, at most one empty line away."""
+    near = [line for line in lines[-2:] if line.strip()]
+    return near[-1] if near else ""
+
+
+def _markdown(block: list[str]) -> tuple[list[str], list[list[str]]]:
+    """The lines before the table, and its rows; a table has a rule or a frame."""
+    rule = next((k for k, line in enumerate(block) if k and _RULE.fullmatch(line.strip())), 0)
+    framed = len(block) > 1 and all(line.strip().startswith("|") for line in block)
+    if not rule and not framed:
+        return block, []
+    start = max(rule - 1, 0)
+    return block[:start], [
+        _cells(line) for line in block[start:] if not _RULE.fullmatch(line.strip())
+    ]
+
+
+def _cells(line: str) -> list[str]:
+    bare = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", bare)]
+
+
+def _fenced(lines: list[str], index: int) -> tuple[list[list[str]], int]:
+    end = index + 1
+    while end < len(lines) and not lines[end].strip().startswith(("```", "~~~")):
+        end += 1
+    block = [line for line in lines[index + 1 : end] if line.strip()]
+    if len(block) < 2 or block[0].lstrip().startswith(("{", "[")):
+        return [], index
+    tabs = all("\t" in line for line in block)
+    try:
+        rows = [
+            [cell.strip() for cell in row]
+            for row in csv.reader(block, delimiter="\t" if tabs else ",", skipinitialspace=True)
+        ]
+    except csv.Error:
+        return [], index
+    regular = len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows)
+    return (rows, end + 1) if regular else ([], index)

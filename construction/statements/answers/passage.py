@@ -1,19 +1,29 @@
-"""A text with its values, clauses, periods and mentions of the asked metric."""
+"""A text with its values, clauses, periods, noise and mentions of the metric asked for."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from importlib.resources import files
 
-from construction.statements.answers.asked import Asked
 from construction.statements.answers.candidates import Value, scan_values
 from construction.statements.answers.cleaning import SENTENCE_END, Span
-from construction.statements.answers.noise import noise_spans
 from construction.statements.answers.periods import Period, find_periods
+from construction.statements.answers.question import Asked
 
 _CLAUSE_END = re.compile(r"[;、]|,(?![0-9])|(?<![0-9]),|\s(?:and|but|while|whereas)(?=\s)", re.I)
 _REACH = 300  # characters of a clause that are looked at on each side of a value
+_NUMERAL = "[0-9一二三四五六七八九十百]{1,9}"
+_LISTED: dict[str, list[str]] = tomllib.loads(
+    files(__package__).joinpath("noise.toml").read_text(encoding="utf-8")
+)
+_NOISE = tuple(
+    re.compile(pattern.replace("{numeral}", _NUMERAL), re.I)
+    for patterns in _LISTED.values()
+    for pattern in patterns
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +120,21 @@ def _push(stack: list[int], bracket: re.Match[str]) -> None:
         stack.clear()
     elif stack:
         stack.pop()
+
+
+def noise_spans(text: str, company: str) -> list[tuple[int, int]]:
+    """Spans in which no number is a value, in order of their start."""
+    spans = [(period.start, period.end) for period in find_periods(text)]
+    for pattern in _NOISE:
+        spans += [match.span() for match in pattern.finditer(text)]
+    return sorted(spans + _about_company(text, company) if company else spans)
+
+
+def _about_company(text: str, company: str) -> list[tuple[int, int]]:
+    """Digits of the company's name, and the code in brackets behind it."""
+    name = re.escape(company)
+    code = re.compile(rf"{name}[^()\n]{{0,20}}\([A-Z:. ]{{0,8}}[0-9]{{4,6}}[^()\n]{{0,6}}\)", re.I)
+    spans = [match.span() for match in code.finditer(text)]
+    if any(char.isdigit() for char in company):
+        spans += [match.span() for match in re.finditer(name, text, re.I)]
+    return spans

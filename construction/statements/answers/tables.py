@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from construction.statements.answers.amounts import Reading
-from construction.statements.answers.asked import Asked, core, exact
 from construction.statements.answers.choose import choose
 from construction.statements.answers.cleaning import clean
 from construction.statements.answers.contracts import Declared
 from construction.statements.answers.markup import RawTable
 from construction.statements.answers.passage import Passage, read_passage
 from construction.statements.answers.periods import Period, find_periods
+from construction.statements.answers.question import Asked, core, exact
 from construction.statements.answers.units import declared_in
 
 MAX_CELLS = 20_000

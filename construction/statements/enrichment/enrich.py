@@ -9,19 +9,20 @@ from typing import Any
 import polars as pl
 
 from construction.statements.enrichment.contracts import Enriched, EnrichmentConfig, Page, Row
-from construction.statements.enrichment.picture import draw
-from construction.statements.enrichment.raster import render_png
-from construction.statements.enrichment.rows import (
+from construction.statements.enrichment.page_rows import (
     Period,
     Reports,
     collect_reports,
     comparative,
     rows_around,
+    shown,
+    unit_line,
 )
-from construction.statements.enrichment.shown import shown, unit_line
+from construction.statements.enrichment.picture import draw
+from construction.statements.enrichment.raster import render_png
 from construction.statements.model import SEPARATOR, Statements
 from construction.statements.periods.words import write_date
-from construction.statements.questions.scales import reporting_exponents
+from construction.statements.questions.amounts import reporting_exponents
 from data.atomic import write_bytes
 
 _LENGTHS = {3: "3 months to ", 6: "6 months to ", 9: "9 months to ", 12: "12 months to "}

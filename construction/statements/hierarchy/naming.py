@@ -1,8 +1,10 @@
-"""Words of hierarchical names: section titles, components, axes and members."""
+"""Words of hierarchical names: section titles, components, axes and members; distinct names."""
 
 from __future__ import annotations
 
 import re
+
+import polars as pl
 
 from construction.statements.model import SEPARATOR
 
@@ -16,6 +18,7 @@ _MAX_TITLE = 60
 _WORDS = re.compile(
     r"[A-Z]{2,}(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+|[^\W_A-Za-z0-9]+"
 )
+_KEY = ("company_id", "name")
 
 
 def component(text: str) -> str:
@@ -87,3 +90,28 @@ def _stripped(name: str, ending: str) -> str:
 def dimensioned_name(statement: str, dimensions: str, label: str) -> str:
     """Segments | axis | member | label; another statement first where the axis is no segment."""
     return join(statement, *dimension_parts(dimensions), component(label))
+
+
+def distinct_names(series: pl.DataFrame) -> pl.Series:
+    """Names of `series` (columns of SERIES), made distinct within each company.
+
+    Where several share one, their unit is added in brackets if that tells them apart, else their
+    concept; what even then is the same gets all of its id but the company.
+    """
+    marks = (
+        pl.format(" ({})", pl.col("unit")),
+        pl.format(" [{}]", pl.col("concept")),
+        pl.format(" [{}]", pl.col("series_id").str.strip_prefix(pl.col("company_id"))),
+    )
+    named = series.select("series_id", "company_id", "unit", "concept", "name")
+    for mark in marks:
+        shared = pl.len().over(_KEY) > 1
+        tells = (pl.col("mark").n_unique().over(_KEY) == pl.len().over(_KEY)) | (
+            pl.lit(mark is marks[-1])
+        )
+        named = named.with_columns(mark=mark).with_columns(
+            name=pl.when(shared & tells.fill_null(False))
+            .then(pl.col("name") + pl.col("mark").fill_null(""))
+            .otherwise("name")
+        )
+    return named["name"]

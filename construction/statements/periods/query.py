@@ -27,6 +27,40 @@ _SAME_CLOSE = {
     "Q1": ("Q1",),
 }
 _CALENDAR_CLOSE = {"FY": "Q4", "H2": "Q4", "H1": "Q2", "9M": "Q3"}
+_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
+_ORDINALS = "|".join(PARTS_BY_ORDINAL)
+_PART = (
+    r"(?P<part>q[1-4]|[1-4]q|h[12]|[12]h|9m|fy"
+    rf"|(?:{_ORDINALS})[ -](?:fiscal )?(?:quarter|half)"
+    r"|(?:first[ -])?nine[ -]months|(?:first[ -])?six[ -]months|full[ -]year|half[ -]year)"
+)
+_FISCAL = r"(?P<fiscal>fye?|fiscal(?: year)?|financial year)"
+_CALENDAR = r"(?P<calendar>cy|calendar(?: year)?)"
+_BASIS = rf"(?:(?:{_FISCAL}|{_CALENDAR})[ .-]?)?"
+_GAP = r"[ ,_/-]{0,2}"
+_OF = r"(?: (?:of|in))?"
+_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        rf"{_BASIS}{_YEAR}",
+        rf"{_BASIS}{_YEAR}{_GAP}{_PART}",
+        rf"{_PART}{_OF}{_GAP}{_BASIS}{_YEAR}",
+        rf"(?:{_FISCAL}|{_CALENDAR})[ -]{_PART}{_OF}{_GAP}{_YEAR}",
+        r"(?P<fiscal>fy)'?(?P<short>[0-9]{2})",
+        r"(?P<part>q[1-4]|[1-4]q|h[12]|[12]h)[ ']{1,2}(?P<short>[0-9]{2})",
+        rf"(?:{_FISCAL}|{_CALENDAR})[ -]{_PART}",
+        _PART,
+    )
+)
+_JAPANESE = re.compile(
+    rf"{_YEAR}年(?:(?P<month>1[0-2]|0?[1-9])月期|(?P<fiscal>度)|)"
+    r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
+)
+_HAN = {"一": "1", "二": "2", "三": "3", "四": "4"}
+_CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
+_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
+_ENDED = re.compile(r"(?:[a-z0-9]{1,12} months ended|[a-z0-9, ]{4,20} to) (?P<end>.{6,20})")
+_RANGE = re.compile(r"\((?P<start>[^()]{4,40}?) (?:to|through|-|–) (?P<end>[^()]{6,40})\)")
 
 
 class Basis(StrEnum):
@@ -84,42 +118,6 @@ class PeriodQuery:
         instant = pl.col("calendar_period") == closing
         exact = pl.col("calendar_period") == name
         return pl.when(pl.col("months") == 0).then(instant).otherwise(exact)
-
-
-_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
-_ORDINALS = "|".join(PARTS_BY_ORDINAL)
-_PART = (
-    r"(?P<part>q[1-4]|[1-4]q|h[12]|[12]h|9m|fy"
-    rf"|(?:{_ORDINALS})[ -](?:fiscal )?(?:quarter|half)"
-    r"|(?:first[ -])?nine[ -]months|(?:first[ -])?six[ -]months|full[ -]year|half[ -]year)"
-)
-_FISCAL = r"(?P<fiscal>fye?|fiscal(?: year)?|financial year)"
-_CALENDAR = r"(?P<calendar>cy|calendar(?: year)?)"
-_BASIS = rf"(?:(?:{_FISCAL}|{_CALENDAR})[ .-]?)?"
-_GAP = r"[ ,_/-]{0,2}"
-_OF = r"(?: (?:of|in))?"
-_FORMS = tuple(
-    re.compile(form)
-    for form in (
-        rf"{_BASIS}{_YEAR}",
-        rf"{_BASIS}{_YEAR}{_GAP}{_PART}",
-        rf"{_PART}{_OF}{_GAP}{_BASIS}{_YEAR}",
-        rf"(?:{_FISCAL}|{_CALENDAR})[ -]{_PART}{_OF}{_GAP}{_YEAR}",
-        r"(?P<fiscal>fy)'?(?P<short>[0-9]{2})",
-        r"(?P<part>q[1-4]|[1-4]q|h[12]|[12]h)[ ']{1,2}(?P<short>[0-9]{2})",
-        rf"(?:{_FISCAL}|{_CALENDAR})[ -]{_PART}",
-        _PART,
-    )
-)
-_JAPANESE = re.compile(
-    rf"{_YEAR}年(?:(?P<month>1[0-2]|0?[1-9])月期|(?P<fiscal>度)|)"
-    r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
-)
-_HAN = {"一": "1", "二": "2", "三": "3", "四": "4"}
-_CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
-_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
-_ENDED = re.compile(r"(?:[a-z0-9]{1,12} months ended|[a-z0-9, ]{4,20} to) (?P<end>.{6,20})")
-_RANGE = re.compile(r"\((?P<start>[^()]{4,40}?) (?:to|through|-|–) (?P<end>[^()]{6,40})\)")
 
 
 def parse_period(text: str) -> PeriodQuery:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from construction.statements.answers.asked import exact
+from construction.statements.answers.question import exact
 from construction.statements.questions.amounts import number_of
 from construction.statements.questions.contracts import (
     Cause,
@@ -36,8 +36,8 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.index import Database
+from construction.statements.questions.naming import years_named
 from construction.statements.questions.signs import phrases_of, readings_of
-from construction.statements.questions.times import years_named
 from construction.statements.questions.wording import Phrase
 
 

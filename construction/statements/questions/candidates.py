@@ -9,8 +9,8 @@ from typing import Literal
 
 from construction.signals.crosswalk import default_crosswalk
 from construction.statements.questions.contracts import Point, Question, Sharpening
+from construction.statements.questions.naming import period_words
 from construction.statements.questions.output import fiscal_name
-from construction.statements.questions.times import period_words
 from data.contracts import (
     Answer,
     Budget,

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import polars as pl
 
 from construction.statements.model import SEPARATOR, LabelMethod, Statements
+from construction.statements.questions.amounts import reporting_exponents
 from construction.statements.questions.contracts import Company, Point, Series
-from construction.statements.questions.names import core_name, natural_name
-from construction.statements.questions.scales import reporting_exponents
+from construction.statements.questions.naming import core_name, natural_name
 from construction.statements.questions.wording import comparable, phrase_of
 
 _POINT = tuple(name for name in Point.__dataclass_fields__)

@@ -1,17 +1,26 @@
-"""Writing the data set: questions for the public half, answers for the private half."""
+"""Questions on disk: the public table, the private answers, whole questions for later stages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from construction.statements.questions.contracts import Question
-from construction.statements.questions.schemas import ANSWERS, QUESTIONS
-from data.atomic import PRIVATE_FILE, private_dir, replacing
+from data.atomic import PRIVATE_FILE, private_dir, replacing, write_bytes
 from data.randomness import keyed_order
+from data.schemas_statements import ANSWERS, QUESTIONS
 from data.tables import write_table
 
+__all__ = ["ANSWERS", "QUESTIONS", "TABLES"]
+
+TABLES = (QUESTIONS, ANSWERS)
+
+
 _ORDER_STAGE = "question.order"
+_FILE = "asked.jsonl"
+_QUESTION = TypeAdapter(Question)
 
 
 def write_questions(
@@ -81,3 +90,15 @@ def fiscal_name(question: Question) -> str | None:
     if year is None or part is None:
         return None
     return f"FY{year}" if part == "FY" else f"{year}-{part}"
+
+
+def store_questions(folder: Path, questions: Sequence[Question]) -> None:
+    """Write them into a private folder, a line each."""
+    lines = [_QUESTION.dump_json(question) + b"\n" for question in questions]
+    write_bytes(folder / _FILE, b"".join(lines), mode=PRIVATE_FILE)
+
+
+def stored_questions(folder: Path) -> list[Question]:
+    """What `store_questions` wrote."""
+    lines = (folder / _FILE).read_bytes().splitlines()
+    return [_QUESTION.validate_json(line) for line in lines]

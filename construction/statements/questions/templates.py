@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from construction.statements.model import Statement
 from construction.statements.questions.contracts import Series, Sharpening
-from construction.statements.questions.names import possessive
+from construction.statements.questions.naming import possessive
 from construction.statements.questions.wording import LIST, WORDS, Phrase, phrase_of
 
 _STATEMENTS: dict[str, str] = WORDS["statements"]

@@ -11,8 +11,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from construction.statements.questions.phrases import reshaped, whole_phrase
-
+_TABLE: Mapping[str, Any] = tomllib.loads(
+    files(__package__).joinpath("phrases.toml").read_text(encoding="utf-8")
+)
+_WHOLE: Mapping[str, str] = _TABLE["whole"]
+_SHAPES = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _TABLE["shape"])
 WORDS: Mapping[str, Any] = tomllib.loads(
     files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
 )
@@ -53,6 +56,18 @@ _TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
 _EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
 _MAX_LABEL = 300
+
+
+def whole_phrase(label: str) -> str | None:
+    """The finished phrase of a whole label; None if the table has none."""
+    return _WHOLE.get(label.lower())
+
+
+def reshaped(label: str) -> str:
+    """The label with the shapes of taxonomies put into the order of a sentence."""
+    for pattern, by in _SHAPES:
+        label = pattern.sub(by, label, count=1)
+    return label
 
 
 @dataclass(frozen=True, slots=True)

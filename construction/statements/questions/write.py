@@ -20,10 +20,14 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.index import Database
-from construction.statements.questions.names import by_register, by_ticker
+from construction.statements.questions.naming import (
+    by_register,
+    by_ticker,
+    needs_days,
+    period_words,
+)
 from construction.statements.questions.signs import GAIN, Signed, signed
 from construction.statements.questions.templates import Words, place_words, sentence
-from construction.statements.questions.times import needs_days, period_words
 from construction.statements.questions.wording import (
     WORDS,
     Phrase,

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.tools.names import core, fold
+from construction.statements.tools.matching import core, fold
 
 Record = Mapping[str, Any]
 

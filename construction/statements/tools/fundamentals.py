@@ -9,10 +9,16 @@ import polars as pl
 
 from construction.statements.periods.query import Basis, PeriodQuery, parse_period
 from construction.statements.tools.database import Database, Record
-from construction.statements.tools.names import fold
-from construction.statements.tools.periods import fiscal_text, understood
-from construction.statements.tools.results import Fundamentals, LookupLimits, Refusal, Value
-from construction.statements.tools.series import local_label, series_scores, unknown_company
+from construction.statements.tools.discovery import local_label, series_scores, unknown_company
+from construction.statements.tools.matching import fold
+from construction.statements.tools.results import (
+    Fundamentals,
+    LookupLimits,
+    Refusal,
+    Value,
+    fiscal_text,
+    understood,
+)
 from data.errors import InputError
 
 _ASK_SERIES = "Call discover_company_series to find it."

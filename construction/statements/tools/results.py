@@ -1,13 +1,17 @@
-"""What the lookups return. The field descriptions become the tools' output schemas."""
+"""What the lookups return; the field descriptions become the tools' output schemas."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from construction.statements.periods.query import Basis, PeriodQuery
 from data.contracts import StageConfig
+
+_WHOLE_YEAR = "FY"
 
 
 class LookupLimits(StageConfig):
@@ -120,3 +124,28 @@ class Fundamentals:
     values: tuple[Value, ...]
     matched: Annotated[int, Field(description="how many fit; more than shown if limited")]
     note: str | None = None
+
+
+def fiscal_text(period: Mapping[str, Any] | None) -> str | None:
+    """FY2024, FY2024-H1, FY2024-Q1 or FY2024-9M from `fiscal_year` and `fiscal_period`."""
+    if period is None or period["fiscal_year"] is None:
+        return None
+    part = period["fiscal_period"]
+    tail = "" if part in (None, _WHOLE_YEAR) else f"-{part}"
+    return f"FY{period['fiscal_year']}{tail}"
+
+
+def understood(query: PeriodQuery, default: Basis) -> str:
+    """How a period was read: its basis, year and part, and the day or month of its end."""
+    told = []
+    part = None if query.part == _WHOLE_YEAR else query.part
+    if query.year is not None:
+        words = (str(query.basis or default), "year", str(query.year), part)
+        told.append(" ".join(word for word in words if word))
+    elif part is not None:
+        told.append(f"{part} of every {query.basis or default} year")
+    if query.end is not None:
+        told.append(f"ending {query.end.isoformat()}")
+    if query.end_month is not None:
+        told.append(f"ending in {query.end_month}")
+    return ", ".join(told)

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.model import Statements
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
-from construction.statements.readers.sec.config import SecConfig
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.read import read_sec
 from data.contracts import Outcome
 from data.demo.statements import write_demo_statements

@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from selection.sampling.config import SamplingConfig
-from selection.sampling.damping import Damping
+from selection.sampling.config import Damping, SamplingConfig
 from selection.sampling.frame import COLUMNS, build_frame
 from selection.sampling.report import compare_dampings, compare_in_frame, markdown
 

@@ -7,10 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from data.errors import InputError
-from selection.sampling.config import Design, SamplingConfig
-from selection.sampling.damping import Damping
-from selection.sampling.frame import COLUMNS, build_frame, stage_probabilities
-from selection.sampling.inclusion import inclusion_of_points
+from selection.sampling.config import Damping, Design, SamplingConfig
+from selection.sampling.frame import COLUMNS, build_frame, inclusion_of_points, stage_probabilities
 from selection.sampling.reserve import fill
 from selection.sampling.stages import Sample, draw_sample
 

@@ -1,18 +1,151 @@
-"""The companies of a collection, with what the code list says of them."""
+"""The companies of a collection, and what the EDINET code list says about them."""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+import unicodedata
+from calendar import monthrange
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
 from construction.statements.model import COMPANIES
-from construction.statements.readers.edinet.codelist import Listed
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.contracts import STAGE, EdinetConfig, Reason, lost
 from construction.statements.readers.edinet.filings import Company, Filing
-from construction.statements.readers.edinet.spans import Kind, report_of
+from construction.statements.readers.edinet.periods import Kind, report_of
+from construction.statements.readers.edinet.source import short_names
+from data.contracts import LedgerRow, Outcome
 
+# Columns by their folded names.
+_CODE, _KIND, _NAME_EN = "EDINETコード", "提出者種別", "提出者名(英字)"
+_INDUSTRY, _YEAR_END, _ADDRESS = "提出者業種", "決算日", "所在地"
+_NEEDED = (_CODE, _KIND, _NAME_EN, _INDUSTRY, _YEAR_END, _ADDRESS)
+_ENCODINGS = ("utf-8-sig", "cp932")
+_HEAD_LINES = 5  # the header follows a line with the date of the list
+_DAY = re.compile(r"([0-9]{1,2})月(末|[0-9]{1,2})日")
+_FOREIGN, _HOME = "外国", "JP"
+# Countries as addresses of foreign filers begin; others stay unknown.
+_COUNTRIES = {
+    "アメリカ合衆国": "US",
+    "米国": "US",
+    "シンガポール": "SG",
+    "マレーシア": "MY",
+    "ケイマン諸島": "KY",
+    "英国": "GB",
+    "連合王国": "GB",
+    "中華人民共和国": "CN",
+    "香港": "HK",
+    "台湾": "TW",
+    "大韓民国": "KR",
+    "オランダ": "NL",
+    "フランス": "FR",
+    "ドイツ": "DE",
+    "カナダ": "CA",
+    "オーストラリア": "AU",
+}
 _LANGUAGE = "ja"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What the list says of a filer; None where it says nothing that can be used."""
+
+    name: str | None
+    industry: str | None
+    year_end: str | None  # MM-DD
+    country: str | None  # ISO 3166 alpha-2
+
+
+def read_code_lists(
+    paths: Sequence[Path], config: EdinetConfig
+) -> tuple[dict[str, Listed], list[LedgerRow]]:
+    """Filers by EDINET code, the last list counting, and a ledger row per list."""
+    listed: dict[str, Listed] = {}
+    rows: list[LedgerRow] = []
+    for path, name in zip(paths, short_names(paths), strict=True):
+        found = _read(path, config)
+        if isinstance(found, str):
+            reason, place = Reason.FILE_NO_CODE_LIST, (name, 0)
+            row = lost("file", name, Outcome.ERRORED, reason, place, found, "a code list")
+        else:
+            listed.update(found)
+            row = LedgerRow(STAGE, "file", name, Outcome.KEPT, evidence={"filers": len(found)})
+        rows.append(row)
+    return listed, rows
+
+
+def _read(path: Path, config: EdinetConfig) -> dict[str, Listed] | str:
+    """The filers of a list, or what was found instead."""
+    try:
+        with path.open("rb") as handle:
+            raw = handle.read(config.max_code_list_bytes + 1)
+    except OSError as error:
+        return type(error).__name__
+    if len(raw) > config.max_code_list_bytes:
+        return f"more than {config.max_code_list_bytes:,} bytes"
+    text = _decoded(raw)
+    if text is None:
+        return "text in another encoding than UTF-8 and Shift JIS"
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error:
+        return "broken CSV"
+    return _filers(rows)
+
+
+def _decoded(raw: bytes) -> str | None:
+    for encoding in _ENCODINGS:
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return None
+
+
+def _filers(rows: list[list[str]]) -> dict[str, Listed] | str:
+    for number, row in enumerate(rows[:_HEAD_LINES]):
+        header = [_plain(cell) for cell in row]
+        if all(name in header for name in _NEEDED):
+            columns = {name: header.index(name) for name in _NEEDED}
+            widest = max(columns.values())
+            bodies = (body for body in rows[number + 1 :] if len(body) > widest)
+            cells = ({name: body[at] for name, at in columns.items()} for body in bodies)
+            return {_plain(told[_CODE]): _listed(told) for told in cells}
+    return "no header of a code list"
+
+
+def _listed(told: dict[str, str]) -> Listed:
+    kind, industry = _plain(told[_KIND]), _plain(told[_INDUSTRY])
+    # Filers without statements of their own have their kind as industry.
+    sector = industry if industry and industry != kind and "提出義務者" not in industry else None
+    country = _country(told[_ADDRESS]) if kind.startswith(_FOREIGN) else _HOME
+    return Listed(_plain(told[_NAME_EN]) or None, sector, year_end(told[_YEAR_END]), country)
+
+
+def _country(address: str) -> str | None:
+    plain = _plain(address)
+    return next((code for name, code in _COUNTRIES.items() if plain.startswith(name)), None)
+
+
+def year_end(text: str) -> str | None:
+    """`3月31日`, `3月末日` -> 03-31; the end of February is 02-28, whatever the year."""
+    found = _DAY.fullmatch(_plain(text))
+    if found is None or not 1 <= int(found[1]) <= 12:
+        return None
+    month = int(found[1])
+    last = monthrange(2023, month)[1]  # no leap year
+    day = last if found[2] == "末" else int(found[2])
+    return f"{month:02d}-{day:02d}" if 1 <= day <= last else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
 _UNLISTED = Listed(name=None, industry=None, year_end=None, country="JP")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from construction.statements.readers.edinet.reasons import Reason, lost
+from construction.statements.readers.edinet.contracts import Reason, lost
 from construction.statements.readers.edinet.source import Line, line_row
 from data.contracts import LedgerRow, Outcome
 

@@ -1,20 +1,18 @@
 """EDINET collections to the one model of statements (`construction.statements.model`).
 
 Values are in yen, as filed; the collection names no other currency. It holds the current period
-of each filing only, so that amended and repeated filings alone replace an earlier value.
+of each filing only, so that only amended and repeated filings replace an earlier value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from construction.statements.model import Statements
-from construction.statements.readers.edinet.books import close_books
-from construction.statements.readers.edinet.build import Dated, build
-from construction.statements.readers.edinet.codelist import read_code_lists
-from construction.statements.readers.edinet.companies import company_frame
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.companies import company_frame, read_code_lists
+from construction.statements.readers.edinet.contracts import STAGE, EdinetConfig, Reason
 from construction.statements.readers.edinet.filings import (
     Company,
     Filing,
@@ -22,18 +20,63 @@ from construction.statements.readers.edinet.filings import (
     read_line,
     unrepeated,
 )
-from construction.statements.readers.edinet.reasons import Reason
+from construction.statements.readers.edinet.periods import report_of, span_of, term_starts
 from construction.statements.readers.edinet.source import (
     Line,
     company_lines,
     find_files,
     short_names,
 )
-from construction.statements.readers.edinet.spans import report_of, span_of, term_starts
-from data.contracts import LedgerRow
+from construction.statements.readers.edinet.tables import Built, Dated, build
+from data.contracts import LedgerRow, Outcome, StageKind, StageTally
+from data.ledger import close
 
 _KINDS = "an annual, half-year or quarterly report"
 _ENDED = "a period that ends before the filing"
+
+
+def close_books(
+    rows: Sequence[LedgerRow],
+    units: tuple[int, int, int],
+    built: Built,
+) -> tuple[list[LedgerRow], list[StageTally]]:
+    """All rows with those of values and points added, and the tallies of the five units.
+
+    `units`: files, lines and filings that came in. There are too many values for a row each: one
+    row per reason tells their number.
+    """
+    files, lines, filings = units
+    tallies = [_counted("file", files, rows), _counted("line", lines, rows)]
+    tallies.append(_counted("filing", filings, rows))
+    told, closed = _aggregated("value", built.n_values, built.reasons)
+    kept = built.n_values - built.reasons.total()
+    restated = built.history.height
+    again = kept - built.points.height - restated
+    replaced = {str(Reason.POINT_RESTATED): restated, str(Reason.POINT_FILED_AGAIN): again}
+    more, closed_points = _aggregated("point", kept, replaced)
+    every = sorted([*rows, *told, *more], key=lambda row: (row.unit, row.item_id))
+    return every, [*tallies, closed, closed_points]
+
+
+def _counted(unit: str, n_in: int, rows: Sequence[LedgerRow]) -> StageTally:
+    """Kept is what has no row of rejection or error; each such row is a unit of its own."""
+    outcomes = Counter(row.outcome for row in rows if row.unit == unit)
+    lost = outcomes[Outcome.REJECTED] + outcomes[Outcome.ERRORED]
+    outcomes[Outcome.KEPT] = n_in - lost
+    return close(STAGE, StageKind.FILTER, unit, n_in, outcomes)
+
+
+def _aggregated(
+    unit: str, n_in: int, reasons: Mapping[str, int]
+) -> tuple[list[LedgerRow], StageTally]:
+    rows = [
+        LedgerRow(STAGE, unit, f"({reason})", Outcome.REJECTED, reason=reason, n=count)
+        for reason, count in sorted(reasons.items())
+        if count
+    ]
+    lost = sum(reasons.values())
+    counts = {Outcome.KEPT: n_in - lost, Outcome.REJECTED: lost}
+    return rows, close(STAGE, StageKind.FILTER, unit, n_in, counts)
 
 
 def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:

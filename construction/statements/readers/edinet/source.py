@@ -14,8 +14,7 @@ from typing import IO, Any, cast
 
 import orjson
 
-from construction.statements.readers.edinet.config import EdinetConfig
-from construction.statements.readers.edinet.reasons import STAGE, Reason, lost
+from construction.statements.readers.edinet.contracts import STAGE, EdinetConfig, Reason, lost
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
 

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from construction.statements.readers.sec.config import SecConfig
-from construction.statements.readers.sec.reasons import SecReason
+from construction.statements.readers.sec.contracts import SecConfig, SecReason
 from construction.statements.readers.sec.source import (
     SecTable,
     SourceError,

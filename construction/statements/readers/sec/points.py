@@ -9,7 +9,7 @@ import polars as pl
 
 from construction.statements.model import POINTS
 from construction.statements.readers.restate import latest
-from construction.statements.readers.sec.reasons import SecReason
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.series import KEY
 
 _PERIOD = ("sid", "period_end", "months")

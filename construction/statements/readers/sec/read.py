@@ -9,27 +9,19 @@ from pathlib import Path
 import polars as pl
 
 from construction.statements.model import Statements
-from construction.statements.readers.sec.books import (
+from construction.statements.readers.sec.contracts import SecConfig
+from construction.statements.readers.sec.facts import judged_facts
+from construction.statements.readers.sec.filings import companies_of, judged_filings, known_filings
+from construction.statements.readers.sec.frames import TableFrame, empty_table, read_table
+from construction.statements.readers.sec.ledger_tables import (
     Books,
     counted_books,
     file_books,
     filing_books,
     line_books,
 )
-from construction.statements.readers.sec.companies import companies_of
-from construction.statements.readers.sec.config import SecConfig
-from construction.statements.readers.sec.facts import judged_facts
-from construction.statements.readers.sec.filings import judged_filings, known_filings
-from construction.statements.readers.sec.frames import TableFrame, empty_table, read_table
-from construction.statements.readers.sec.places import (
-    judged_rows,
-    places_in_filings,
-    places_of_tags,
-    standing,
-)
 from construction.statements.readers.sec.points import Context, points_of, with_series
-from construction.statements.readers.sec.rows import rows_of
-from construction.statements.readers.sec.series import series_of, series_table
+from construction.statements.readers.sec.series import series_of, series_table, tag_table
 from construction.statements.readers.sec.source import (
     SecTable,
     SourceError,
@@ -37,7 +29,13 @@ from construction.statements.readers.sec.source import (
     file_row,
     find_tables,
 )
-from construction.statements.readers.sec.tags import tag_table
+from construction.statements.readers.sec.statement_rows import (
+    judged_rows,
+    places_in_filings,
+    places_of_tags,
+    rows_of,
+    standing,
+)
 from data.contracts import LedgerRow
 
 _READERS = 2  # threads: inflating is what takes longest

@@ -11,8 +11,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from construction.statements.readers.sec.config import SecConfig
-from construction.statements.readers.sec.reasons import STAGE, SecReason
+from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
 

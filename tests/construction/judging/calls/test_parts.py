@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from construction.judging.calls.batch_lines import Order, chunks, order, read_lines
+from construction.judging.calls.batch_api import Order, chunks, order, read_lines
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.claims import Claims
 from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
 from construction.judging.calls.contracts import CallReason, Image, Usage
-from construction.judging.calls.pace import retry_after, wait_after
 from construction.judging.calls.replies import Reply, Unfit, declined, judge, read_reply
 from construction.judging.calls.requests import Turn, body, key, worst_case
 from construction.judging.calls.shapes import Dialect, Shape, is_unsupported
+from construction.judging.calls.transport import retry_after, wait_after
 from tests.construction.judging.calls.conftest import Verdict, ask
 
 CONFIG = LlmConfig(mode=Mode.LIVE, model="m")

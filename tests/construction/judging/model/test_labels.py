@@ -9,10 +9,14 @@ import pytest
 from construction.judging.calls.contracts import CallReason, Question
 from construction.judging.contracts import Taxonomy
 from construction.judging.model.asking import question
-from construction.judging.model.catalogue import default_catalogue
 from construction.judging.model.contracts import Catalogue, Judged, JudgeReason
-from construction.judging.model.task_class import TaskGroup, name_classes
-from construction.judging.model.taxonomy import classify, taxonomy_stage
+from construction.judging.model.labels import (
+    TaskGroup,
+    classify,
+    default_catalogue,
+    name_classes,
+    taxonomy_stage,
+)
 from construction.judging.rules.taxonomy import skill_definition, skill_name
 from data.contracts import Label, TaskClass
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from construction.judging.contracts import RoleClass
-from construction.judging.rules.roles import TaxonomyConfig, role_of
 from construction.judging.rules.taxonomy import (
     GENERAL,
+    TaxonomyConfig,
     business_task,
     judge_taxonomies,
+    role_of,
     skill_definition,
     skill_name,
 )

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from construction.statements.answers.asked import read_question
+from construction.statements.answers.check import JsonAnswer, json_answer
 from construction.statements.answers.cleaning import clean, visible
 from construction.statements.answers.contracts import Declared, Dimension, GoldAnswer, Unit
-from construction.statements.answers.markers import JsonAnswer, json_answer
-from construction.statements.answers.noise import noise_spans
+from construction.statements.answers.passage import noise_spans
 from construction.statements.answers.periods import find_periods
+from construction.statements.answers.question import read_question
 from construction.statements.answers.units import combine, declared_in, of_gold, settle, unit_after
 
 GOLD = GoldAnswer(Decimal(1), "USD", Decimal(10**6), 1)

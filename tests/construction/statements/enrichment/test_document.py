@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from lxml import html
 from PIL import Image
 
-from construction.statements.enrichment.document import FACT_ID, highlight_fact
-from construction.statements.enrichment.screenshot import NotMade, ScreenshotConfig, screenshot
+from construction.statements.enrichment.document import (
+    FACT_ID,
+    NotMade,
+    ScreenshotConfig,
+    highlight_fact,
+    screenshot,
+)
 from data.errors import InputError
 
 _HEAD = b"""<?xml version="1.0" encoding="utf-8"?>

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from construction.statements.enrichment.contracts import EnrichmentConfig, Page, Row
 from construction.statements.enrichment.enrich import enrich, write_pictures
+from construction.statements.enrichment.page_rows import shown
 from construction.statements.enrichment.picture import draw
 from construction.statements.enrichment.raster import missing_glyphs
-from construction.statements.enrichment.shown import shown
 from construction.statements.model import Statements
 from tests.construction.statements.questions.small import YEAR_END, Book
 

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.hierarchy.rebuild import HierarchyConfig, rebuild
-from construction.statements.hierarchy.report import hierarchy_report
+from construction.statements.hierarchy.rebuild import HierarchyConfig, hierarchy_report, rebuild
 from construction.statements.model import SERIES, Statements
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.sec.read import read_sec
 from tests.construction.statements.frames import points, rows, series

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.periods.config import PeriodConfig
-from construction.statements.periods.describe import describe
 from construction.statements.periods.fill import with_periods
 from construction.statements.periods.query import Basis, PeriodQuery, parse_period
+from construction.statements.periods.words import describe
 from data.errors import InputError
 from tests.construction.statements.frames import companies, points
 

@@ -13,7 +13,7 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.names import possessive
+from construction.statements.questions.naming import possessive
 from construction.statements.questions.templates import Words, sentence
 from construction.statements.questions.wording import phrase_of
 from data.errors import InputError

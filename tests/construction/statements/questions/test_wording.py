@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from construction.statements.answers.check import check_answer
 from construction.statements.questions.amounts import amount_of
 from construction.statements.questions.contracts import FlowSide
-from construction.statements.questions.names import core_name, natural_name
+from construction.statements.questions.naming import core_name, natural_name
 from construction.statements.questions.signs import MINUS, signed
 from construction.statements.questions.wording import has_foreign_letters, phrase_of
 

@@ -7,12 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.periods.query import Basis
-from construction.statements.tools.companies import discover_companies
 from construction.statements.tools.database import index_database
+from construction.statements.tools.discovery import discover_companies, discover_company_series
 from construction.statements.tools.fundamentals import get_company_fundamentals
-from construction.statements.tools.names import core, fold, fold_concept
+from construction.statements.tools.matching import core, fold, fold_concept
 from construction.statements.tools.results import Companies, Fundamentals, Refusal, SeriesList
-from construction.statements.tools.series import discover_company_series
 from tests.construction.statements.tools.tiny import (
     CASH,
     KIRIGAURA,

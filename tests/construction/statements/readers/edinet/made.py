@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from construction.statements.model import Statements
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
 
 ANNUAL, HALF = "有価証券報告書－第10期", "半期報告書－第10期"

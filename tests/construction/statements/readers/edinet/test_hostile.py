@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
 from data.contracts import Outcome
 from tests.construction.statements.readers.edinet.made import (

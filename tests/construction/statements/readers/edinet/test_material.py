@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from construction.statements.model import Statements
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
 from data.contracts import Outcome
 from tests.construction.statements.readers.edinet.made import reasons

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.labels.lookup import fold
-from construction.statements.readers.edinet.codelist import Listed, read_code_lists, year_end
-from construction.statements.readers.edinet.config import EdinetConfig
+from construction.statements.labels import fold
+from construction.statements.readers.edinet.companies import Listed, read_code_lists, year_end
+from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.filings import Filing
-from construction.statements.readers.edinet.items import unit_of
-from construction.statements.readers.edinet.spans import Kind, months_between, report_of, span_of
-from construction.statements.readers.edinet.values import clean_number
+from construction.statements.readers.edinet.periods import Kind, months_between, report_of, span_of
+from construction.statements.readers.edinet.values import clean_number, unit_of
 from tests.construction.statements.readers.edinet.made import CODE_LIST
 
 

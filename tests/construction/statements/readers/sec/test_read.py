@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from construction.statements.model import TABLES, Statements
+from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.readers.sec.reasons import SecReason
 from data.contracts import Outcome
 from tests.construction.statements.readers.sec.written import FIRST, GAAP, SECOND, THIRD, DataSet
 

@@ -1,0 +1,183 @@
+"""Guards against prompt injection: material that speaks to its judge, answers that leak the prompt.
+
+`addresses_judge` looks for word lists in English and Chinese (`addressed.toml`), also through the
+disguises that a model can read: hidden characters, tag characters, full-width and look-alike
+letters, words spelled apart, base64. A match means "be careful", not "guilty": people do ask for
+work on prompts and rubrics.
+
+`leaked` recognises the mark of the prompt and the code of the fence, also spelled apart or in
+base64, and any run of words of the instructions. It does not recognise a free translation; for
+that the checks of each stage bound what an answer may hold.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from construction.judging.contracts import Case
+from construction.judging.model.prompt import CHAT_TOKEN, HIDDEN, Prompt
+
+_WORD_START = r"\b"
+_TAGS = re.compile("[\U000e0020-\U000e007e]+")
+_MANY_HIDDEN = 8  # more than a pasted page or a few emoji hold
+_SPELLED = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][ .\-_*·]{1,3}){11}[A-Za-z](?![A-Za-z])")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{24,8000}={0,2}")
+_BLANKS = re.compile(r"\s+")
+_EMOJI_JOINED = re.compile("[\u200d\ufe0e\ufe0f]")
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*\s*|[.!?。！？\s]+")
+_PIECE = 20_000  # characters at each end of a text that are read
+# Cyrillic and Greek letters that look like Latin ones.
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁԛԝһӏьАВЕКМНОРСТХІЈЅαεινορτυχκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxijsdqwhlbABEKMHOPCTXIJSaeivoptuxkABEZHIKMNOPTYX",
+)
+_RUN = 8  # words in a row that nobody writes by chance
+_LEAST = 2 * _RUN - 1  # characters of the shortest such run; every mark is longer
+_WORD = re.compile(r"[a-z0-9]+")
+_ANY_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")  # also as written in URLs
+_MOST = 200_000  # characters of one text
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    folder = files("construction.judging.model")
+    told = tomllib.loads(folder.joinpath("addressed.toml").read_text("utf-8"))
+    english, chinese = (_any_of(told[name]) for name in ("english", "chinese"))
+    return english, chinese
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One pattern for all. Those that begin with a word are tried where words begin only."""
+    words = "|".join(
+        f"(?:{one.removeprefix(_WORD_START)})" for one in patterns if one.startswith(_WORD_START)
+    )
+    others = [f"(?:{one})" for one in patterns if not one.startswith(_WORD_START)]
+    return re.compile("|".join([*([f"{_WORD_START}(?:{words})"] if words else []), *others]), re.M)
+
+
+def addresses_judge(text: str) -> bool:
+    """Whether a text holds words meant for its judge, marks of chat templates, or hidden text."""
+    hidden = HIDDEN.findall(_EMOJI_JOINED.sub("", text))
+    if len(hidden) > _MANY_HIDDEN or CHAT_TOKEN.search(text) or _SPELLED.search(text):
+        return True
+    english, chinese = _patterns()
+    return any(
+        english.search(form)
+        or (not form.isascii() and chinese.search(_BLANKS.sub("", form)) is not None)
+        for form in _forms(text)
+    )
+
+
+def case_addresses_judge(case: Case) -> bool:
+    """The same for all that a judge reads of a case, names of files included."""
+    paths = (fixture.path for fixture in case.candidate.fixtures)
+    hints = (name for item in case.candidate.deliverables for name in item.name_hints)
+    texts = (
+        case.request,
+        *case.background,
+        case.reply,
+        *case.excerpts,
+        *case.excerpts.values(),
+        *(re.sub(r"[_\-.]+", " ", path) for path in (*paths, *hints)),
+    )
+    return any(addresses_judge(text) for text in texts)
+
+
+def unaddressed(case: Case) -> Case:
+    """The case for judges that only count words: without hidden characters and without the
+    paragraphs that speak to the judge, or where nothing else is left, without such sentences.
+    """
+    return case.model_copy(
+        update={
+            "request": _unaddressed(case.request),
+            "background": tuple(_unaddressed(text) for text in case.background),
+        }
+    )
+
+
+def _unaddressed(text: str) -> str:
+    if not addresses_judge(text):
+        return text
+    for parts, joint in ((text.split("\n\n"), "\n\n"), (_SENTENCE.findall(text), "")):
+        left = [part for part in parts if part.strip() and not addresses_judge(part)]
+        if left:
+            return HIDDEN.sub("", joint.join(left))
+    return HIDDEN.sub("", text)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """A text as it is read, and what is tagged or encoded in it."""
+    if len(text) > 2 * _PIECE:
+        text = f"{text[:_PIECE]}\n{text[-_PIECE:]}"
+    yield _plain(text)
+    for tagged in _TAGS.findall(text):
+        yield _plain("".join(chr(ord(char) - 0xE0000) for char in tagged))
+    for run in _BASE64.findall(text):
+        try:
+            decoded = base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8")
+        except (binascii.Error, ValueError):
+            continue
+        yield _plain(decoded)
+
+
+def _plain(text: str) -> str:
+    if not text.isascii():
+        text = HIDDEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LOOKALIKES)
+    lines = text.lower().replace("’", "").replace("'", "").splitlines()
+    return "\n".join(" ".join(line.split()) for line in lines)
+
+
+def leaked(prompt: Prompt, fence: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts repeats the prompt's mark, its words or the fence."""
+    marks = (_packed(prompt.canary), _packed(fence))
+    return any(
+        _repeats(prompt.secret, marks, form)
+        for text in texts
+        if len(text) >= _LEAST or not text.isascii()  # others may grow when they are normalised
+        for form in (text[:_MOST], *_decoded(text[:_MOST]))
+    )
+
+
+def _repeats(secret: str, marks: Sequence[str], text: str) -> bool:
+    words = _words(text)
+    packed = "".join(words)
+    if any(mark in packed or mark[::-1] in packed for mark in marks):
+        return True
+    known = _runs_of(secret)
+    return any(run in known for run in _runs(words))
+
+
+@lru_cache(maxsize=16)
+def _runs_of(secret: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(_runs(_words(secret)))
+
+
+def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return (tuple(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1))
+
+
+def _words(text: str) -> list[str]:
+    if not text.isascii():
+        text = HIDDEN.sub("", unicodedata.normalize("NFKC", text))
+    return _WORD.findall(text.lower())
+
+
+def _packed(mark: str) -> str:
+    return "".join(_WORD.findall(mark.lower()))
+
+
+def _decoded(text: str) -> Iterable[str]:
+    """What runs of base64 in a text say."""
+    for found in _ANY_BASE64.finditer(text):
+        run = found[0].replace("-", "+").replace("_", "/")
+        try:
+            yield base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8", "ignore")
+        except (binascii.Error, ValueError):
+            continue

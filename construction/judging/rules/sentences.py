@@ -1,0 +1,124 @@
+"""What single sentences of a request do: name files, address people, or tell a newcomer nothing."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from construction.judging import lexicon
+from construction.judging.contracts import Case
+from construction.judging.phrases import plain
+from construction.judging.reading import Ask, Reading, read
+from construction.judging.rules.words import phrases, starts, table
+from construction.phrases import has_any
+from construction.sessions.mentions.extensions import BARE_NAMES
+from construction.sessions.mentions.intent import Intent, intent_of
+from construction.sessions.mentions.spans import find_file_spans
+from construction.sessions.mentions.words import FILE
+from construction.sessions.prompts.prompt import WORDS, tail
+
+_WORDS = 20  # a longer sentence says more than that files are coming
+_NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
+_NAME = re.compile(r"\W{0,3}@?([A-Z][a-z]{1,20})(?: [A-Z][a-z]{1,20}){0,2}(?:, [A-Z][a-z]{1,20})?")
+_AFTER_NAME = re.compile(r",|\s?(?:--|—)\s")
+_HAN_NAME = r"[\u4e00-\u9fff]"
+
+
+def is_noise(sentence: Reading) -> bool:
+    """Would nobody miss the sentence? What says in which form an answer is wanted is no noise."""
+    form = plain(sentence.text)
+    if has_any(form, lexicon.FORM_ONLY):
+        return False
+    if sentence.ask is not Ask.QUESTION and has_any(form, phrases("rewriting", "talk")):
+        return sentence.words <= _WORDS and _NAMES.search(sentence.text) is None
+    idle = sentence.chatter or sentence.announces
+    is_marker = _marker().fullmatch(sentence.text) is not None
+    return sentence.ask is Ask.NONE and (idle or is_marker)
+
+
+def is_closing(paragraph: str) -> bool:
+    """Does a paragraph only take leave: thanks, wishes, "let me know"? It answers nobody."""
+    sentences, form = read(paragraph), plain(paragraph)
+    if any(one.leans for one in sentences) or has_any(form, phrases("containment", "context")):
+        return False
+    if all(one.chatter or one.closes for one in sentences):
+        return True
+    thanks = len(sentences) == 1 and has_any(form, starts("containment", "thanks"))
+    return thanks and sentences[0].words <= _WORDS and not _wants(sentences[0])
+
+
+def _wants(sentence: Reading) -> bool:
+    return sentence.demands or sentence.requires
+
+
+@cache
+def _marker() -> re.Pattern[str]:
+    words = "|".join(table("rewriting")["markers"])
+    return re.compile(
+        rf"(?i)(?:{words})\s?[\d一二三四五六七八九十]{{1,2}}\s?(?:个文件)?\s?[:：.。]?"
+    )
+
+
+@cache
+def _chinese_address() -> re.Pattern[str]:
+    words = table("containment")
+    titles, surnames = "|".join(words["titles"]), words["surnames"]
+    return re.compile(
+        rf"\W{{0,3}}(?:@?{_HAN_NAME}{{0,3}}?[A-Za-z]{{0,4}}{_HAN_NAME}{{0,2}}?(?:{titles})(?:[，,。]|您好|你好)"
+        rf"|@?([{surnames}]{_HAN_NAME}{{1,2}}?)(?:[，,]|你好|您好))"
+    )
+
+
+def addresses_somebody(sentence: str) -> bool:
+    """Does a sentence begin by calling a person ("Maya, can you …"), who is not the assistant?"""
+    words = table("containment")
+    chinese = _chinese_address().match(sentence)
+    if chinese is not None:
+        return chinese[1] not in words["not_names_zh"]
+    name = _NAME.match(sentence)
+    if name is None or not _AFTER_NAME.match(sentence, name.end()):
+        return False
+    word = name[1].lower()
+    known = word in words["not_names"] or word in words["agents"] or word.endswith("ly")
+    return not known and word not in lexicon.CHATTER_WORDS and not _is_verb(word)
+
+
+def _is_verb(word: str) -> bool:
+    return word in lexicon.VERBS or word in lexicon.DOUBTFUL_VERBS
+
+
+def is_exchange(case: Case) -> bool:
+    """Was the prompt made of messages between people? Its frame says so."""
+    frames = {line for words in WORDS.values() for line in (words.thread, words.several_people)}
+    return not frames.isdisjoint(case.candidate.prompt.split("\n"))
+
+
+def named_files(text: str) -> tuple[tuple[str, Intent], ...]:
+    """The files that a text names, in order, each with what it says of them."""
+    spans = find_file_spans(text)
+    pieces, position = [], 0
+    for span in spans:
+        pieces += [text[position : span.start], FILE * (span.end - span.start)]
+        position = span.end
+    masked = "".join(pieces) + text[position:]
+    found = []
+    for span in spans:
+        name = re.split(r"[/\\]", span.path)[-1]
+        is_folder = "." not in name and name not in BARE_NAMES
+        intent = intent_of(masked, span.start, span.end, name, is_folder)
+        if not span.doubtful or intent in (Intent.INPUT, Intent.OUTPUT):
+            found.append((span.path, intent))
+    return tuple(found)
+
+
+def missing_files(case: Case) -> tuple[str, ...]:
+    """Files that the request speaks of as being there, and that are not released with it."""
+    there = {tail(fixture.path) for fixture in case.candidate.fixtures}
+    made = {tail(name) for item in case.candidate.deliverables for name in item.name_hints}
+    return tuple(
+        dict.fromkeys(
+            path
+            for path, intent in named_files(case.request)
+            if intent in (Intent.INPUT, Intent.ASSUMED) and tail(path) not in there | made
+        )
+    )

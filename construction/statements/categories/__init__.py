@@ -1,1 +1,0 @@
-"""The six categories that questions are balanced over."""

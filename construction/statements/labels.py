@@ -1,0 +1,290 @@
+"""Japanese line items in English: from the own table, or composed from its parts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from construction.statements.model import LabelMethod, Statement
+from data.errors import ConfigError
+
+LONGEST_LABEL = 120  # characters; no statement has a longer item, and rules run on what is read
+_WHITE = re.compile(r"\s+")
+_TABLE = "labels.tsv"
+
+Table = Mapping[str, Mapping[str, str]]
+# What stands at the end of a label, longest first, and what is made of the rest, {x}.
+SUFFIXES = (
+    ("の増減額(△は減少)", "Increase (decrease) in {x}"),
+    ("の増減額(△は増加)", "Decrease (increase) in {x}"),
+    ("の増減(△は減少)", "Increase (decrease) in {x}"),
+    ("の増減(△は増加)", "Decrease (increase) in {x}"),
+    ("の純増減額(△は減少)", "Net increase (decrease) in {x}"),
+    ("の純増減額(△は増加)", "Net decrease (increase) in {x}"),
+    ("の増加額(△は減少)", "Increase (decrease) in {x}"),
+    ("の減少額(△は増加)", "Decrease (increase) in {x}"),
+    ("売却損益(△は益)", "Loss (gain) on sale of {x}"),
+    ("評価損益(△は益)", "Loss (gain) on valuation of {x}"),
+    ("除却損益(△は益)", "Loss (gain) on retirement of {x}"),
+    ("の純増減額", "Net change in {x}"),
+    ("の増減額", "Change in {x}"),
+    ("の増加額", "Increase in {x}"),
+    ("の減少額", "Decrease in {x}"),
+    ("の取得による支出", "Purchase of {x}"),
+    ("の取得による収入", "Proceeds from acquisition of {x}"),
+    ("の売却による収入", "Proceeds from sale of {x}"),
+    ("の売却による支出", "Payments for sale of {x}"),
+    ("の売却及び償還による収入", "Proceeds from sale and redemption of {x}"),
+    ("の処分による収入", "Proceeds from disposal of {x}"),
+    ("の除却による支出", "Payments for retirement of {x}"),
+    ("の返済による支出", "Repayments of {x}"),
+    ("の償還による支出", "Redemption of {x}"),
+    ("の償還による収入", "Proceeds from redemption of {x}"),
+    ("の発行による収入", "Proceeds from issuance of {x}"),
+    ("の発行による支出", "Payments for issuance of {x}"),
+    ("の払戻による収入", "Proceeds from withdrawal of {x}"),
+    ("の預入による支出", "Payments into {x}"),
+    ("の差入による支出", "Payments of {x}"),
+    ("の回収による収入", "Proceeds from collection of {x}"),
+    ("による支出", "Payments for {x}"),
+    ("による収入", "Proceeds from {x}"),
+    ("の支払額", "{x} paid"),
+    ("の受取額", "{x} received"),
+    ("の還付額", "{x} refunded"),
+    ("の期首残高", "{x} at beginning of period"),
+    ("の期末残高", "{x} at end of period"),
+    ("に係る換算差額", "Effect of exchange rate changes on {x}"),
+    ("売却益", "Gain on sale of {x}"),
+    ("売却損", "Loss on sale of {x}"),
+    ("売却損益", "Gain (loss) on sale of {x}"),
+    ("除売却損", "Loss on sale and retirement of {x}"),
+    ("除却損", "Loss on retirement of {x}"),
+    ("処分益", "Gain on disposal of {x}"),
+    ("処分損", "Loss on disposal of {x}"),
+    ("評価益", "Gain on valuation of {x}"),
+    ("評価損", "Loss on valuation of {x}"),
+    ("評価損益", "Gain (loss) on valuation of {x}"),
+    ("償還益", "Gain on redemption of {x}"),
+    ("償還損", "Loss on redemption of {x}"),
+    ("引当金繰入額", "Provision for {x} charged to income"),
+    ("引当金戻入額", "Reversal of provision for {x}"),
+    ("引当金", "Provision for {x}"),
+    ("償却額", "Amortization of {x}"),
+    ("合計", "Total {x}"),
+    ("(純額)", "{x}, net"),
+    ("(IFRS)", "{x} (IFRS)"),
+    ("(△)", "{x}"),
+    ("(△は減少)", "{x}"),
+    ("(△は損失)", "{x}"),
+)
+PREFIXES = (
+    ("潜在株式調整後1株当たり", "Diluted {x} per share"),
+    ("1株当たり", "{x} per share"),
+    ("1年内返済予定の", "Current portion of {x}"),
+    ("1年内回収予定の", "Current portion of {x}"),
+    ("1年内償還予定の", "Current portion of {x}"),
+    ("その他の", "Other {x}"),
+    ("その他", "Other {x}"),
+    ("短期", "Short-term {x}"),
+    ("長期", "Long-term {x}"),
+    ("連結子会社の", "{x} of consolidated subsidiaries"),
+    ("親会社株主に係る", "{x} attributable to owners of parent"),
+    ("非支配株主に係る", "{x} attributable to non-controlling interests"),
+    ("関係会社", "{x} of subsidiaries and associates"),
+    ("期末", "{x} at end of period"),
+    ("期首", "{x} at beginning of period"),
+)
+# What joins two parts of one rank. A section follows its item: X、Y is X of section Y.
+_JOINTS = (("及び", " and "), ("並びに", " and "))
+_PROFIT = re.compile(r"\b([Pp]rofit|[Gg]ains?|[Ee]arnings)\b")
+_BRACKETS = re.compile(r"([^()]+)\(([^()]+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The English text of a label, or None; `exact` if the table holds the label as a whole."""
+
+    text: str | None
+    method: LabelMethod
+    exact: bool = False
+
+
+def fold(label: str) -> str:
+    """The label in one way of writing: half-width brackets and digits, no spaces."""
+    return _WHITE.sub("", unicodedata.normalize("NFKC", label))
+
+
+def translate(label: str, statement: Statement | None = None) -> Translation:
+    """The English label of a Japanese line item; `statement` settles what depends on it.
+
+    A label without Japanese letters is returned as it is. The text is ASCII: where a part of
+    the label is unknown, the label is untranslated, never half translated.
+    """
+    if label.isascii() and label.strip():
+        return Translation(label.strip(), LabelMethod.REPORTED, exact=True)
+    if len(label) > LONGEST_LABEL:
+        return Translation(None, LabelMethod.UNTRANSLATED)
+    return _translated(fold(label), statement)
+
+
+@cache
+def default_table() -> Table:
+    """The table of this package."""
+    return load_table(Path(__file__).with_name(_TABLE))
+
+
+def load_table(path: Path) -> Table:
+    """Read a table: folded label -> statement (or "" for any) -> English text.
+
+    Lines are tab separated: label, English, and optionally the statement; `#` starts a remark.
+    Raises ConfigError for a line that does not fit and for a label told twice.
+    """
+    table: dict[str, dict[str, str]] = {}
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        key, english, statement = _row(path, number, line)
+        told = table.setdefault(key, {})
+        if statement in told:
+            raise ConfigError(f"{path}:{number}: this label has a line already. Remove one.")
+        told[statement] = english
+    return table
+
+
+def _row(path: Path, number: int, line: str) -> tuple[str, str, str]:
+    parts = line.split("\t")
+    statement = parts[2] if len(parts) == 3 else ""
+    fits = len(parts) in (2, 3) and statement in ("", *Statement)
+    if not fits or not parts[1].strip() or not parts[1].isascii():
+        raise ConfigError(
+            f"{path}:{number}: found {len(parts)} columns; expected a label, its English text in "
+            "ASCII and, if the text is for one statement only, the name of that statement."
+        )
+    return fold(parts[0]), parts[1].strip(), statement
+
+
+@cache
+def _known(statement: Statement | None) -> Mapping[str, str]:
+    """What each label means in a statement: its own text, that for any, or the first told."""
+    name = "" if statement is None else str(statement)
+    return {
+        key: told.get(name) or told.get("") or next(iter(told.values()))
+        for key, told in default_table().items()
+    }
+
+
+def _translated(key: str, statement: Statement | None) -> Translation:
+    known = _known(statement)
+    if key in known:
+        return Translation(known[key], LabelMethod.TABLE, exact=True)
+    text = compose(key, known)
+    if text is None or not text.isascii():
+        return Translation(None, LabelMethod.UNTRANSLATED)
+    return Translation(text, LabelMethod.TABLE)
+
+
+def compose(key: str, known: Mapping[str, str]) -> str | None:
+    """The English of a folded label made of parts in `known` (folded -> English), else None."""
+    return _Composer(known).text(key)
+
+
+def lowered(text: str) -> str:
+    """The text inside a phrase: no leading "Total", a small initial unless it is an acronym's."""
+    text = text.removeprefix("Total ")
+    return text[0].lower() + text[1:] if text[1:2].islower() else text
+
+
+class _Composer:
+    """The parts of one label, each composed once."""
+
+    def __init__(self, known: Mapping[str, str]) -> None:
+        self.known = known
+        self.memory: dict[str, str | None] = {}
+
+    def text(self, key: str) -> str | None:
+        if key in self.known:
+            return self.known[key]
+        if key not in self.memory:
+            self.memory[key] = None  # a part never contains itself
+            self.memory[key] = self._by_rules(key) if key else None
+        return self.memory[key]
+
+    def _by_rules(self, key: str) -> str | None:
+        # Rules from the outermost part inwards: a section holds the whole item before it.
+        return (
+            self._section(key)
+            or self._either(key)
+            or self._affixed(key, self.text)
+            or self._joined(key)
+            or self._bracketed(key)
+        )
+
+    def _section(self, key: str) -> str | None:
+        """`X、Y`: the item and its sections; an item may have commas of its own."""
+        parts = key.split("、")
+        told: list[str] = []
+        at = 0
+        while at < len(parts):
+            ends = range(len(parts), at, -1)
+            pieces = ((end, self._piece(parts[at:end])) for end in ends)
+            end, text = next(((end, text) for end, text in pieces if text), (0, ""))
+            if not text:
+                return None
+            told.append(text)
+            at = end
+        if len(parts) == 1 or not told:
+            return None
+        item, *sections = told
+        return f"{item} ({', '.join(map(lowered, sections))})" if sections else item
+
+    def _piece(self, parts: Sequence[str]) -> str | None:
+        """One item or section; one with commas must be in the table, but for one affix."""
+        key = "、".join(parts)
+        return self.text(key) if len(parts) == 1 else self._affixed(key, self.known.get)
+
+    def _either(self, key: str) -> str | None:
+        """`A又はB`; a profit or the loss of the same kind is told as one: profit (loss)."""
+        left, word, right = key.partition("又は")
+        bare = right.removesuffix("(△)")
+        first, second = self.text(left), self.text(bare)
+        if not word or first is None or second is None:
+            return None
+        if bare in (left.replace("利益", "損失"), left.replace("益", "損")) and bare != left:
+            return _PROFIT.sub(r"\1 (loss)", first, count=1)
+        return f"{first} or {lowered(second)}"
+
+    def _affixed(self, key: str, stem: Callable[[str], str | None]) -> str | None:
+        """`stem` gives the English of what is left without the affix."""
+        if part := self.known.get(key):
+            return part
+        for suffix, template in SUFFIXES:
+            if key.endswith(suffix) and (part := stem(key.removesuffix(suffix))):
+                return _filled(template, part)
+        for prefix, template in PREFIXES:
+            if key.startswith(prefix) and (part := stem(key.removeprefix(prefix))):
+                return _filled(template, part)
+        return None
+
+    def _joined(self, key: str) -> str | None:
+        for joint, english in _JOINTS:
+            left, word, right = key.partition(joint)
+            first, second = self.text(left), self.text(right)
+            if word and first is not None and second is not None:
+                return f"{first}{english}{lowered(second)}"
+        return None
+
+    def _bracketed(self, key: str) -> str | None:
+        """`X(Y)` where both are known."""
+        found = _BRACKETS.fullmatch(key)
+        if found is None:
+            return None
+        outer, inner = self.text(found[1]), self.text(found[2])
+        return f"{outer} ({lowered(inner)})" if outer and inner else None
+
+
+def _filled(template: str, part: str) -> str:
+    return template.format(x=part if template.startswith("{x}") else lowered(part))

@@ -1,1 +1,0 @@
-"""Own English labels for the line items of Japanese statements."""

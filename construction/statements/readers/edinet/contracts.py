@@ -1,0 +1,82 @@
+"""The EDINET reader's settings (part of the recipe), and the reasons for what it does not take."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from data.contracts import Disclosure, LedgerRow, Outcome, StageConfig
+
+EdinetCode = Annotated[str, Field(pattern=r"^[EG][0-9]{5}$")]
+STAGE = "edinet.read"
+
+
+class EdinetConfig(StageConfig):
+    """`us_traded`: EDINET codes of the companies with shares or depositary receipts traded on a
+    US exchange; EDINET does not tell, so that without this list no company counts as US.
+    `max_line_bytes` and `max_inflated_bytes` (per file) bound what is read.
+    """
+
+    source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "edinet"
+    disclosure: Disclosure = Disclosure.PUBLIC
+    us_traded: tuple[EdinetCode, ...] = ()
+    max_line_bytes: Annotated[int, Field(ge=1)] = 64 << 20
+    max_inflated_bytes: Annotated[int, Field(ge=1)] = 16 << 30
+    max_code_list_bytes: Annotated[int, Field(ge=1)] = 64 << 20
+
+
+class Reason(StrEnum):
+    FILE_TOO_LARGE = "file.too_large"
+    FILE_BROKEN = "file.broken"
+    FILE_NO_CODE_LIST = "file.no_code_list"
+
+    LINE_TOO_LONG = "line.too_long"
+    LINE_NOT_JSON = "line.not_json"
+    LINE_NOT_COMPANY = "line.not_company"
+
+    FILING_NOT_OBJECT = "filing.not_object"
+    FILING_FIELD = "filing.field"
+    FILING_REPEATED = "filing.repeated"
+    FILING_UNKNOWN_KIND = "filing.unknown_kind"
+    FILING_PERIOD = "filing.period"  # ends after the filing, or before it starts
+    FILING_EMPTY = "filing.empty"
+
+    VALUE_MISSING = "value.missing"
+    VALUE_NOT_A_NUMBER = "value.not_a_number"
+    VALUE_LABEL = "value.label"
+    VALUE_REPEATED_LABEL = "value.repeated_label"
+    VALUE_SUMMARY_SAME = "value.summary_same"  # the statement says the same
+    VALUE_SUMMARY_DIFFERS = "value.summary_differs"  # may be parent-only
+    VALUE_SUMMARY_ALONE = "value.summary_alone"  # the filing has no such statement: as above
+    VALUE_PERIOD_IRREGULAR = "value.period_irregular"  # not 3, 6, 9 or 12 months
+    VALUE_PERIOD_UNCLEAR = "value.period_unclear"  # the quarter, or the year to date?
+
+    POINT_RESTATED = "point.restated"
+    POINT_FILED_AGAIN = "point.filed_again"
+
+
+def lost(
+    unit: str,
+    item_id: str,
+    outcome: Outcome,
+    reason: Reason,
+    place: tuple[str, int],
+    found: str,
+    expected: str,
+) -> LedgerRow:
+    """The row of a file, line or filing that was not taken; `place`: file and line."""
+    return LedgerRow(
+        STAGE,
+        unit,
+        item_id,
+        outcome,
+        reason=str(reason),
+        evidence={
+            "source_path": place[0],
+            "line": place[1],
+            "found": found,
+            "expected": expected,
+        },
+    )

@@ -1,0 +1,77 @@
+"""The SEC reader's settings (part of the recipe), and the reasons for what it does not take."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from data.contracts import Disclosure, StageConfig
+
+Positive = Annotated[int, Field(ge=1)]
+STAGE = "sec.read"
+
+
+class SecConfig(StageConfig):
+    """Settings of the SEC reader.
+
+    A table may inflate to `max_table_bytes`, and past `free_inflated_bytes` only to
+    `max_inflation_ratio` times its compressed size. Of the broken lines of a file
+    `max_listed_lines` get a ledger row each, the others one row together.
+
+    `segment_axes` and `equity_axes` are parts of axis names, in lower case: a fact with such an
+    axis belongs to the segments, or to the statement of equity.
+    """
+
+    source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "sec"
+    disclosure: Disclosure = Disclosure.PUBLIC
+    max_table_bytes: Positive = 2 << 30
+    max_table_rows: Positive = 50_000_000
+    free_inflated_bytes: Positive = 64 << 20
+    max_inflation_ratio: Positive = 100
+    max_members: Positive = 1_000
+    max_listed_lines: Positive = 1_000
+    segment_axes: tuple[str, ...] = (
+        "segment",
+        "sector",
+        "geograph",
+        "country",
+        "region",
+        "product",
+        "customer",
+    )
+    equity_axes: tuple[str, ...] = ("equitycomponents", "partnercapital", "partnertype")
+
+
+class SecReason(StrEnum):
+    # files
+    NOT_A_TABLE = "sec.not_a_table"
+    MISSING_TABLE = "sec.missing_table"
+    SECOND_TABLE = "sec.second_table"
+    PATH_ESCAPE = "sec.path_escape"
+    TOO_LARGE = "sec.too_large"
+    UNREADABLE = "sec.unreadable"
+    NO_COLUMNS = "sec.no_columns"
+
+    # lines
+    COLUMN_COUNT = "sec.column_count"
+
+    # filings
+    BAD_FILING = "sec.bad_filing"
+    DUPLICATE_FILING = "sec.duplicate_filing"
+    SUPERSEDED = "sec.superseded"  # amended later: its values are history at most
+
+    # rows and facts
+    UNKNOWN_FILING = "sec.unknown_filing"
+    BAD_ROW = "sec.bad_row"
+    NO_VALUE = "sec.no_value"
+    BAD_VALUE = "sec.bad_value"
+    BAD_PERIOD = "sec.bad_period"
+    COREG = "sec.coreg"  # figures of another registrant in a joint filing
+    UNIT_UNKNOWN = "sec.unit_unknown"
+    UNIT_MISMATCH = "sec.unit_mismatch"  # the unit contradicts the data type of the tag
+    DUPLICATE = "sec.duplicate"
+    CONFLICT = "sec.conflict"  # one filing gives several values for one thing
+    RESTATED = "sec.restated"  # a later filing gives another value: in the history
+    FILED_AGAIN = "sec.filed_again"  # a later filing gives the same value

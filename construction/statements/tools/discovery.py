@@ -1,0 +1,226 @@
+"""The two discovery tools: companies that match a query, and series of one company."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from construction.statements.model import SEPARATOR
+from construction.statements.tools.database import Database, Record
+from construction.statements.tools.matching import (
+    Scores,
+    closeness,
+    core,
+    fold,
+    fold_concept,
+    similarity,
+)
+from construction.statements.tools.results import (
+    Companies,
+    CompanyHit,
+    LookupLimits,
+    Refusal,
+    SeriesHit,
+    SeriesList,
+    fiscal_text,
+)
+
+_CUTOFF = 60.0
+_BY_ID, _BY_NAME = 100.0, 99.9  # a ticker or id always stands before a name
+_CORE = 0.9  # weight of the name without its legal form; the rest is the name as a whole
+_DROP = 60.0
+_EXACT = 100.0
+
+
+def discover_companies(
+    database: Database,
+    query: str,
+    country: str | None = None,
+    limit: int = 10,
+    limits: LookupLimits | None = None,
+) -> Companies | Refusal:
+    """Companies by ticker, id or name, best first; exact tickers and ids before names.
+
+    `country` keeps headquarters of one ISO 3166 alpha-2 code. Refused: a query without a letter
+    or digit or longer than the limit, an unknown country, a limit out of range.
+    """
+    limits = limits or LookupLimits()
+    if not 1 <= limit <= limits.companies:
+        return Refusal(f"limit must be 1 to {limits.companies}.")
+    refused = unreadable(query, limits)
+    if refused:
+        return refused
+    known = sorted({record["country"] for record in database.companies if record["country"]})
+    wanted = country.strip().upper() if country else None
+    if wanted and wanted not in known:
+        return Refusal(f"No company has its headquarters there. Known countries: {_listed(known)}.")
+    scores = company_scores(database, query)
+    kept = [
+        place
+        for place in np.flatnonzero(scores >= _CUTOFF).tolist()
+        if wanted is None or database.companies[place]["country"] == wanted
+    ]
+    kept.sort(key=lambda place: (-scores[place], place))
+    hits = tuple(_company_hit(database.companies[i], float(scores[i])) for i in kept[:limit])
+    note = None if hits else _note(nearest_companies(database, query, limits.suggestions))
+    return Companies(hits, len(kept), note)
+
+
+def company_scores(database: Database, query: str) -> Scores:
+    """0 to 100 for every company, in order of id."""
+    scores = np.zeros(len(database.companies))
+    bare = similarity(core(query), [key.core for key in database.names])
+    full = closeness(fold(query), [key.folded for key in database.names])
+    blended = (_CORE * bare + (1 - _CORE) * full).round(1)
+    np.maximum.at(scores, [key.owner for key in database.names], np.minimum(blended, _BY_NAME))
+    for place in database.exact.get(fold(query), ()):
+        scores[place] = _BY_ID
+    return scores
+
+
+def nearest_companies(database: Database, query: str, limit: int) -> tuple[str, ...]:
+    """The nearest companies by name or id as `id (name)`, however far they are."""
+    ids = [fold(record["company_id"]) for record in database.companies]
+    scores = np.maximum(company_scores(database, query), similarity(fold(query), ids))
+    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+    chosen = (database.companies[place] for place in order[:limit])
+    return tuple(f"{record['company_id']} ({record['name']})" for record in chosen)
+
+
+def unreadable(query: str, limits: LookupLimits) -> Refusal | None:
+    """A refusal of a query that is too long or says nothing."""
+    if len(query) <= limits.query_chars and fold(query):
+        return None
+    return Refusal(
+        f"query must have 1 to {limits.query_chars} characters, letters or digits in it."
+    )
+
+
+def _company_hit(record: Record, score: float) -> CompanyHit:
+    fields = [name for name in CompanyHit.__dataclass_fields__ if name != "score"]
+    return CompanyHit(**{name: record[name] for name in fields}, score=score)
+
+
+def _note(near: tuple[str, ...]) -> str:
+    return f"Nothing fits. Nearest: {'; '.join(near)}." if near else "There are no companies."
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def discover_company_series(
+    database: Database,
+    company_id: str,
+    query: str | None = None,
+    category: str | None = None,
+    limit: int = 50,
+    limits: LookupLimits | None = None,
+) -> SeriesList | Refusal:
+    """Series of a company by name, label or tag, best first; all of them without a query.
+
+    `category` keeps one of the categories. Refused: an unknown company or category (with what
+    is near), a query that is too long or says nothing, a limit out of range.
+    """
+    limits = limits or LookupLimits()
+    if not 1 <= limit <= limits.series:
+        return Refusal(f"limit must be 1 to {limits.series}.")
+    refused = unknown_company(database, company_id, limits)
+    if refused is None and query is not None:
+        refused = unreadable(query, limits)
+    if refused:
+        return refused
+    series = database.series_of(company_id)
+    if category is not None:
+        known = sorted(series["category"].drop_nulls().unique())
+        fitting = [name for name in known if fold(name) == fold(category)]
+        if not fitting:
+            return Refusal(f"This company has no such category. It has: {', '.join(known) or '-'}.")
+        series = series.filter(pl.col("category") == fitting[0])
+    return _found(database, company_id, series.to_dicts(), query, limit, limits)
+
+
+def unknown_company(database: Database, company_id: str, limits: LookupLimits) -> Refusal | None:
+    """A refusal with the nearest ids if there is no such company."""
+    if database.company(company_id) is not None:
+        return None
+    if len(company_id) > limits.query_chars or not fold(company_id):
+        return Refusal("No such company_id. Call discover_companies to find it.")
+    near = nearest_companies(database, company_id, limits.suggestions)
+    return Refusal("No such company_id. Call discover_companies to find it.", near)
+
+
+def local_label(record: Record) -> str:
+    """The last component of the name as filed; empty if the filing is in English."""
+    return str(record["name_local"] or "").split(SEPARATOR)[-1]
+
+
+def series_scores(series: Sequence[Record], query: str) -> Scores:
+    """0 to 100 for each series: its full name, its label, that as filed, or its tag."""
+    folded = fold(query)
+    forms = (
+        [fold(record["name"]) for record in series],
+        [fold(record["label"]) for record in series],
+        [fold(local_label(record)) for record in series],
+        [fold_concept(record["concept"]) for record in series],
+    )
+    scores = np.maximum.reduce([similarity(folded, form) for form in forms])
+    exact = [query in (record["series_id"], record["name"]) for record in series]
+    best: Scores = np.where(exact, _EXACT, np.minimum(scores, _EXACT - 0.1))
+    return best
+
+
+def _found(
+    database: Database,
+    company_id: str,
+    series: Sequence[Record],
+    query: str | None,
+    limit: int,
+    limits: LookupLimits,
+) -> SeriesList:
+    scores = None if query is None else series_scores(series, query)
+    order = list(range(len(series)))
+    kept, note = order, None
+    if scores is not None:
+        order.sort(key=lambda place: (-scores[place], place))
+        kept = [place for place in order if scores[place] >= _DROP]
+        near = [str(series[place]["name"]) for place in order[: limits.suggestions]]
+        note = None if kept else f"Nothing fits. Nearest: {'; '.join(near) or 'none'}."
+    spans = _spans(database.points_of(company_id))
+    hits = tuple(
+        _series_hit(series[place], spans, None if scores is None else float(scores[place]))
+        for place in kept[:limit]
+    )
+    return SeriesList(company_id, hits, len(kept), note)
+
+
+def _spans(points: pl.DataFrame) -> Mapping[str, Record]:
+    """What each series of a company has: number of values, lengths, oldest and newest period."""
+    grouped = points.group_by("series_id", maintain_order=True).agg(
+        pl.len().alias("n"),
+        pl.col("period_type").unique().sort().alias("types"),
+        pl.struct("fiscal_year", "fiscal_period").first().alias("newest"),
+        pl.struct("fiscal_year", "fiscal_period").last().alias("oldest"),
+    )
+    return {record["series_id"]: record for record in grouped.iter_rows(named=True)}
+
+
+def _series_hit(record: Record, spans: Mapping[str, Record], score: float | None) -> SeriesHit:
+    span: Mapping[str, Any] = spans.get(record["series_id"], {})
+    return SeriesHit(
+        series_id=record["series_id"],
+        name=record["name"],
+        name_local=record["name_local"],
+        statement=record["statement"],
+        category=record["category"],
+        unit=record["unit"],
+        dimensions=record["dimensions"],
+        values=span.get("n", 0),
+        period_types=tuple(kind for kind in span.get("types", ()) if kind is not None),
+        first_period=fiscal_text(span.get("oldest")),
+        last_period=fiscal_text(span.get("newest")),
+        score=score,
+    )
