@@ -11,9 +11,10 @@ from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.candidates import package_survivors
 from construction.sessions.packaging.package import Identity
-from construction.sessions.packaging.survivors import drop_copies, read_survivors, unpack_fixtures
+from data.survivors import read_survivors, unpack_fixtures
+from construction.sessions.packaging.copies import drop_copies
 from construction.sessions.scan import scan, shards
-from construction.sessions.shard import ShardJob, process_shard
+from construction.sessions.shard import (ShardJob, process_shard)
 from data.contracts import Disclosure
 from data.demo import generate
 from flows.judging_stages import with_excerpts, write_cases

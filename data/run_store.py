@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from data.atomic import private_dir, replacing_dir
-from data.errors import BenchmintError, guarded
 from data.canonical import digest
+from data.errors import BenchmintError, guarded
 from data.metrics import TIMINGS, write_timing
 from data.stage_key import FILE as KEY_FILE
 from data.stage_key import StageKey, stage_key, write_key

@@ -12,18 +12,18 @@ import polars as pl
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
-from construction.sessions.packaging.survivors import Survivor, read_survivors
+from data.survivors import Survivor, read_survivors
 from data.canonical import canonical_json
 from data.contracts import Candidate, Outcome, StageKind
 from data.ledger import deciding, gated_row
-from data.payload import dump_instance
+from data.survivors import dump_instance
 from data.pool import Pool
 from data.run_store import StageOutput
 from data.stage_tables import write_stage_tables
 from anonymization.leaks.leak_targets import Guarded, digest_of, sought_in
 from anonymization.leaks.candidate_leaks import STAGE as CHECK
 from anonymization.leaks.candidate_leaks import judge, leaks_of, places
-from flows.mask_shard import STAGE, MaskJob, mask_shard
+from anonymization.session_masking import STAGE, MaskJob, mask_shard
 from anonymization.masking_recipe import MaskingRecipe, with_approvals
 from flows.prefect_adapter import stage
 from flows.run import Run

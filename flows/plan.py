@@ -30,7 +30,7 @@ from flows.anonymize_tables import anonymize_tables
 from flows.judging_stages import LABELS
 from flows.lanes import LanePool, joined
 from anonymization.leaks.candidate_leaks import STAGE as CHECK
-from flows.mask_shard import STAGE as MASK
+from anonymization.session_masking import STAGE as MASK
 from flows.plan_aside import aside
 from flows.plan_reasons import reason
 from flows.prefect_adapter import without_prefect

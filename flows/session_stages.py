@@ -17,19 +17,16 @@ from construction.sessions.network.reach import judge_reach, urls_of
 from construction.sessions.packaging.candidates import STAGE as PACKAGE
 from construction.sessions.packaging.candidates import package_survivors
 from construction.sessions.packaging.package import Identity
-from construction.sessions.packaging.survivors import (
-    Survivor,
-    drop_copies,
-    read_survivors,
-    unpack_fixtures,
-)
+from data.survivors import Survivor, read_survivors, unpack_fixtures
+from construction.sessions.packaging.copies import drop_copies
 from construction.sessions.scan import ScannedFile, files_below, scan, shards
-from construction.sessions.shard import FIXTURES, ShardJob, process_shard
+from construction.sessions.shard import (ShardJob, process_shard)
+from data.survivors import FIXTURES
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
 from data.contracts import LedgerRow, StageKind
 from data.errors import ConfigError
-from data.payload import dump_instance
+from data.survivors import dump_instance
 from data.pool import Pool, read_pool, write_pool
 from data.run_store import StageOutput
 from data.schemas import FILES

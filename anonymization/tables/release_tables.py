@@ -38,11 +38,6 @@ from data.tables import write_frame
 ANONYMIZE = "anonymize-tables"
 RELEASED, MEASURED, REPORT = "released", "measured.json", "report.json"
 IDENTIFIERS = "originals.json"
-    "released",
-    "measured.json",
-    "report.json",
-    "originals.json",
-)
 MEASUREMENTS = TypeAdapter(tuple[MeasuredTable, ...])
 _LARGE = 5_000  # rows from which settings are tried in several processes
 _LABELLED = (ColumnRole.QUASI_IDENTIFIER, ColumnRole.CONSTANT, ColumnRole.UNIT)

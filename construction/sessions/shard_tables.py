@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from data.canonical import canonical_json, keyed_digest
 from data.contracts import (
     Fixture,
@@ -24,8 +22,8 @@ from data.contracts import (
     Verdict,
 )
 from data.ledger import tally_outcomes
-from data.payload import dump_instance
 from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
+from data.survivors import SURVIVORS, survivor_values
 from data.tables import (
     LEDGER,
     LINEAGE,
@@ -43,14 +41,6 @@ _USER, _HUMAN = Role.USER, Origin.HUMAN  # looking a member up costs more than c
 Row = tuple[Any, ...]
 
 # What later stages need of an instance that passed the local gates. Private: holds text.
-SURVIVORS = {
-    "instance_id": pl.String,
-    "fingerprint": pl.String,
-    "source_path": pl.String,
-    "payload": pl.String,
-    "fixtures": pl.String,
-}
-
 # In which order the units of a shard are told in the funnel, and what kind of stage each is.
 _STAGES = (
     ("read", StageKind.DERIVE, "file"),
@@ -231,14 +221,3 @@ class ShardTables:
     def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
         told = self._outcomes[unit]
         return tally_records(tally_outcomes(stage, kind, unit, self._entered[unit], told))
-
-
-def survivor_values(instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> Row:
-    """A row of SURVIVORS."""
-    return (
-        instance.instance_id,
-        instance.fingerprint,
-        instance.source_path,
-        dump_instance(instance),
-        canonical_json(fixtures).decode(),
-    )

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from anonymization.leaks.candidate_leaks import guard_release, judge, leaks_of
 from anonymization.leaks.contracts import LeakConfig
+from anonymization.leaks.leak_targets import Guarded, read_tripwires
 from anonymization.text.contracts import EntityType
 from anonymization.text.vault.contracts import Entry
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.errors import InputError, ReleaseError
 from data.snapshot import write_snapshot
-from anonymization.leaks.leak_targets import Guarded, read_tripwires
-from anonymization.leaks.candidate_leaks import guard_release, judge, leaks_of
 from tests.data.snapshot.sample import release
 
 CONFIG = LeakConfig()

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from construction.sessions.gates import network
 from construction.sessions.gates.network import NetworkConfig, ProbeResult
 from construction.sessions.network.captures import frozen_fixture
-from construction.sessions.packaging.survivors import Survivor
 from construction.sessions.prompts.prompt import with_page_paths
 from data.contracts import Fixture, LedgerRow, Verdict
 from data.ledger import deciding, gated_row
+from data.survivors import Survivor
 
 STAGE = "network"
 

@@ -10,9 +10,9 @@ from construction.judging.contracts import Case
 from construction.judging.preflight import PreflightConfig
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.packaging.package import Identity, Packaged, package
-from construction.sessions.packaging.survivors import Survivor
 from data.contracts import LedgerRow, LineageRow, TaskInstance, Verdict
 from data.ledger import deciding, gated_row
+from data.survivors import Survivor
 
 STAGE = "package"
 

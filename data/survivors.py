@@ -1,22 +1,42 @@
-"""Instances that passed the local gates, as the later stages of the lane read them."""
+"""Task instances that are still in the lane, as its stages hand them on: private originals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import orjson
 import polars as pl
 from pydantic import TypeAdapter
 
-from construction.sessions.fixtures.store import unpack
-from construction.sessions.shard import FIXTURES
-from construction.sessions.shard_tables import SURVIVORS, survivor_values
-from data.contracts import Attachment, Fixture, LedgerRow, Outcome, Scalar, TaskInstance, UserTurn
-from data.payload import load_instance
-from data.tables import write_rows
+from data.canonical import canonical_json
+from data.content_store import unpack
+from data.contracts import Attachment, Fixture, Scalar, TaskInstance, UserTurn
+from data.tables import Schema, write_rows
 
+FIXTURES = "fixtures"  # the content store beside the table
+SURVIVORS: Schema = {
+    "instance_id": pl.String,
+    "fingerprint": pl.String,
+    "source_path": pl.String,
+    "payload": pl.String,
+    "fixtures": pl.String,
+}
+_FILE = "survivors.parquet"
 _FIXTURES = TypeAdapter(tuple[Fixture, ...])
+_INSTANCE = TypeAdapter(TaskInstance)
+
+
+def dump_instance(instance: TaskInstance) -> str:
+    """An instance as JSON text."""
+    return orjson.dumps(instance).decode()
+
+
+def load_instance(payload: str) -> TaskInstance:
+    """The instance that `dump_instance` wrote."""
+    return _INSTANCE.validate_json(payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +65,11 @@ def write_survivors(out: Path, survivors: Sequence[Survivor]) -> None:
         survivor_values(survivor.instance, survivor.fixtures)
         for survivor in sorted(survivors, key=lambda survivor: survivor.instance.instance_id)
     ]
-    write_rows(out / "survivors.parquet", rows, SURVIVORS)
+    write_rows(out / _FILE, rows, SURVIVORS)
 
 
 def _read(shard: Path) -> Iterator[Survivor]:
-    for row in pl.read_parquet(shard / "survivors.parquet").iter_rows(named=True):
+    for row in pl.read_parquet(shard / _FILE).iter_rows(named=True):
         fixtures = _FIXTURES.validate_json(row["fixtures"])
         yield Survivor(load_instance(row["payload"]), fixtures, shard / FIXTURES)
 
@@ -57,40 +77,25 @@ def _read(shard: Path) -> Iterator[Survivor]:
 def unpack_fixtures(survivors: Sequence[Survivor], wanted: set[str], target: Path) -> None:
     """Write each content that is wanted once, as `<target>/<sha256>`."""
     stores: dict[Path, list[str]] = {}
-    left = set(wanted)
+    remaining = set(wanted)
     for survivor in survivors:
         for item in survivor.fixtures:
-            if item.sha256 in left:
-                left.discard(item.sha256)
+            if item.sha256 in remaining:
+                remaining.discard(item.sha256)
                 stores.setdefault(survivor.store, []).append(item.sha256)
     for store, digests in stores.items():
         unpack(store, digests, target)
 
 
-def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[LedgerRow]]:
-    """Of instances with the same words in several files, keep the one of the first path.
-
-    Resumed sessions replay their beginning, and backups repeat whole files.
-    """
-    first: dict[str, str] = {}
-    rows: dict[str, LedgerRow] = {}
-    kept: list[Survivor] = []
-    by_path = sorted(survivors, key=lambda s: (s.instance.source_path, s.instance.instance_id))
-    for survivor in by_path:
-        instance = survivor.instance
-        original = first.setdefault(instance.fingerprint, instance.instance_id)
-        outcome, reason = Outcome.KEPT, None
-        evidence = survivor.evidence
-        if original == instance.instance_id:
-            kept.append(survivor)
-        else:
-            outcome, reason = Outcome.REJECTED, "instance.duplicate"
-            evidence = evidence | {"copy_of": original}
-        rows[instance.instance_id] = LedgerRow(
-            "distinct", "instance", instance.instance_id, outcome, reason=reason, evidence=evidence
-        )
-    kept.sort(key=lambda survivor: survivor.instance.instance_id)
-    return kept, [rows[name] for name in sorted(rows)]
+def survivor_values(instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> tuple[Any, ...]:
+    """A row of SURVIVORS."""
+    return (
+        instance.instance_id,
+        instance.fingerprint,
+        instance.source_path,
+        dump_instance(instance),
+        canonical_json(fixtures).decode(),
+    )
 
 
 def with_texts(instance: TaskInstance, change: Callable[[str], str]) -> TaskInstance:
