@@ -10,13 +10,13 @@ from construction.judging.preflight import PreflightConfig
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.candidates import package_survivors
-from construction.sessions.packaging.package import Identity
-from data.survivors import read_survivors, unpack_fixtures
 from construction.sessions.packaging.copies import drop_copies
+from construction.sessions.packaging.package import Identity
 from construction.sessions.scan import scan, shards
-from construction.sessions.shard import (ShardJob, process_shard)
+from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure
 from data.demo import generate
+from data.survivors import read_survivors, unpack_fixtures
 from flows.judging_stages import with_excerpts, write_cases
 
 _VERSIONS = 10

@@ -35,7 +35,7 @@ def ours(corpus: Path, workers: int) -> tuple[int, int]:
     """Run the lane over a corpus; returns the bytes of the logs read, and the peak of a worker."""
     from construction.sessions.local_gates import LocalGatesConfig
     from construction.sessions.scan import scan, shards
-    from construction.sessions.shard import (ShardJob)
+    from construction.sessions.shard import ShardJob
     from data.sharding import map_shards
 
     files = scan([corpus / "sessions"])
@@ -52,7 +52,7 @@ def ours(corpus: Path, workers: int) -> tuple[int, int]:
 
 def _shard(job: tuple[Any, Path]) -> int:
     """Write a shard as a stage does; returns the peak memory of this process."""
-    from construction.sessions.shard import (process_shard)
+    from construction.sessions.shard import process_shard
     from data.atomic import replacing_dir
 
     shard, out = job

@@ -41,7 +41,7 @@ def load_instance(payload: str) -> TaskInstance:
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """An instance with restored text, its fixtures, and the store that holds their contents."""
+    """An instance with restored text, its fixtures, and the store with their contents."""
 
     instance: TaskInstance
     fixtures: tuple[Fixture, ...]
@@ -49,18 +49,18 @@ class Survivor:
 
     @property
     def evidence(self) -> dict[str, Scalar]:
-        """The pointer that ledger rows of this instance carry."""
+        """The pointer to the source log that ledger rows of this instance carry."""
         return {"path": self.instance.source_path, "line": self.instance.user_turns[0].line}
 
 
 def read_survivors(shards: Sequence[Path]) -> list[Survivor]:
     """The survivors of all shards, sorted by instance id."""
-    found = [survivor for shard in shards for survivor in _read(shard)]
-    return sorted(found, key=lambda survivor: survivor.instance.instance_id)
+    survivors = [survivor for shard in shards for survivor in _read(shard)]
+    return sorted(survivors, key=lambda survivor: survivor.instance.instance_id)
 
 
 def write_survivors(out: Path, survivors: Sequence[Survivor]) -> None:
-    """Write what `read_survivors` reads of a shard whose fixtures lie in `out / FIXTURES`."""
+    """Write the survivors of a shard whose fixtures are in `out / FIXTURES`."""
     rows = [
         survivor_values(survivor.instance, survivor.fixtures)
         for survivor in sorted(survivors, key=lambda survivor: survivor.instance.instance_id)
@@ -75,7 +75,7 @@ def _read(shard: Path) -> Iterator[Survivor]:
 
 
 def unpack_fixtures(survivors: Sequence[Survivor], wanted: set[str], target: Path) -> None:
-    """Write each content that is wanted once, as `<target>/<sha256>`."""
+    """Write each wanted content (by SHA-256) once, as `<target>/<sha256>`."""
     stores: dict[Path, list[str]] = {}
     remaining = set(wanted)
     for survivor in survivors:
@@ -99,10 +99,11 @@ def survivor_values(instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> tu
 
 
 def with_texts(instance: TaskInstance, change: Callable[[str], str]) -> TaskInstance:
-    """The instance with `change` applied to each of its texts, always in the same order.
+    """The instance with `change` applied to each text from people, agents or files.
 
-    Ids and the path of the log stay: they are private and never released. What only the gates
-    before masking needed, inline media and the URLs of the whole session, is left out.
+    The order of the texts is fixed. Ids and the log's path stay: they are private and never
+    released. Inline media and the URLs of the whole session are removed, because only the gates
+    before masking need them.
     """
     return replace(
         instance,
@@ -116,7 +117,7 @@ def with_texts(instance: TaskInstance, change: Callable[[str], str]) -> TaskInst
 
 
 def texts_of(instance: TaskInstance) -> list[str]:
-    """The texts that `with_texts` would change, in its order."""
+    """The texts that `with_texts` passes to `change`, in the same order."""
     seen: list[str] = []
 
     def remember(text: str) -> str:

@@ -148,7 +148,7 @@ def _answers(
     asking = replace(run, recipe=run.recipe.model_copy(update={"judging": judging}))
     with open_client(asking, masked=True) as client:
         second = rules_opinion(config.containment)
-        judged = settled(judge_anew(due, known, client, judging.asked, second))
+        judged = settled(judge_anew(due, known, client, judging.stage_settings, second))
     return judged, asked_with(asking)
 
 

@@ -106,7 +106,7 @@ def have_ideas(
     config = recipe.judging
     judge = config.model.judge_of(ModelStage.CANDIDATE_IDEAS)
     if not config.model.does(ModelStage.CANDIDATE_IDEAS):
-        return Suggested(suggest_ideas(seeds, config.prompted, known), judge)
+        return Suggested(suggest_ideas(seeds, config.model_stages, known), judge)
     asked = client_config(config.model, runtime.model_calls)
     with client_of(recipe, runtime, masked=True) as client:  # what registries publish is public
         proposed = _asked(seeds, client, config, known)
@@ -118,7 +118,7 @@ def have_ideas(
 def _asked(
     seeds: Sequence[SeedIdea], client: Asker, config: JudgingConfig, known: Sequence[str]
 ) -> Proposed:
-    proposed = propose_ideas(seeds, client, config.asked, known)
+    proposed = propose_ideas(seeds, client, config.stage_settings, known)
     settled(list(proposed.judged))
     return proposed
 
@@ -127,8 +127,8 @@ def store_ideas(run: Run, analysed: Path, report: Mapping[str, Any]) -> IdeasRef
     """The ideas for the analysis in `analysed`, as a stage of the run."""
     known = known_prompts(run.recipe, run.runtime)
     had = have_ideas(seeds_of(report), known, run.recipe, run.runtime)
-    prompted = run.recipe.judging.prompted
-    told = (had.judge, said(had.proposed.judged), prompted, load_prompt("ideas").digest)
+    model_stages = run.recipe.judging.model_stages
+    told = (had.judge, said(had.proposed.judged), model_stages, load_prompt("ideas").digest)
     key = run.store.key(STAGE, analysed.name, *told, known)
     output: StageOutput = run.store.run(STAGE, key, partial(write_ideas, had))
     return IdeasRef(output.path, had.costs, had.inputs)

@@ -16,8 +16,8 @@ from construction.judging.judge import (
     contain,
     induce,
     label,
-    lay_down,
     verdicts,
+    write_rubric,
 )
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.contracts import Asker, Judged
@@ -178,7 +178,7 @@ def labelled(
     asker = {stage: client if model.does(stage) else None for stage in _LABELLING}
     labels = settled(label(cases, config, asker[ModelStage.LABELS]))
     classed = induce(cases, labels, config, asker[ModelStage.TASK_CLASS], seed)
-    gradings = settled(lay_down(cases, config, asker[ModelStage.GRADING]))
+    gradings = settled(write_rubric(cases, config, asker[ModelStage.GRADING]))
     judges = {str(stage): model.judge_of(stage) for stage in _LABELLING}
     return Labelled(classed.labels, settled(classed.names), gradings, judges)
 

@@ -9,22 +9,21 @@ from pathlib import Path
 
 import polars as pl
 
+from anonymization.leaks.candidate_leaks import STAGE as CHECK
+from anonymization.leaks.candidate_leaks import judge, leaks_of, places
+from anonymization.leaks.leak_targets import Guarded, digest_of, sought_in
+from anonymization.masking_recipe import MaskingRecipe, with_approvals
+from anonymization.session_masking import STAGE, MaskJob, mask_shard
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
-from data.survivors import Survivor, read_survivors
 from data.canonical import canonical_json
 from data.contracts import Candidate, Outcome, StageKind
 from data.ledger import deciding, gated_row
-from data.survivors import dump_instance
 from data.pool import Pool
 from data.run_store import StageOutput
 from data.stage_tables import write_stage_tables
-from anonymization.leaks.leak_targets import Guarded, digest_of, sought_in
-from anonymization.leaks.candidate_leaks import STAGE as CHECK
-from anonymization.leaks.candidate_leaks import judge, leaks_of, places
-from anonymization.session_masking import STAGE, MaskJob, mask_shard
-from anonymization.masking_recipe import MaskingRecipe, with_approvals
+from data.survivors import Survivor, dump_instance, read_survivors
 from flows.prefect_adapter import stage
 from flows.run import Run
 from flows.shard_stage import run_shards

@@ -70,7 +70,7 @@ def phrase_questions(run: Run, asked: Path, database: Path, pages: Path) -> Phra
     shown = _pictures(run, questions, pages) if model.sees_images else {}
     public = all(one.company.disclosure == Disclosure.PUBLIC for one in questions)
     with open_client(run, masked=public) as client:
-        config = run.recipe.judging.asked
+        config = run.recipe.judging.stage_settings
         worded = phrasing.phrase_questions(questions, index, client, config, shown)
         inputs = {"model-replies-questions": client.replies_digest()}
     costs = cost_rows(asked_with(run), {STAGE: settled(worded)})

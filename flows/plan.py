@@ -16,6 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn, TypeVar
 
+from anonymization.leaks.candidate_leaks import STAGE as CHECK
+from anonymization.session_masking import STAGE as MASK
+from anonymization.tables.release_tables import ANONYMIZE
+from anonymization.tables.table_files import FIND
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.phrasing import STAGE as PHRASE
 from construction.judging.model.prefilters import STAGE as IDEAS
@@ -29,8 +33,6 @@ from data.stage_key import StageKey
 from flows.anonymize_tables import anonymize_tables
 from flows.judging_stages import LABELS
 from flows.lanes import LanePool, joined
-from anonymization.leaks.candidate_leaks import STAGE as CHECK
-from anonymization.session_masking import STAGE as MASK
 from flows.plan_aside import aside
 from flows.plan_reasons import reason
 from flows.prefect_adapter import without_prefect
@@ -42,9 +44,7 @@ from flows.select_subset import select_subset
 from flows.sessions_to_tasks import sessions_to_tasks
 from flows.signals_to_mixture import signals_to_mixture
 from flows.source import with_source
-from anonymization.tables.table_files import FIND
 from flows.table_release import JUDGE
-from anonymization.tables.release_tables import ANONYMIZE
 from flows.tables_to_questions import tables_to_questions
 
 T = TypeVar("T")

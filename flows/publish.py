@@ -11,6 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from anonymization.leaks.candidate_leaks import guard_release
+from anonymization.leaks.leak_targets import sought_in
+from anonymization.masking_report import masking_report
 from construction.sessions.config import GATES
 from construction.signals.mixture import MixtureRef
 from data.canonical import file_digest
@@ -26,11 +29,8 @@ from data.snapshot.release import (
 )
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
-from anonymization.leaks.leak_targets import sought_in
 from flows.lanes import LanePool
-from anonymization.leaks.candidate_leaks import guard_release
 from flows.pictures import pictures_of
-from anonymization.masking_report import masking_report
 from flows.run import Run, architecture, lock_digest
 from flows.select_subset import Chosen
 from flows.table_release import AnonymizedTables

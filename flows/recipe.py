@@ -14,6 +14,8 @@ from typing import Annotated, Self, TypeVar
 from pydantic import Field, GetPydanticSchema, PlainSerializer
 from pydantic_core.core_schema import any_schema
 
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.tables.recipe import TablesRecipe
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
@@ -30,8 +32,6 @@ from data.contracts import Count, Disclosure, SourceFormat, StageConfig
 from data.sharding import Runner
 from data.snapshot import layout
 from data.snapshot.release import CardConfig
-from anonymization.masking_recipe import MaskingRecipe
-from anonymization.tables.recipe import TablesRecipe
 from selection.config import SelectionRecipe
 from selection.sampling.config import SamplingConfig
 

@@ -21,10 +21,10 @@ from data.schemas import CANDIDATES
 from data.stage_tables import write_stage_tables
 from data.staging.tables import SCORES
 from data.tables import write_table
-from selection.release import Choice, Known, choose, family_of, last_release
 from flows.prefect_adapter import lane, stage
 from flows.recipe import FlowRecipe, FlowRuntime, Runtime
 from flows.run import Run, open_run
+from selection.release import Choice, Known, choose, family_of, last_release
 from selection.scores import ScoreMatrix, read_scores
 
 STAGE = "select"

@@ -16,21 +16,19 @@ from construction.sessions.network.reach import STAGE as NETWORK
 from construction.sessions.network.reach import judge_reach, urls_of
 from construction.sessions.packaging.candidates import STAGE as PACKAGE
 from construction.sessions.packaging.candidates import package_survivors
-from construction.sessions.packaging.package import Identity
-from data.survivors import Survivor, read_survivors, unpack_fixtures
 from construction.sessions.packaging.copies import drop_copies
+from construction.sessions.packaging.package import Identity
 from construction.sessions.scan import ScannedFile, files_below, scan, shards
-from construction.sessions.shard import (ShardJob, process_shard)
-from data.survivors import FIXTURES
+from construction.sessions.shard import ShardJob, process_shard
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest
 from data.contracts import LedgerRow, StageKind
 from data.errors import ConfigError
-from data.survivors import dump_instance
 from data.pool import Pool, read_pool, write_pool
 from data.run_store import StageOutput
 from data.schemas import FILES
 from data.stage_tables import write_stage_tables
+from data.survivors import FIXTURES, Survivor, dump_instance, read_survivors, unpack_fixtures
 from data.tables import write_table
 from flows.judging_stages import with_excerpts, write_cases
 from flows.prefect_adapter import stage

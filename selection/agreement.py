@@ -154,22 +154,22 @@ def _ahead(subset: Floats, key: int) -> Floats:
 
 def _classes(gaps: Floats, ahead: Floats) -> tuple[GapClass, ...]:
     """Ties in the pool have no order to keep and are left out."""
-    told = []
+    classes = []
     for above, up_to in pairwise((0.0, *GAP_EDGES)):
         inside = (gaps > above) & (gaps <= up_to)
         if inside.any():
             share = round(float(ahead[inside].mean()), 6)
-            told.append(GapClass(above, up_to, int(inside.sum()), share))
-    return tuple(told)
+            classes.append(GapClass(above, up_to, int(inside.sum()), share))
+    return tuple(classes)
 
 
 def _smallest(classes: tuple[GapClass, ...]) -> float | None:
-    found = None
+    smallest = None
     for part in reversed(classes):
         if part.reliability < RELIABLE:
             break
-        found = part.above
-    return found
+        smallest = part.above
+    return smallest
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +226,8 @@ def _ridge(inputs: Floats, target: Floats) -> tuple[float, Floats]:
     for penalty in _PENALTIES * unit:
         shrunk = values / (values + penalty)
         leverage = (vectors**2) @ shrunk + 1.0 / len(target)
-        left = (target - vectors @ (shrunk * turned)) / np.maximum(1.0 - leverage, 1e-6)
-        error = round(float((left**2).mean()), 12)
+        residuals = (target - vectors @ (shrunk * turned)) / np.maximum(1.0 - leverage, 1e-6)
+        error = round(float((residuals**2).mean()), 12)
         if error < best_error:
             best_error, best = error, float(penalty)
             dual = vectors @ (turned / (values + penalty))
@@ -236,8 +236,8 @@ def _ridge(inputs: Floats, target: Floats) -> tuple[float, Floats]:
 
 def leave_one_out(scores: Floats, chosen: NDArray[np.bool_]) -> Floats:
     """Each pilot's pool mean as estimated from a calibration on the other pilots."""
-    told = []
+    estimates = []
     for column in range(scores.shape[1]):
         others = np.delete(scores, column, axis=1)
-        told.append(float(calibrate(others, chosen).estimate(scores[chosen][:, [column]])[0]))
-    return np.array(told)
+        estimates.append(float(calibrate(others, chosen).estimate(scores[chosen][:, [column]])[0]))
+    return np.array(estimates)

@@ -58,11 +58,15 @@ def near_optimal(
         order = keyed_order(key, f"near-optimal-{draw}", ids)
         allowed = programme.allowed.copy()
         allowed[taken[order[:number]]] = False
-        found = solve(replace(programme, allowed=allowed), preferred)
-        if found.chosen is None or found.objective is None or found.chosen.tobytes() in seen:
+        solution = solve(replace(programme, allowed=allowed), preferred)
+        if (
+            solution.chosen is None
+            or solution.objective is None
+            or solution.chosen.tobytes() in seen
+        ):
             continue
-        seen.add(found.chosen.tobytes())
-        yield Alternative(found.chosen, found.objective)
+        seen.add(solution.chosen.tobytes())
+        yield Alternative(solution.chosen, solution.objective)
         if len(seen) == NEAR_OPTIMAL:
             return
 
@@ -82,9 +86,9 @@ def churn_frontier(
     points = []
     for share in CHANGES:
         bounded = config.model_copy(update={"max_changed": share})
-        found = solve(programme_of(pool, bounded, family_weights), preferred)
+        solution = solve(programme_of(pool, bounded, family_weights), preferred)
         best = None
-        if found.chosen is not None and found.objective is not None:
-            best = Alternative(found.chosen, found.objective)
+        if solution.chosen is not None and solution.objective is not None:
+            best = Alternative(solution.chosen, solution.objective)
         points.append(FrontierPoint(share, best))
     return tuple(points)

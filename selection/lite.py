@@ -76,7 +76,7 @@ def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
         name for stratum, held in strata.items() for name in _drawn(held, seats[stratum], seed)
     }
     taken = [item for item in items if item.item_id in chosen]
-    return Lite(size, len(items), tuple(sorted(chosen)), _margins(items, taken))
+    return Lite(size, len(items), tuple(sorted(chosen)), _margin_reports(items, taken))
 
 
 def _seats(strata: Mapping[Stratum, Sequence[str]], size: int, seed: int) -> dict[Stratum, int]:
@@ -113,15 +113,17 @@ def _drawn(held: Sequence[str], seats: int, seed: int) -> list[str]:
     return [held[position] for position in keyed_order(seed, _STAGE, held)[:seats]]
 
 
-def _margins(pool: Sequence[LiteItem], subset: Sequence[LiteItem]) -> tuple[MarginReport, ...]:
-    told = []
-    for name, place in (("family", 0), ("role", 1), ("deliverable_type", 2), ("crossed", None)):
-        whole, part = _counted(pool, place), _counted(subset, place)
+def _margin_reports(
+    pool: Sequence[LiteItem], subset: Sequence[LiteItem]
+) -> tuple[MarginReport, ...]:
+    reports = []
+    for name, level in (("family", 0), ("role", 1), ("deliverable_type", 2), ("crossed", None)):
+        whole, part = _counted(pool, level), _counted(subset, level)
         counts = {value: part.get(value, 0) for value in whole}
-        told.append(MarginReport(name, whole, counts, round(total_variation(whole, part), 9)))
-    return tuple(told)
+        reports.append(MarginReport(name, whole, counts, round(total_variation(whole, part), 9)))
+    return tuple(reports)
 
 
-def _counted(items: Sequence[LiteItem], place: int | None) -> dict[str, int]:
-    values = (" / ".join(item.stratum) if place is None else item.stratum[place] for item in items)
+def _counted(items: Sequence[LiteItem], level: int | None) -> dict[str, int]:
+    values = (" / ".join(item.stratum) if level is None else item.stratum[level] for item in items)
     return dict(sorted(Counter(values).items()))

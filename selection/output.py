@@ -40,9 +40,11 @@ def write_selection(
         lp = part.with_suffix(".lp")
         write_model(selected.programme, lp)
         lp.replace(part)
-    told, other = (SELECTION, BLOCKERS) if selected.chosen is not None else (BLOCKERS, SELECTION)
-    (out / other).unlink(missing_ok=True)
-    write_bytes(out / told, pretty_json(describe(config, selected, family_weights)))
+    current, outdated = (
+        (SELECTION, BLOCKERS) if selected.chosen is not None else (BLOCKERS, SELECTION)
+    )
+    (out / outdated).unlink(missing_ok=True)
+    write_bytes(out / current, pretty_json(describe(config, selected, family_weights)))
 
 
 def describe(
@@ -89,42 +91,42 @@ def check_selection(out: Path) -> tuple[str, ...]:
     """
     path = out / SELECTION
     try:
-        told = orjson.loads(path.read_bytes())
-        config = SelectionConfig.model_validate(told["config"])
+        stored = orjson.loads(path.read_bytes())
+        config = SelectionConfig.model_validate(stored["config"])
         pool = _read_pool(out / POOL, config)
-        chosen_ids, rows = set(told["chosen"]), {row["name"]: row for row in told["rows"]}
+        chosen_ids, rows = set(stored["chosen"]), {row["name"]: row for row in stored["rows"]}
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
         raise InputError(
             str(out), f"no readable selection ({type(error).__name__})", SELECTION, "Check it."
         ) from None
-    programme = programme_of(pool, config, told["family_weights"])
-    return tuple(_disagreements(programme, told, chosen_ids, rows))
+    programme = programme_of(pool, config, stored["family_weights"])
+    return tuple(_disagreements(programme, stored, chosen_ids, rows))
 
 
 def _disagreements(
-    programme: Programme, told: dict[str, Any], chosen_ids: set[str], rows: dict[str, Any]
+    programme: Programme, stored: dict[str, Any], chosen_ids: set[str], rows: dict[str, Any]
 ) -> list[str]:
     chosen = np.array([item in chosen_ids for item in programme.items], dtype=bool)
-    found = []
+    issues = []
     strangers = chosen_ids - set(programme.items)
     if strangers:
-        found.append(f"{len(strangers)} chosen items are not in the pool")
+        issues.append(f"{len(strangers)} chosen items are not in the pool")
     if (chosen & ~programme.allowed).any():
-        found.append(f"{int((chosen & ~programme.allowed).sum())} chosen items are not eligible")
+        issues.append(f"{int((chosen & ~programme.allowed).sum())} chosen items are not eligible")
     if (programme.forced & ~chosen).any():
-        found.append(f"{int((programme.forced & ~chosen).sum())} must-include items are missing")
-    found += [
+        issues.append(f"{int((programme.forced & ~chosen).sum())} must-include items are missing")
+    issues += [
         f"{row.name}: {row.value(chosen)} is outside [{row.low}, {row.high}]"
         for row in programme.broken(chosen)
     ]
-    found += [
+    issues += [
         f"{row.name}: stated {rows.get(row.name, {}).get('value')}, is {row.value(chosen)}"
         for row in programme.rows
         if rows.get(row.name, {}).get("value") != row.value(chosen)
     ]
-    if programme.objective(chosen) != told["objective"]:
-        found.append(f"objective: stated {told['objective']}, is {programme.objective(chosen)}")
-    return found
+    if programme.objective(chosen) != stored["objective"]:
+        issues.append(f"objective: stated {stored['objective']}, is {programme.objective(chosen)}")
+    return issues
 
 
 def _write_pool(path: Path, pool: Pool) -> None:

@@ -55,8 +55,8 @@ def item_rest_correlation(scores: Floats) -> Floats:
     item, rest = item / SCALE, rest / SCALE
     spread = np.sqrt((item**2).sum(axis=1) * (rest**2).sum(axis=1))
     together = (item * rest).sum(axis=1)
-    found = np.divide(together, spread, out=np.zeros(len(units)), where=spread > 0)
-    return np.asarray(found.round(_DECIMALS))
+    correlation = np.divide(together, spread, out=np.zeros(len(units)), where=spread > 0)
+    return np.asarray(correlation.round(_DECIMALS))
 
 
 def profile_strata(

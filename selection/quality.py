@@ -175,12 +175,12 @@ def _pass_counts(
     thresholds = {config.selection_threshold, config.public_threshold} - {None}
     known = ~np.isnan(pool.scores)
     scored: NDArray[np.bool_] = np.asarray(known.any(axis=1))
-    told = []
+    counts = []
     for threshold in sorted(value for value in thresholds if value is not None):
         passes = np.nan_to_num(pool.scores, nan=-1.0) >= threshold - 1e-9
         all_pass: NDArray[np.bool_] = np.asarray((passes | ~known).all(axis=1)) & scored
         all_fail: NDArray[np.bool_] = ~np.asarray(passes.any(axis=1)) & scored
-        told.append(
+        counts.append(
             PassCounts(
                 threshold=threshold,
                 all_pass_pool=int(all_pass.sum()),
@@ -189,7 +189,7 @@ def _pass_counts(
                 all_fail_subset=int(all_fail[chosen].sum()),
             )
         )
-    return tuple(told)
+    return tuple(counts)
 
 
 def _near_optimal(
@@ -199,14 +199,14 @@ def _near_optimal(
     key: int,
     preferred: SolverName | None,
 ) -> NearOptimal:
-    found = list(near_optimal(programme, chosen, key, preferred))
-    if not found:
+    alternatives = list(near_optimal(programme, chosen, key, preferred))
+    if not alternatives:
         return NearOptimal(0, None, None, None)
     best = programme.objective(chosen)
-    worst = min(each.objective for each in found)
-    taus = [_tau(pool, each.chosen) for each in found]
+    worst = min(each.objective for each in alternatives)
+    taus = [_tau(pool, each.chosen) for each in alternatives]
     share = round(worst / best, 9) if best > 0 else None
-    return NearOptimal(len(found), share, min(taus), max(taus))
+    return NearOptimal(len(alternatives), share, min(taus), max(taus))
 
 
 def _frontier(
@@ -217,15 +217,15 @@ def _frontier(
 ) -> tuple[Frontier, ...]:
     full = pool_means(pool.scores)
     new = np.array([not item.in_last_release for item in pool.items], dtype=bool)
-    told = []
+    points = []
     for point in churn_frontier(pool, config, family_weights, preferred):
         share = round(point.max_changed, 9)
         if point.best is None:
-            told.append(Frontier(share, None, None, None, None))
+            points.append(Frontier(share, None, None, None, None))
             continue
         subset = point.best.chosen
         here = subset_means(pool.scores, subset[None, :])[0]
-        told.append(
+        points.append(
             Frontier(
                 max_changed=share,
                 changed=int((subset & new).sum()),
@@ -234,4 +234,4 @@ def _frontier(
                 mean_error=round(mean_absolute_error(here, full), 9),
             )
         )
-    return tuple(told)
+    return tuple(points)

@@ -31,7 +31,7 @@ def write_quality(out: Path, quality: Quality) -> None:
 
 def charts(quality: Quality) -> dict[str, Chart]:
     """The charts by file name; the frontier only if the last release is known."""
-    found = {
+    by_name = {
         "quality-means.svg": Chart(
             "Mean score of each pilot",
             "on the pool",
@@ -52,14 +52,14 @@ def charts(quality: Quality) -> dict[str, Chart]:
     }
     solved = [point for point in quality.frontier if point.tau is not None]
     if solved:
-        found["quality-frontier.svg"] = Chart(
+        by_name["quality-frontier.svg"] = Chart(
             "Order kept, by how much may change",
             "largest share of changed items",
             "Kendall tau with the pool",
             tuple((point.max_changed, point.tau or 0.0) for point in solved),
             Shape.LINE,
         )
-    return found
+    return by_name
 
 
 def _histogram(quality: Quality) -> Chart:

@@ -70,8 +70,8 @@ class ScoreMatrix:
         Raises InputError naming the models that are not there, or are named twice.
         """
         if twice := sorted({model for model in models if models.count(model) > 1}):
-            found = f"{', '.join(twice)} named more than once"
-            raise InputError("pilots", found, "each model once", "Check the names.")
+            actual = f"{', '.join(twice)} named more than once"
+            raise InputError("pilots", actual, "each model once", "Check the names.")
         missing = sorted(set(models) - set(self.models))
         if missing:
             known = ", ".join(self.models)
@@ -119,19 +119,19 @@ def _read(path: Path) -> pl.DataFrame:
         types = dict.fromkeys(_NAMES, pl.String) | {"score": pl.Float64, "cost": pl.Float64}
         return _columns(pl.read_csv(path, schema_overrides=types), path)
     except OSError as error:
-        found = error.strerror or "a file that cannot be read to its end"
-        raise InputError(str(path), found, "a score matrix", "Fix the file.") from None
+        actual = error.strerror or "a file that cannot be read to its end"
+        raise InputError(str(path), actual, "a score matrix", "Fix the file.") from None
     except pl.exceptions.PolarsError as error:
-        found = f"text that is no table ({type(error).__name__})"
-        raise InputError(str(path), found, ",".join(COLUMNS), "Fix the file.") from None
+        actual = f"text that is no table ({type(error).__name__})"
+        raise InputError(str(path), actual, ",".join(COLUMNS), "Fix the file.") from None
 
 
 def _columns(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     """The columns that are used, in their types. Raises PolarsError if a value does not fit."""
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
-        found = f"{len(frame.columns)} columns without {', '.join(missing)}"
-        raise InputError(str(path), found, ", ".join(COLUMNS), "Rename or add the columns.")
+        actual = f"{len(frame.columns)} columns without {', '.join(missing)}"
+        raise InputError(str(path), actual, ", ".join(COLUMNS), "Rename or add the columns.")
     if frame.is_empty():
         raise InputError(str(path), "no rows", "scores", "Fix the file.")
     numbers = ["score", *(["cost"] if "cost" in frame.columns else [])]
@@ -225,17 +225,19 @@ def examine(matrix: ScoreMatrix) -> tuple[Finding, ...]:
 
 def _missing(matrix: ScoreMatrix) -> list[Finding]:
     gaps = np.isnan(matrix.scores)
-    found = []
+    findings = []
     if gaps.any():
         share = float(gaps.mean())
         detail = f"{int(gaps.sum())} of {gaps.size} cells missing ({share:.1%})"
-        found.append(
+        findings.append(
             Finding(Level.WARNING, FindingCode.MISSING_CELLS, "matrix", int(gaps.sum()), detail)
         )
     for row in np.flatnonzero(gaps.all(axis=1)):
         detail = "no model has a score for this item"
-        found.append(Finding(Level.WARNING, FindingCode.EMPTY_ITEM, matrix.items[row], 1, detail))
-    return found
+        findings.append(
+            Finding(Level.WARNING, FindingCode.EMPTY_ITEM, matrix.items[row], 1, detail)
+        )
+    return findings
 
 
 def _constant(matrix: ScoreMatrix) -> list[Finding]:
@@ -251,25 +253,25 @@ def _constant(matrix: ScoreMatrix) -> list[Finding]:
 def _duplicates(matrix: ScoreMatrix) -> list[Finding]:
     """Models whose columns are equal cell by cell: one model under two names."""
     first: dict[bytes, str] = {}
-    found = []
+    findings = []
     for column, model in enumerate(matrix.models):
         values = np.where(np.isnan(matrix.scores[:, column]), -1.0, matrix.scores[:, column])
         twin = first.setdefault(values.tobytes(), model)
         if twin != model:
             detail = f"the same scores as {twin} on all {len(matrix.items)} items"
-            found.append(Finding(Level.WARNING, FindingCode.DUPLICATE_MODEL, model, 1, detail))
-    return found
+            findings.append(Finding(Level.WARNING, FindingCode.DUPLICATE_MODEL, model, 1, detail))
+    return findings
 
 
 def _impossible(matrix: ScoreMatrix) -> list[Finding]:
     """Models with one and the same score on very many items: a broken run, not a result."""
-    found = []
+    findings = []
     for column, model in enumerate(matrix.models):
         values = matrix.scores[:, column]
         values = values[~np.isnan(values)]
         if len(values) >= _MANY_ITEMS and values.min() == values.max():
             detail = f"score {values[0]:g} on all {len(values)} items"
-            found.append(
+            findings.append(
                 Finding(Level.WARNING, FindingCode.IMPOSSIBLE_MODEL, model, len(values), detail)
             )
-    return found
+    return findings

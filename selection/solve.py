@@ -52,13 +52,13 @@ def solve(programme: Programme, preferred: SolverName | None = None) -> Solution
         programme, rows=tuple(row for row in programme.rows if row.kind not in WEIGHTED)
     )
     clock = _Clock()
-    found = _by_relaxation(light, solver, clock)
-    if found is None or programme.broken(found):
+    chosen = _by_relaxation(light, solver, clock)
+    if chosen is None or programme.broken(chosen):
         return _by_branching(programme, solver, clock)
-    best = programme.objective(found)
+    best = programme.objective(chosen)
     return Solution(
         SolveStatus.OPTIMAL,
-        found,
+        chosen,
         best,
         best,
         True,

@@ -129,14 +129,14 @@ def route(
     queue: list[Queued] = []
     ledger: list[LedgerRow] = []
     for item_id in sorted(items):
-        told = _outcome(item_id, rounds[item_id], config, same)
+        outcome = _outcome(item_id, rounds[item_id], config, same)
         if item_id in decisions:
-            told = _reviewed(item_id, decisions[item_id])
-        ledger.append(_row(item_id, told, rounds[item_id], same))
-        if isinstance(told, Endorsed):
-            admitted.append(told)
-        elif isinstance(told, Queued):
-            queue.append(told)
+            outcome = _reviewed(item_id, decisions[item_id])
+        ledger.append(_row(item_id, outcome, rounds[item_id], same))
+        if isinstance(outcome, Endorsed):
+            admitted.append(outcome)
+        elif isinstance(outcome, Queued):
+            queue.append(outcome)
     closed = tally(STAGE, StageKind.FILTER, UNIT, items, ledger)
     return Routed(
         tuple(admitted), tuple(queue), _funnel(rounds, admitted, decisions), tuple(ledger), closed
@@ -144,54 +144,57 @@ def route(
 
 
 Rounds = dict[int, list[Opinion]]
-_Told = Endorsed | Queued | ConsensusReason
+_ItemOutcome = Endorsed | Queued | ConsensusReason
 
 
 def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, Rounds]:
     if len(set(items)) != len(items):
         raise InputError("items", "an id that comes twice", "one entry per item", "Merge them.")
     rounds: dict[str, Rounds] = {item_id: defaultdict(list) for item_id in items}
-    for one in opinions:
-        if one.item_id not in rounds or one.round < 1:
-            found = "an opinion about no item" if one.round >= 1 else "a round below 1"
-            raise InputError("opinions", found, "opinions about the items", "Check the ids.")
-        rounds[one.item_id][one.round].append(one)
+    for opinion in opinions:
+        if opinion.item_id not in rounds or opinion.round < 1:
+            problem = "an opinion about no item" if opinion.round >= 1 else "a round below 1"
+            raise InputError("opinions", problem, "opinions about the items", "Check the ids.")
+        rounds[opinion.item_id][opinion.round].append(opinion)
     return rounds
 
 
 def _outcome(
     item_id: str, rounds: Rounds, config: ConsensusConfig, same: Callable[[str], str]
-) -> _Told:
+) -> _ItemOutcome:
     """The first unanimous round admits; of the others the last says where the item stands."""
     held = sorted(rounds)
     for number in held:
-        voices = sorted(rounds[number], key=lambda one: (one.annotator, one.answer))
-        names = tuple(one.annotator for one in voices)
+        voices = sorted(rounds[number], key=lambda opinion: (opinion.annotator, opinion.answer))
+        names = tuple(opinion.annotator for opinion in voices)
         if len(set(names)) != len(names):
             return ConsensusReason.REPEATED
-        if len(names) >= config.min_annotators and len({same(one.answer) for one in voices}) == 1:
+        answers = {same(opinion.answer) for opinion in voices}
+        if len(names) >= config.min_annotators and len(answers) == 1:
             return Endorsed(item_id, voices[0].answer, number, names)
-    last = sorted(rounds[held[-1]], key=lambda one: one.annotator) if held else []
-    answers = tuple((one.annotator, one.answer) for one in last)
-    if len(answers) < config.min_annotators:
-        return Queued(item_id, held[-1] if held else 0, answers, ConsensusReason.TOO_FEW)
+    last = sorted(rounds[held[-1]], key=lambda opinion: opinion.annotator) if held else []
+    last_answers = tuple((opinion.annotator, opinion.answer) for opinion in last)
+    if len(last_answers) < config.min_annotators:
+        return Queued(item_id, held[-1] if held else 0, last_answers, ConsensusReason.TOO_FEW)
     if held[-1] >= config.max_rounds:
         return ConsensusReason.GIVEN_UP
-    return Queued(item_id, held[-1], answers, ConsensusReason.DISPUTED)
+    return Queued(item_id, held[-1], last_answers, ConsensusReason.DISPUTED)
 
 
-def _reviewed(item_id: str, answer: str | None) -> _Told:
+def _reviewed(item_id: str, answer: str | None) -> _ItemOutcome:
     if answer is None:
         return ConsensusReason.REVIEWED_OUT
     return Endorsed(item_id, answer, 0, ("review",))
 
 
-def _row(item_id: str, told: _Told, rounds: Rounds, same: Callable[[str], str]) -> LedgerRow:
+def _row(
+    item_id: str, outcome: _ItemOutcome, rounds: Rounds, same: Callable[[str], str]
+) -> LedgerRow:
     """The row of an item, under the round that it came out of; 0: the review, or none yet."""
     last = max(rounds, default=0)
-    if isinstance(told, Endorsed):
-        return LedgerRow(STAGE, UNIT, item_id, Outcome.KEPT, stratum=f"round_{told.round}")
-    reason = told.reason if isinstance(told, Queued) else told
+    if isinstance(outcome, Endorsed):
+        return LedgerRow(STAGE, UNIT, item_id, Outcome.KEPT, stratum=f"round_{outcome.round}")
+    reason = outcome.reason if isinstance(outcome, Queued) else outcome
     errored = reason is ConsensusReason.REPEATED
     if reason is ConsensusReason.REVIEWED_OUT:
         last = 0
@@ -214,8 +217,8 @@ def _funnel(
     by_round = Counter(one.round for one in admitted)
     answered = Counter(number for held in rounds.values() for number in held)
     answered[0] = sum(item_id in rounds for item_id in decided)
-    left, counts = len(rounds), []
+    remaining, counts = len(rounds), []
     for number in sorted(number for number in answered if answered[number]):
-        left -= by_round[number]
-        counts.append(RoundCount(number, answered[number], by_round[number], left))
+        remaining -= by_round[number]
+        counts.append(RoundCount(number, answered[number], by_round[number], remaining))
     return tuple(counts)

@@ -107,16 +107,16 @@ def expected_deliverables(
     the writing ones count.
     """
     produced = _produced(acts)
-    asked = _asked(request, produced)
+    requested = _types_asked_for(request, produced)
     names: dict[str, list[str]] = {}
     for path in named:
         kind, base = type_of(path), _base(path)
         if kind is not None and base not in names.setdefault(kind.name, []):
             names[kind.name].append(base)
-    if asked or names:
+    if requested or names:
         return tuple(
-            _requested(kind, asked.get(kind, 1), names.get(kind, []), kind in produced)
-            for kind in sorted({*asked, *names})
+            _requested(kind, requested.get(kind, 1), names.get(kind, []), kind in produced)
+            for kind in sorted({*requested, *names})
         )
     if produced:
         return tuple(
@@ -146,27 +146,27 @@ def _base(path: str) -> str:
 
 def _produced(acts: Iterable[AgentAct]) -> dict[str, list[str]]:
     """Names of the files that the agent wrote, by type; code only where nothing else was made."""
-    found: dict[str, list[str]] = {}
+    names_by_type: dict[str, list[str]] = {}
     for act in acts:
         kind, base = type_of(act.path), _base(act.path)
         if act.kind == "wrote" and kind is not None and not base.startswith("."):
-            names = found.setdefault(kind.name, [])
+            names = names_by_type.setdefault(kind.name, [])
             if base not in names:
                 names.append(base)
-    results = {kind: names for kind, names in found.items() if TYPES[kind].kind != "code"}
-    return results or found
+    results = {kind: names for kind, names in names_by_type.items() if TYPES[kind].kind != "code"}
+    return results or names_by_type
 
 
-def _asked(request: str, produced: dict[str, list[str]]) -> dict[str, int]:
+def _types_asked_for(request: str, produced: dict[str, list[str]]) -> dict[str, int]:
     """Types that the request's directives name, with how many of each."""
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for sentence in read(_without_names(request)):
         if sentence.ask is not Ask.DIRECTIVE:
             continue
         for word, count in _types_in(sentence.text.lower()):
             kind = _stands_for(word, produced)
-            asked[kind] = max(asked[kind], count)
-    return dict(asked)
+            counts[kind] = max(counts[kind], count)
+    return dict(counts)
 
 
 def _without_names(text: str) -> str:

@@ -46,7 +46,7 @@ _TROUBLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OutputFile:
     """A file of the output folder: its relative name, its extension, what was seen in it."""
 
     name: str
@@ -67,14 +67,14 @@ class RuleResult:
     file: str | None = None
 
 
-def judge_rule(rule: Rule, found: Sequence[Found], overflow: bool) -> RuleResult:
+def judge_rule(rule: Rule, outputs: Sequence[OutputFile], overflow: bool) -> RuleResult:
     """Judge one rule. `overflow`: the folder holds more files than were looked at."""
     judge = _JUDGES.get(rule.kind)
     if judge is None:
         return _failed(rule, RuleReason.UNKNOWN_RULE)
     if overflow:
         return _failed(rule, RuleReason.TOO_MANY_FILES)
-    files = [file for file in found if file.extension in rule.params["extensions"]]
+    files = [file for file in outputs if file.extension in rule.params["extensions"]]
     if not files:
         return _failed(rule, RuleReason.MISSING_FILE, 0, rule.params.get("min", 1))
     return judge(rule, files)
@@ -94,14 +94,14 @@ def _failed(
     reason: RuleReason,
     observed: Scalar = None,
     limit: Scalar = None,
-    file: Found | None = None,
+    file: OutputFile | None = None,
 ) -> RuleResult:
     name = printable(file.name) if file else None
     return RuleResult(rule.rule_id, rule.kind, False, str(reason), observed, limit, name)
 
 
 def _each(
-    rule: Rule, files: Sequence[Found], fault: Callable[[Seen], RuleReason | None]
+    rule: Rule, files: Sequence[OutputFile], fault: Callable[[Seen], RuleReason | None]
 ) -> RuleResult:
     """Passed if no file has the fault; `observed` counts the files that have none."""
     faults = [fault(file.seen) for file in files]
@@ -112,7 +112,7 @@ def _each(
     return RuleResult(rule.rule_id, rule.kind, True, None, sound, len(files))
 
 
-def _file_type(rule: Rule, files: Sequence[Found]) -> RuleResult:
+def _file_type(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     def fault(seen: Seen) -> RuleReason | None:
         if seen.trouble in _NOT_LOOKED_AT:
             return _TROUBLES[seen.trouble]
@@ -125,14 +125,14 @@ def _file_type(rule: Rule, files: Sequence[Found]) -> RuleResult:
 _NOT_LOOKED_AT = frozenset({"timeout", "crashed", "unsafe_file"})
 
 
-def _count(rule: Rule, files: Sequence[Found]) -> RuleResult:
+def _count(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     wanted = int(rule.params["min"])
     if len(files) < wanted:
         return _failed(rule, RuleReason.TOO_FEW_FILES, len(files), wanted)
     return RuleResult(rule.rule_id, rule.kind, True, None, len(files), wanted)
 
 
-def _named(rule: Rule, files: Sequence[Found]) -> RuleResult:
+def _named(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     present = {file.name.rpartition("/")[2].lower() for file in files}
     wanted = [name.rpartition("/")[2].lower() for name in rule.params["names"]]
     there = sum(name in present for name in wanted)
@@ -141,7 +141,7 @@ def _named(rule: Rule, files: Sequence[Found]) -> RuleResult:
     return RuleResult(rule.rule_id, rule.kind, True, None, there, len(wanted))
 
 
-def _non_empty(rule: Rule, files: Sequence[Found]) -> RuleResult:
+def _non_empty(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     def fault(seen: Seen) -> RuleReason | None:
         if seen.trouble in _NOT_LOOKED_AT:
             return _TROUBLES[seen.trouble]
@@ -151,7 +151,7 @@ def _non_empty(rule: Rule, files: Sequence[Found]) -> RuleResult:
     return _each(rule, files, fault)
 
 
-def _opens(rule: Rule, files: Sequence[Found]) -> RuleResult:
+def _opens(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(rule, files, _trouble)
 
 
@@ -159,7 +159,7 @@ def _trouble(seen: Seen) -> RuleReason | None:
     return _TROUBLES.get(seen.trouble, RuleReason.CRASHED) if seen.trouble else None
 
 
-def _no_traceback(rule: Rule, files: Sequence[Found]) -> RuleResult:
+def _no_traceback(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(
         rule,
         files,
@@ -167,7 +167,7 @@ def _no_traceback(rule: Rule, files: Sequence[Found]) -> RuleResult:
     )
 
 
-def _no_placeholder(rule: Rule, files: Sequence[Found]) -> RuleResult:
+def _no_placeholder(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(
         rule,
         files,
@@ -175,7 +175,7 @@ def _no_placeholder(rule: Rule, files: Sequence[Found]) -> RuleResult:
     )
 
 
-_JUDGES: dict[str, Callable[[Rule, Sequence[Found]], RuleResult]] = {
+_JUDGES: dict[str, Callable[[Rule, Sequence[OutputFile]], RuleResult]] = {
     "file_type": _file_type,
     "count": _count,
     "named": _named,

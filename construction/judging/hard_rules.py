@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from construction.judging.file_types import TYPES, FileType, type_of
-from construction.judging.hard_rule_checks import Found, RuleResult, judge_rule
+from construction.judging.hard_rule_checks import OutputFile, RuleResult, judge_rule
 from construction.judging.hard_rule_runner import Seen
 from data.contracts import Deliverable, Rule, StageConfig
 
@@ -56,14 +56,14 @@ def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule,
     known = [TYPES[item.file_type] for item in deliverables if item.file_type in TYPES]
     everything = _extensions(known) or [item.file_type for item in deliverables]
     rules.append(_rule("non_empty", everything, "No deliverable is empty."))
-    asked = request.lower()
+    words = request.lower()
     readable = _extensions([kind for kind in known if kind.opener])
-    if readable and not any(word in asked for word in _TALKS_ABOUT_ERRORS):
+    if readable and not any(word in words for word in _TALKS_ABOUT_ERRORS):
         rules.append(
             _rule("no_traceback", readable, "No deliverable holds a traceback in place of content.")
         )
     prose = _extensions([kind for kind in known if kind.kind in _PLACEHOLDER_KINDS and kind.opener])
-    if prose and not any(word in asked for word in _TALKS_ABOUT_GAPS):
+    if prose and not any(word in words for word in _TALKS_ABOUT_GAPS):
         rules.append(
             _rule("no_placeholder", prose, "No deliverable holds an unfilled placeholder.")
         )
@@ -108,17 +108,17 @@ def check(
     wanted = {ext for rule in rules for ext in rule.params.get("extensions", ())}
     names = list(_walk(output_dir, limits.files + 1))
     deadline = time.monotonic() + limits.total_seconds
-    found: list[Found] = []
+    outputs: list[OutputFile] = []
     for name in names[: limits.files]:
         kind = type_of(name)
         extension = name.rpartition(".")[2].lower()
         if extension not in wanted:
             continue
-        left = deadline - time.monotonic()
-        seen = _look(output_dir, name, kind, limits) if left > 0 else Seen("timeout")
-        found.append(Found(name, extension, seen))
+        remaining = deadline - time.monotonic()
+        seen = _look(output_dir, name, kind, limits) if remaining > 0 else Seen("timeout")
+        outputs.append(OutputFile(name, extension, seen))
     overflow = len(names) > limits.files
-    return tuple(judge_rule(rule, found, overflow) for rule in rules)
+    return tuple(judge_rule(rule, outputs, overflow) for rule in rules)
 
 
 def _walk(folder: Path, most: int) -> Iterator[str]:

@@ -17,8 +17,8 @@ from construction.judging.model.containment import (
     rules_opinion,
     rules_verdict,
 )
-from construction.judging.model.contracts import Asker, Judged, PromptedConfig
-from construction.judging.model.grading import lay_down_grading
+from construction.judging.model.contracts import Asker, Judged, ModelStagesConfig
+from construction.judging.model.grading import write_rubric_by_model
 from construction.judging.model.labels import TaskGroup, classify, default_catalogue, name_classes
 from construction.judging.rules.classes import (
     ClassesConfig,
@@ -106,16 +106,16 @@ class JudgingConfig(StageConfig):
 
     model: ModelConfig = ModelConfig()
     consensus: ConsensusConfig = ConsensusConfig()
-    prompted: PromptedConfig = PromptedConfig()
+    model_stages: ModelStagesConfig = ModelStagesConfig()
     containment: ContainmentConfig = ContainmentConfig()
     taxonomy: TaxonomyConfig = TaxonomyConfig()
     classes: ClassesConfig = ClassesConfig()
     grading: GradingConfig = GradingConfig()
 
     @property
-    def asked(self) -> PromptedConfig:
-        """The settings of the stages that ask, with the judge that marks their labels."""
-        return self.prompted.model_copy(update={"judge": self.model.judge})
+    def stage_settings(self) -> ModelStagesConfig:
+        """`model_stages` with the name of the judge that their labels are marked with."""
+        return self.model_stages.model_copy(update={"judge": self.model.judge})
 
 
 def contain(
@@ -123,7 +123,8 @@ def contain(
 ) -> list[Judged[Containment]]:
     """Is each case a task that a newcomer can do and a third person can judge?"""
     if client is not None:
-        return judge_containment(cases, client, config.asked, rules_verdict(config.containment))
+        second = rules_verdict(config.containment)
+        return judge_containment(cases, client, config.stage_settings, second)
     rules = rules_opinion(config.containment)
     return _by_rules(cases, [rules(case) for case in cases])
 
@@ -139,7 +140,7 @@ def label(
 ) -> list[Judged[Taxonomy]]:
     """Role, skill and business task of each case; `induce` adds the task class."""
     if client is not None:
-        return classify(cases, client, config.asked, default_catalogue())
+        return classify(cases, client, config.stage_settings, default_catalogue())
     return _by_rules(cases, judge_taxonomies(cases, config.taxonomy, {}))
 
 
@@ -166,7 +167,7 @@ def induce(
     induced = induce_classes(_members(cases, judged), config.classes)
     names: list[Judged[TaskClass]] = []
     if client is not None:
-        names = name_classes([_group(one) for one in induced.groups], client, config.asked)
+        names = name_classes([_group(one) for one in induced.groups], client, config.stage_settings)
     given = {one.item_id: one.value for one in names if one.value is not None}
     split = split_classes(induced.classes.values(), config.classes, seed)
     classes = {
@@ -176,12 +177,12 @@ def induce(
     return Classed([_with_class(one, classes) for one in judged], names)
 
 
-def lay_down(
+def write_rubric(
     cases: Sequence[Case], config: JudgingConfig, client: Asker | None
 ) -> list[Judged[Grading]]:
     """What a good answer to each case is."""
     if client is not None:
-        return lay_down_grading(cases, client, config.asked)
+        return write_rubric_by_model(cases, client, config.stage_settings)
     return _by_rules(cases, [grade(case, config.grading) for case in cases])
 
 
@@ -189,19 +190,19 @@ def contained(case: Case, verdict: Containment, judge: str) -> Case:
     """The case with the prompt that its judge made of it."""
     candidate = case.candidate
     provenance = candidate.provenance.model_copy(update={"judge": judge})
-    told: dict[str, object] = {"provenance": provenance}
+    changes: dict[str, object] = {"provenance": provenance}
     if verdict.rewritten_prompt is not None:
-        told["prompt"] = verdict.rewritten_prompt
-    return case.model_copy(update={"candidate": candidate.model_copy(update=told)})
+        changes["prompt"] = verdict.rewritten_prompt
+    return case.model_copy(update={"candidate": candidate.model_copy(update=changes)})
 
 
 def completed(candidate: Candidate, taxonomy: Taxonomy, grading: Grading) -> Candidate:
     """The candidate with its labels, deliverables, rubric, rules and kinds of evidence."""
-    told = {name: getattr(taxonomy, name) for name in Taxonomy.model_fields}
-    told |= {name: getattr(grading, name) for name in Grading.model_fields}
-    if told["task_family"] is None:
-        del told["task_family"]
-    return candidate.model_copy(update=told)
+    changes = {name: getattr(taxonomy, name) for name in Taxonomy.model_fields}
+    changes |= {name: getattr(grading, name) for name in Grading.model_fields}
+    if changes["task_family"] is None:
+        del changes["task_family"]
+    return candidate.model_copy(update=changes)
 
 
 def _by_rules(cases: Sequence[Case], values: Sequence[T]) -> list[Judged[T]]:
@@ -234,12 +235,14 @@ def _group(group: ClassGroup) -> TaskGroup:
 
 def _named(task_class: TaskClass, given: Mapping[str, TaskClass]) -> TaskClass:
     """The class under the name that the model gave its group, if it gave one."""
-    told = given.get(task_class.subclass_id)
-    return told.model_copy(update={"big_class": task_class.big_class}) if told else task_class
+    given_class = given.get(task_class.subclass_id)
+    if given_class is None:
+        return task_class
+    return given_class.model_copy(update={"big_class": task_class.big_class})
 
 
-def _with_class(one: Judged[Taxonomy], classes: Mapping[str, TaskClass]) -> Judged[Taxonomy]:
-    if one.value is None:
-        return one
-    value = one.value.model_copy(update={"task_class": classes[one.item_id]})
-    return Judged(one.item_id, value, notes=one.notes, usage=one.usage)
+def _with_class(labels: Judged[Taxonomy], classes: Mapping[str, TaskClass]) -> Judged[Taxonomy]:
+    if labels.value is None:
+        return labels
+    value = labels.value.model_copy(update={"task_class": classes[labels.item_id]})
+    return Judged(labels.item_id, value, notes=labels.notes, usage=labels.usage)

@@ -94,9 +94,9 @@ class Client:
         if self._store is None:
             return ""
         kept = [[name, *map(asdict, self._store.replies(name))] for name in sorted(self._asked)]
-        told = digest(kept)
-        self._store.note_use(told, self._asked)
-        return told
+        kept_digest = digest(kept)
+        self._store.note_use(kept_digest, self._asked)
+        return kept_digest
 
     def ask(self, questions: Sequence[Question]) -> list[Answered | Unanswered]:
         """The outcome of each question, in the order asked. Equal questions are one call.
@@ -106,20 +106,20 @@ class Client:
         """
         keys = [key(question, self._config) for question in questions]
         self._asked.update(keys)
-        found: dict[str, Outcome] = {}
+        outcomes: dict[str, Outcome] = {}
         waiting: dict[str, Question] = {}
         for name, question in zip(keys, questions, strict=True):
-            if name in found or name in waiting:
+            if name in outcomes or name in waiting:
                 continue
             replies = self._store.replies(name) if self._store else []
             outcome = settle(question, replies, replayed=True)
             if outcome is None:
                 waiting[name] = question
             else:
-                found[name] = outcome
-        found.update(self._ask(waiting))
+                outcomes[name] = outcome
+        outcomes.update(self._ask(waiting))
         paired = zip(keys, questions, strict=True)
-        return [replace(found[name], item_id=question.item_id) for name, question in paired]
+        return [replace(outcomes[name], item_id=question.item_id) for name, question in paired]
 
     def close(self) -> None:
         """Close connections and files."""

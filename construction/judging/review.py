@@ -128,8 +128,8 @@ def read_items(folder: Path) -> list[ReviewItem]:
         try:
             items.append(ReviewItem.model_validate_json(line))
         except ValidationError as error:
-            found, todo = amount(error.error_count(), "error"), "Build again."
-            raise InputError(str(path), found, "a review item", todo, number) from None
+            problem, todo = amount(error.error_count(), "error"), "Build again."
+            raise InputError(str(path), problem, "a review item", todo, number) from None
     return items
 
 
@@ -140,8 +140,8 @@ def record(folder: Path, decisions: Sequence[Decision]) -> int:
         fcntl.flock(log, fcntl.LOCK_EX)
         log.seek(0)
         known, previous = {}, _FIRST
-        for told in _entries(log.read(), folder / DECISIONS):
-            known[told.decision.key], previous = told.decision, told.entry
+        for entry in _entries(log.read(), folder / DECISIONS):
+            known[entry.decision.key], previous = entry.decision, entry.entry
         lines = []
         for decision in decisions:
             if _says_the_same(known.get(decision.key), decision):
@@ -176,20 +176,22 @@ def _entries(content: bytes, path: Path) -> Iterator[Recorded]:
             claimed = entry.pop("hash")
             intact = entry["previous"] == previous and claimed == digest(entry)
             entry.pop("previous")
-            told = Recorded(Decision.model_validate(entry), claimed)
+            recorded_decision = Recorded(Decision.model_validate(entry), claimed)
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValidationError):
             intact = False
         if not intact:
             raise BrokenChain(f"{path}:{number}: this entry was altered, or one before it removed.")
         previous = claimed
-        yield told
+        yield recorded_decision
 
 
-def overridden(containment: Containment | None, told: Recorded | None) -> Containment | None:
+def overridden(
+    containment: Containment | None, recorded_decision: Recorded | None
+) -> Containment | None:
     """A verdict as the review has it; without a decision as it was."""
-    if told is None:
+    if recorded_decision is None:
         return containment
-    reason = ContainmentReason(told.decision.decision)
+    reason = ContainmentReason(recorded_decision.decision.decision)
     accepted = reason is ContainmentReason.SELF_CONTAINED
     rewritten = containment.rewritten_prompt if containment and accepted else None
     return Containment(
@@ -203,11 +205,11 @@ def overridden(containment: Containment | None, told: Recorded | None) -> Contai
 def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
     """The candidate with what the review decided of it, told in the private provenance."""
     own = {topic: decisions.get((candidate.task_id, topic)) for topic in Topic}
-    told = {str(topic): _told(one) for topic, one in own.items() if one is not None}
-    if not told:
+    review = {str(topic): _decision_record(one) for topic, one in own.items() if one is not None}
+    if not review:
         return candidate
     source = candidate.provenance
-    provenance = source.model_copy(update={"detail": {**source.detail, "review": told}})
+    provenance = source.model_copy(update={"detail": {**source.detail, "review": review}})
     update: dict[str, Any] = {"provenance": provenance}
     role = own[Topic.ROLE]
     if role is not None:
@@ -227,20 +229,20 @@ def answers_decided(decisions: Decisions, topic: Topic) -> dict[str, str | None]
     }
 
 
-def _told(told: Recorded) -> dict[str, str]:
-    decision = told.decision
+def _decision_record(recorded_decision: Recorded) -> dict[str, str]:
+    decision = recorded_decision.decision
     return {
         "decision": decision.decision,
         "reviewer": decision.reviewer,
         "date": decision.date.isoformat(),
-        "entry": told.entry,
+        "entry": recorded_decision.entry,
     }
 
 
 def counts(items: Sequence[ReviewItem], decisions: Decisions) -> Mapping[str, int]:
     """For the funnel: items per topic, and how many of them are decided."""
-    found: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     for item in items:
-        found[f"{item.topic}.disputed"] += 1
-        found[f"{item.topic}.decided"] += item.key in decisions
-    return dict(sorted(found.items()))
+        numbers[f"{item.topic}.disputed"] += 1
+        numbers[f"{item.topic}.decided"] += item.key in decisions
+    return dict(sorted(numbers.items()))

@@ -82,9 +82,9 @@ def sheet_rows(items: Sequence[ReviewItem]) -> list[tuple[str, ...]]:
     """The rows of a sheet without its header, by topic and item, protected."""
     rows = []
     for item in sorted(items, key=lambda item: (item.topic, item.item_id)):
-        answers = (f"{judge}: {told or '-'}" for judge, told in item.answers.items())
-        told = (item.item_id, item.topic, item.text, "; ".join(answers))
-        cells = (*told, ", ".join(OPTIONS[item.topic]), "", "", "", "")
+        answers = (f"{judge}: {answer or '-'}" for judge, answer in item.answers.items())
+        cells_shown = (item.item_id, item.topic, item.text, "; ".join(answers))
+        cells = (*cells_shown, ", ".join(OPTIONS[item.topic]), "", "", "", "")
         rows.append(tuple(protected(visible(cell)[:_LONGEST]) for cell in cells))
     return rows
 
@@ -138,31 +138,31 @@ def read_decisions(
     table = read_table(path, limits, encoding)
     columns = _columns(path, table)
     known = {(visible(item.item_id)[:_LONGEST], str(item.topic)): item for item in items}
-    found: dict[int, Decision | RowReason] = {}
+    rows: dict[int, Decision | RowReason] = {}
     undecided = 0
     for line, cells in table[1:]:
         row = {name: cells[at] if at < len(cells) else _NO_CELL for name, at in columns.items()}
         if not row["decision"].text.strip():
             undecided += any(cell.text.strip() for cell in cells)
             continue
-        found[line] = _decision(row, known, reviewer, today)
-    return _settled(found, undecided)
+        rows[line] = _decision(row, known, reviewer, today)
+    return _settled(rows, undecided)
 
 
-def _settled(found: Mapping[int, Decision | RowReason], undecided: int) -> Imported:
+def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> Imported:
     """One decision per item and topic; where rows of one item differ, none of them counts."""
     by_key: dict[tuple[str, Topic], dict[Decision, list[int]]] = {}
-    bad = [BadRow(line, one) for line, one in found.items() if isinstance(one, RowReason)]
-    for line, one in found.items():
-        if isinstance(one, Decision):
-            by_key.setdefault(one.key, {}).setdefault(one, []).append(line)
-    for several in by_key.values():
-        if len(several) > 1:
-            lines = [line for told in several.values() for line in told]
+    bad = [BadRow(line, row) for line, row in rows.items() if isinstance(row, RowReason)]
+    for line, row in rows.items():
+        if isinstance(row, Decision):
+            by_key.setdefault(row.key, {}).setdefault(row, []).append(line)
+    for lines_by_decision in by_key.values():
+        if len(lines_by_decision) > 1:
+            lines = [line for lines in lines_by_decision.values() for line in lines]
             bad += [BadRow(line, RowReason.REPEATED) for line in lines]
-    good = [next(iter(several)) for several in by_key.values() if len(several) == 1]
+    good = [next(iter(lines)) for lines in by_key.values() if len(lines) == 1]
     return Imported(
-        tuple(sorted(good, key=lambda one: one.key)),
+        tuple(sorted(good, key=lambda decision: decision.key)),
         tuple(sorted(bad, key=lambda row: row.line)),
         undecided,
     )
@@ -176,14 +176,14 @@ def _decision(
 ) -> Decision | RowReason:
     if any(cell.formula for cell in row.values()) or _is_formula(row["decision"].text):
         return RowReason.FORMULA
-    told = {name: visible(bared(cell.text)).strip() for name, cell in row.items()}
-    item = known.get((told["item"], told["topic"]))
+    texts = {name: visible(bared(cell.text)).strip() for name, cell in row.items()}
+    item = known.get((texts["item"], texts["topic"]))
     if item is None:
         return RowReason.UNKNOWN_ITEM
-    options, decision = OPTIONS[item.topic], told["decision"]
+    options, decision = OPTIONS[item.topic], texts["decision"]
     if options and decision not in options:
         return RowReason.UNKNOWN_DECISION
-    who, day = told["reviewer"] or reviewer.strip(), _day(told["date"], today)
+    who, day = texts["reviewer"] or reviewer.strip(), _day(texts["date"], today)
     if not who or _is_formula(row["reviewer"].text):
         return RowReason.NO_REVIEWER if not who else RowReason.FORMULA
     if day is None:
@@ -194,7 +194,7 @@ def _decision(
             topic=item.topic,
             decision=decision,
             reviewer=who,
-            note=told["note"],
+            note=texts["note"],
             date=day,
         )
     except ValidationError:
@@ -210,12 +210,12 @@ def _is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def _day(told: str, today: date | None) -> date | None:
-    found = _DATE.fullmatch(told)
-    if found is None:
-        return None if told else today
+def _day(text: str, today: date | None) -> date | None:
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return None if text else today
     try:
-        return date(*map(int, found.groups()))
+        return date(*map(int, match.groups()))
     except ValueError:
         return None
 
@@ -224,7 +224,7 @@ def _columns(path: Path, table: Table) -> dict[str, int]:
     header = [bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
     wrong = [name for name in NEEDED if header.count(name) != 1]
     if wrong:
-        found = f"no column, or several, named {', '.join(wrong)}"
+        problem = f"no column, or several, named {', '.join(wrong)}"
         todo = "Fill in an exported sheet and keep its header."
-        raise InputError(str(path), found, f"one each of {', '.join(NEEDED)}", todo)
+        raise InputError(str(path), problem, f"one each of {', '.join(NEEDED)}", todo)
     return {name: header.index(name) for name in NEEDED}

@@ -62,8 +62,8 @@ def read_table(path: Path, limits: SheetLimits, encoding: str) -> Table:
     """The rows with content of a sheet, with their numbers from 1. Raises InputError."""
     suffix = path.suffix.lower()
     if suffix not in {".csv", ".xlsx"} or not path.is_file():
-        found = f"a {suffix or 'nameless'} file" if path.is_file() else "no file"
-        raise InputError(str(path), found, _EXPECTED, "Name the sheet that was filled in.")
+        problem = f"a {suffix or 'nameless'} file" if path.is_file() else "no file"
+        raise InputError(str(path), problem, _EXPECTED, "Name the sheet that was filled in.")
     with path.open("rb") as handle:
         content = handle.read(limits.bytes + 1)
     if len(content) > limits.bytes:
@@ -79,12 +79,12 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
         expected = ", ".join(ENCODINGS)
         raise InputError(str(path), "an encoding that is not known", expected, "Choose one.")
     marked = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-    found = next((name for mark, name in marked.items() if content.startswith(mark)), encoding)
+    codec = next((name for mark, name in marked.items() if content.startswith(mark)), encoding)
     try:
-        return content.decode(found)
+        return content.decode(codec)
     except UnicodeError:
         todo = f"Save as UTF-8 or XLSX, or name its encoding: {', '.join(ENCODINGS)}."
-        raise InputError(str(path), f"bytes that are not {found}", "text", todo) from None
+        raise InputError(str(path), f"bytes that are not {codec}", "text", todo) from None
 
 
 def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
@@ -102,8 +102,8 @@ def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
                 raise _too_much(path, f"more than {limits.rows} rows or {limits.columns} columns")
             table.append((line, [SheetCell(cell) for cell in cells]))
     except csv.Error as error:
-        found = f"a row that is no CSV ({str(error)[:60]})"
-        raise InputError(str(path), found, _EXPECTED, "Save the sheet again.") from None
+        problem = f"a row that is no CSV ({str(error)[:60]})"
+        raise InputError(str(path), problem, _EXPECTED, "Save the sheet again.") from None
     return table
 
 
@@ -113,20 +113,20 @@ def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
         with Child(_CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
             child.send(limits.model_dump_json().encode())
             child.send(content)
-            told = json.loads(child.receive())
+            report = json.loads(child.receive())
     except (ChildFailed, ValueError):
-        told = {"trouble": "a workbook that cannot be read within its limits"}
-    if told.get("trouble"):
+        report = {"trouble": "a workbook that cannot be read within its limits"}
+    if report.get("trouble"):
         todo = "Save the sheet again as XLSX, or as CSV."
-        raise InputError(str(path), told["trouble"], _EXPECTED, todo)
+        raise InputError(str(path), report["trouble"], _EXPECTED, todo)
     return [
         (line, [SheetCell(text, formula) for text, formula in cells])
-        for line, cells in told["rows"]
+        for line, cells in report["rows"]
     ]
 
 
-def _too_much(path: Path, found: str) -> InputError:
-    return InputError(str(path), found, "a sheet within the limits", "Import it in parts.")
+def _too_much(path: Path, excess: str) -> InputError:
+    return InputError(str(path), excess, "a sheet within the limits", "Import it in parts.")
 
 
 class _Trouble(Exception):
@@ -147,16 +147,16 @@ def rows_of(content: bytes, limits: dict[str, int]) -> Rows:
     sheet.reset_dimensions()
     rows: Rows = []
     for line, cells in enumerate(sheet.iter_rows(max_col=limits["columns"]), start=1):
-        told = [(_text(cell.value), cell.data_type == "f") for cell in cells]
-        if not any(text for text, _ in told):
+        texts = [(_text(cell.value), cell.data_type == "f") for cell in cells]
+        if not any(text for text, _ in texts):
             continue
         if len(rows) > limits["rows"]:
             raise _Trouble("a workbook with more rows than the limit")
-        if any(len(text) > limits["cell_chars"] for text, _ in told):
+        if any(len(text) > limits["cell_chars"] for text, _ in texts):
             raise _Trouble("a cell longer than the limit")
-        while told and not told[-1][0]:
-            told.pop()
-        rows.append((line, told))
+        while texts and not texts[-1][0]:
+            texts.pop()
+        rows.append((line, texts))
     return rows
 
 
@@ -176,16 +176,16 @@ def main() -> None:
     answer = confine(int(sys.argv[1]), int(sys.argv[2]))
     limits = json.loads(read_frame(source, _MOST))
     content = read_frame(source, _MOST)
-    told: dict[str, Any]
+    report: dict[str, Any]
     try:
-        told = {"rows": rows_of(content, limits)}
+        report = {"rows": rows_of(content, limits)}
     except _Trouble as trouble:
-        told = {"trouble": str(trouble)}
+        report = {"trouble": str(trouble)}
     except (MemoryError, RecursionError):
-        told = {"trouble": "a workbook that needs more memory than the limit"}
+        report = {"trouble": "a workbook that needs more memory than the limit"}
     except Exception as error:  # a library may raise anything on a hostile file
-        told = {"trouble": f"a file that is no workbook ({type(error).__name__})"}
-    write_frame(answer, json.dumps(told).encode())
+        report = {"trouble": f"a file that is no workbook ({type(error).__name__})"}
+    write_frame(answer, json.dumps(report).encode())
 
 
 if __name__ == "__main__":

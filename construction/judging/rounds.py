@@ -20,7 +20,7 @@ from construction.judging.consensus import ConsensusConfig, Endorsed, Opinion
 from construction.judging.contracts import Case, Containment, ContainmentReason
 from construction.judging.model.asking import ask
 from construction.judging.model.containment import SecondOpinion, containment_stage
-from construction.judging.model.contracts import Asker, Judged, PromptedConfig
+from construction.judging.model.contracts import Asker, Judged, ModelStagesConfig
 from construction.judging.model.prompt import Cleaner
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
@@ -63,8 +63,8 @@ def read_rounds(folder: Path) -> list[ReleaseRounds]:
         try:
             log.append(ReleaseRounds.model_validate_json(line))
         except ValidationError as error:
-            found, todo = amount(error.error_count(), "error"), "Restore the file, or remove it."
-            raise InputError(str(path), found, "rounds of a release", todo, number) from None
+            problem, todo = amount(error.error_count(), "error"), "Restore the file, or remove it."
+            raise InputError(str(path), problem, "rounds of a release", todo, number) from None
     return log
 
 
@@ -78,12 +78,12 @@ def with_release(
     log: Sequence[ReleaseRounds], release: str, held: Iterable[Round]
 ) -> list[ReleaseRounds]:
     """The log with `held` in the line of `release`, the last one if it has none yet."""
-    told = {one.release: {each.key: each for each in one.rounds} for one in log}
-    line = told.setdefault(release, {})
+    releases = {one.release: {each.key: each for each in one.rounds} for one in log}
+    line = releases.setdefault(release, {})
     line.update({one.key: one for one in held})
     return [
         ReleaseRounds(release=name, rounds=tuple(line[key] for key in sorted(line)))
-        for name, line in told.items()
+        for name, line in releases.items()
     ]
 
 
@@ -91,14 +91,14 @@ def rounds_of(
     log: Sequence[ReleaseRounds], release: str, cases: Sequence[Case], config: ConsensusConfig
 ) -> dict[str, list[Round]]:
     """By task id, in order: the rounds that count for `release`, of cases as they are now."""
-    names = [one.release for one in log]
+    names = [held.release for held in log]
     until = names.index(release) + 1 if release in names else len(names)
     known = {case.candidate.task_id: digest(case) for case in cases}
-    found: dict[str, dict[int, Round]] = defaultdict(dict)
-    for one in (each for line in log[:until] for each in line.rounds):
-        if known.get(one.item_id) == one.case and one.verdicts.keys() == set(config.annotators):
-            found[one.item_id].setdefault(one.round, one)
-    return {item: [found[item][number] for number in sorted(found[item])] for item in known}
+    by_item: dict[str, dict[int, Round]] = defaultdict(dict)
+    for held in (each for line in log[:until] for each in line.rounds):
+        if known.get(held.item_id) == held.case and held.verdicts.keys() == set(config.annotators):
+            by_item[held.item_id].setdefault(held.round, held)
+    return {item: [by_item[item][number] for number in sorted(by_item[item])] for item in known}
 
 
 def opinions(rounds: Mapping[str, Sequence[Round]]) -> list[Opinion]:
@@ -114,7 +114,7 @@ def opinions(rounds: Mapping[str, Sequence[Round]]) -> list[Opinion]:
 
 def held_rounds(
     cases: Sequence[Case],
-    told: Mapping[str, Sequence[Judged[Containment]]],
+    judged_by: Mapping[str, Sequence[Judged[Containment]]],
     known: Mapping[str, Sequence[Round]],
 ) -> list[Round]:
     """The next round of each case, from the verdicts of each annotator in the cases' order."""
@@ -123,9 +123,9 @@ def held_rounds(
             item_id=case.candidate.task_id,
             case=digest(case),
             round=1 + max((one.round for one in known[case.candidate.task_id]), default=0),
-            verdicts={annotator: judged[place].value for annotator, judged in told.items()},
+            verdicts={annotator: judged[row].value for annotator, judged in judged_by.items()},
         )
-        for place, case in enumerate(cases)
+        for row, case in enumerate(cases)
     ]
 
 
@@ -134,10 +134,10 @@ def agreed(held: Sequence[Round], endorsed: Endorsed, order: Sequence[str]) -> C
 
     Of a case that the review endorsed the last round is read; it need not hold the answer.
     """
-    one = next((each for each in held if each.round == endorsed.round), held[-1])
+    last_round = next((each for each in held if each.round == endorsed.round), held[-1])
     answer = ContainmentReason(endorsed.answer)
-    told = [each for each in (one.verdicts[name] for name in order) if each is not None]
-    same = [each for each in told if each.reason_code is answer]
+    given = [each for each in (last_round.verdicts[name] for name in order) if each is not None]
+    same = [each for each in given if each.reason_code is answer]
     prompts = [each.rewritten_prompt for each in same if each.rewritten_prompt is not None]
     if not same:
         is_good = answer is ContainmentReason.SELF_CONTAINED
@@ -149,15 +149,15 @@ def judge_anew(
     cases: Sequence[Case],
     earlier: Mapping[str, Sequence[Round]],
     client: Asker,
-    config: PromptedConfig,
+    config: ModelStagesConfig,
     second: SecondOpinion,
 ) -> list[Judged[Containment]]:
     """A model's verdicts; it is told how the verdicts of each earlier round were spread."""
     stage = containment_stage(config, second)
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        told = [_spread(one) for one in earlier[case.candidate.task_id]]
-        return stage.content(case, cleaner) | ({"earlier_rounds": told} if told else {})
+        spreads = [_spread(one) for one in earlier[case.candidate.task_id]]
+        return stage.content(case, cleaner) | ({"earlier_rounds": spreads} if spreads else {})
 
     return ask(replace(stage, content=content), cases, client)
 

@@ -1,4 +1,4 @@
-"""The first stage: every file that was given is identified, and none is skipped in silence."""
+"""The scan stage: identifies every input file and gives each one an outcome."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FileReason(StrEnum):
 class ScannedFile:
     """One input file: `format` is the format to read it with, None if it is not read.
 
-    `label` is that format, or the name of the unsupported one. `note` says why it was told so.
+    `label` is that format or the name of the unsupported one, `note` the reason for the decision.
     """
 
     path: Path
@@ -46,11 +46,12 @@ class ScannedFile:
 def scan(sources: Sequence[Path], forced: SourceFormat | None = None) -> list[ScannedFile]:
     """Identify all files below `sources`, sorted by relative path.
 
-    A relative path starts with the name of the source it was found under. Of files with the same
-    content the first is kept. Raises InputError for a source that does not exist.
+    A relative path starts with the name of its source. Of files with the same content the first
+    is kept. `forced` is a format to assume for all files. Raises InputError for a source that
+    does not exist.
     """
-    found = sorted(_walk(sources), key=lambda pair: pair[1])
-    return list(_without_copies([_identify(*pair, forced) for pair in found]))
+    paths = sorted(_walk(sources), key=lambda pair: pair[1])
+    return list(_without_copies([_identify(*pair, forced) for pair in paths]))
 
 
 def _walk(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
@@ -64,7 +65,7 @@ def _walk(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def _labels(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """Each source with its own name; a second one of the same name gets `~2`, and so on."""
+    """Each source with its label, its own name; a second one of that name gets `~2`, and so on."""
     taken: dict[str, int] = {}
     for source in sorted({path.absolute() for path in sources}):
         if not source.exists():
@@ -77,7 +78,10 @@ def _labels(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """All that is no folder, and the folders that cannot be listed; however deep they lie."""
+    """All entries below `folder` that are not folders, and the folders that cannot be listed.
+
+    The depth is not limited, and symbolic links are not followed.
+    """
     waiting = [folder]
     while waiting:
         parent = waiting.pop()
@@ -93,7 +97,7 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def _as_text(path: str) -> str:
-    r"""A POSIX path as UTF-8 can hold it: `\xff` for a byte that is none, `\\` for a backslash."""
+    r"""A POSIX path as valid UTF-8: other bytes as `\xff`, a backslash as `\\`."""
     raw = os.fsencode(path.replace("\\", "\\\\"))
     return raw.decode("utf-8", "backslashreplace")
 
@@ -102,30 +106,30 @@ def _identify(path: Path, relative: str, forced: SourceFormat | None) -> Scanned
     try:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
-            return _left(path, relative, 0, FileReason.SYMLINK, "symlink")
+            return _not_read(path, relative, 0, FileReason.SYMLINK, "symlink")
         if stat.S_ISDIR(status.st_mode):
-            next(path.iterdir(), None)  # raises: folders that can be listed are no files
+            next(path.iterdir(), None)  # raises: only folders that cannot be listed come here
         if not stat.S_ISREG(status.st_mode):
-            return _left(path, relative, 0, FileReason.NOT_REGULAR, "special file")
+            return _not_read(path, relative, 0, FileReason.NOT_REGULAR, "special file")
         if status.st_size == 0:
-            return _left(path, relative, 0, FileReason.EMPTY, "empty")
+            return _not_read(path, relative, 0, FileReason.EMPTY, "empty")
         sha256 = file_digest(path)
-        told = detect(SourceFile(path, relative))
+        detected = detect(SourceFile(path, relative))
     except OSError as error:
         why = error.strerror or type(error).__name__
         return ScannedFile(
             path, relative, 0, None, None, "unknown", Outcome.ERRORED, FileReason.UNREADABLE, why
         )
-    source_format = forced if forced is not None else told.format
+    source_format = forced if forced is not None else detected.format
     if source_format is None:
-        reason, note = FileReason.UNSUPPORTED, told.why
-        return _left(path, relative, status.st_size, reason, told.name, sha256, note)
+        reason, note = FileReason.UNSUPPORTED, detected.why
+        return _not_read(path, relative, status.st_size, reason, detected.name, sha256, note)
     return ScannedFile(
         path, relative, status.st_size, sha256, source_format, str(source_format), Outcome.KEPT
     )
 
 
-def _left(
+def _not_read(
     path: Path,
     relative: str,
     size: int,
@@ -145,7 +149,9 @@ def _without_copies(files: Sequence[ScannedFile]) -> Iterator[ScannedFile]:
         elif file.sha256 in first:
             note = f"same content as {first[file.sha256]}"
             reason = FileReason.DUPLICATE
-            yield _left(file.path, file.relative, file.bytes, reason, file.label, file.sha256, note)
+            yield _not_read(
+                file.path, file.relative, file.bytes, reason, file.label, file.sha256, note
+            )
         else:
             first[file.sha256] = file.relative
             yield file

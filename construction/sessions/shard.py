@@ -1,7 +1,7 @@
-"""One shard of session logs: read, recover, measure the local gates, keep what survives.
+"""Processes one shard of session logs: read, recover, run the local gates, keep the survivors.
 
-Sessions are streamed: the memory of a shard is that of its largest file plus its tables, however
-much input there is in all. All is written into one directory, and nothing else is touched.
+Sessions are streamed, so a shard needs memory for its largest file and its tables, however large
+the whole input is. It writes into one directory and touches nothing else.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from data.survivors import FIXTURES
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """What a worker needs. `roots` are the folders that the sessions' files lie in."""
+    """The input of a worker. `roots` are the folders that hold the sessions' files."""
 
     files: tuple[ScannedFile, ...]
     roots: tuple[Path, ...]
@@ -49,7 +49,7 @@ class ShardJob:
 
 @dataclass(frozen=True, slots=True)
 class _Shard:
-    """The shard at work: what it was given, and where its results go."""
+    """A shard in progress: its job and the tables and store that take its results."""
 
     job: ShardJob
     index: RootIndex
@@ -58,7 +58,7 @@ class _Shard:
 
 
 def process_shard(job: ShardJob, out: Path) -> None:
-    """Write the tables of a shard, and the fixtures of its survivors, into `out`."""
+    """Write the tables of a shard and the fixtures of its survivors into `out`."""
     store = ContentStore(out / FIXTURES)
     shard = _Shard(job, _root_index(job.roots), ShardTables(job.key), store)
     for file in job.files:
@@ -73,7 +73,10 @@ def _root_index(roots: tuple[Path, ...]) -> RootIndex:
 
 
 def _read_file(shard: _Shard, file: ScannedFile) -> None:
-    """Read one file; it is consumed if it gave a session, errored if it gave only issues."""
+    """Read one file: errored if its whole content is unreadable, consumed otherwise.
+
+    A file that gave a session before it became unreadable is consumed.
+    """
     tables = shard.tables
     tables.enter("file", file.relative)
     failure: ReadIssue | None = None
@@ -141,11 +144,11 @@ def _gate(shard: _Shard, instance: TaskInstance) -> None:
             tables.survivor(_without_media(restoration.apply(instance, spans)), copies)
     tables.enter("instance", instance.instance_id)
     tables.outcome(row)
-    _tell_files(instance, files, copies, tables)
+    _add_file_rows(instance, files, copies, tables)
 
 
 def _without_media(instance: TaskInstance) -> TaskInstance:
-    """Inline media lie among the fixtures now; their base64 need not be carried on."""
+    """The instance without base64 data: its inline media are stored as fixtures by now."""
     if not any(turn.attachments for turn in instance.user_turns):
         return instance
     turns = tuple(
@@ -157,7 +160,7 @@ def _without_media(instance: TaskInstance) -> TaskInstance:
     return replace(instance, user_turns=turns)
 
 
-def _tell_files(
+def _add_file_rows(
     instance: TaskInstance,
     files: FixtureObservation,
     copies: tuple[Fixture, ...],

@@ -1,4 +1,4 @@
-"""The tables one shard of session logs writes, collected row by row."""
+"""The tables that one shard of session logs writes, collected row by row."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from data.contracts import (
     Session,
     StageKind,
     TaskInstance,
+    Turn,
     Verdict,
 )
 from data.ledger import tally_outcomes
@@ -36,12 +37,11 @@ from data.tables import (
     write_table,
 )
 
-_USER, _HUMAN = Role.USER, Origin.HUMAN  # looking a member up costs more than comparing it
+_USER, _HUMAN = Role.USER, Origin.HUMAN  # an enum lookup costs more than the comparison
 
 Row = tuple[Any, ...]
 
-# What later stages need of an instance that passed the local gates. Private: holds text.
-# In which order the units of a shard are told in the funnel, and what kind of stage each is.
+# Stage, kind of stage and unit, in the order in which the funnel lists them.
 _STAGES = (
     ("read", StageKind.DERIVE, "file"),
     ("read", StageKind.DERIVE, "line"),
@@ -52,13 +52,13 @@ _STAGES = (
 
 
 class ShardTables:
-    """Rows of one shard, in the order of their schemas. Written by `write`, then done with."""
+    """Collects the rows of one shard, in the column order of their schemas; `write` stores them."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._entered: dict[str, list[str]] = {unit: [] for _, _, unit in _STAGES}
         self._outcomes: dict[str, list[tuple[str, Outcome]]] = {unit: [] for _, _, unit in _STAGES}
-        self._places: Counter[str] = Counter()  # a line may hold several bad records
+        self._issues_at: Counter[str] = Counter()  # a line may hold several bad records
         self._ledger: list[Row] = []
         self._lineage: list[Row] = []
         self._verdicts: list[Row] = []
@@ -70,7 +70,7 @@ class ShardTables:
         self._survivors: list[Row] = []
 
     def enter(self, unit: str, item_id: str) -> None:
-        """A unit came in; the ledger closes only if it gets exactly one outcome."""
+        """Record that an item entered its stage; it must leave with exactly one outcome."""
         self._entered[unit].append(item_id)
 
     def outcome(self, row: LedgerRow) -> None:
@@ -78,10 +78,11 @@ class ShardTables:
         self._ledger.append(ledger_values(row))
 
     def issue(self, issue: ReadIssue) -> None:
-        """A line or record that could not be read: a unit of its own, errored."""
-        place = f"{issue.source_path}:{issue.line}"
-        self._places[place] += 1
-        item_id = place if self._places[place] == 1 else f"{place}/{self._places[place]}"
+        """Record an unreadable line or record as an item of its own, with outcome errored."""
+        location = f"{issue.source_path}:{issue.line}"
+        self._issues_at[location] += 1
+        number = self._issues_at[location]
+        item_id = location if number == 1 else f"{location}/{number}"
         self.enter("line", item_id)
         evidence: dict[str, Scalar] = {
             "path": issue.source_path,
@@ -100,48 +101,20 @@ class ShardTables:
         instances: tuple[TaskInstance, ...],
         left_out: Mapping[int, str],
     ) -> None:
-        """A session, its turns, and what became of each turn that a person typed."""
+        """Record a session, its turns, and the outcome of each turn that a person typed.
+
+        `left_out` gives the reason, by turn index, for each human turn that no instance holds.
+        """
         self._session_outcome(session, instances)
-        uid = session.uid
-        belongs = {index: i.instance_id for i in instances for index in i.turn_indices}
+        instance_of = {index: i.instance_id for i in instances for index in i.turn_indices}
         self._turns += [
-            (
-                uid,
-                turn.index,
-                turn.line,
-                turn.role,
-                turn.origin,
-                turn.at,
-                len(turn.text),
-                len(turn.said),
-                len(turn.attachments),
-                len(turn.tool_calls),
-                belongs.get(turn.index),
-                left_out.get(turn.index),
-            )
-            for turn in session.turns
+            _turn_values(session.uid, turn, instance_of, left_out) for turn in session.turns
         ]
         human = [t for t in session.turns if t.origin is _HUMAN and t.role is _USER]
         for turn in human:
-            reason = None if turn.index in belongs else f"turn.{left_out[turn.index]}"
-            self._human_turn(f"{uid}#{turn.index}", session.source_path, turn.line, reason)
-        agent = " ".join(filter(None, (session.agent_name, session.agent_version))) or None
-        self._sessions.append(
-            (
-                uid,
-                session.source_path,
-                session.source_format,
-                session.format_version,
-                agent,
-                session.started_at,
-                len(session.turns),
-                len(human),
-                sum(len(turn.tool_calls) for turn in session.turns),
-                len(instances),
-                session.parent_session_id is not None,
-                canonical_json(session.dropped).decode(),
-            )
-        )
+            reason = None if turn.index in instance_of else f"turn.{left_out[turn.index]}"
+            self._human_turn(f"{session.uid}#{turn.index}", session.source_path, turn.line, reason)
+        self._sessions.append(_session_values(session, len(human), len(instances)))
 
     def _session_outcome(self, session: Session, instances: tuple[TaskInstance, ...]) -> None:
         self.enter("session", session.uid)
@@ -202,7 +175,7 @@ class ShardTables:
         self._survivors.append(survivor_values(instance, fixtures))
 
     def write(self, out: Path) -> None:
-        """Close the ledger of the shard and write all tables."""
+        """Write all tables; raises if an item did not leave its stage with exactly one outcome."""
         tallies = [record for stage in _STAGES for record in self._tally(*stage)]
         write_table(out / "tallies.parquet", tallies, TALLIES)
         for name, schema, rows in (
@@ -219,5 +192,44 @@ class ShardTables:
             write_rows(out / f"{name}.parquet", rows, schema)
 
     def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
-        told = self._outcomes[unit]
-        return tally_records(tally_outcomes(stage, kind, unit, self._entered[unit], told))
+        entered, outcomes = self._entered[unit], self._outcomes[unit]
+        return tally_records(tally_outcomes(stage, kind, unit, entered, outcomes))
+
+
+def _turn_values(
+    session_uid: str, turn: Turn, instance_of: Mapping[int, str], left_out: Mapping[int, str]
+) -> Row:
+    """A row of TURNS."""
+    return (
+        session_uid,
+        turn.index,
+        turn.line,
+        turn.role,
+        turn.origin,
+        turn.at,
+        len(turn.text),
+        len(turn.said),
+        len(turn.attachments),
+        len(turn.tool_calls),
+        instance_of.get(turn.index),
+        left_out.get(turn.index),
+    )
+
+
+def _session_values(session: Session, human_turns: int, instances: int) -> Row:
+    """A row of SESSIONS."""
+    agent = " ".join(filter(None, (session.agent_name, session.agent_version))) or None
+    return (
+        session.uid,
+        session.source_path,
+        session.source_format,
+        session.format_version,
+        agent,
+        session.started_at,
+        len(session.turns),
+        human_turns,
+        sum(len(turn.tool_calls) for turn in session.turns),
+        instances,
+        session.parent_session_id is not None,
+        canonical_json(session.dropped).decode(),
+    )

@@ -70,17 +70,20 @@ def assign(series: pl.DataFrame, rules: tuple[Rule, ...] | None = None) -> Assig
     named = pl.coalesce(
         *(pl.when(test).then(pl.lit(value)) for test, value in tests), pl.lit(_NONE)
     )
-    found = series.with_columns(category=named).with_columns(
+    assigned = series.with_columns(category=named).with_columns(
         category=pl.when(pl.col("category") != _NONE).then("category")
     )
-    left = found.filter(pl.col("category").is_null())
-    counts = {Outcome.KEPT: found.height - left.height, Outcome.REJECTED: left.height}
-    tally = close(STAGE, StageKind.FILTER, "series", found.height, counts)
-    return Assigned(found, _ledger(left), (tally,))
+    unassigned = assigned.filter(pl.col("category").is_null())
+    counts = {
+        Outcome.KEPT: assigned.height - unassigned.height,
+        Outcome.REJECTED: unassigned.height,
+    }
+    tally = close(STAGE, StageKind.FILTER, "series", assigned.height, counts)
+    return Assigned(assigned, _ledger(unassigned), (tally,))
 
 
-def _ledger(left: pl.DataFrame) -> pl.DataFrame:
-    told = {
+def _ledger(unassigned: pl.DataFrame) -> pl.DataFrame:
+    values = {
         "stage": pl.lit(STAGE),
         "unit": pl.lit("series"),
         "item_id": pl.col("series_id"),
@@ -91,8 +94,10 @@ def _ledger(left: pl.DataFrame) -> pl.DataFrame:
         ).struct.json_encode(),
         "n": pl.lit(1),
     }
-    columns = (told.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in LEDGER.items())
-    return left.sort("series_id").select(columns)
+    columns = (
+        values.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in LEDGER.items()
+    )
+    return unassigned.sort("series_id").select(columns)
 
 
 def _fits(rule: Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:

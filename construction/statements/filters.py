@@ -82,15 +82,15 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
-    left = judged.filter(pl.col("reason").is_not_null())
-    by_reason = left.group_by("reason").len().sort("reason")
+    rejected_points = judged.filter(pl.col("reason").is_not_null())
+    by_reason = rejected_points.group_by("reason").len().sort("reason")
     rejected = {reason: int(n) for reason, n in by_reason.iter_rows()}
-    counts = {Outcome.KEPT: kept.height, Outcome.REJECTED: left.height}
+    counts = {Outcome.KEPT: kept.height, Outcome.REJECTED: rejected_points.height}
     tally = close(STAGE, StageKind.FILTER, "point", judged.height, counts)
     dropped = sum(rejected.get(r, 0) for r in (FilterReason.COMPUTED, FilterReason.AUTO_GENERATED))
     share = round(dropped / judged.height, 9) if judged.height else 0.0
     report = FilterReport(judged.height, kept.height, rejected, share)
-    return Filtered(kept, _ledger(left), (tally,), report)
+    return Filtered(kept, _ledger(rejected_points), (tally,), report)
 
 
 def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
@@ -135,9 +135,9 @@ def _untranslated(config: FilterConfig) -> pl.Expr:
     return (pl.col("label_method") == LabelMethod.UNTRANSLATED) & (config.untranslated == "reject")
 
 
-def _ledger(left: pl.DataFrame) -> pl.DataFrame:
+def _ledger(rejected_points: pl.DataFrame) -> pl.DataFrame:
     """One row of LEDGER per rejected point; the evidence points to the row of the filing."""
-    told = {
+    values = {
         "stage": pl.lit(STAGE),
         "unit": pl.lit("point"),
         "item_id": pl.col("point_id"),
@@ -147,5 +147,7 @@ def _ledger(left: pl.DataFrame) -> pl.DataFrame:
         "evidence": pl.struct("document", "line", "report").struct.json_encode(),
         "n": pl.lit(1),
     }
-    columns = (told.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in LEDGER.items())
-    return left.sort("point_id").select(columns)
+    columns = (
+        values.get(name, pl.lit(None)).cast(kind).alias(name) for name, kind in LEDGER.items()
+    )
+    return rejected_points.sort("point_id").select(columns)

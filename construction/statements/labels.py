@@ -148,10 +148,10 @@ def load_table(path: Path) -> Table:
         if not line.strip() or line.startswith("#"):
             continue
         key, english, statement = _row(path, number, line)
-        told = table.setdefault(key, {})
-        if statement in told:
+        texts = table.setdefault(key, {})
+        if statement in texts:
             raise ConfigError(f"{path}:{number}: this label has a line already. Remove one.")
-        told[statement] = english
+        texts[statement] = english
     return table
 
 
@@ -172,8 +172,8 @@ def _known(statement: Statement | None) -> Mapping[str, str]:
     """What each label means in a statement: its own text, that for any, or the first told."""
     name = "" if statement is None else str(statement)
     return {
-        key: told.get(name) or told.get("") or next(iter(told.values()))
-        for key, told in default_table().items()
+        key: texts.get(name) or texts.get("") or next(iter(texts.values()))
+        for key, texts in default_table().items()
     }
 
 
@@ -226,7 +226,7 @@ class _Composer:
     def _section(self, key: str) -> str | None:
         """`X、Y`: the item and its sections; an item may have commas of its own."""
         parts = key.split("、")
-        told: list[str] = []
+        texts: list[str] = []
         at = 0
         while at < len(parts):
             ends = range(len(parts), at, -1)
@@ -234,11 +234,11 @@ class _Composer:
             end, text = next(((end, text) for end, text in pieces if text), (0, ""))
             if not text:
                 return None
-            told.append(text)
+            texts.append(text)
             at = end
-        if len(parts) == 1 or not told:
+        if len(parts) == 1 or not texts:
             return None
-        item, *sections = told
+        item, *sections = texts
         return f"{item} ({', '.join(map(lowered, sections))})" if sections else item
 
     def _piece(self, parts: Sequence[str]) -> str | None:
@@ -248,12 +248,12 @@ class _Composer:
 
     def _either(self, key: str) -> str | None:
         """`A又はB`; a profit or the loss of the same kind is told as one: profit (loss)."""
-        left, word, right = key.partition("又は")
-        bare = right.removesuffix("(△)")
-        first, second = self.text(left), self.text(bare)
+        head, word, tail = key.partition("又は")
+        bare = tail.removesuffix("(△)")
+        first, second = self.text(head), self.text(bare)
         if not word or first is None or second is None:
             return None
-        if bare in (left.replace("利益", "損失"), left.replace("益", "損")) and bare != left:
+        if bare in (head.replace("利益", "損失"), head.replace("益", "損")) and bare != head:
             return _PROFIT.sub(r"\1 (loss)", first, count=1)
         return f"{first} or {lowered(second)}"
 
@@ -271,18 +271,18 @@ class _Composer:
 
     def _joined(self, key: str) -> str | None:
         for joint, english in _JOINTS:
-            left, word, right = key.partition(joint)
-            first, second = self.text(left), self.text(right)
+            head, word, tail = key.partition(joint)
+            first, second = self.text(head), self.text(tail)
             if word and first is not None and second is not None:
                 return f"{first}{english}{lowered(second)}"
         return None
 
     def _bracketed(self, key: str) -> str | None:
         """`X(Y)` where both are known."""
-        found = _BRACKETS.fullmatch(key)
-        if found is None:
+        match = _BRACKETS.fullmatch(key)
+        if match is None:
             return None
-        outer, inner = self.text(found[1]), self.text(found[2])
+        outer, inner = self.text(match[1]), self.text(match[2])
         return f"{outer} ({lowered(inner)})" if outer and inner else None
 
 

@@ -27,8 +27,8 @@ def write_statements(out: Path, statements: Statements) -> None:
         InputError: `out` holds something, or a frame has another schema than the model.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        found, expected = "a file or a full folder", "an empty or missing folder"
-        raise InputError(str(out), found, expected, "Choose another one.")
+        actual, expected = "a file or a full folder", "an empty or missing folder"
+        raise InputError(str(out), actual, expected, "Choose another one.")
     with replacing_dir(out) as part:
         for table in TABLES:
             frame: pl.DataFrame = getattr(statements, table.name)
@@ -76,23 +76,23 @@ def _read(path: Path, table: Table) -> pl.DataFrame:
             raise InputError(str(path), f"{n_rows:,} rows", f"at most {MAX_ROWS:,}", _REBUILD)
         return lazy.collect()
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        found = f"{size:,} bytes that are no Parquet ({type(error).__name__})"
-        raise InputError(str(path), found, "a Parquet file", _REBUILD) from error
+        actual = f"{size:,} bytes that are no Parquet ({type(error).__name__})"
+        raise InputError(str(path), actual, "a Parquet file", _REBUILD) from error
 
 
-def _check_schema(path: Path, found: Mapping[str, object], table: Table) -> None:
-    if list(found.items()) == list(table.schema.items()):
+def _check_schema(path: Path, schema: Mapping[str, object], table: Table) -> None:
+    if list(schema.items()) == list(table.schema.items()):
         return
-    missing = [name for name in table.schema if name not in found]
-    wrong = [name for name, dtype in table.schema.items() if found.get(name, dtype) != dtype]
-    told = "; ".join(
+    missing = [name for name in table.schema if name not in schema]
+    wrong = [name for name, dtype in table.schema.items() if schema.get(name, dtype) != dtype]
+    problems = "; ".join(
         f"{what} {', '.join(names)}"
         for what, names in (("no column", missing), ("another type of", wrong))
         if names
     )
     raise InputError(
         str(path),
-        told or f"{len(found)} columns in another order or number",
+        problems or f"{len(schema)} columns in another order or number",
         f"the {len(table.schema)} columns of {table.name} in their order",
         _REBUILD,
     )

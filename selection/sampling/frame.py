@@ -106,16 +106,16 @@ def series_weights(frame: Frame, config: SamplingConfig) -> Floats:
 def _positions(rows: pl.DataFrame, table: pl.DataFrame, on: list[str]) -> Ints:
     """Where in `table` each row is found."""
     numbered = table.select(on).with_row_index("at")
-    found = rows.select(on).join(numbered, on=on, how="left", maintain_order="left")
-    return found["at"].to_numpy().astype(np.int64)
+    matched = rows.select(on).join(numbered, on=on, how="left", maintain_order="left")
+    return matched["at"].to_numpy().astype(np.int64)
 
 
 def _check(points: pl.DataFrame) -> None:
     wrong = [name for name, kind in COLUMNS.items() if points.schema.get(name) != kind]
     if wrong:
-        found = ", ".join(f"{name}: {points.schema.get(name)}" for name in wrong)
+        actual = ", ".join(f"{name}: {points.schema.get(name)}" for name in wrong)
         expected = ", ".join(f"{name}: {COLUMNS[name]}" for name in wrong)
-        raise _unfit(found, expected, "Cast or add these columns.")
+        raise _unfit(actual, expected, "Cast or add these columns.")
     nulls = [name for name in COLUMNS if points[name].null_count()]
     if nulls:
         raise _unfit(f"nulls in {', '.join(nulls)}", "no nulls", "Fill in or drop those rows.")
@@ -131,8 +131,8 @@ def _check(points: pl.DataFrame) -> None:
         raise _unfit(f"company {both[0]!r} both US and non-US", "one region", todo)
 
 
-def _unfit(found: str, expected: str, todo: str) -> InputError:
-    return InputError("sampling frame", found, expected, todo)
+def _unfit(actual: str, expected: str, todo: str) -> InputError:
+    return InputError("sampling frame", actual, expected, todo)
 
 
 def inclusion_of_points(frame: Frame, config: SamplingConfig) -> pl.DataFrame:

@@ -46,11 +46,11 @@ def reserve_of(
     sampling; Efraimidis and Spirakis 2006). At most `per_draw` units are kept per draw.
     """
     in_stratum = drawn.group_by(STRATUM).agg(wanted=pl.col("draws").sum() * per_draw)
-    left = units.with_row_index("at").join(drawn, on=_SERIES, how="anti")
-    left = left.join(in_stratum, on=STRATUM).sort("at")
-    weights = (left["pi_category"] * left["pi_series"]).to_numpy()
-    races = -np.log(_uniforms(left, seed)) / weights
-    ranked = left.with_columns(race=pl.Series(races).round(9)).sort(*STRATUM, "race", "at")
+    undrawn = units.with_row_index("at").join(drawn, on=_SERIES, how="anti")
+    undrawn = undrawn.join(in_stratum, on=STRATUM).sort("at")
+    weights = (undrawn["pi_category"] * undrawn["pi_series"]).to_numpy()
+    races = -np.log(_uniforms(undrawn, seed)) / weights
+    ranked = undrawn.with_columns(race=pl.Series(races).round(9)).sort(*STRATUM, "race", "at")
     ranked = ranked.with_columns(rank=pl.int_range(1, pl.len() + 1).over(STRATUM))
     return ranked.filter(pl.col("rank") <= pl.col("wanted").ceil()).select("at", "rank")
 

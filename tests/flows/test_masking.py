@@ -11,7 +11,9 @@ import pytest
 
 from anonymization.documents.batch import detector
 from anonymization.documents.document import masked_path
+from anonymization.instance_texts import masked_text, text_edits
 from anonymization.masking_recipe import MaskingRecipe
+from anonymization.session_masking import MaskJob, mask_shard, vault_name
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.vault.contracts import Mode
@@ -20,8 +22,6 @@ from data.canonical import digest
 from data.content_store import ContentStore, unpack
 from data.contracts import Fixture, TaskInstance
 from data.survivors import Survivor, read_survivors
-from anonymization.session_masking import MaskJob, mask_shard, vault_name
-from anonymization.instance_texts import masked_text, text_edits
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))

@@ -123,7 +123,7 @@ def test_an_agent_over_stdio(folder: Path, tmp_path: Path) -> None:
 
 def test_an_agent_over_http(port: int, log: Path) -> None:
     found = ask(f"http://127.0.0.1:{port}/mcp", find_and_read)
-    assert (found["company_id"], found["asked"]) == (KIRIGAURA, "fiscal year 2024")
+    assert (found["company_id"], found["period_asked"]) == (KIRIGAURA, "fiscal year 2024")
     assert lines(log)[-1]["arguments"] == {
         "company_id": KIRIGAURA,
         "series_id": SALES_JA,

@@ -13,7 +13,15 @@ from dataclasses import replace
 
 from openai import AsyncOpenAI
 
-from construction.judging.calls.batch_api import Absent, BatchApi, Line, Order, chunks, order, total
+from construction.judging.calls.batch_api import (
+    Absent,
+    BatchApi,
+    Line,
+    Order,
+    chunks,
+    make_order,
+    total,
+)
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, LlmRuntime
 from construction.judging.calls.contracts import (
@@ -78,23 +86,31 @@ class Batches:
             if key in self._failed or settle(question, replies, replayed=False) is not None:
                 continue
             turn = Turn(question, replies[-1] if replies else None)
-            one = order(key, turn, self._config, self._dialect)
-            if one is None:
+            order = make_order(key, turn, self._config, self._dialect)
+            if order is None:
                 self._failed[key] = Failure(
                     CallReason.REJECTED, "no form of structured output is taken"
                 )
-            elif self._budget.exhausted or not self._budget.try_reserve(one.worst, batch=True):
-                self._budget.exhausted = True
+            elif not self._can_pay(order.worst):
                 self._failed[key] = Failure(CallReason.BUDGET, "the run's budget is used up")
             else:
-                orders.append(one)
+                orders.append(order)
         return orders
+
+    def _can_pay(self, worst: Usage) -> bool:
+        """Reserve the worst case of a call; the first that does not fit ends the run's spending."""
+        if self._budget.exhausted or not self._budget.try_reserve(worst, batch=True):
+            self._budget.exhausted = True
+            return False
+        return True
 
     async def _submit(self, orders: Sequence[Order]) -> NotedBatch:
         """Note a batch and submit it; without an id if it is unclear whether it came through."""
-        noted = NotedBatch(digest([[one.key for one in orders], time.time_ns()]), "", total(orders))
+        noted = NotedBatch(
+            digest([[order.key for order in orders], time.time_ns()]), "", total(orders)
+        )
         self._store.note_batch(noted)
-        batch = await self._api.submit(noted.name, b"".join(one.line for one in orders))
+        batch = await self._api.submit(noted.name, b"".join(order.line for order in orders))
         if batch is not None:
             noted = replace(noted, batch=batch.id)
             self._store.note_batch(noted)
@@ -121,19 +137,19 @@ class Batches:
             paid = sum((row.reply.usage for row in rows), Usage())
             self._budget.settle(noted.worst, paid, batch=True, replies=len(rows))
             self._paid.update(row.key for row in rows)
-            self._learn(lines, {(one.key, one.turn.number): one for one in orders})
+            self._learn(lines, {(order.key, order.turn.number): order for order in orders})
 
     def _learn(self, lines: Iterable[Line], orders: Mapping[tuple[str, int], Order]) -> None:
         """Take note of what the endpoint took and what it refused."""
         for line in lines:
-            one = orders.get((line.key, line.number))
-            if one is None:
+            order = orders.get((line.key, line.number))
+            if order is None:
                 continue
-            answer = one.turn.question.answer
+            answer, shape = order.turn.question.answer, order.shape
             if line.reply is not None:
-                self._dialect.learn(one.shape, judge(line.reply, answer))
+                self._dialect.learn(shape, judge(line.reply, answer))
             elif not self._dialect.adapt(
-                line.status, line.message, one.shape, form(answer).digest, one.limit_field
+                line.status, line.message, shape, form(answer).digest, order.limit_field
             ):
                 self._note_refusal(line)
 

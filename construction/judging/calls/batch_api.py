@@ -33,7 +33,7 @@ _DONE = frozenset({"completed", "failed", "expired", "cancelled"})
 _MARK = "benchmint"  # the metadata key that a batch is found again by
 _LISTED = 1000  # how many of the endpoint's batches are searched for ours
 
-Found = TypeVar("Found")
+Response = TypeVar("Response")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Line:
     message: str = field(default="", repr=False)
 
 
-def order(key: str, turn: Turn, config: LlmConfig, dialect: Dialect) -> Order | None:
+def make_order(key: str, turn: Turn, config: LlmConfig, dialect: Dialect) -> Order | None:
     """The request for one turn; None if the endpoint takes no form of it."""
     shape, limit = dialect.shape(form(turn.question.answer).digest), dialect.limit_field
     if shape is None:
@@ -79,39 +79,39 @@ def chunks(orders: Iterable[Order], runtime: LlmRuntime) -> Iterator[list[Order]
     """Orders in batches that keep within the endpoint's limits."""
     chunk: list[Order] = []
     size = 0
-    for one in orders:
-        full = len(chunk) >= runtime.batch_requests or size + len(one.line) > runtime.batch_bytes
-        if chunk and full:
+    for order in orders:
+        too_large = size + len(order.line) > runtime.batch_bytes
+        if chunk and (too_large or len(chunk) >= runtime.batch_requests):
             yield chunk
             chunk, size = [], 0
-        chunk.append(one)
-        size += len(one.line)
+        chunk.append(order)
+        size += len(order.line)
     if chunk:
         yield chunk
 
 
 def total(orders: Sequence[Order]) -> Usage:
     """What a batch can cost at most, before its share of the price."""
-    return sum((one.worst for one in orders), Usage())
+    return sum((order.worst for order in orders), Usage())
 
 
 def read_lines(content: bytes, longest: int) -> Iterator[Line]:
     """The lines of an output or error file; what is none of ours is passed over."""
     for raw in content.split(b"\n"):
         document = parse(raw) if 0 < len(raw) <= longest else None
-        place = _place(_at(document, "custom_id"))
-        if place is None:
+        key_and_turn = _key_and_turn(_at(document, "custom_id"))
+        if key_and_turn is None:
             continue
         response = _at(document, "response")
         reply = read_reply(_at(response, "body"), Usage())
         status = _at(response, "status_code")
         if status == 200 and reply is not None:
-            yield Line(*place, reply)
+            yield Line(*key_and_turn, reply)
             continue
         error = _at(_at(response, "body"), "error") or _at(document, "error")
         status = status if isinstance(status, int) else 0
         code, message = safe_code(_at(error, "code")), str(_at(error, "message") or "")
-        yield Line(*place, declined(status, code, message), status, code, message)
+        yield Line(*key_and_turn, declined(status, code, message), status, code, message)
 
 
 def _at(document: Any, key: str) -> Any:
@@ -123,7 +123,7 @@ def _custom_id(key: str, number: int) -> str:
     return f"{base64.urlsafe_b64encode(bytes.fromhex(key)).decode().rstrip('=')}-{number}"
 
 
-def _place(custom_id: Any) -> tuple[str, int] | None:
+def _key_and_turn(custom_id: Any) -> tuple[str, int] | None:
     """Key and turn of a custom id; None if it is not one of ours."""
     if not isinstance(custom_id, str) or len(custom_id) != 45 or custom_id[43] != "-":
         return None
@@ -175,19 +175,19 @@ class BatchApi:
     async def wait(self, noted: NotedBatch, deadline: float) -> Batch | Absent:
         """The batch when it is done; looks at least once, and no longer than the deadline."""
         if noted.batch:
-            found: Batch | None = await self._retrieve(noted.batch)
+            batch: Batch | None = await self._retrieve(noted.batch)
         else:
             await asyncio.sleep(self._runtime.batch_poll)  # a new batch may not be listed at once
-            found = await self._find(noted.name)
-        if found is None:
+            batch = await self._find(noted.name)
+        if batch is None:
             return Absent.NEVER_CAME
-        while found.status not in _DONE:
-            left = deadline - time.monotonic()
-            if left <= 0:
+        while batch.status not in _DONE:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 return Absent.NOT_DONE
-            await asyncio.sleep(min(self._runtime.batch_poll, left))
-            found = await self._retrieve(found.id)
-        return found
+            await asyncio.sleep(min(self._runtime.batch_poll, remaining))
+            batch = await self._retrieve(batch.id)
+        return batch
 
     async def lines(self, batch: Batch) -> AsyncIterator[Line]:
         """What came back, replies first."""
@@ -200,8 +200,8 @@ class BatchApi:
         return await self._steadily(lambda: self._client.batches.retrieve(batch))
 
     async def _content(self, file: str) -> bytes:
-        found = await self._steadily(lambda: self._client.files.content(file))
-        return found.content
+        download = await self._steadily(lambda: self._client.files.content(file))
+        return download.content
 
     async def _find(self, name: str) -> Batch | None:
         """The batch that was submitted under a name of ours, if it was."""
@@ -218,7 +218,7 @@ class BatchApi:
 
         return await self._steadily(search)
 
-    async def _steadily(self, make: Callable[[], Awaitable[Found]]) -> Found:
+    async def _steadily(self, make: Callable[[], Awaitable[Response]]) -> Response:
         """Repeat a call that may be repeated until it succeeds."""
         runtime = self._runtime
         for attempt in range(1, runtime.attempts + 1):

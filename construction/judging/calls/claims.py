@@ -41,14 +41,14 @@ class Claims:
 
     def take(self, key: str) -> bool:
         """Hold `key` if nobody does."""
-        if key in self._held or not _lock(self._handle, _place(key)):
+        if key in self._held or not _lock(self._handle, _offset(key)):
             return False
         self._held.add(key)
         return True
 
     def give(self, key: str) -> None:
         """Give `key` back."""
-        _unlock(self._handle, _place(key))
+        _unlock(self._handle, _offset(key))
         self._held.discard(key)
 
     @contextmanager
@@ -65,27 +65,27 @@ class Claims:
         os.close(self._handle)
 
 
-def _place(key: str) -> int:
+def _offset(key: str) -> int:
     return int(key[:15], 16)  # 60 bits: no two keys meet
 
 
-def _lock(handle: int, place: int) -> bool:
+def _lock(handle: int, offset: int) -> bool:
     try:
         if hasattr(fcntl, "F_OFD_SETLK"):
-            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK, place))
+            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK, offset))
         else:
-            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
     except BlockingIOError:
         return False
     return True
 
 
-def _unlock(handle: int, place: int) -> None:
+def _unlock(handle: int, offset: int) -> None:
     if hasattr(fcntl, "F_OFD_SETLK"):
-        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_UNLCK, place))
+        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_UNLCK, offset))
     else:
-        fcntl.lockf(handle, fcntl.LOCK_UN, 1, place)
+        fcntl.lockf(handle, fcntl.LOCK_UN, 1, offset)
 
 
-def _flock(kind: int, place: int) -> bytes:
-    return struct.pack("hhqqi4x", kind, os.SEEK_SET, place, 1, 0)  # struct flock, 64-bit Linux
+def _flock(kind: int, offset: int) -> bytes:
+    return struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0)  # struct flock, 64-bit Linux

@@ -110,7 +110,7 @@ class LlmRuntime(StageConfig):
 
     def key(self) -> str:
         """The key from the environment; a loopback endpoint needs none. Raises ConfigError."""
-        found = os.environ.get(self.key_variable, "").strip()
-        if found or self.is_loopback:
-            return found or "none"
+        value = os.environ.get(self.key_variable, "").strip()
+        if value or self.is_loopback:
+            return value or "none"
         raise ConfigError(f"no key for the model: set the environment variable {self.key_variable}")

@@ -99,28 +99,28 @@ class Endpoint:
                 return Failure(CallReason.REJECTED, "no form of structured output is taken")
             if not await self._budget.reserve(worst):
                 return Failure(CallReason.BUDGET, "the run's budget is used up")
-            found = await self._attempt(turn, shape, worst)
-            if isinstance(found, Reply):
-                self._dialect.learn(shape, judge(found, turn.question.answer))
-                return found
-            if found.then is _Next.ANEW:
+            result = await self._attempt(turn, shape, worst)
+            if isinstance(result, Reply):
+                self._dialect.learn(shape, judge(result, turn.question.answer))
+                return result
+            if result.then is _Next.ANEW:
                 continue
             attempt += 1
-            if found.then is _Next.NEVER or attempt >= self._runtime.attempts:
-                return Failure(found.reason, f"{found.detail}, attempt {attempt}")
-            await self._pause(key, attempt, found)
+            if result.then is _Next.NEVER or attempt >= self._runtime.attempts:
+                return Failure(result.reason, f"{result.detail}, attempt {attempt}")
+            await self._pause(key, attempt, result)
 
     async def _attempt(self, turn: Turn, shape: Shape, worst: Usage) -> Reply | _Trouble:
         """One request; what was reserved for it is settled, however it ends."""
         paid: Usage | None = worst
         try:
             await self._pace.turn()
-            found = await self._request(turn, shape, worst)
-            if isinstance(found, Reply):
-                paid = found.usage
-            elif not found.paid:
+            result = await self._request(turn, shape, worst)
+            if isinstance(result, Reply):
+                paid = result.usage
+            elif not result.paid:
                 paid = None
-            return found
+            return result
         finally:
             self._budget.settle(worst, paid)
 
@@ -134,9 +134,10 @@ class Endpoint:
                     "/chat/completions", cast_to=httpx2.Response, content=content, options=_OPTIONS
                 )
         except APIStatusError as error:
-            told = declined(error.status_code, safe_code(error.code or error.type), error.message)
-            if told is not None:
-                return told
+            code = safe_code(error.code or error.type)
+            refusal = declined(error.status_code, code, error.message)
+            if refusal is not None:
+                return refusal
             schema = form(turn.question.answer).digest
             if dialect.adapt(error.status_code, error.message, shape, schema, limit_field):
                 return _Trouble(_Next.ANEW, "")
@@ -195,23 +196,23 @@ class Live:
 
         An error ends the asking, but not before what is under way has come in and is stored.
         """
-        found: dict[str, Outcome] = {}
+        outcomes: dict[str, Outcome] = {}
         waiting = iter(questions.items())
 
         async def work() -> None:
             for key, question in waiting:
-                found[key] = await self._outcome(key, question)
+                outcomes[key] = await self._outcome(key, question)
 
         # An endpoint not met before is tried with one question, not with all at once.
         if not self._dialect.known:
             for key, question in waiting:
-                found[key] = await self._outcome(key, question)
+                outcomes[key] = await self._outcome(key, question)
                 break
         workers = min(self._runtime.concurrency, len(questions))
         await asyncio.gather(*(work() for _ in range(workers)))
         if self._error is not None:
             raise self._error
-        return found
+        return outcomes
 
     async def _outcome(self, key: str, question: Question) -> Outcome:
         """Settle one question; an error is kept for the end."""

@@ -105,8 +105,8 @@ def _tool_arguments(message: Any) -> str:
     return _get(function, "arguments", str) or ""
 
 
-def _usage(told: Any, worst: Usage) -> Usage:
-    prompt, completion = _get(told, "prompt_tokens", int), _get(told, "completion_tokens", int)
+def _usage(usage: Any, worst: Usage) -> Usage:
+    prompt, completion = _get(usage, "prompt_tokens", int), _get(usage, "completion_tokens", int)
     if prompt is None or completion is None or min(prompt, completion) < 0:
         return worst
     # A count beyond any context window would not fit the store.
@@ -149,13 +149,13 @@ def judge(reply: Reply, answer: type[BaseModel]) -> BaseModel | Unfit:
 
 
 def _invalid(text: str, error: ValidationError) -> Unfit:
-    found = error.errors(include_input=False, include_url=False, include_context=False)
-    kinds = Counter(one["type"] for one in found)
-    told = ", ".join(f"{kind}×{count}" for kind, count in sorted(kinds.items()))
-    hints = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}"[:200] for one in found[:_HINTS]]
+    errors = error.errors(include_input=False, include_url=False, include_context=False)
+    kinds = Counter(one["type"] for one in errors)
+    summary = ", ".join(f"{kind}×{count}" for kind, count in sorted(kinds.items()))
+    hints = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}"[:200] for one in errors[:_HINTS]]
     return Unfit(
         CallReason.INVALID,
-        f"{len(text)} characters: {told}",
+        f"{len(text)} characters: {summary}",
         malformed=not _MALFORMED.isdisjoint(kinds),
         hint="; ".join(hints),
     )

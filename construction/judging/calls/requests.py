@@ -101,8 +101,8 @@ def body(turn: Turn, config: LlmConfig, shape: Shape, limit_field: str) -> dict[
 
 def max_tokens(turn: Turn) -> int:
     """How long the reply may be; the repair of a truncated one may be longer."""
-    asked = turn.question.max_tokens
-    return asked * _REPAIR_TOKENS if _fault(turn) is CallReason.TRUNCATED else asked
+    limit = turn.question.max_tokens
+    return limit * _REPAIR_TOKENS if _fault(turn) is CallReason.TRUNCATED else limit
 
 
 def worst_case(turn: Turn, config: LlmConfig) -> Usage:

@@ -54,9 +54,9 @@ def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldRep
             known = {row[0] for row in reader.execute("SELECT DISTINCT digest FROM uses")}
     finally:
         store.close()
-    told = {bool(row[3]): row for row in rows}
-    replies, size, first, _ = told.get(False, (0, 0, None, 0))
-    stay = told[True][0] if True in told else 0
+    by_needed = {bool(row[3]): row for row in rows}
+    replies, size, first, _ = by_needed.get(False, (0, 0, None, 0))
+    stay = by_needed[True][0] if True in by_needed else 0
     if not known.issuperset(releases):
         return OldReplies(needed=stay + replies, unknown=True)
     since = datetime.fromtimestamp(first, UTC).date() if first is not None else None

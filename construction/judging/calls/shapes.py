@@ -83,11 +83,11 @@ class Dialect:
 
     def __init__(self, path: Path | None, base_url: str, model: str) -> None:
         self._path, self._name = path, f"{base_url} {model}"
-        told = _read(path).get(self._name, {})
-        self.known = told.get("shape") in _ORDER
-        self._shape = Shape(told["shape"]) if self.known else _ORDER[0]
+        learnt = _read(path).get(self._name, {})
+        self.known = learnt.get("shape") in _ORDER
+        self._shape = Shape(learnt["shape"]) if self.known else _ORDER[0]
         self.limit_field = (
-            "max_completion_tokens" if told.get("completion_limit") is True else "max_tokens"
+            "max_completion_tokens" if learnt.get("completion_limit") is True else "max_tokens"
         )
         self._refused: dict[str, set[Shape]] = {}
 
@@ -130,20 +130,20 @@ class Dialect:
     def _save(self) -> None:
         if self._path is None:
             return
-        told = {
+        learnt = {
             "shape": self._shape.value,
             "completion_limit": self.limit_field == "max_completion_tokens",
         }
-        everything = {**_read(self._path), self._name: told}
+        everything = {**_read(self._path), self._name: learnt}
         write_bytes(self._path, pretty_json(everything), mode=PRIVATE_FILE)
 
 
 def _read(path: Path | None) -> dict[str, Any]:
     """What was learnt before; a file that cannot be read is learnt anew."""
     try:
-        found = orjson.loads(path.read_bytes()) if path is not None else {}
+        endpoints = orjson.loads(path.read_bytes()) if path is not None else {}
     except (FileNotFoundError, orjson.JSONDecodeError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(endpoints, dict):
         return {}
-    return {name: told for name, told in found.items() if isinstance(told, dict)}
+    return {name: told for name, told in endpoints.items() if isinstance(told, dict)}

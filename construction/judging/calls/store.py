@@ -90,12 +90,12 @@ class Store:
         """The replies kept under a key: none, the first, or the first and its repair."""
         with self._guarded(), self._reading:
             rows = self._reader.execute(_FIND, (key,)).fetchall()
-        found = [
+        kept = [
             Reply(text, finish, bool(refused), model, Usage(prompt, completion))
             for turn, text, finish, refused, model, prompt, completion in rows
             if turn < TRIES
         ]
-        return found if [row[0] for row in rows] == list(range(len(rows))) else []
+        return kept if [row[0] for row in rows] == list(range(len(rows))) else []
 
     async def keep(self, stored: Stored) -> None:
         """Return once the reply is on the disk. Replies that come together share one sync."""
@@ -210,5 +210,5 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            told = type(error).__name__
-            raise StoreError(f"{self._path}: {told}; expected a store of replies.") from None
+            kind = type(error).__name__
+            raise StoreError(f"{self._path}: {kind}; expected a store of replies.") from None

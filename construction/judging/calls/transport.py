@@ -83,9 +83,9 @@ def wait_after(
     The backoff doubles with every attempt and is spread over its upper half, by key, so that
     calls that failed together do not come back together. Never more than `longest`.
     """
-    asked = retry_after(headers)
-    if asked is not None:
-        return min(asked, longest)
+    requested = retry_after(headers)
+    if requested is not None:
+        return min(requested, longest)
     spread = keyed_generator(0, "llm.backoff", f"{key}:{attempt}").random()
     return min(base * 2.0 ** min(attempt, 30), longest) * (0.5 + spread / 2)
 

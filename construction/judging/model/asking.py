@@ -48,10 +48,10 @@ class Stage(Generic[S, A, T]):
 def ask(stage: Stage[S, A, T], subjects: Sequence[S], client: Asker) -> list[Judged[T]]:
     """The result of each subject, in their order; each depends on its own subject only."""
     blocks = [_block(stage, subject) for subject in subjects]
-    asked = [
+    questions = [
         question(stage, subject, block) for subject, block in zip(subjects, blocks, strict=True)
     ]
-    outcomes = client.ask(asked) if asked else []
+    outcomes = client.ask(questions) if questions else []
     return [
         _judged(stage, subject, block, outcome)
         for subject, block, outcome in zip(subjects, blocks, outcomes, strict=True)
@@ -109,10 +109,10 @@ def _judged(
     item_id = stage.item_id(subject)
     if isinstance(outcome, Unanswered):
         return Judged(item_id, None, outcome.reason, outcome.detail, usage=outcome.usage)
-    found = _checked(stage, subject, block, outcome.value)
-    if isinstance(found, Fault):
-        return Judged(item_id, None, found.reason, found.detail, usage=outcome.usage)
-    return Judged(item_id, found.value, notes=found.notes, usage=outcome.usage)
+    checked = _checked(stage, subject, block, outcome.value)
+    if isinstance(checked, Fault):
+        return Judged(item_id, None, checked.reason, checked.detail, usage=outcome.usage)
+    return Judged(item_id, checked.value, notes=checked.notes, usage=outcome.usage)
 
 
 def _checked(
@@ -123,8 +123,8 @@ def _checked(
     texts = texts_of(value.model_dump(mode="json"))
     if leaked(stage.prompt, block.fence, texts):
         return Fault(JudgeReason.PROMPT_LEAK)
-    told = _urls(texts)
-    if told and not told <= _urls([block.text]):
+    urls = _urls(texts)
+    if urls and not urls <= _urls([block.text]):
         return Fault(JudgeReason.FOREIGN_URL)
     return stage.check(subject, value)
 

@@ -17,13 +17,13 @@ from construction.judging.model.contracts import (
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.injection import case_addresses_judge, unaddressed
 from construction.judging.model.prompt import HIDDEN, case_content, load_prompt
 from construction.judging.reading import read
 from construction.judging.rules import containment as rules
-from construction.judging.rules.facts import FactKind, Found, find_facts
+from construction.judging.rules.facts import Fact, FactKind, find_facts
 from construction.judging.rules.rewriting import check_faithfulness
 from construction.judging.rules.sentences import missing_files
 from data.snapshot.neutralise import visible
@@ -36,7 +36,7 @@ _CORRECTED = frozenset({FactKind.NUMBER, FactKind.DATE})
 def judge_containment(
     cases: Sequence[Case],
     client: Asker,
-    config: PromptedConfig,
+    config: ModelStagesConfig,
     second: SecondOpinion | None = None,
 ) -> list[Judged[Containment]]:
     """The verdict on each case, in order.
@@ -58,7 +58,7 @@ def rules_verdict(config: rules.ContainmentConfig) -> SecondOpinion:
 
 
 def containment_stage(
-    config: PromptedConfig, second: SecondOpinion | None = None
+    config: ModelStagesConfig, second: SecondOpinion | None = None
 ) -> Stage[Case, Containment, Containment]:
     """The stage, for callers that want its requests or checks alone."""
     return Stage(
@@ -80,7 +80,7 @@ def fact_against(case: Case) -> ContainmentReason | None:
 
 
 def _check(
-    case: Case, answer: Containment, config: PromptedConfig, second: SecondOpinion | None
+    case: Case, answer: Containment, config: ModelStagesConfig, second: SecondOpinion | None
 ) -> Checked[Containment] | Fault:
     if answer.self_contained != (answer.reason_code is ContainmentReason.SELF_CONTAINED):
         return Fault(JudgeReason.CONTRADICTION, answer.reason_code)
@@ -104,7 +104,9 @@ def _overruled(fact: ContainmentReason) -> Containment:
     )
 
 
-def _with_rewrite(case: Case, answer: Containment, config: PromptedConfig) -> Checked[Containment]:
+def _with_rewrite(
+    case: Case, answer: Containment, config: ModelStagesConfig
+) -> Checked[Containment]:
     """The verdict, without a rewritten prompt that will not do."""
     if answer.rewritten_prompt is None:
         return Checked(answer)
@@ -121,7 +123,7 @@ def shown(rewritten: str) -> str:
     return visible(HIDDEN.sub("", rewritten)).strip()
 
 
-def check_rewrite(rewritten: str, case: Case, config: PromptedConfig) -> Fault | None:
+def check_rewrite(rewritten: str, case: Case, config: ModelStagesConfig) -> Fault | None:
     """What is wrong with a rewritten prompt: length, language, inventions, losses by name."""
     if not rewritten.strip():
         return Fault(JudgeReason.EMPTY)
@@ -130,14 +132,14 @@ def check_rewrite(rewritten: str, case: Case, config: PromptedConfig) -> Fault |
     language = leading_language(rewritten)
     if language != leading_language(case.request):
         return Fault(JudgeReason.OTHER_LANGUAGE, language)
-    found = check_faithfulness(rewritten, case)
-    if found.inventions:
-        return Fault(JudgeReason.INVENTION, _named(found.inventions))
-    lost = _without_corrected(found.losses, rewritten, case) if found.losses else ()
+    faithfulness = check_faithfulness(rewritten, case)
+    if faithfulness.inventions:
+        return Fault(JudgeReason.INVENTION, _named(faithfulness.inventions))
+    lost = _without_corrected(faithfulness.losses, rewritten, case) if faithfulness.losses else ()
     return Fault(JudgeReason.LOSS, _named(lost)) if lost else None
 
 
-def _without_corrected(losses: Sequence[Found], rewritten: str, case: Case) -> tuple[Found, ...]:
+def _without_corrected(losses: Sequence[Fact], rewritten: str, case: Case) -> tuple[Fact, ...]:
     """The losses but for numbers and dates in whose place a later paragraph put others.
 
     "Make it 6 copies" takes the 5 before it back, if the rewrite has the 6.
@@ -152,5 +154,5 @@ def _without_corrected(losses: Sequence[Found], rewritten: str, case: Case) -> t
     return tuple(fact for fact in losses if (fact.kind, fact.value) not in excused)
 
 
-def _named(facts: Sequence[Found]) -> str:
+def _named(facts: Sequence[Fact]) -> str:
     return ", ".join(sorted(fact.text for fact in facts))

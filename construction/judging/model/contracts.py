@@ -43,7 +43,7 @@ class JudgeReason(StrEnum):
     WRONG_FORM = "judge.wrong_form"  # the client handed on what is no such answer
 
 
-class PromptedConfig(StageConfig):
+class ModelStagesConfig(StageConfig):
     """Settings of the stages; lengths are characters after cleaning.
 
     `judge` marks the labels (`LlmConfig.judge`). What is longer is cut in the middle.

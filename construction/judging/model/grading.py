@@ -19,7 +19,7 @@ from construction.judging.model.contracts import (
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from data.contracts import Criterion, Deliverable, Evidence, Rubric
@@ -63,19 +63,21 @@ class GradingAnswer(Answer):
     semantic: bool
 
 
-def lay_down_grading(
-    cases: Sequence[Case], client: Asker, config: PromptedConfig
+def write_rubric_by_model(
+    cases: Sequence[Case], client: Asker, config: ModelStagesConfig
 ) -> list[Judged[Grading]]:
     """Deliverables, rubric, hard rules and kinds of evidence of each case, in order."""
     return ask(grading_stage(config), cases, client)
 
 
-def grading_stage(config: PromptedConfig) -> Stage[Case, GradingAnswer, Grading]:
+def grading_stage(config: ModelStagesConfig) -> Stage[Case, GradingAnswer, Grading]:
     """The stage, for callers that want its requests or checks alone."""
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        told = case_content(case, cleaner, config)
-        return told | {"task": cleaner.text(case.candidate.prompt, config.request_chars, "task")}
+        material = case_content(case, cleaner, config)
+        return material | {
+            "task": cleaner.text(case.candidate.prompt, config.request_chars, "task")
+        }
 
     return Stage(
         prompt=load_prompt("grading"),
@@ -125,16 +127,17 @@ def _rubric_fault(case: Case, answer: GradingAnswer) -> Fault | None:
 
 def _criteria(answer: GradingAnswer) -> tuple[Criterion, ...]:
     """The criteria by dimension, their weights scaled so that they sum to 1."""
-    whole = fsum(one.weight for one in answer.criteria)
+    whole = fsum(criterion.weight for criterion in answer.criteria)
     order = list(Dimension)
+    ordered = sorted(answer.criteria, key=lambda criterion: order.index(criterion.dimension))
     return tuple(
         Criterion(
-            dimension=one.dimension,
-            weight=round(one.weight / whole, 9),
-            text=" ".join(one.text.split()),
-            evidence=tuple(dict.fromkeys(one.evidence)),
+            dimension=criterion.dimension,
+            weight=round(criterion.weight / whole, 9),
+            text=" ".join(criterion.text.split()),
+            evidence=tuple(dict.fromkeys(criterion.evidence)),
         )
-        for one in sorted(answer.criteria, key=lambda one: order.index(one.dimension))
+        for criterion in ordered
     )
 
 
@@ -145,23 +148,23 @@ def _deliverables(
 
     Names come from the request only: a model's own would be asked of nobody.
     """
-    asked = {item.file_type: item for item in case.candidate.deliverables}
+    requested = {item.file_type: item for item in case.candidate.deliverables}
     words = f"{case.request}\n{case.candidate.prompt}".casefold()
-    merged = {kind: item for kind, item in asked.items() if item.source != "produced"}
-    for one in answer.deliverables:
-        hints = tuple(name for name in one.name_hints if name.casefold() in words)
-        known = merged.get(one.file_type)
+    merged = {kind: item for kind, item in requested.items() if item.source != "produced"}
+    for file in answer.deliverables:
+        hints = tuple(name for name in file.name_hints if name.casefold() in words)
+        known = merged.get(file.file_type)
         if known is None:
-            merged[one.file_type] = Deliverable(
-                file_type=one.file_type,
-                count=max(one.count, len(hints)),
+            merged[file.file_type] = Deliverable(
+                file_type=file.file_type,
+                count=max(file.count, len(hints)),
                 name_hints=hints,
-                source="both" if one.file_type in asked else "request",
+                source="both" if file.file_type in requested else "request",
             )
         elif hints and not known.name_hints:
-            merged[one.file_type] = known.model_copy(update={"name_hints": hints})
-    told = {one.file_type for one in answer.deliverables}
-    kept = sorted(merged.keys() - told)
+            merged[file.file_type] = known.model_copy(update={"name_hints": hints})
+    answered = {file.file_type for file in answer.deliverables}
+    kept = sorted(merged.keys() - answered)
     notes = (f"deliverables kept from the request: {', '.join(kept)}",) if kept else ()
     return tuple(merged[kind] for kind in sorted(merged)), notes
 

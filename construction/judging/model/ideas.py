@@ -13,7 +13,7 @@ from construction.judging.model.contracts import (
     Asker,
     Fault,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.prefilters import Idea, Proposed, sift
 from construction.judging.model.prompt import Cleaner, load_prompt
@@ -44,20 +44,20 @@ class IdeasAnswer(Answer):
 def propose_ideas(
     seeds: Sequence[SeedIdea],
     client: Asker,
-    config: PromptedConfig,
+    config: ModelStagesConfig,
     known: Sequence[str] = (),
 ) -> Proposed:
     """5 to 8 ideas per seed, prefiltered; `known` are titles and prompts not to be repeated."""
     return sift(ask(ideas_stage(config, known), seeds, client), known, config.near_duplicate)
 
 
-def wanted(seed: SeedIdea, config: PromptedConfig) -> int:
+def wanted(seed: SeedIdea, config: ModelStagesConfig) -> int:
     """How many ideas a seed is to give: by its weight, within the limits."""
     return min(max(seed.ideas, config.min_ideas), config.max_ideas)
 
 
 def ideas_stage(
-    config: PromptedConfig, known: Sequence[str] = ()
+    config: ModelStagesConfig, known: Sequence[str] = ()
 ) -> Stage[SeedIdea, IdeasAnswer, tuple[Idea, ...]]:
     """The stage, for callers that want its requests or checks alone."""
 
@@ -65,8 +65,8 @@ def ideas_stage(
         number = len(answer.ideas)
         if not config.min_ideas <= number <= config.max_ideas:
             return Fault(JudgeReason.WRONG_NUMBER, str(number))
-        told = enumerate(answer.ideas, start=1)
-        return Checked(tuple(_idea(seed, place, one) for place, one in told))
+        numbered = enumerate(answer.ideas, start=1)
+        return Checked(tuple(_idea(seed, number, idea) for number, idea in numbered))
 
     return Stage(
         prompt=load_prompt("ideas"),
@@ -78,7 +78,7 @@ def ideas_stage(
 
 
 def _content(
-    seed: SeedIdea, cleaner: Cleaner, config: PromptedConfig, known: Sequence[str]
+    seed: SeedIdea, cleaner: Cleaner, config: ModelStagesConfig, known: Sequence[str]
 ) -> dict[str, Any]:
     """The brief; names of signals come from public registries and are as hostile as sessions."""
     titles = sorted(set(known))[:_TITLES]
@@ -97,18 +97,18 @@ def _content(
     }
 
 
-def _idea(seed: SeedIdea, place: int, told: IdeaAnswer) -> Idea:
+def _idea(seed: SeedIdea, number: int, answer: IdeaAnswer) -> Idea:
     return Idea(
-        idea_id=f"{seed.pattern}-{place}",
+        idea_id=f"{seed.pattern}-{number}",
         seed=seed.pattern,
         task_family=seed.task_family,
-        title=one_line(" ".join(told.title.split())),
-        task=visible(told.task.strip()),
-        steps=tuple(map(one_line, told.steps)),
-        artifact=one_line(told.artifact),
-        environment=tuple(map(one_line, told.environment)),
-        evidence=Evidence(**dict.fromkeys(told.evidence, True)),
-        graded=one_line(told.graded),
-        ungraded=one_line(told.ungraded),
-        minutes=told.minutes,
+        title=one_line(" ".join(answer.title.split())),
+        task=visible(answer.task.strip()),
+        steps=tuple(map(one_line, answer.steps)),
+        artifact=one_line(answer.artifact),
+        environment=tuple(map(one_line, answer.environment)),
+        evidence=Evidence(**dict.fromkeys(answer.evidence, True)),
+        graded=one_line(answer.graded),
+        ungraded=one_line(answer.ungraded),
+        minutes=answer.minutes,
     )

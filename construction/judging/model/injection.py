@@ -48,8 +48,8 @@ _MOST = 200_000  # characters of one text
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     folder = files("construction.judging.model")
-    told = tomllib.loads(folder.joinpath("addressed.toml").read_text("utf-8"))
-    english, chinese = (_any_of(told[name]) for name in ("english", "chinese"))
+    phrases = tomllib.loads(folder.joinpath("addressed.toml").read_text("utf-8"))
+    english, chinese = (_any_of(phrases[name]) for name in ("english", "chinese"))
     return english, chinese
 
 
@@ -106,9 +106,9 @@ def _unaddressed(text: str) -> str:
     if not addresses_judge(text):
         return text
     for parts, joint in ((text.split("\n\n"), "\n\n"), (_SENTENCE.findall(text), "")):
-        left = [part for part in parts if part.strip() and not addresses_judge(part)]
-        if left:
-            return HIDDEN.sub("", joint.join(left))
+        remaining = [part for part in parts if part.strip() and not addresses_judge(part)]
+        if remaining:
+            return HIDDEN.sub("", joint.join(remaining))
     return HIDDEN.sub("", text)
 
 
@@ -175,8 +175,8 @@ def _packed(mark: str) -> str:
 
 def _decoded(text: str) -> Iterable[str]:
     """What runs of base64 in a text say."""
-    for found in _ANY_BASE64.finditer(text):
-        run = found[0].replace("-", "+").replace("_", "/")
+    for match in _ANY_BASE64.finditer(text):
+        run = match[0].replace("-", "+").replace("_", "/")
         try:
             yield base64.b64decode(run + "=" * (-len(run) % 4)).decode("utf-8", "ignore")
         except (binascii.Error, ValueError):

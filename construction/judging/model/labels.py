@@ -23,7 +23,7 @@ from construction.judging.model.contracts import (
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from construction.judging.rules.words import table
@@ -58,8 +58,8 @@ def default_catalogue() -> Catalogue:
 
 
 def _skills(role: str) -> Mapping[str, Mapping[str, str]]:
-    found: Mapping[str, Mapping[str, str]] = table("skills")[role]
-    return found
+    skills: Mapping[str, Mapping[str, str]] = table("skills")[role]
+    return skills
 
 
 class Choice(Answer):
@@ -78,14 +78,14 @@ class TaxonomyAnswer(Answer):
 
 
 def classify(
-    cases: Sequence[Case], client: Asker, config: PromptedConfig, catalogue: Catalogue
+    cases: Sequence[Case], client: Asker, config: ModelStagesConfig, catalogue: Catalogue
 ) -> list[Judged[Taxonomy]]:
     """The labels of each case, in order. A family that a case has already stays."""
     return ask(taxonomy_stage(config, catalogue), cases, client)
 
 
 def taxonomy_stage(
-    config: PromptedConfig, catalogue: Catalogue
+    config: ModelStagesConfig, catalogue: Catalogue
 ) -> Stage[Case, TaxonomyAnswer, Taxonomy]:
     """The stage, for callers that want its requests or checks alone."""
     return Stage(
@@ -112,7 +112,7 @@ def _lines(table: Mapping[str, str]) -> str:
 
 
 def _check_labels(
-    case: Case, answer: TaxonomyAnswer, config: PromptedConfig, catalogue: Catalogue
+    case: Case, answer: TaxonomyAnswer, config: ModelStagesConfig, catalogue: Catalogue
 ) -> Checked[Taxonomy] | Fault:
     family = answer.task_family
     strange = [
@@ -140,7 +140,7 @@ def _check_labels(
     )
 
 
-def _label(choice: Choice, config: PromptedConfig) -> Label:
+def _label(choice: Choice, config: ModelStagesConfig) -> Label:
     return Label(
         value=choice.label,
         confidence=round(choice.confidence, 9),
@@ -172,7 +172,7 @@ class ClassAnswer(Answer):
 
 
 def name_classes(
-    groups: Sequence[TaskGroup], client: Asker, config: PromptedConfig
+    groups: Sequence[TaskGroup], client: Asker, config: ModelStagesConfig
 ) -> list[Judged[TaskClass]]:
     """A task class per group, in order; of groups that got one name only the first keeps it.
 
@@ -181,17 +181,17 @@ def name_classes(
     judged = ask(class_stage(config), groups, client)
     taken: set[str] = set()
     unique: dict[str, Judged[TaskClass]] = {}
-    for one in sorted(judged, key=lambda one: one.item_id):
-        key = _key(one.value.name) if one.value else ""
+    for named in sorted(judged, key=lambda named: named.item_id):
+        key = _key(named.value.name) if named.value else ""
         if key and key in taken:
             reason = JudgeReason.TAKEN_NAME
-            one = Judged(one.item_id, None, reason, one.value.name if one.value else "")
+            named = Judged(named.item_id, None, reason, named.value.name if named.value else "")
         taken.add(key)
-        unique[one.item_id] = one
-    return [unique[one.item_id] for one in judged]
+        unique[named.item_id] = named
+    return [unique[named.item_id] for named in judged]
 
 
-def class_stage(config: PromptedConfig) -> Stage[TaskGroup, ClassAnswer, TaskClass]:
+def class_stage(config: ModelStagesConfig) -> Stage[TaskGroup, ClassAnswer, TaskClass]:
     """The stage, for callers that want its requests or checks alone."""
     return Stage(
         prompt=load_prompt("task_class"),
@@ -202,9 +202,9 @@ def class_stage(config: PromptedConfig) -> Stage[TaskGroup, ClassAnswer, TaskCla
     )
 
 
-def _group_content(group: TaskGroup, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
-    def texts(several: Sequence[str], most: int, place: str) -> list[str]:
-        return [cleaner.text(text, config.member_chars, place) for text in sorted(several)[:most]]
+def _group_content(group: TaskGroup, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
+    def texts(several: Sequence[str], most: int, name: str) -> list[str]:
+        return [cleaner.text(text, config.member_chars, name) for text in sorted(several)[:most]]
 
     return {
         "group": texts(group.members, config.class_members, "group"),
@@ -216,8 +216,8 @@ def _group_content(group: TaskGroup, cleaner: Cleaner, config: PromptedConfig) -
 
 
 def _check_class(group: TaskGroup, answer: ClassAnswer) -> Checked[TaskClass] | Fault:
-    told = f"{answer.big_class} {answer.name} {answer.definition}"
-    if find_file_spans(told) or _FIGURE.search(told):
+    texts = f"{answer.big_class} {answer.name} {answer.definition}"
+    if find_file_spans(texts) or _FIGURE.search(texts):
         return Fault(JudgeReason.NAMES_A_TASK)
     if not _key(answer.name) or not _key(answer.big_class):
         return Fault(JudgeReason.EMPTY)

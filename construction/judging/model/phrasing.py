@@ -22,7 +22,7 @@ from construction.judging.model.contracts import (
     Fault,
     Judged,
     JudgeReason,
-    PromptedConfig,
+    ModelStagesConfig,
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.statements.answers.check import check_answer
@@ -48,7 +48,7 @@ def phrase_questions(
     questions: Sequence[Question],
     database: Database,
     client: Asker,
-    config: PromptedConfig,
+    config: ModelStagesConfig,
     pictures: Mapping[str, Image] | None = None,
 ) -> list[Judged[Question]]:
     """Each question in the model's words, in order; the old words stand where there is no value.
@@ -59,7 +59,7 @@ def phrase_questions(
 
 
 def phrasing_stage(
-    database: Database, config: PromptedConfig, pictures: Mapping[str, Image] | None = None
+    database: Database, config: ModelStagesConfig, pictures: Mapping[str, Image] | None = None
 ) -> Stage[Question, WordingAnswer, Question]:
     """The stage, for callers that want its requests or checks alone."""
     prompt, shown = load_prompt("phrasing"), pictures or {}
@@ -82,7 +82,7 @@ def phrasing_stage(
     )
 
 
-def _content(question: Question, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+def _content(question: Question, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
     keep = {"question": question.text, **_parts(question)}
     return {name: cleaner.text(text, config.wording_chars, name) for name, text in keep.items()}
 
@@ -104,7 +104,7 @@ def _parts(question: Question) -> dict[str, str]:
     return {name: part for name, part in parts.items() if part and part.casefold() in form}
 
 
-def _form_fault(wording: str, config: PromptedConfig) -> Fault | None:
+def _form_fault(wording: str, config: ModelStagesConfig) -> Fault | None:
     if len(wording) > config.wording_chars:
         return Fault(JudgeReason.TOO_LONG, f"{len(wording)} characters")
     if has_foreign_letters(wording):

@@ -74,11 +74,11 @@ def sift(
     judged: Sequence[Judged[tuple[Idea, ...]]], known: Sequence[str], threshold: float
 ) -> Proposed:
     """What the seeds gave, with the books of both stages; `known` as for `twins`."""
-    order = sorted(judged, key=lambda one: one.item_id)
-    ideas = [idea for one in order for idea in one.value or ()]
+    order = sorted(judged, key=lambda seed_ideas: seed_ideas.item_id)
+    ideas = [idea for seed_ideas in order for idea in seed_ideas.value or ()]
     twin = twins(ideas, known, threshold)
     faults = {idea.idea_id: first_fault(idea) or twin.get(idea.idea_id) for idea in ideas}
-    seed_rows = [_consumed(one) for one in order]
+    seed_rows = [_consumed(seed_ideas) for seed_ideas in order]
     idea_rows = [_filtered(idea, faults[idea.idea_id]) for idea in ideas]
     ids = [idea.idea_id for idea in ideas]
     return Proposed(
@@ -89,15 +89,15 @@ def sift(
             LineageRow(STAGE, "seed", idea.seed, "idea", idea.idea_id, "proposed") for idea in ideas
         ),
         tallies=(
-            tally(STAGE, StageKind.DERIVE, "seed", [one.item_id for one in judged], seed_rows),
+            tally(STAGE, StageKind.DERIVE, "seed", [each.item_id for each in judged], seed_rows),
             tally(PREFILTER, StageKind.FILTER, "idea", ids, idea_rows),
         ),
     )
 
 
-def _consumed(one: Judged[tuple[Idea, ...]]) -> LedgerRow:
-    outcome = Outcome.ERRORED if one.value is None else Outcome.CONSUMED
-    return LedgerRow(STAGE, "seed", one.item_id, outcome, reason=one.reason)
+def _consumed(seed_ideas: Judged[tuple[Idea, ...]]) -> LedgerRow:
+    outcome = Outcome.ERRORED if seed_ideas.value is None else Outcome.CONSUMED
+    return LedgerRow(STAGE, "seed", seed_ideas.item_id, outcome, reason=seed_ideas.reason)
 
 
 def _filtered(idea: Idea, fault: IdeaReason | None) -> LedgerRow:
@@ -135,11 +135,11 @@ def verifiable(idea: Idea) -> IdeaReason | None:
 
 def neither_trivial_nor_impossible(idea: Idea) -> IdeaReason | None:
     """Within the time and the means of a closed workspace, and worth the time."""
-    told = " ".join((idea.title, idea.task, *idea.steps))
-    if idea.minutes < _MINUTES[0] or _holds(told, "trivial"):
+    text = " ".join((idea.title, idea.task, *idea.steps))
+    if idea.minutes < _MINUTES[0] or _holds(text, "trivial"):
         return IdeaReason.TRIVIAL
     too_much = idea.minutes > _MINUTES[1] or len(idea.steps) > _STEPS[1]
-    needs = " ".join((told, *idea.environment))
+    needs = " ".join((text, *idea.environment))
     return IdeaReason.IMPOSSIBLE if too_much or _holds(needs, "impossible") else None
 
 
@@ -154,20 +154,20 @@ def twins(
     texts = [frozenset(_plain(text).split()) for text in known]
     titles = {words for words in texts if len(words) < _LEAST_WORDS}
     seen = [words for words in texts if len(words) >= _LEAST_WORDS]
-    found: dict[str, IdeaReason] = {}
+    duplicates: dict[str, IdeaReason] = {}
     for idea in sorted(ideas, key=lambda idea: idea.idea_id):
         title = frozenset(_plain(idea.title).split())
         words = title | frozenset(_plain(idea.task).split())
         if title in titles or any(_share(words, other) >= threshold for other in seen):
-            found[idea.idea_id] = IdeaReason.NEAR_DUPLICATE
+            duplicates[idea.idea_id] = IdeaReason.NEAR_DUPLICATE
         else:
             seen.append(words)
-    return found
+    return duplicates
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
+def _share(words: frozenset[str], other_words: frozenset[str]) -> float:
     """The part of the shorter text's words that the other has."""
-    return round(len(one & other) / min(len(one), len(other)), 9)
+    return round(len(words & other_words) / min(len(words), len(other_words)), 9)
 
 
 @cache

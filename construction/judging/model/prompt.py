@@ -25,7 +25,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from construction.judging.contracts import Case
-from construction.judging.model.contracts import PromptedConfig
+from construction.judging.model.contracts import ModelStagesConfig
 from data.canonical import digest
 from data.contracts import Fixture
 from data.errors import ConfigError
@@ -68,18 +68,18 @@ class Cleaner:
 
     notes: list[str] = field(default_factory=list)
 
-    def text(self, text: str, most: int, place: str) -> str:
+    def text(self, text: str, most: int, name: str) -> str:
         """`text` without hidden characters, of at most `most` characters plus a mark."""
         bare, hidden = HIDDEN.subn("", text)
         shown = visible(bare).translate(_BRACKETS)
-        shown, tokens = CHAT_TOKEN.subn(lambda found: found[0].translate(_DEFACED), shown)
+        shown, tokens = CHAT_TOKEN.subn(lambda match: match[0].translate(_DEFACED), shown)
         if hidden:
-            self.notes.append(f"{place}: {hidden} characters that cannot be seen taken out")
+            self.notes.append(f"{name}: {hidden} characters that cannot be seen taken out")
         if tokens:
-            self.notes.append(f"{place}: {tokens} marks of chat templates defaced")
+            self.notes.append(f"{name}: {tokens} marks of chat templates defaced")
         if len(shown) <= most:
             return shown
-        self.notes.append(f"{place}: {len(shown) - most} characters left out in the middle")
+        self.notes.append(f"{name}: {len(shown) - most} characters left out in the middle")
         head = most - most // 3
         tail = shown[len(shown) - most // 3 :] if most // 3 else ""
         return f"{shown[:head]}{_CUT.format(len(shown) - most)}{tail}"
@@ -105,7 +105,7 @@ def indented(value: Any, margin: str = "\n") -> str:
     return json.dumps(value)
 
 
-def case_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+def case_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
     """What a judge reads of a case: words, what was said before, files, the agent's last words."""
     candidate = case.candidate
     return {
@@ -134,7 +134,7 @@ def case_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[s
     }
 
 
-def files_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> list[dict[str, Any]]:
+def files_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> list[dict[str, Any]]:
     """The input files: path, size, type and how they begin; those beyond the limit are counted."""
     fixtures = sorted(case.candidate.fixtures, key=lambda fixture: fixture.path)
     shown = [_file(fixture, case, cleaner, config) for fixture in fixtures[: config.files]]
@@ -143,7 +143,9 @@ def files_content(case: Case, cleaner: Cleaner, config: PromptedConfig) -> list[
     return shown
 
 
-def _file(fixture: Fixture, case: Case, cleaner: Cleaner, config: PromptedConfig) -> dict[str, Any]:
+def _file(
+    fixture: Fixture, case: Case, cleaner: Cleaner, config: ModelStagesConfig
+) -> dict[str, Any]:
     begins = case.excerpts.get(fixture.path, "")
     return {
         "path": cleaner.text(fixture.path, config.path_chars, "input_files"),
@@ -184,26 +186,26 @@ class Prompt:
 @cache
 def load_prompt(name: str) -> Prompt:
     """The prompt of `prompts/<name>.toml`. Raises ConfigError if it is not one."""
-    told, frame = _read(name), _read("frame")
-    strange = sorted(told.keys() - _FIELDS)
-    if strange or told.get("id") != name:
+    fields, frame = _read(name), _read("frame")
+    strange = sorted(fields.keys() - _FIELDS)
+    if strange or fields.get("id") != name:
         wrong = f"unknown fields: {', '.join(strange)}" if strange else "another id"
         raise ConfigError(f"prompt {name}: {wrong}")
-    texts = {key: str(told[key]).strip() for key in ("system", "reference", "intro", "outro")}
-    known = [name, told["version"], told["max_tokens"], texts, frame, told.get("free_words", [])]
-    whole = digest(known)
+    texts = {key: str(fields[key]).strip() for key in ("system", "reference", "intro", "outro")}
+    free_words = fields.get("free_words", [])
+    whole = digest([name, fields["version"], fields["max_tokens"], texts, frame, free_words])
     canary = f"bmk-{whole[:16]}"
     user = frame["user"].strip().replace("{intro}", texts["intro"])
     return Prompt(
         name=name,
-        version=told["version"],
+        version=fields["version"],
         digest=whole,
         canary=canary,
-        max_tokens=told["max_tokens"],
+        max_tokens=fields["max_tokens"],
         secret=f"{texts['system']}\n\n{frame['system'].strip().replace('{canary}', canary)}",
         reference=texts["reference"],
         user_frame=user.replace("{outro}", texts["outro"]),
-        free_words=frozenset(told.get("free_words", ())),
+        free_words=frozenset(free_words),
     )
 
 

@@ -82,7 +82,7 @@ def induce_classes(
     for member in sorted(pool, key=lambda member: (_digest(member), member.task_id)):
         by_role[member.role].append(member)
     classes: dict[str, TaskClass] = {}
-    told: list[ClassGroup] = []
+    class_groups: list[ClassGroup] = []
     seen: Counter[str] = Counter()
     for role in sorted(by_role):
         members = by_role[role]
@@ -93,7 +93,7 @@ def induce_classes(
         for (subclass_id, name), (group, others) in zip(names, clusters, strict=True):
             definition = _definition(group, everywhere, len(members))
             inside = tuple(member for member, _ in group)
-            told.append(ClassGroup(subclass_id, role, inside, tuple(others)))
+            class_groups.append(ClassGroup(subclass_id, role, inside, tuple(others)))
             for member, closeness in group:
                 classes[member.task_id] = TaskClass(
                     big_class=role,
@@ -103,7 +103,7 @@ def induce_classes(
                     confidence=closeness,
                     reason=f"one of {len(group)} of {len(members)} requests of the role",
                 )
-    return Induced(classes, tuple(told))
+    return Induced(classes, tuple(class_groups))
 
 
 def split_classes(classes: Iterable[TaskClass], config: ClassesConfig, seed: Key) -> dict[str, str]:
@@ -116,8 +116,8 @@ def split_classes(classes: Iterable[TaskClass], config: ClassesConfig, seed: Key
         names = sorted(by_big[big])
         order = keyed_order(seed, _STAGE, names)
         held = min(round(config.held_out_share * len(names)), len(names) - 1)
-        for place, index in enumerate(order):
-            split[names[index]] = HELD_OUT if place < held else IN_DOMAIN
+        for position, index in enumerate(order):
+            split[names[index]] = HELD_OUT if position < held else IN_DOMAIN
     return dict(sorted(split.items()))
 
 
@@ -135,12 +135,12 @@ def _clusters(
     texts = [one.business_task or one.request[: config.chars] for one in members]
     vectors = encode(texts)
     labels = _linked(members, vectors, config)
-    found: dict[int, list[int]] = defaultdict(list)
+    rows_by_label: dict[int, list[int]] = defaultdict(list)
     for row, label in enumerate(labels):
-        found[label].append(row)
-    groups = [_with_closeness(members, vectors, rows) for rows in found.values()]
+        rows_by_label[label].append(row)
+    groups = [_with_closeness(members, vectors, rows) for rows in rows_by_label.values()]
     return sorted(
-        groups, key=lambda found: (-len(found[0]), min(_digest(one) for one, _ in found[0]))
+        groups, key=lambda pair: (-len(pair[0]), min(_digest(member) for member, _ in pair[0]))
     )
 
 
@@ -219,8 +219,8 @@ def _definition(group: Group, everywhere: Counter[str], members: int) -> str:
         if count * 2 >= len(group)
     }
     apart = sorted(weight, key=lambda word: (-weight[word], word))[:_TERMS]
-    told = f"; here often: {', '.join(apart)}" if apart else ""
-    return skill_definition(_commonest(group)) + told
+    often = f"; here often: {', '.join(apart)}" if apart else ""
+    return skill_definition(_commonest(group)) + often
 
 
 def _words(member: Member) -> list[str]:

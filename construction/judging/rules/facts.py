@@ -40,7 +40,7 @@ class FactKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Fact:
     """A fact as written in a text, and the form in which it is compared."""
 
     kind: FactKind
@@ -54,7 +54,7 @@ def plain_text(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("’", "'")
 
 
-def find_facts(text: str) -> tuple[Found, ...]:
+def find_facts(text: str) -> tuple[Fact, ...]:
     """The facts of a text, each value once, by kind and in order; `MAX_FACTS` of a kind at most.
 
     What is one fact is no other. Linear in the length of the text.
@@ -63,21 +63,21 @@ def find_facts(text: str) -> tuple[Found, ...]:
 
 
 @lru_cache(maxsize=256)
-def _remembered(text: str) -> tuple[Found, ...]:
+def _remembered(text: str) -> tuple[Fact, ...]:
     """A prompt and its request are looked at by several stages, one after the other."""
     return _facts(text)
 
 
-def _facts(text: str) -> tuple[Found, ...]:
-    left = plain_text(text)
-    found: list[Found] = []
+def _facts(text: str) -> tuple[Fact, ...]:
+    remaining = plain_text(text)
+    facts: list[Fact] = []
     for finder in (_urls, _mails, _files, _dates, _codes, _phones, _numbers, _names):
         taken: list[tuple[int, int]] = []
-        for start, end, fact in islice(finder(left), MAX_FACTS):
+        for start, end, fact in islice(finder(remaining), MAX_FACTS):
             taken.append((start, end))
-            found.append(fact)
-        left = _blanked(left, taken)
-    return tuple({(fact.kind, fact.value): fact for fact in reversed(found)}.values())[::-1]
+            facts.append(fact)
+        remaining = _blanked(remaining, taken)
+    return tuple({(fact.kind, fact.value): fact for fact in reversed(facts)}.values())[::-1]
 
 
 def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
@@ -89,48 +89,48 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join(pieces) + text[position:]
 
 
-Spans = Iterator[tuple[int, int, Found]]
+Spans = Iterator[tuple[int, int, Fact]]
 
 
 def _urls(text: str) -> Spans:
     for mention in find_urls(text):
         written = text[mention.start : mention.end]
-        yield mention.start, mention.end, Found(FactKind.URL, written, mention.url)
+        yield mention.start, mention.end, Fact(FactKind.URL, written, mention.url)
 
 
 def _mails(text: str) -> Spans:
     for match in _MAIL.finditer(text):
-        yield *match.span(), Found(FactKind.ENTITY, match[0], match[0].lower())
+        yield *match.span(), Fact(FactKind.ENTITY, match[0], match[0].lower())
 
 
 def _files(text: str) -> Spans:
     for span in find_file_spans(text):
         if not span.doubtful:
-            yield span.start, span.end, Found(FactKind.FILE, span.path, tail(span.path))
+            yield span.start, span.end, Fact(FactKind.FILE, span.path, tail(span.path))
 
 
 def _dates(text: str) -> Spans:
     for start, end, moment in find_dates(text):
-        yield start, end, Found(FactKind.DATE, text[start:end], str(moment), moment)
+        yield start, end, Fact(FactKind.DATE, text[start:end], str(moment), moment)
 
 
 def _codes(text: str) -> Spans:
     """Identifiers of letters and figures: an order, a version, a model."""
     for match in _CODE.finditer(text):
         if not _UNIT.fullmatch(match[0]):
-            yield *match.span(), Found(FactKind.ENTITY, match[0], match[0].lower())
+            yield *match.span(), Fact(FactKind.ENTITY, match[0], match[0].lower())
 
 
 def _phones(text: str) -> Spans:
     for match in _PHONE.finditer(text):
         digits = re.sub(r"\D", "", match[0])
         if len(digits) >= 9:
-            yield *match.span(), Found(FactKind.NUMBER, match[0], digits)
+            yield *match.span(), Fact(FactKind.NUMBER, match[0], digits)
 
 
 def _numbers(text: str) -> Spans:
     for start, end, value in find_numbers(text):
-        yield start, end, Found(FactKind.NUMBER, text[start:end], value)
+        yield start, end, Fact(FactKind.NUMBER, text[start:end], value)
 
 
 def _names(text: str) -> Spans:
@@ -140,13 +140,13 @@ def _names(text: str) -> Spans:
         opens = _SENTENCE_START.search(before) is not None or not match.start()
         name = _proper(match[0].removesuffix("'s").split(" "), opens)
         if name:
-            yield *match.span(), Found(FactKind.ENTITY, name, name.lower())
+            yield *match.span(), Fact(FactKind.ENTITY, name, name.lower())
     for match in _chinese_names().finditer(text):
         name = match["body"] or match["titled"] or match["person"]
         start = match.start(match.lastgroup or 0)
-        yield start, start + len(name), Found(FactKind.ENTITY, name, name)
+        yield start, start + len(name), Fact(FactKind.ENTITY, name, name)
     for match in _QUOTED.finditer(text):
-        yield *match.span(), Found(FactKind.ENTITY, match[1], match[1].strip().lower())
+        yield *match.span(), Fact(FactKind.ENTITY, match[1], match[1].strip().lower())
 
 
 def _proper(words: list[str], opens: bool) -> str:

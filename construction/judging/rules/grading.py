@@ -167,20 +167,21 @@ def _accuracy(case: Case, config: GradingConfig) -> Texts:
 def _demands(case: Case) -> list[str]:
     """What the request asks for, in its own words: directives, questions, requirements."""
     named = [name for item in case.candidate.deliverables for name in item.name_hints]
-    told: list[str] = []
-    for place, part in enumerate(case.request.split("\n\n")):
-        for one in read(part):
-            only_saves = one.words <= _SAVING_WORDS and any(name in one.text for name in named)
-            if not is_noise(one) and not only_saves and _is_demand(one, place > 0):
-                told.append(" ".join(without_lead_ins(one.text).split()))
-    return list(dict.fromkeys(told)) or [business_task(case.request) or case.request.strip()]
+    demands: list[str] = []
+    for number, part in enumerate(case.request.split("\n\n")):
+        for sentence in read(part):
+            names_file = any(name in sentence.text for name in named)
+            only_saves = sentence.words <= _SAVING_WORDS and names_file
+            if not is_noise(sentence) and not only_saves and _is_demand(sentence, number > 0):
+                demands.append(" ".join(without_lead_ins(sentence.text).split()))
+    return list(dict.fromkeys(demands)) or [business_task(case.request) or case.request.strip()]
 
 
-def _is_demand(one: Reading, later: bool) -> bool:
+def _is_demand(sentence: Reading, later: bool) -> bool:
     """A short sentence that was added later is a requirement, however it is put."""
-    if one.ask in (Ask.DIRECTIVE, Ask.QUESTION) or one.requires:
+    if sentence.ask in (Ask.DIRECTIVE, Ask.QUESTION) or sentence.requires:
         return True
-    return later and one.ask is Ask.NONE and one.words <= _ADDED_WORDS
+    return later and sentence.ask is Ask.NONE and sentence.words <= _ADDED_WORDS
 
 
 def _relevance(case: Case, demands: Sequence[str], config: GradingConfig) -> Texts:

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from construction.judging.model.contracts import Judged, PromptedConfig
+from construction.judging.model.contracts import Judged, ModelStagesConfig
 from construction.judging.model.ideas import wanted
 from construction.judging.model.prefilters import Idea, IdeaReason, Proposed, sift
 from construction.signals.seeds import SeedIdea
@@ -72,13 +72,13 @@ class Situation:
 
 
 def suggest_ideas(
-    seeds: Sequence[SeedIdea], config: PromptedConfig, known: Sequence[str] = ()
+    seeds: Sequence[SeedIdea], config: ModelStagesConfig, known: Sequence[str] = ()
 ) -> Proposed:
     """5 to 8 ideas per seed, prefiltered; `known` are titles and prompts not to be repeated."""
     return sift([_of_seed(seed, config) for seed in seeds], known, config.near_duplicate)
 
 
-def _of_seed(seed: SeedIdea, config: PromptedConfig) -> Judged[tuple[Idea, ...]]:
+def _of_seed(seed: SeedIdea, config: ModelStagesConfig) -> Judged[tuple[Idea, ...]]:
     moves = _moves().get(seed.pattern)
     if not moves:
         return Judged(seed.pattern, None, IdeaReason.UNKNOWN_PATTERN)
@@ -86,8 +86,8 @@ def _of_seed(seed: SeedIdea, config: PromptedConfig) -> Judged[tuple[Idea, ...]]
     return Judged(seed.pattern, ideas)
 
 
-def _idea(seed: SeedIdea, moves: Sequence[Move], place: int) -> Idea:
-    turn, number = divmod(place, len(moves))
+def _idea(seed: SeedIdea, moves: Sequence[Move], number_in_seed: int) -> Idea:
+    turn, number = divmod(number_in_seed, len(moves))
     move = moves[number]
     begin = _STRIDE * list(_moves()).index(seed.pattern)
     situations = [one for one in _situations()[move.pool] if one.words["slug"] not in move.skip]
@@ -99,11 +99,11 @@ def _idea(seed: SeedIdea, moves: Sequence[Move], place: int) -> Idea:
     graded = f"{move.graded}; {twist.graded}"
     kinds = dict.fromkeys(move.evidence or _kinds(seed.grading.evidence), True)
     return Idea(
-        idea_id=f"{seed.pattern}-{place + 1}",
+        idea_id=f"{seed.pattern}-{number_in_seed + 1}",
         seed=seed.pattern,
         task_family=seed.task_family,
         title=f"{situation.name}: {_short(move.title, situation)}",
-        task=f"{situation.setting} {_told(task, situation)}",
+        task=f"{situation.setting} {_filled(task, situation)}",
         steps=tuple(_sentences(_short(step, situation)) for step in steps),
         artifact=_short(move.artifact, situation),
         environment=_environment(task, move, situation),
@@ -118,7 +118,7 @@ def _kinds(evidence: Evidence) -> list[str]:
     return [name for name, needed in evidence.model_dump().items() if needed]
 
 
-def _told(text: str, situation: Situation) -> str:
+def _filled(text: str, situation: Situation) -> str:
     """With its slots filled: a material with file and content at first, by name later."""
     seen: set[str] = set()
     parts = []
@@ -142,7 +142,7 @@ def _short(text: str, situation: Situation) -> str:
 
 
 def _sentences(text: str) -> str:
-    return _SENTENCE.sub(lambda found: found[0].upper(), text)
+    return _SENTENCE.sub(lambda match: match[0].upper(), text)
 
 
 def _environment(task: str, move: Move, situation: Situation) -> tuple[str, ...]:
@@ -177,9 +177,9 @@ def _situations() -> Mapping[str, tuple[Situation, ...]]:
     }
 
 
-def _situation(slug: str, told: Mapping[str, Any]) -> Situation:
-    materials = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-    words = {name: value for name, value in told.items() if isinstance(value, str)}
+def _situation(slug: str, fields: Mapping[str, Any]) -> Situation:
+    materials = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    words = {name: value for name, value in fields.items() if isinstance(value, str)}
     return Situation(words.pop("name"), words.pop("setting"), words | {"slug": slug}, materials)
 
 

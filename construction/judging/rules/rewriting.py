@@ -21,7 +21,7 @@ from functools import cache
 from construction.judging.contracts import Case
 from construction.judging.language import leading_language
 from construction.judging.reading import Ask, read
-from construction.judging.rules.facts import FactKind, Found, find_facts, plain_text
+from construction.judging.rules.facts import Fact, FactKind, find_facts, plain_text
 from construction.judging.rules.sentences import is_exchange, is_noise
 from construction.judging.rules.words import table
 from construction.sessions.prompts.prompt import WORDS, tail
@@ -39,8 +39,8 @@ _MAX_LEAD_INS = 6
 class Faithfulness:
     """What a rewrite says that no source says, and what it forgets; empty if it is faithful."""
 
-    inventions: tuple[Found, ...]
-    losses: tuple[Found, ...]
+    inventions: tuple[Fact, ...]
+    losses: tuple[Fact, ...]
 
     @property
     def faithful(self) -> bool:
@@ -59,43 +59,43 @@ def check_faithfulness(rewrite: str, case: Case) -> Faithfulness:
 class Sources:
     """What a rewrite of one case may tell and has to tell."""
 
-    told: _Told
+    known: _TextFacts
     allowed: frozenset[tuple[FactKind, str]]
-    required: tuple[Found, ...]
+    required: tuple[Fact, ...]
 
 
 def sources_of(case: Case) -> Sources:
     """The sources of a case, for callers that compare several rewrites with them."""
-    told = _Told.of("\n\n".join([case.request, *case.background, *_given(case)]))
-    return Sources(told, _allowed(case), _required(case))
+    known = _TextFacts.of("\n\n".join([case.request, *case.background, *_given(case)]))
+    return Sources(known, _allowed(case), _required(case))
 
 
 def compare(rewrite: str, sources: Sources) -> Faithfulness:
     """As `check_faithfulness`."""
-    told = _Told.of(rewrite)
+    rewritten = _TextFacts.of(rewrite)
     inventions = tuple(
         fact
-        for fact in told.facts
-        if not sources.told.tells(fact) and (fact.kind, fact.value) not in sources.allowed
+        for fact in rewritten.facts
+        if not sources.known.tells(fact) and (fact.kind, fact.value) not in sources.allowed
     )
-    losses = tuple(fact for fact in sources.required if not told.tells(fact))
+    losses = tuple(fact for fact in sources.required if not rewritten.tells(fact))
     return Faithfulness(inventions, losses)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _TextFacts:
     """The facts of a text, ready to be looked up."""
 
-    facts: tuple[Found, ...]
+    facts: tuple[Fact, ...]
     values: frozenset[tuple[FactKind, str]]
     words: str
 
     @classmethod
-    def of(cls, text: str) -> _Told:
+    def of(cls, text: str) -> _TextFacts:
         facts = find_facts(text)
         return cls(facts, frozenset((one.kind, one.value) for one in facts), _words(text))
 
-    def tells(self, fact: Found) -> bool:
+    def tells(self, fact: Fact) -> bool:
         if (fact.kind, fact.value) in self.values:
             return True
         if fact.moment is not None:
@@ -108,9 +108,9 @@ class _Told:
         return fact.kind is FactKind.ENTITY and _holds(self.words, fact.value)
 
 
-def _same_odd(one: str, other: str) -> bool:
+def _same_odd(name: str, other: str) -> bool:
     """A name with quotes or control signs may be read with more or less before it."""
-    longer, shorter = sorted((one, other), key=len, reverse=True)
+    longer, shorter = sorted((name, other), key=len, reverse=True)
     return _ODD.search(longer) is not None and longer.endswith(shorter)
 
 
@@ -149,18 +149,17 @@ def _allowed(case: Case) -> frozenset[tuple[FactKind, str]]:
     )
 
 
-def _required(case: Case) -> tuple[Found, ...]:
+def _required(case: Case) -> tuple[Fact, ...]:
     """The facts of the request's sentences that say something, and the names of its files."""
     content = "\n".join(_content(case.request))
     files = [
-        Found(FactKind.FILE, fixture.path, tail(fixture.path))
-        for fixture in case.candidate.fixtures
+        Fact(FactKind.FILE, fixture.path, tail(fixture.path)) for fixture in case.candidate.fixtures
     ]
     facts = _unlike(find_facts(content), {fact.value for fact in files})
     return tuple(sorted([*facts, *files], key=lambda fact: (fact.kind, fact.value)))
 
 
-def _unlike(facts: Iterable[Found], known: set[str]) -> Iterator[Found]:
+def _unlike(facts: Iterable[Fact], known: set[str]) -> Iterator[Fact]:
     return (fact for fact in facts if fact.value not in known)
 
 
@@ -220,8 +219,8 @@ def without_lead_ins(text: str) -> str:
     """The text after "Hi! New task: ", with a capital where it began with one."""
     rest = text.lstrip()
     for _ in range(_MAX_LEAD_INS):
-        found = _lead_in().match(rest)
-        end = _END.match(rest, found.end()) if found else None
+        match = _lead_in().match(rest)
+        end = _END.match(rest, match.end()) if match else None
         if end is None or not end[0].strip() or end.end() == len(rest):
             break
         rest = rest[end.end() :]

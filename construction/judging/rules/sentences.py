@@ -101,14 +101,14 @@ def named_files(text: str) -> tuple[tuple[str, Intent], ...]:
         pieces += [text[position : span.start], FILE * (span.end - span.start)]
         position = span.end
     masked = "".join(pieces) + text[position:]
-    found = []
+    files = []
     for span in spans:
         name = re.split(r"[/\\]", span.path)[-1]
         is_folder = "." not in name and name not in BARE_NAMES
         intent = intent_of(masked, span.start, span.end, name, is_folder)
         if not span.doubtful or intent in (Intent.INPUT, Intent.OUTPUT):
-            found.append((span.path, intent))
-    return tuple(found)
+            files.append((span.path, intent))
+    return tuple(files)
 
 
 def missing_files(case: Case) -> tuple[str, ...]:

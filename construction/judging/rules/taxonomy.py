@@ -90,11 +90,11 @@ def role_of(case: Case, config: TaxonomyConfig) -> Label:
 def zones(case: Case, config: TaxonomyConfig) -> Iterator[tuple[str, float]]:
     """The texts of a case in plain form, joined by their factor, the heaviest first."""
     wanted: list[str] = []
-    told: list[str] = []
+    others: list[str] = []
     for sentence in read(case.request[:_MOST]):
-        (wanted if sentence.demands else told).append(spaced(sentence.text))
+        (wanted if sentence.demands else others).append(spaced(sentence.text))
     yield "".join(wanted), config.demand
-    yield "".join(told), 1.0
+    yield "".join(others), 1.0
     candidate = case.candidate
     names = [fixture.path for fixture in candidate.fixtures]
     names += [name for item in candidate.deliverables for name in item.name_hints]
@@ -118,15 +118,15 @@ def _score(
     scores: dict[RoleClass, float] = {}
     hits: dict[RoleClass, list[str]] = {}
     for role in RoleClass:
-        found: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for strength in _STRENGTHS:
             weight: float = getattr(config, strength)
             for text, factor in zones:
                 for match in _pattern(role, strength).finditer(text):
                     word = match[0].strip()
-                    found[word] = max(found.get(word, 0.0), weight * factor)
-        hits[role] = sorted(found, key=lambda word: (-found[word], word))
-        scores[role] = round(sum(found[word] for word in hits[role][: config.words]), 9)
+                    weights[word] = max(weights.get(word, 0.0), weight * factor)
+        hits[role] = sorted(weights, key=lambda word: (-weights[word], word))
+        scores[role] = round(sum(weights[word] for word in hits[role][: config.words]), 9)
     return scores, hits
 
 
@@ -175,19 +175,19 @@ def skill_of(case: Case, role: RoleClass, config: TaxonomyConfig) -> tuple[Label
     scores: dict[str, float] = {}
     hits: dict[str, list[str]] = {}
     for name, pattern in _patterns().items():
-        found: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for text, factor in texts:
             for match in pattern.finditer(text):
                 word = match[0].strip()
-                found[word] = max(found.get(word, 0.0), factor)
+                weights[word] = max(weights.get(word, 0.0), factor)
         bonus = _ROLE_BONUS if name.startswith(f"{role}.") else 1.0
-        scores[name] = round(sum(found.values()) * bonus, 9)
-        hits[name] = sorted(found, key=lambda word: (-len(word), word))
+        scores[name] = round(sum(weights.values()) * bonus, 9)
+        hits[name] = sorted(weights, key=lambda word: (-len(word), word))
     first, second, *_ = sorted(scores, key=lambda name: (-scores[name], name))
     if not scores[first]:
         value = f"{role}.{GENERAL}"
-        told = "no word of any skill"
-        return _label(value, 0.2, told), _label(_GENERAL_ROUTE, 0.2, f"route of {value}")
+        reason = "no word of any skill"
+        return _label(value, 0.2, reason), _label(_GENERAL_ROUTE, 0.2, f"route of {value}")
     margin = (scores[first] - scores[second]) / (scores[first] + scores[second])
     confidence = round(min(0.95, 0.5 + 0.5 * margin), 9)
     skill = _label(first, confidence, ", ".join(hits[first][:3]))
@@ -238,11 +238,12 @@ def business_task(request: str, skill: str = "") -> str:
     """
     pattern = _patterns().get(skill)
     ranked: list[tuple[bool, bool, str]] = []
-    for one in read(request):
-        if not is_noise(one):
-            clauses = _clauses(without_lead_ins(one.text))
+    for sentence in read(request):
+        if not is_noise(sentence):
+            clauses = _clauses(without_lead_ins(sentence.text))
             ranked += [
-                (not _fits(clause, pattern), not _orders(clause, one), clause) for clause in clauses
+                (not _fits(clause, pattern), not _orders(clause, sentence), clause)
+                for clause in clauses
             ]
     ranked.sort(key=lambda item: item[:2])
     phrases = (_shortened(clause) for *_, clause in ranked)
@@ -257,8 +258,8 @@ def _orders(clause: str, sentence: Reading) -> bool:
 
 def _fits(clause: str, pattern: re.Pattern[str] | None) -> bool:
     """Does a clause ask, or hold a word of the skill, and is it more than "Using the schema"?"""
-    found = pattern is not None and pattern.search(spaced(clause)) is not None
-    return (found or _ASKS_ZH.match(clause) is not None) and _MEANS.match(clause) is None
+    has_skill_word = pattern is not None and pattern.search(spaced(clause)) is not None
+    return (has_skill_word or _ASKS_ZH.match(clause) is not None) and _MEANS.match(clause) is None
 
 
 def _clauses(sentence: str) -> list[str]:

@@ -1,6 +1,7 @@
-"""The project's own table of file types: extension to media type, and names without one.
+"""The project's own table of file types: media types by extension, and names without extension.
 
-The system's MIME tables differ from machine to machine; a release must not (law 5).
+The operating system's MIME tables are not used: they differ between machines, and a release must
+not (law 5).
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ _CODE = _words(
     "fish ps1 bat cmd gradle cmake proto graphql prisma tf hcl j2 tmpl lock diff patch"
 )
 _PAGES = {"html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml"}
-# Known so that a mention is seen; the safety check refuses those that hold secrets.
+# Listed so that mentions are recognised; the safety check refuses the files that hold secrets.
 _KEYS = dict.fromkeys(
     ("env", "pem", "p12", "pfx", "jks", "keystore", "kdbx", "kdb", "ppk", "asc", "crt", "cer"),
     OCTETS,
@@ -172,18 +173,18 @@ MEDIA_TYPES = MappingProxyType(
     }
 )
 
-# Also the ends of domain names, of words, or of object members: such a token counts as a file
-# only if the sentence says so, or if it carries a folder.
+# Also the ends of domain names, words or object members: such a token counts as a file only if
+# the sentence says so or if a folder precedes it.
 DOUBTFUL_EXTENSIONS = frozenset(
     _words("ai pl et key pages numbers env m r lock dat msg mm ex conf bin asc")
 )
 
-# Files that are known by their whole name.
+# Files recognised by their whole name.
 BARE_NAMES = frozenset(
     {"Dockerfile", "Makefile", "Jenkinsfile", "Procfile", "Gemfile", "Vagrantfile", "Rakefile"}
 )
 
-# Products and members of programs that only look like files (lower case).
+# Products and object members that only look like files (lower case).
 NOT_FILES = frozenset(
     _words(
         "node.js vue.js next.js nuxt.js react.js three.js d3.js express.js angular.js ember.js "
@@ -197,7 +198,8 @@ NOT_FILES = frozenset(
     )
 )
 
-# Names that every project has: asked about in general, or too common to be found by name alone.
+# Names that every project has. People ask about them in general, and a search by name alone would
+# match too many files.
 COMMON_NAMES = frozenset(
     _words(
         "readme.md readme.txt package.json package-lock.json requirements.txt robots.txt "
@@ -223,5 +225,5 @@ def extension(name: str) -> str:
 
 
 def media_type(name: str) -> str:
-    """The media type by name; octets if the extension is not in the table."""
+    """The media type for a file name; `OCTETS` if its extension is not in the table."""
     return MEDIA_TYPES.get(extension(name), OCTETS)

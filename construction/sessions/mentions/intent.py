@@ -1,4 +1,7 @@
-"""Is a file that a person names given, or asked for? A reading of the sentence before its name."""
+"""Whether a file that a person names is given as input or requested as output.
+
+The decision reads the words of the sentence before the name.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from construction.sessions.mentions.words import FILE, cues
 
 
 class Intent(StrEnum):
-    INPUT = "input"  # the sentence says that the file is there
-    ASSUMED = "assumed"  # nothing is said: taken as input unless the agent made the file
-    EITHER = "either"  # "write it in notes.md": the agent's acts decide, else the type
+    INPUT = "input"  # the sentence says that the file exists
+    ASSUMED = "assumed"  # the sentence is silent: an input unless the agent made the file
+    EITHER = "either"  # "write it in notes.md": the agent's acts decide, or else the file type
     OUTPUT = "output"
     PRODUCED = "produced"  # "the report.docx you made"
     NONE = "none"  # an example, a negation, talk about a kind of file
@@ -63,8 +66,8 @@ _KNOWLEDGE = re.compile(
 def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = False) -> Intent:
     """The intent of the file named at `masked[start:end]`.
 
-    `masked` is the text with every other file name overwritten by `FILE`, so that words inside
-    names do not count; it has the text's length. `name` is the file's last path component.
+    `masked` is the text with all file names overwritten by `FILE`, character by character, so
+    that words inside names do not count. `name` is the file's last path component.
     """
     after = masked[end : end + _LOOK_AHEAD].lstrip(_QUOTES)
     if _THEN_CONTENT.match(after) and masked.count("```", 0, start) % 2 == 0:
@@ -78,14 +81,14 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     if before.rstrip(_QUOTES).endswith(("(", "（")):
         state.article = state.article and state.verb is Cue.WISH  # "a report (report.docx)"
     if is_folder and (state.holds_file() or _THEN_HOLDS.match(after)):
-        return Intent.NONE  # it only says where a named file lies
+        return Intent.NONE  # the folder only locates a file that is itself named
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
     return state.intent(after)
 
 
 def _sentence_before(masked: str, start: int) -> str:
-    """What stands before a name in its sentence; for a list item also the line that leads in."""
+    """The part of the sentence before a name; for a list item also the line before the list."""
     window = masked[max(0, start - _LOOK_BACK) : start]
     *earlier, line = window.split("\n")
     if not _HAS_WORDS.search(line):
@@ -98,18 +101,18 @@ def _sentence_before(masked: str, start: int) -> str:
 
 @dataclass(slots=True)
 class _State:
-    """What the words so far amount to."""
+    """What the words read so far say about the file."""
 
     verb: Cue | None = None
     link: Cue | None = None  # the preposition after the verb
-    via_source: bool = False  # another noun stands between verb and name: "a summary of … in"
-    had_file: bool = False  # the verb has had a file as its object
-    after_file: bool = False  # a file was named in this clause
+    via_source: bool = False  # another noun is between verb and name: "a summary of … in"
+    had_file: bool = False  # the verb already has a file as its object
+    after_file: bool = False  # this clause has already named a file
     stores: bool = False
     negated: bool = False
     example: bool = False
-    kind: bool = False  # "files like a.pdf": what they become is no file either
-    anchored: bool = False  # since the last comma something was called known: "the rows in …"
+    kind: bool = False  # "files like a.pdf" is a kind of file, and so is what they become
+    anchored: bool = False  # a definite noun came after the last comma: "the rows in …"
     article: bool = False  # the name has an indefinite article
     by_self: bool = False
     by_you: bool = False
@@ -119,8 +122,8 @@ class _State:
     last: Cue = Cue.CLAUSE
 
     def take(self, cue: Cue, is_sure: bool) -> None:
-        """Move on by one word; `is_sure` if a verb can be nothing else."""
-        # "a short plan.md": an adjective may stand between.
+        """Read one more word; `is_sure` if a verb cannot be a noun here."""
+        # "a short plan.md": an adjective may come between article and name.
         self.article = cue is Cue.INDEFINITE or (self.article and cue is Cue.OTHER)
         self.anchored |= cue in (Cue.THE, Cue.SOURCE)
         self._end_list(cue)
@@ -159,7 +162,7 @@ class _State:
         self.in_list = cue is Cue.LIST or (self.in_list and cue is Cue.JOIN)
 
     def _may_be_verb(self) -> bool:
-        """A verb, and not a noun: "the export in …", "save the chart to …"."""
+        """False where the word is a noun: "the export in …", "save the chart to …"."""
         if self.verb is None:
             return self.last not in (Cue.THE, Cue.INDEFINITE)
         return self.last in _JOINING or self.last is Cue.PLACE
@@ -184,11 +187,11 @@ class _State:
             self.negated = self.had_file = self.after_file = False
 
     def holds_file(self) -> bool:
-        """After "the rows of a.csv are in": the place of a file, if a folder follows."""
+        """True after "the rows of a.csv are in": a folder that follows locates that file."""
         return self.after_file and self.link in (Cue.INSIDE, Cue.PLACE)
 
     def is_none(self, after: str, name: str) -> bool:
-        """Negated, an example, or a kind of file rather than a file."""
+        """True for a negated name, an example, or a kind of file instead of a file."""
         if self.negated or self.example or self.kind:
             return True
         common = name.lower() in COMMON_NAMES
@@ -199,7 +202,7 @@ class _State:
         return self.verb in (None, Cue.ASK) or self.link in (Cue.SOURCE, Cue.PLACE, Cue.INSIDE)
 
     def intent(self, after: str) -> Intent:
-        """What verb and preposition say together."""
+        """The intent that verb and preposition express together."""
         if self.yours and self.link is not Cue.SOURCE:
             return Intent.PRODUCED
         if self.done or _THEN_DONE.match(after):
@@ -219,7 +222,7 @@ class _State:
         return Intent.OUTPUT if self.verb is Cue.WISH else Intent.ASSUMED
 
     def _placed(self) -> Intent:
-        """After "to" or "in"."""
+        """The intent after "to" or "in"."""
         if self.verb is Cue.STORE:
             return Intent.OUTPUT
         if self.verb is Cue.CONVERT:

@@ -1,6 +1,6 @@
-"""The words around a file name that tell whether the file is given or asked for.
+"""The words around a file name that show whether the file is given or requested.
 
-Each word or phrase has one role; `mention_intent` reads them from left to right.
+Each word or phrase has one role; `mentions.intent` reads the roles from left to right.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from importlib.resources import files
 
 class Cue(IntEnum):
     GIVE = auto()  # its object exists: read, check, update; also "I have", "attached"
-    MAKE = auto()  # its object comes to exist: write, create
-    STORE = auto()  # it puts a result somewhere: save, export
+    MAKE = auto()  # it creates its object: write, create
+    STORE = auto()  # it saves a result: save, export
     CONVERT = auto()  # its object exists, its target does not: convert, rename, merge
-    RESULT = auto()  # a noun for what is asked for: the output, the deliverable
+    RESULT = auto()  # a noun for the requested result: the output, the deliverable
     PAST = auto()  # made or stored already: wrote, saved
-    WISH = auto()  # "add", "need": a new file with an indefinite article, unclear without
+    WISH = auto()  # "add", "need": a new file with an indefinite article, otherwise unclear
     ASK = auto()  # explain, what: an existing file, or knowledge about a kind of file
     SOURCE = auto()  # of, from, using
     TARGET = auto()  # as, into
@@ -218,7 +218,7 @@ _CHINESE = {
 
 
 def _table(cues: dict[Cue, list[str]]) -> dict[str, Cue]:
-    # Where two roles claim a form, the one listed first has it.
+    # A form listed under two roles has the first of them.
     return {word: cue for cue, words in reversed(cues.items()) for word in words}
 
 
@@ -237,5 +237,5 @@ NOUNS_TOO = frozenset(
 
 ENGLISH = _table(_ENGLISH)
 CHINESE = _table(_CHINESE)
-# By its first character, the length of the longest word.
+# The length of the longest word that begins with a character.
 LONGEST_CHINESE = {word[0]: len(word) for word in sorted(CHINESE, key=len)}

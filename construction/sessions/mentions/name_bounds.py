@@ -1,6 +1,8 @@
-"""Where a file name begins: names hold spaces and brackets, and Chinese words run into them.
+"""Where a file name begins, and the pasted parts of a text in which names do not count.
 
-Where that is unsure, the best guess is taken; the files that exist may correct it later.
+Names contain spaces and brackets, and Chinese words precede them without a space. Where the
+start is uncertain, this takes the best guess; `fixtures.resolve` may correct it by the files
+that exist.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
 class Zones:
-    """Parts of a text, merged, to be asked in logarithmic time."""
+    """Stretches of a text, merged where they overlap; a lookup takes logarithmic time."""
 
     def __init__(self, zones: Iterable[tuple[int, int]]) -> None:
         self._starts: list[int] = []
@@ -35,7 +37,7 @@ class Zones:
                 self._ends.append(end)
 
     def touch(self, start: int, end: int) -> bool:
-        """Does a zone overlap `start:end`?"""
+        """True if a zone overlaps `start:end`."""
         position = bisect_left(self._starts, end) - 1
         return position >= 0 and self._ends[position] > start
 
@@ -44,9 +46,10 @@ NOWHERE = Zones(())
 
 
 def pasted(text: str) -> Iterator[tuple[int, int]]:
-    """Fenced blocks, shell and trace lines, and the paragraphs that mostly consist of these.
+    """(start, end) of fenced blocks, of shell and stack-trace lines, and of paragraphs of these.
 
-    A fenced block that lists nothing but paths is how some people name their files: no zone.
+    A paragraph counts if more than a third of its lines are such lines. A fenced block that
+    lists nothing but paths is left out: some people name their files that way.
     """
     start = 0
     for end in [*(match.end() for match in _PARAGRAPH.finditer(text)), len(text)]:
@@ -108,7 +111,10 @@ _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 def token_start(text: str, floor: int, dot: int) -> int:
-    """Back to the last character that cannot belong to a name; brackets must be in pairs."""
+    """The start of the name whose extension begins at `dot`, as far back as names can reach.
+
+    Brackets must be in pairs; returns `dot` if they are not.
+    """
     position, lowest = dot, max(floor, dot - LONGEST_NAME)
     closers: list[str] = []
     while position > lowest:
@@ -118,7 +124,7 @@ def token_start(text: str, floor: int, dot: int) -> int:
         elif char in _OPENERS:
             if not closers or closers.pop() != char:
                 break
-            # "report (1).docx": a download's number may stand after a space
+            # "report (1).docx": browsers number downloads after a space
             if position > 2 and text[position - 2] == " " and text[position - 3].isalnum():
                 position -= 1
         elif char == ":":
@@ -132,7 +138,10 @@ def token_start(text: str, floor: int, dot: int) -> int:
 
 
 def rooted_start(text: str, floor: int, start: int) -> int:
-    """A path may hold spaces after its root: `C:\\My Files\\a.docx`, `~/My Files/a.docx`."""
+    """The start of a path with spaces after its root: `C:\\My Files\\a.docx`, `~/My Files/a.docx`.
+
+    Returns `start` if no such root precedes it on the line.
+    """
     line = max(floor, text.rfind("\n", 0, start) + 1, start - LONGEST_NAME)
     if start == line or text[start - 1] != " ":
         return start
@@ -150,13 +159,13 @@ def rooted_start(text: str, floor: int, start: int) -> int:
 
 
 def words_before(stem: str) -> int:
-    """How many characters of Chinese words stand before the name within `stem`."""
+    """The number of characters of `stem` that are Chinese words before the actual name."""
     if not _CHINESE.search(stem):
         return 0
     root = _ROOTED.search(stem)
     if root and root.start() and _CHINESE.match(stem[root.start() - 1]) and root.group() != "/":
         return root.start()
-    # A folder's name may hold such words; only what stands before the first one is looked at.
+    # A folder's name may contain such words, so only the text before the first separator counts.
     limit = min(separator.start() if (separator := _SEPARATOR.search(stem)) else len(stem) - 1, 80)
     cut, polite = 0, True
     for match in _AFTER_CLEAR.finditer(stem, 0, limit + 1):
@@ -170,7 +179,7 @@ def words_before(stem: str) -> int:
 
 
 def reach(text: str, floor: int, start: int) -> int:
-    """The earliest place where a name with spaces could begin, in the same stretch of text."""
+    """The earliest offset at which a name with spaces could begin without crossing a stop."""
     position, lowest = start, max(floor, start - _LONGEST_REACH)
     while position > lowest and (text[position - 1] == " " or text[position - 1] not in _STOPS):
         position -= 1

@@ -1,7 +1,7 @@
-"""Which files an instance declares as input, asks for, and merely touched.
+"""The files of an instance: declared as input, requested as output, or only read by the agent.
 
-*Declared* files come with the task: what a person attached, and what a person names as input.
-*Output* files are named as results. *Observed* files were read by the agent alone.
+*Declared* files are a person's attachments and the files that a person names as input. *Output*
+files are named as results. *Observed* files were read by the agent and named by nobody.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from construction.sessions.mentions.spans import FileSpan, find_file_spans
 from construction.sessions.mentions.words import FILE
 from data.contracts import AgentAct, Attachment, TaskInstance, UserTurn
 
-MAX_MENTIONS = 200  # of one instance; a pasted listing of thousands declares nothing more
+MAX_MENTIONS = 200  # per instance; a pasted listing of thousands declares no further inputs
 
 _SEPARATORS = re.compile(r"[/\\]+")
 _URL = re.compile(r"(?i)(?:https?|ftp|data):")
@@ -32,11 +32,11 @@ _NO_NAMES = frozenset({"", ".", "~"})
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A file as it was named: by an attachment, in a person's words, or in an act of the agent.
+    """A file as named by an attachment, in a person's words, or in an act of the agent.
 
     `turn` is the position in `user_turns` (-1 for an act). For words, `path` is
-    `said[start:end]`, and `wide` is the same with everything before it that may belong to the
-    name: where the beginning of a name is unsure, the files that exist decide.
+    `said[start:end]`, and `wide` also includes any text before it that may belong to the name:
+    where the start of a name is uncertain, the existing files decide.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class NamedFiles:
-    """All files of an instance by their role, each once, in order."""
+    """All files of an instance by role, each listed once, in order."""
 
     declared: tuple[Mention, ...]
     outputs: tuple[Mention, ...]
@@ -57,7 +57,7 @@ class NamedFiles:
 
 
 def named_files(instance: TaskInstance) -> NamedFiles:
-    """Read an instance's words, attachments and acts once, for all three roles."""
+    """Read an instance's words, attachments and acts once and assign each file one role."""
     judged = _judged(instance)
     return NamedFiles(
         declared=tuple(mention for mention, intent in judged if intent is Intent.INPUT),
@@ -77,7 +77,7 @@ def output_files(instance: TaskInstance) -> tuple[Mention, ...]:
 
 
 def _observed(instance: TaskInstance, known: Sequence[tuple[str, ...]]) -> Iterator[Mention]:
-    """Files that the agent read, that nobody named and that it had not written itself."""
+    """Files that the agent read, nobody named, and the agent had not written before."""
     seen: set[tuple[str, ...]] = set()
     count = 0
     for act in instance.acts:
@@ -94,7 +94,7 @@ def _observed(instance: TaskInstance, known: Sequence[tuple[str, ...]]) -> Itera
 
 
 def _judged(instance: TaskInstance) -> list[tuple[Mention, Intent]]:
-    """Every file that a person named, once, as INPUT or OUTPUT (or neither)."""
+    """Each file that a person named, once, with its intent."""
     acts = _acts_by_name(instance)
     judged: list[tuple[Mention, Intent]] = []
     for position, turn in enumerate(instance.user_turns):
@@ -125,26 +125,29 @@ def _named(turn: UserTurn, position: int) -> Iterator[tuple[Mention, Intent]]:
 
 
 def _without_stand_ins(attachments: Sequence[Attachment]) -> Iterator[Attachment]:
-    """What was sent, once: gateways write `[图片]` or `<media:image>` beside the picture itself."""
-    is_stand_in = [one.path is None and one.data is None for one in attachments]
+    """Attachments without the placeholders that duplicate another attachment.
+
+    Gateways write `[图片]` or `<media:image>` beside the picture itself.
+    """
+    is_stand_in = [sent.path is None and sent.data is None for sent in attachments]
     if not any(is_stand_in):
         yield from attachments
         return
-    there = Counter(
-        _kind(one) for one, empty in zip(attachments, is_stand_in, strict=True) if not empty
+    unmatched = Counter(
+        _kind(sent) for sent, empty in zip(attachments, is_stand_in, strict=True) if not empty
     )
-    for one, empty in zip(attachments, is_stand_in, strict=True):
-        kind = _kind(one)
-        meant = (kind, "") if kind else tuple(there)
-        same = next((known for known in meant if there[known]), None) if empty else None
+    for attachment, empty in zip(attachments, is_stand_in, strict=True):
+        kind = _kind(attachment)
+        candidates = (kind, "") if kind else tuple(unmatched)
+        same = next((known for known in candidates if unmatched[known]), None) if empty else None
         if same is None:
-            yield one
+            yield attachment
         else:
-            there[same] -= 1
+            unmatched[same] -= 1
 
 
 def _kind(attachment: Attachment) -> str:
-    """`image`, `audio`, …; empty if the log does not tell."""
+    """`image`, `audio`, …; empty if the log does not say."""
     ext = extension(attachment.path or "")
     return (attachment.mime or MEDIA_TYPES.get(ext, "")).partition("/")[0]
 
@@ -169,10 +172,10 @@ def _acts_by_name(instance: TaskInstance) -> dict[tuple[str, ...], list[AgentAct
 def _decide(
     mention: Mention, intent: Intent, turn_index: int, same_name: Sequence[AgentAct]
 ) -> Intent:
-    """Settle by the agent's acts what the words leave open.
+    """Resolve an ambiguous intent by what the agent did with the file.
 
-    `turn_index` is the mention's turn in the session, -1 for the first turn of the instance:
-    there nothing has been produced yet.
+    `turn_index` is the mention's turn in the session, or -1 for the first turn of the instance,
+    before which the agent has produced nothing.
     """
     if intent in (Intent.NONE, Intent.OUTPUT) or mention.attachment is not None:
         return intent
@@ -190,10 +193,10 @@ def _decide(
 
 
 def _add(judged: list[tuple[Mention, Intent]], mention: Mention, intent: Intent) -> None:
-    """Add a mention, unless the same file is there: its first clear role stays."""
+    """Add a mention; of a file that is already listed the first clear role stays."""
     parts = _parts(mention.path)
     for position, (other, role) in enumerate(judged):
-        # Inline media has no name of its own, or one that others may share.
+        # Inline media has no name, or one that other media may share.
         if mention.attachment is not None or not _is_same_file(mention, other):
             continue
         longer = other.attachment is None and len(parts) > len(_parts(other.path))
@@ -204,7 +207,7 @@ def _add(judged: list[tuple[Mention, Intent]], mention: Mention, intent: Intent)
 
 
 def _is_same_file(mention: Mention, other: Mention) -> bool:
-    """Do both end alike? A name with spaces may have been read too short."""
+    """True if both paths end alike; a name with spaces may have been cut short when read."""
     parts, known = _parts(mention.path), _parts(other.path)
     if not parts or not known:
         return False
@@ -213,14 +216,14 @@ def _is_same_file(mention: Mention, other: Mention) -> bool:
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    """Path components in one case, without root, drive and dots."""
+    """Case-folded path components without root, drive and dots."""
     parts = [
         part for part in path.casefold().replace("\\", "/").split("/") if part not in _NO_NAMES
     ]
     return tuple(part for part in parts if not _DRIVE.match(part)) if ":" in path else tuple(parts)
 
 
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Is one the tail of the other?"""
-    length = min(len(one), len(other))
-    return length > 0 and one[-length:] == other[-length:]
+def _same(parts: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """True if one path is the tail of the other."""
+    length = min(len(parts), len(other))
+    return length > 0 and parts[-length:] == other[-length:]

@@ -1,7 +1,7 @@
 """Where a text names files: names with a known extension, paths, and names in quotes.
 
-Not files: the tails of URLs and addresses, versions, products such as Node.js, patterns such as
-`*.csv`, and what stands in pasted code, logs and stack traces.
+These are not files: the ends of URLs and e-mail addresses, version numbers, products such as
+Node.js, patterns such as `*.csv`, and anything inside pasted code, logs and stack traces.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from construction.sessions.mentions.name_bounds import (
 class FileSpan:
     """A file named at `text[start:end]`; `path` is that text.
 
-    `reach` is where the name could start at the earliest: names with spaces, and names after
-    Chinese words, have no sure beginning, and only the files that exist can tell.
-    A `doubtful` span (a folder, `Makefile`, `logo.ai`) counts only if the sentence says so.
+    `reach` is the earliest offset at which the name could start. Names with spaces and names
+    after Chinese words have no certain start; comparing with the existing files settles it.
+    A `doubtful` span (a folder, `Makefile`, `logo.ai`) counts only if the sentence says that it
+    is a file.
     """
 
     path: str
@@ -64,7 +65,7 @@ _QUOTES = {
     "'": "'",
     "`": "`",
 }
-MAX_SPANS = 400  # of one text; a pasted listing of thousands declares nothing more
+MAX_SPANS = 400  # per text; a pasted listing of thousands of files declares no further inputs
 
 _URL = re.compile(
     r"(?i)\b(?!file:)[a-z][a-z0-9+.\-]{1,15}://[^\s<>\"'`，。；、）】」》\u4e00-\u9fff]+"
@@ -74,7 +75,7 @@ _DOMAIN_PATH = re.compile(
     r"(?::\d+)?/)"
 )
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]{1,2}$")
-# A variable fills a part of a name (`report_$DATE.csv`); elsewhere `$` is a sign like others.
+# `$` marks a variable only where it fills part of a name (`report_$DATE.csv`).
 _PATTERN = re.compile(r"(?i)y{4}|x{3,}|[{}]|(?<![^_. -])\$\w|\$\(|%(?![0-9a-f]{2})|^xx\.")
 _COMMAND = re.compile(
     r"(?:python3?|node|npx|npm|yarn|pnpm|bash|sh|cat|git|rm|cp|mv|ls|cd|vim?|nano|head|tail|less|"
@@ -89,7 +90,7 @@ _PATH = re.compile(
     rf"(?<![\w/\\.:@+%=<-])(?:@?(?:~|\.{{1,2}})[/\\]|[A-Za-z]:[/\\]|\\\\|/(?=(?:{_KNOWN_ROOTS})/)|@)?"
     r"(?:[\w.+@%=-]{1,120}[/\\]){1,40}[\w.+%=-]{0,120}"
 )
-# Rooted, from a hidden folder (`.aws/credentials`), or climbing.
+# A path with a root, in a hidden folder (`.aws/credentials`), or with `..` in it.
 _IS_PATH = re.compile(
     r"@?(?:~|\.{1,2})[/\\]|[A-Za-z]:[/\\]|\\\\|/|@|\.[A-Za-z]|.{0,240}[/\\]\.\.[/\\]"
 )
@@ -109,7 +110,7 @@ _FOLDER_INSIDE = re.compile(rf"(?<=[^/\\]){_FOLDER}")
 
 
 def find_file_spans(text: str) -> tuple[FileSpan, ...]:
-    """Spans in order, not overlapping, `MAX_SPANS` at most. Linear in the length of the text."""
+    """At most `MAX_SPANS` spans, in order and without overlap. Linear in the text's length."""
     urls = Zones(match.span() for match in _URL.finditer(text)) if "://" in text else NOWHERE
     spans = list(islice(_with_extension(text, urls), MAX_SPANS)) if "." in text else []
     if "/" in text or "\\" in text:
@@ -117,8 +118,8 @@ def find_file_spans(text: str) -> tuple[FileSpan, ...]:
     spans += islice(_whole_names(text, spans), MAX_SPANS)
     if not spans:
         return ()
-    machine = Zones(pasted(text))
-    kept = [span for span in spans if not machine.touch(span.start, span.start + 1)]
+    pasted_zones = Zones(pasted(text))
+    kept = [span for span in spans if not pasted_zones.touch(span.start, span.start + 1)]
     return tuple(sorted(kept, key=lambda span: span.start)[:MAX_SPANS])
 
 
@@ -141,14 +142,14 @@ def _ends_here(text: str, end: int, ext: str) -> bool:
     if after is None:
         return True
     if after.group().startswith("/"):
-        # "a.docx/b.docx" names two files; a folder may be called "site.js".
+        # "a.docx/b.docx" names two files, but "site.js/" may be a folder.
         follows = extension(after.group()) and text[after.end() : after.end() + 1] != "/"
         return bool(follows) and (ext in _SPLIT_AT_SLASH or ext in CODE_EXTENSIONS - {"js"})
     return after.group() == "(" and ext not in ("json", "log", "html", "text", "map", "xml", "sql")
 
 
 def _quoted(text: str, floor: int, end: int) -> FileSpan | None:
-    """A name in quotes may hold spaces; a command in quotes is no name."""
+    """The name in quotes that ends at `end`; it may contain spaces, but is not a command."""
     opener = _QUOTES.get(text[end : end + 1])
     if opener is None:
         return None
@@ -175,7 +176,7 @@ def _unquoted(text: str, floor: int, dot: int, end: int) -> FileSpan | None:
 
 
 def _is_pattern(text: str, start: int) -> bool:
-    """`*.csv`, `report_*.csv`, `v<N>_x.csv`: a pattern, not a name."""
+    """True for a pattern instead of a name: `*.csv`, `report_*.csv`, `v<N>_x.csv`."""
     before, first = text[start - 1 : start], text[start]
     if before in ("*", "?", ">"):
         return first in "._-" or (before == "*" and text[start - 2 : start - 1].isalnum())

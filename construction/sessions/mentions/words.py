@@ -1,4 +1,4 @@
-"""From the words before a file name to their roles, one after the other."""
+"""The roles of the words before a file name, in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from construction.sessions.mentions.lexicon import (
     Cue,
 )
 
-FILE = "\ufffc"  # stands for the names of other files in the text that is read
+FILE = "\ufffc"  # overwrites each character of the file names in the text that is read
 
 _WORD = re.compile(
     r"(?<![-A-Za-z])[A-Za-z][A-Za-z'’]*|[\u4e00-\u9fff]+|[0-9]+|[,，、:：—–]|--|->|=>|→"
@@ -28,9 +28,9 @@ _COLONS = frozenset(("、", ":", "："))
 
 
 def cues(before: str) -> Iterator[tuple[Cue, bool]]:
-    """The roles of the words of `before`; True for a verb wherever it stands.
+    """(role, is_sure) of each word of `before`; numbers have no role.
 
-    The other verbs may be nouns at their place: "the export in …". Numbers have no role.
+    `is_sure` is false for a verb that may be a noun here, as in "the export in …".
     """
     words = _WORD.findall(before)
     skip, last, determined = False, "", False
@@ -79,10 +79,10 @@ def _is_number(word: str) -> bool:
 
 
 def _chinese(run: str, *, counted: bool) -> Iterator[tuple[Cue, bool]]:
-    """The longest known words of a run of Chinese characters, from left to right.
+    """(role, is_sure) of the longest known words of a run of Chinese characters, left to right.
 
-    With `counted` a number stands before the run. A verb right after a measure word or after
-    "write" that has more of the run behind it tells what is made, as in 写一份分析报告.
+    `counted`: a number precedes the run. A verb directly after a measure word or after "write",
+    with more of the run behind it, describes the result, as in 写一份分析报告 ("analysis report").
     """
     position = 1 if counted and run[0] in MEASURES else 0
     names_result = False
@@ -95,7 +95,7 @@ def _chinese(run: str, *, counted: bool) -> Iterator[tuple[Cue, bool]]:
 
 
 def _word_at(run: str, position: int) -> tuple[Cue | None, int]:
-    """The cue of the longest known word at `position`, and where it ends."""
+    """The role of the longest known word at `position` and the word's end; None if unknown."""
     longest = LONGEST_CHINESE.get(run[position], 0)
     for length in range(min(longest, len(run) - position), 0, -1):
         cue = CHINESE.get(run[position : position + length])

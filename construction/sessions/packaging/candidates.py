@@ -1,4 +1,4 @@
-"""The last stage of the lane: instances become candidates, and preflight asks if they will do."""
+"""The packaging stage: survivors become candidates, and the preflight gate judges them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STAGE = "package"
 
 @dataclass(frozen=True, slots=True)
 class PackagedPool:
-    """Cases sorted by task id, with verdicts, ledger rows and lineage of the stage."""
+    """The stage's cases sorted by task id, its verdicts, ledger rows and lineage."""
 
     cases: list[Case]
     verdicts: list[tuple[str, Verdict]]
@@ -33,7 +33,7 @@ def package_survivors(
     network: NetworkConfig,
     config: PreflightConfig,
 ) -> PackagedPool:
-    """Package each survivor; `identify` gives the released identity of an instance id."""
+    """Package each survivor; `identify` returns the released identity for an instance id."""
     pool = PackagedPool([], [], [], [])
     for survivor in survivors:
         instance = survivor.instance

@@ -1,4 +1,4 @@
-"""Sessions as ATIF 1.8, for viewers, training tools and harnesses that speak it."""
+"""Exports sessions as ATIF 1.8, for viewers, training tools and harnesses that read it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _AUDIO = frozenset(
     {"audio/wav", "audio/mpeg", "audio/mp4", "audio/aac", "audio/ogg", "audio/flac"}
     | {"audio/webm", "audio/aiff"}
 )
-# Paths that the reader would not take for a path.
+# Paths that the ATIF reader would take for inline data or a web address.
 _NOT_A_PATH = ("data:", *WEB)
 
 
 def to_atif(session: Session) -> dict[str, Any]:
     """The session as an ATIF 1.8 document, JSON-ready.
 
-    The reader gives the same turns back: texts, calls, results, times, attachments, senders,
-    channels, parents. What ATIF has no place for stands under `extra.benchmint`. Lines of the
-    original log, its path and its format are not part of it, except in `extra.benchmint.source`.
+    `readers.atif` reads the same turns back: texts, calls, results, times, attachments, senders,
+    channels, parents. Fields without an ATIF equivalent are stored under `extra.benchmint`. The
+    path and format of the original log appear only in `extra.benchmint.source`, its line numbers
+    nowhere.
     """
     steps: list[dict[str, Any]] = []
     if session.system_prompt is not None:
@@ -55,7 +56,7 @@ def _is_continued(session: Session) -> bool:
 
 
 def _root_fields(session: Session) -> dict[str, Any]:
-    """What ATIF has no place for at its root."""
+    """The session's fields without an ATIF equivalent at the document's root."""
     extra = dict(session.extra)
     if _is_continued(session):
         del extra[CONTINUED]  # a field of the standard
@@ -107,7 +108,7 @@ def _put_time(turn: Turn, step: dict[str, Any], fields: dict[str, Any]) -> None:
 
 
 def _put_message(turn: Turn, step: dict[str, Any], fields: dict[str, Any]) -> None:
-    """Pictures and sound become parts of the message, other attachments stand beside it."""
+    """Store pictures and sound as parts of the message, other attachments beside it."""
     parts: list[dict[str, Any]] = []
     kept: list[dict[str, Any]] = []
     for attachment in turn.attachments:
@@ -127,13 +128,13 @@ def _media_part(attachment: Attachment) -> dict[str, Any] | None:
     if mime not in _IMAGES and mime not in _AUDIO:
         return None
     if path is None and data is not None:
-        place = f"data:{mime};base64,{data}"
+        location = f"data:{mime};base64,{data}"
     elif data is None and path and not path.startswith(_NOT_A_PATH):
-        place = path
+        location = path
     else:
         return None
     kind = "image" if mime in _IMAGES else "audio"
-    return {"type": kind, "source": {"media_type": mime, "path": place}}
+    return {"type": kind, "source": {"media_type": mime, "path": location}}
 
 
 def _put_agent_fields(turn: Turn, holder: dict[str, Any]) -> None:
@@ -151,12 +152,12 @@ def _put_agent_fields(turn: Turn, holder: dict[str, Any]) -> None:
         }
         for call in turn.tool_calls
     ]
-    # Results are joined first in first out: ids that occur twice need an entry for each call.
-    all_of_them = len({call.call_id for call in turn.tool_calls}) < len(turn.tool_calls)
+    # The reader assigns results first in, first out: a repeated id needs an entry for each call.
+    has_repeated_id = len({call.call_id for call in turn.tool_calls}) < len(turn.tool_calls)
     results = [
         _result(call)
         for call in turn.tool_calls
-        if all_of_them or call.result is not None or call.is_error
+        if has_repeated_id or call.result is not None or call.is_error
     ]
     if results:
         holder["observation"] = {"results": results}

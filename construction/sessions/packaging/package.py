@@ -1,7 +1,7 @@
-"""From a task instance to a candidate, without a language model.
+"""Turns a task instance into a candidate, without a language model.
 
-The prompt is the person's own words in order (`merge`), with files by their released paths and a
-closing block that names the inputs and what is to be delivered (`prompt`).
+The prompt holds the person's own words in order (`prompts.merge`), with released file paths and a
+closing block that lists inputs and deliverables (`prompts.prompt`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from data.contracts import (
     TaskInstance,
 )
 
-_CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": a message to many
+_CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the caller knows of a candidate: its opaque id, its source, and what may be told."""
+    """What the caller knows about a candidate: opaque id, source, disclosure and licence."""
 
     task_id: str
     source: str
@@ -43,11 +43,11 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Packaged:
-    """A candidate, and what the preflight gate reads of it.
+    """A candidate with the facts that the preflight gate reads.
 
-    `request` is the person's part of the prompt and `background` what was said before it;
-    `people` are the named writers; `in_channel`: it was written to a channel that many read.
-    `thread`: the request is to answer messages that reached somebody.
+    `request` is the person's part of the prompt, `background` what was said before it, `people`
+    are the named senders. `in_channel`: the request was sent to a channel with several readers.
+    `thread`: the task is to answer messages that somebody received.
     """
 
     candidate: Candidate
@@ -68,13 +68,12 @@ def package(
 ) -> Packaged:
     """Make the candidate of an instance whose redactions are restored and whose files are copied.
 
-    Without `network` the task reaches nothing, whatever URLs its prompt holds.
+    With `network` false the task may reach no URL, even if its prompt names some.
     """
     merged = merge_turns(instance.user_turns)
     outputs = [mention.path for mention in output_files(instance)]
     deliverables = expected_deliverables(merged.text, outputs, instance.acts)
-    only_answer = all(item.name_hints == (ANSWER,) for item in deliverables)
-    messages = as_thread(merged) if only_answer else None
+    messages = as_thread(merged) if _is_only_answer(deliverables) else None
     merged = messages or merged
     parts = [replace(part, said=with_released_paths(part.said, fixtures)) for part in merged.parts]
     request = "\n\n".join(part.said for part in parts)
@@ -93,20 +92,24 @@ def package(
         rules=hard_rules(deliverables, request),
         provenance=_provenance(instance, identity, len(parts)),
     )
-    in_channel = any(_CHANNEL.match(turn.text) for turn in instance.user_turns)
     return Packaged(
         candidate=candidate,
         request=request,
         background=earlier,
         people=merged.people,
-        in_channel=in_channel,
+        in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
         thread=messages is not None,
         left_out=merged.left_out,
     )
 
 
+def _is_only_answer(deliverables: Sequence[Deliverable]) -> bool:
+    """True if nothing but a written answer is to be delivered."""
+    return all(item.name_hints == (ANSWER,) for item in deliverables)
+
+
 def _policy(text: str) -> NetworkPolicy:
-    """The URLs that the prompt holds, and nothing else, may be reached."""
+    """Only the URLs in the prompt may be reached."""
     urls = tuple(dict.fromkeys(mention.url for mention in find_urls(text)))
     return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
 
@@ -132,19 +135,18 @@ def _surface(
     deliverables: Sequence[Deliverable],
     policy: NetworkPolicy,
 ) -> str:
-    """Where the work is done: `shell` if the agent ran programs, else web, files or chat."""
+    """The execution surface: `shell` if the agent ran programs, else web, files or chat."""
     if any(act.kind == "ran" for act in instance.acts):
         return "shell"
     if policy.mode != "none":
         return "web"
-    only_answer = all(item.name_hints == (ANSWER,) for item in deliverables)
-    return "chat" if only_answer and not fixtures else "files"
+    return "chat" if _is_only_answer(deliverables) and not fixtures else "files"
 
 
 def _tools(
     instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy
 ) -> tuple[str, ...]:
-    """Plain names of what the task needs; outputs are always written."""
+    """Plain names of the tools that the task needs; `write_file` is always among them."""
     kinds = {act.kind for act in instance.acts}
     needs = {
         "read_file": bool(fixtures),

@@ -1,8 +1,8 @@
-"""The words of a person over several turns as one text that stands on its own.
+"""Merges the turns of a person into one text that can be understood without the conversation.
 
-What a newcomer has no use for is left out: thanks and agreement, "continue", announcements of
-files, questions about how the work stands, and praise of an answer that a newcomer has not seen.
-Corrections stay, in their place after what they correct.
+Left out is what is of no use to a reader who has not seen the conversation: thanks and agreement,
+"continue", announcements of files, questions about progress, and reactions to an answer. A
+correction stays after the statement that it corrects.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from construction.sessions.network.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
 from data.contracts import CutReason, TaskInstance, UserTurn
 
-_ANSWER_WORDS = 8  # at the start of a turn; a longer sentence says more than "done with that"
-_STATUS_WORDS = 25  # a longer turn says more than how the work stands
+_ANSWER_WORDS = 8  # a longer first sentence says more than "done with that"
+_STATUS_WORDS = 25  # a longer turn does more than ask about progress
 _SIGNED = re.compile(r"\s[-–—]\s?([A-Z][a-z]+(?: [A-Z][a-z]*)?)\.?$")
 _LONGEST_SIGNATURE = 40
 _MAY_GO_ON = (CutReason.TOPIC_SHIFT, CutReason.AFTER_DELIVERY, CutReason.LONG_PAUSE)
@@ -32,13 +32,13 @@ class LeftOut(StrEnum):
     CHATTER = "chatter"
     ANNOUNCES_FILES = "announces_files"
     ASKS_STATUS = "asks_status"
-    REACTS = "reacts"  # to an answer that a newcomer has not seen
+    REACTS = "reacts"  # to an answer that the reader has not seen
     REPEATED = "repeated"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one turn says, and who wrote it, if that is known."""
+    """The words of one turn and their sender, if known."""
 
     sender: str | None
     said: str
@@ -46,14 +46,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What is said, in order, and which turns (by index) were left out, with the reason."""
+    """The kept turns in order, and the reason by index for each turn left out."""
 
     parts: tuple[Part, ...]
     left_out: Mapping[int, LeftOut]
 
     @property
     def people(self) -> tuple[str, ...]:
-        """The named writers, in order of appearance."""
+        """The named senders, in order of appearance."""
         return tuple(dict.fromkeys(part.sender for part in self.parts if part.sender))
 
     @property
@@ -62,13 +62,13 @@ class Merged:
 
 
 def merge_turns(turns: Sequence[UserTurn]) -> Merged:
-    """Join what is said into one text; if nothing but chatter is said, all of it stays."""
-    heard = [(turn, read(turn.said)) for turn in turns]
-    last = max((at for at, (_, sentences) in enumerate(heard) if _wants(sentences)), default=-1)
+    """Select the turns that belong in the prompt; if all are chatter, every one is kept."""
+    readings = [(turn, read(turn.said)) for turn in turns]
+    last = max((at for at, (_, sentences) in enumerate(readings) if _wants(sentences)), default=-1)
     parts: list[Part] = []
     left_out: dict[int, LeftOut] = {}
     seen: set[str] = set()
-    for at, (turn, sentences) in enumerate(heard):
+    for at, (turn, sentences) in enumerate(readings):
         said = turn.said.strip()
         reason = LeftOut.REPEATED if said in seen else _left_out(sentences, at > 0, at > last)
         if reason is not None:
@@ -82,11 +82,11 @@ def merge_turns(turns: Sequence[UserTurn]) -> Merged:
 
 
 def as_thread(merged: Merged) -> Merged | None:
-    """The messages up to the last that wants something, if all have a writer; else None.
+    """The messages up to the last open question, if all have a sender; None if it is no thread.
 
-    Messages that reached an assistant through a channel are not orders to it: what its log shows
-    is that it answered them. What came after the last open question is no part of that. Where
-    that question calls the agent, it is a plain request: None.
+    Messages that reached an assistant through a channel are not instructions to it: its log shows
+    that it answered them, and messages after the last open question are not part of that. If
+    that question addresses the agent itself, it is a plain request and the result is None.
     """
     if not merged.parts or any(part.sender is None for part in merged.parts):
         return None
@@ -100,18 +100,18 @@ def as_thread(merged: Merged) -> Merged | None:
 
 
 def _is_open(part: Part) -> bool:
-    """Does a message ask something of whoever reads it? A wish ("I want advice") may be news."""
+    """True if a message asks its reader a question; a wish ("I want advice") may be mere news."""
     return any(
         sentence.ask is Ask.QUESTION and not sentence.to_other for sentence in read(part.said)
     )
 
 
 def background(instance: TaskInstance, request: str) -> tuple[str, ...]:
-    """What the person said before, if the request goes on about the same things.
+    """The person's earlier turns that share a topic with the request.
 
-    Recovery hands over the last few turns of the instance before; where a person has said that
-    something new begins, none of them belongs to it. Turns with files, URLs or redactions are
-    left out: the gates have looked at those of this instance only.
+    Recovery provides the last few turns of the previous instance. If the person announced a new
+    topic, none of them belongs here. Turns with files, URLs or redactions are left out, because
+    the gates have examined only those of this instance.
     """
     if instance.started_by not in _MAY_GO_ON:
         return ()
@@ -130,7 +130,7 @@ def _is_plain_talk(said: str) -> bool:
 
 
 def _about(text: str) -> frozenset[str]:
-    """What a text is about: capitals inside a sentence, figures, long words, pairs of Han."""
+    """Topic words: capitalised words inside a sentence, numbers, long words, pairs of Han."""
     return frozenset(match[0] for match in _ABOUT.finditer(text))
 
 
@@ -139,10 +139,10 @@ def _wants(sentences: Sequence[Reading]) -> bool:
 
 
 def _left_out(sentences: Sequence[Reading], later: bool, after_all: bool) -> LeftOut | None:
-    """Why a turn has nothing for a newcomer.
+    """Why a turn is left out; None if it is kept.
 
-    `later`: it is not the first, so that "Great!" answers something; `after_all`: nothing is
-    asked for any more.
+    `later`: it is not the first turn, so that "Great!" answers something. `after_all`: no request
+    follows.
     """
     plain = [sentence for sentence in sentences if not sentence.chatter]
     if not plain:
@@ -161,7 +161,7 @@ def _left_out(sentences: Sequence[Reading], later: bool, after_all: bool) -> Lef
 
 
 def _start(sentences: Sequence[Reading]) -> int:
-    """Where a turn begins to say something: after "Perfect! Thanks. We are done with that"."""
+    """The offset after opening pleasantries: "Perfect! Thanks. We are done with that."."""
     for sentence in sentences:
         answers = sentence.reply and not sentence.demands and sentence.words <= _ANSWER_WORDS
         if not sentence.chatter and not answers:
@@ -170,6 +170,6 @@ def _start(sentences: Sequence[Reading]) -> int:
 
 
 def _signature(said: str) -> str | None:
-    """The name that a message of a channel is signed with: "… by noon. - Raj"."""
+    """The name that signs a channel message: "… by noon. - Raj"."""
     signed = _SIGNED.search(said[-_LONGEST_SIGNATURE:])
     return signed[1] if signed else None

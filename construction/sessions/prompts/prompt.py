@@ -1,4 +1,7 @@
-"""The text of a packaged prompt: the person's words, files by their released paths, the frame."""
+"""The text of a packaged prompt: the person's words, released file paths and framing sentences.
+
+The framing sentences are the project's own; they exist in English, Chinese and Japanese.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from data.contracts import Deliverable, Fixture
 
 @dataclass(frozen=True, slots=True)
 class PromptWords:
-    """The frame around a person's words. `{…}` are filled in by `package`."""
+    """The framing sentences in one language; `prompt_text` fills in the `{…}`."""
 
     several_people: str
     thread: str
@@ -111,7 +114,10 @@ _ROOT_AFTER_HAN = re.compile(r"(?<=[\u3400-\u9fff])(?:~|\.{1,2}|[A-Za-z]:)?[/\\]
 
 
 def with_page_paths(text: str, pages: Mapping[str, str]) -> str:
-    """The text with frozen pages, fixture paths by URL, under the paths they are released by."""
+    """The text with the URLs of frozen pages replaced by the released paths of their fixtures.
+
+    `pages` maps a URL to the path of its fixture.
+    """
     pieces, position = [], 0
     for mention in find_urls(text):
         if mention.url in pages:
@@ -121,22 +127,22 @@ def with_page_paths(text: str, pages: Mapping[str, str]) -> str:
 
 
 def with_released_paths(text: str, fixtures: Sequence[Fixture]) -> str:
-    """The text with every file under the path it is released by."""
+    """The text with every file name replaced by the path under which the file is released."""
     pieces, position = [], 0
     for span in find_file_spans(text) if fixtures else ():
-        found = _fixture_at(text, span, fixtures)
-        if found is not None:
-            start, path = found
+        match = _fixture_at(text, span, fixtures)
+        if match is not None:
+            start, path = match
             pieces += [text[position:start], f"{INPUTS}{path}"]
             position = span.end
     return "".join(pieces) + text[position:]
 
 
 def _fixture_at(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
-    """The fixture that a span names, and where the name starts.
+    """(start of the name, path) of the fixture that a span names; None if it names none.
 
-    Of several with the same name the one that shares the longest tail with the path as written;
-    a name whose beginning is unsure, after Chinese words, is found by its end.
+    Of several fixtures with the same name this is the one that shares the longest tail with the
+    path as written. A name after Chinese words, whose start is uncertain, is matched by its end.
     """
     wide = text[span.reach : span.end].casefold()
     named = [fixture.path for fixture in fixtures if _ends_with_name(wide, tail(fixture.path))]
@@ -156,17 +162,17 @@ def _ends_with_name(wide: str, name: str) -> bool:
 
 
 def _root_at(written: str) -> int:
-    """Where a path begins that follows Chinese words without a space: "看/root/a.docx"."""
+    """The offset of a path that follows Chinese words without a space: "看/root/a.docx"."""
     root = _ROOT_AFTER_HAN.search(written)
     return root.start() if root else 0
 
 
 def _shared(path: str, written: str) -> int:
-    """How many components two paths share, counted from their ends."""
+    """The number of components that two paths share, counted from their ends."""
     pairs = zip(reversed(_components(path)), reversed(_components(written)), strict=False)
     count = 0
-    for one, other in pairs:
-        if one != other:
+    for component, other in pairs:
+        if component != other:
             break
         count += 1
     return count
@@ -177,7 +183,7 @@ def _components(path: str) -> list[str]:
 
 
 def tail(path: str) -> str:
-    """The last component of a path, in one case."""
+    """The last component of a path, case-folded."""
     return _components(path)[-1]
 
 
@@ -189,9 +195,9 @@ def prompt_text(
     *,
     thread: bool = False,
 ) -> str:
-    """The prompt: background, request, how to read them, input files, what to deliver.
+    """The prompt: background, request, how to read them, input files and deliverables.
 
-    A thread is shown as messages with their writers, and an answer to it is asked for.
+    A thread is shown as messages with their senders, and the request is to answer it.
     """
     words = WORDS[leading_language("\n".join(part.said for part in parts))]
     blocks = [words.context if thread else words.earlier, *earlier] if earlier else []
@@ -221,12 +227,12 @@ def _said(parts: Sequence[Part], words: PromptWords) -> list[str]:
 
 
 def _deliver(item: Deliverable, given: frozenset[str], words: PromptWords) -> list[str]:
-    """The lines for one deliverable: names that were asked for, or that an input file has."""
+    """The lines for one deliverable: names from the request, or the names of edited inputs."""
     if item.name_hints == (ANSWER,):
         return [words.answer.format(name=ANSWER)]
     edits = given.issuperset(tail(name) for name in item.name_hints)
-    told = item.name_hints if item.source != "produced" or edits else ()
-    lines = [words.named.format(name=name) for name in told]
-    if item.count > len(told):
-        lines.append(words.files.format(count=item.count - len(told), type=item.file_type))
+    names = item.name_hints if item.source != "produced" or edits else ()
+    lines = [words.named.format(name=name) for name in names]
+    if item.count > len(names):
+        lines.append(words.files.format(count=item.count - len(names), type=item.file_type))
     return lines

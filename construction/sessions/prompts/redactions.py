@@ -1,8 +1,7 @@
-"""Marks that a redactor left in a text (see the forms below), and the URLs they sit in.
+"""Redaction marks in a text (the patterns below list their forms), and the URLs that hold them.
 
-A bare `***` is a patch marker or Markdown, and `... (truncated)` shortens without hiding: neither
-is a mark. A mark that the sentence merely talks about ("replace every name with [REDACTED]") is
-none either.
+A bare `***` is a patch marker or Markdown, and `... (truncated)` hides nothing: neither counts as
+a mark. Nor does a mark that the sentence only talks about ("replace every name with [REDACTED]").
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _MARK = (
     r"|<(?:[A-Za-z0-9]{1,20}[_:\-]){0,3}(?i:redacted)(?:[_:\-][\w.\-]{1,60}){0,3}/?>"
     r"|[\[<(](?:[A-Z]{1,20}[_ ]){0,2}MASKED[\])>]"
     r"|(?i:%5B|%3C|%7B)(?i:redacted)(?:[_:\-][\w.\-]{1,60})?(?i:%5D|%3E|%7D)"
-    # Without brackets only as a value (`key=REDACTED`) or typed (`REDACTED_TOKEN`).
+    # Without brackets only as a value (`key=REDACTED`) or with a type (`REDACTED_TOKEN`).
     r"|(?<=[=/:])REDACTED(?![A-Za-z0-9_])"
     r"|(?<![A-Za-z0-9_])(?:REDACTED(?:_[A-Z0-9]{1,20}){1,3}|(?:[A-Z]{2,12}_){1,3}REDACTED)"
     r"(?![A-Za-z0-9_])"
@@ -57,8 +56,8 @@ _LOOK_BACK = 160
 class RedactedSpan:
     """`text[start:end]`: a mark, or the whole URL that holds one or more marks.
 
-    `parts` are what the redactor left of a URL (without its scheme) around the marks; empty if
-    the span is no URL.
+    `parts` are the pieces of a URL (without its scheme) around the marks; empty if the span is
+    not a URL.
     """
 
     start: int
@@ -67,12 +66,12 @@ class RedactedSpan:
 
 
 def holds_mark(text: str) -> bool:
-    """Is anything in the text redacted? Linear, and cheap for texts without marks."""
+    """True if the text holds a redaction mark. Linear, and cheap for texts without marks."""
     return _may_hold_mark(text) and bool(find_redactions(text))
 
 
 def _may_hold_mark(text: str) -> bool:
-    # Single characters are searched first: they are the fastest, and most texts lack them.
+    # Single characters come first: searching them is fastest, and most texts lack them.
     if "***" in text or "EDACT" in text or ("_" in text and "user_" in text):
         return True
     if ("[" in text or "<" in text or "%" in text or "(" in text) and (

@@ -11,7 +11,7 @@ from construction.statements.answers import lexicon
 from construction.statements.answers.candidates import Value
 from construction.statements.answers.contracts import Declared, Dimension, Unit
 from construction.statements.answers.passage import Passage
-from construction.statements.answers.question import Asked
+from construction.statements.answers.question import Target
 from construction.statements.answers.units import settle
 
 _IN_PERCENT = {"percent": Decimal(1), "ratio": Decimal(100), "bps": Decimal("0.01")}
@@ -31,27 +31,27 @@ class Reading:
     low: int
     high: int
 
-    def rank(self, asked: Asked) -> int:
+    def rank(self, target: Target) -> int:
         """How well the unit fits: asked, none, another currency, another dimension."""
         if not self.stated:
             return 2
-        if self.unit.dimension is not asked.unit.dimension:
-            return 1 if accepted(self.unit, asked) and self.unit.name == asked.unit.name else 4
-        proportion = asked.unit.dimension is Dimension.PROPORTION
-        return 0 if proportion or self.unit.name == asked.unit.name else 3
+        if self.unit.dimension is not target.unit.dimension:
+            return 1 if accepted(self.unit, target) and self.unit.name == target.unit.name else 4
+        proportion = target.unit.dimension is Dimension.PROPORTION
+        return 0 if proportion or self.unit.name == target.unit.name else 3
 
 
-def accepted(unit: Unit, asked: Asked) -> bool:
+def accepted(unit: Unit, target: Target) -> bool:
     """Same dimension, or plain money where money per share is asked."""
-    if unit.dimension is asked.unit.dimension:
+    if unit.dimension is target.unit.dimension:
         return True
-    return unit.dimension is Dimension.MONEY and asked.unit.dimension is Dimension.PER_SHARE
+    return unit.dimension is Dimension.MONEY and target.unit.dimension is Dimension.PER_SHARE
 
 
 def read(
     passage: Passage,
     value: Value,
-    asked: Asked,
+    target: Target,
     declared: Declared,
     low: int,
     high: int,
@@ -60,38 +60,38 @@ def read(
     """A value read within the scope `low:high`; `alone` if it is all there is in it."""
     clause_low, clause_high = passage.clause(value.start)
     clause = (max(low, clause_low), min(high, max(clause_high, value.end)))
-    unit, stated = _unit(passage, value, asked, declared, clause[0])
-    worth = _worth(value, unit, stated, asked, declared)
+    unit, stated = _unit(passage, value, target, declared, clause[0])
+    worth = _worth(value, unit, stated, target, declared)
     negative = is_negative(
         passage.text,
         value,
         value.negative or (value.bracketed and alone),
         clause,
         [passage.values[index] for index in passage.within(*clause)] or [value],
-        asked,
+        target,
     )
     amount = value.number.value * worth
     signed = -amount if negative and amount else amount
-    target = _target(unit, asked)
-    return Reading(value, signed, target, value.number.quantum * worth, stated, *clause)
+    reading_unit = _reading_unit(unit, target)
+    return Reading(value, signed, reading_unit, value.number.quantum * worth, stated, *clause)
 
 
-def _target(unit: Unit, asked: Asked) -> Unit:
+def _reading_unit(unit: Unit, target: Target) -> Unit:
     """Proportions are read in the asked proportion, basis points elsewhere in percent."""
     if unit.dimension is not Dimension.PROPORTION:
         return Unit(unit.dimension, unit.name)
-    if asked.unit.dimension is Dimension.PROPORTION:
-        return asked.unit
+    if target.unit.dimension is Dimension.PROPORTION:
+        return target.unit
     return Unit(unit.dimension, "percent" if unit.name == "bps" else unit.name)
 
 
 def _unit(
-    passage: Passage, value: Value, asked: Asked, declared: Declared, low: int
+    passage: Passage, value: Value, target: Target, declared: Declared, low: int
 ) -> tuple[Unit, bool]:
     unit = value.unit if value.unit is not None else declared.unit
     if unit is None:
-        return asked.unit, False
-    unit = settle(unit, asked.unit)
+        return target.unit, False
+    unit = settle(unit, target.unit)
     if unit.dimension is not Dimension.MONEY or value.number.scaled:
         return unit, True
     before = passage.within(low, value.start)
@@ -101,16 +101,16 @@ def _unit(
     return unit, True
 
 
-def _worth(value: Value, unit: Unit, stated: bool, asked: Asked, declared: Declared) -> Decimal:
+def _worth(value: Value, unit: Unit, stated: bool, target: Target, declared: Declared) -> Decimal:
     """What one of the number is worth in base units."""
     worth = unit.factor
     if unit.dimension is Dimension.PROPORTION:
-        return worth * _IN_PERCENT[unit.name] / _IN_PERCENT[_target(unit, asked).name]
+        return worth * _IN_PERCENT[unit.name] / _IN_PERCENT[_reading_unit(unit, target).name]
     if value.number.scaled or unit.dimension is Dimension.PER_SHARE:
         return worth
     if declared.scale is not None and unit.factor == 1:
         return declared.scale
-    return worth if stated else asked.scale
+    return worth if stated else target.scale
 
 
 def rounded(amount: Decimal, quantum: Decimal) -> Decimal:
@@ -124,26 +124,26 @@ def is_negative(
     marked: bool,
     clause: tuple[int, int],
     values: Sequence[Value],
-    asked: Asked,
+    target: Target,
 ) -> bool:
     """Whether the amount is negative; `values` are those of the clause, `marked` a written mark."""
     low, high = clause
     words = lexicon.SIGNED_LABEL.sub(lambda match: " " * len(match[0]), text[low:high])
     inside = (value.start - low, value.end - low)
     words = words[: inside[0]] + " " * (inside[1] - inside[0]) + words[inside[1] :]
-    if asked.negative:
-        return _in_asked_direction(words, marked, asked)
-    if asked.naming is not None:
-        words = asked.naming.sub(lambda match: " " * len(match[0]), words)
+    if target.negative:
+        return _in_asked_direction(words, marked, target)
+    if target.naming is not None:
+        words = target.naming.sub(lambda match: " " * len(match[0]), words)
     return marked or _has_loss(text, words, value, low, values)
 
 
-def _in_asked_direction(words: str, marked: bool, asked: Asked) -> bool:
+def _in_asked_direction(words: str, marked: bool, target: Target) -> bool:
     """Where a loss is asked a loss is positive and a profit negative."""
     if lexicon.LOSS.search(words):
         return False
-    if asked.naming is not None:
-        words = asked.naming.sub(" ", words)
+    if target.naming is not None:
+        words = target.naming.sub(" ", words)
     return marked or lexicon.OPPOSITE.search(words) is not None
 
 

@@ -49,7 +49,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class _Right:
+class _Suffix:
     number: Number
     unit: Unit | None
     end: int
@@ -97,29 +97,29 @@ def _numbers(text: str) -> Iterator[Number]:
 
 
 def _value(text: str, number: Number, floor: int) -> Value | None:
-    start, before, negative = _left(text, number.start, floor)
+    start, before, negative = _prefix(text, number.start, floor)
     if not _stands_free(text, start, floor):
         return None
-    right = _right(text, number)
+    suffix = _suffix(text, number)
     bracketed = text[start - 1 : start] == "(" and start > floor
     if bracketed:
-        closing = _CLOSING.match(text, right.end)
+        closing = _CLOSING.match(text, suffix.end)
         bracketed = closing is not None
         if closing:
             start -= 1
-            right = _behind(text, right, closing.end())
-            start, more, minus = _left(text, start, floor)
+            suffix = _behind(text, suffix, closing.end())
+            start, more, minus = _prefix(text, start, floor)
             before, negative = before or more, negative or minus
-            negative = negative or _opens_negative(text, start, more, right.end > closing.end())
-    if right.unit is None and _RATIO_OF.search(text[max(0, start - 30) : start]):
-        right.unit = Unit(Dimension.PROPORTION, "ratio")
-    if _cut_off(text, right.end):
+            negative = negative or _opens_negative(text, start, more, suffix.end > closing.end())
+    if suffix.unit is None and _RATIO_OF.search(text[max(0, start - 30) : start]):
+        suffix.unit = Unit(Dimension.PROPORTION, "ratio")
+    if _cut_off(text, suffix.end):
         return None
-    unit = combine(before, right.unit)
-    weak = _is_weak(text, right.number, unit, start)
+    unit = combine(before, suffix.unit)
+    weak = _is_weak(text, suffix.number, unit, start)
     if weak is None:
         return None
-    return Value(start, right.end, right.number, unit, negative, bracketed, weak)
+    return Value(start, suffix.end, suffix.number, unit, negative, bracketed, weak)
 
 
 def _opens_negative(text: str, start: int, currency: Unit | None, unit_follows: bool) -> bool:
@@ -131,7 +131,7 @@ def _opens_negative(text: str, start: int, currency: Unit | None, unit_follows: 
     )
 
 
-def _left(text: str, position: int, floor: int) -> tuple[int, Unit | None, bool]:
+def _prefix(text: str, position: int, floor: int) -> tuple[int, Unit | None, bool]:
     """Where the value starts, the currency before it, and whether a mark makes it negative."""
     unit: Unit | None = None
     negative = False
@@ -141,8 +141,8 @@ def _left(text: str, position: int, floor: int) -> tuple[int, Unit | None, bool]
         if _HUNDREDTHS.search(text[max(floor, position - 5) : position]):
             unit, position = Unit(Dimension.PROPORTION, "percent"), text.rindex("百", 0, position)
             continue
-        if not negative and (found := _sign_before(text, position, floor)) is not None:
-            negative, position = True, found
+        if not negative and (sign_start := _sign_before(text, position, floor)) is not None:
+            negative, position = True, sign_start
             continue
         bare = position - 1 if text[position - 1] == " " else position
         currency = unit_before(text, bare, floor) if unit is None and bare > floor else None
@@ -161,29 +161,29 @@ def _sign_before(text: str, position: int, floor: int) -> int | None:
     return position - len(match[0]) if match else None
 
 
-def _right(text: str, number: Number) -> _Right:
+def _suffix(text: str, number: Number) -> _Suffix:
     unit = unit_after(text, number.end)
     if unit is None:
-        return _phrase_behind(text, _Right(number, None, number.end))
-    right = _Right(number, unit[0], unit[1])
+        return _phrase_behind(text, _Suffix(number, None, number.end))
+    right = _Suffix(number, unit[0], unit[1])
     if unit[0].dimension is Dimension.MONEY:
         sen = sen_at(text, right.end)
         if sen:
             right.number = replace(number, value=number.value + sen[0], quantum=Decimal("0.01"))
             right.end = sen[1]
         if not number.scaled and (scale := scale_at(text, right.end)):
-            right = _Right(number.times(*scale), right.unit, scale[1])
+            right = _Suffix(number.times(*scale), right.unit, scale[1])
         share = per_share_at(text, right.end)
         if share and not right.number.scaled:
             right.unit, right.end = replace(unit[0], dimension=Dimension.PER_SHARE), share
     return right if right.number.scaled else _phrase_behind(text, right)
 
 
-def _phrase_behind(text: str, right: _Right) -> _Right:
+def _phrase_behind(text: str, right: _Suffix) -> _Suffix:
     """`1,234.5 (USD millions)`, `1,234.5 in millions of USD`, `2.35 per share`."""
     share = per_share_at(text, right.end)
     if share and right.unit is None:
-        return _Right(right.number, Unit(Dimension.PER_SHARE, ANY_CURRENCY), share)
+        return _Suffix(right.number, Unit(Dimension.PER_SHARE, ANY_CURRENCY), share)
     for pattern in (_BRACKET_UNIT, _IN_UNIT):
         match = pattern.match(text, right.end)
         declared, whole = phrase(match[1]) if match else (Declared(), False)
@@ -193,18 +193,18 @@ def _phrase_behind(text: str, right: _Right) -> _Right:
         if declared.scale is not None and not number.scaled:
             number = number.times(declared.scale, match.end())
         end = match.end() if whole else right.end
-        return _Right(number, right.unit or declared.unit, end)
+        return _Suffix(number, right.unit or declared.unit, end)
     return right
 
 
-def _behind(text: str, right: _Right, position: int) -> _Right:
+def _behind(text: str, right: _Suffix, position: int) -> _Suffix:
     """Scale and unit that follow closing brackets: `(5,230.5)万元`."""
     scale = None if right.number.scaled else scale_at(text, position)
     number, end = right.number, position
     if scale:
         number, end = number.times(*scale), scale[1]
     unit = unit_after(text, end) if right.unit is None else None
-    return _Right(number, unit[0], unit[1]) if unit else _Right(number, right.unit, end)
+    return _Suffix(number, unit[0], unit[1]) if unit else _Suffix(number, right.unit, end)
 
 
 def _stands_free(text: str, start: int, floor: int) -> bool:

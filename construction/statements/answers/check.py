@@ -17,7 +17,7 @@ from construction.statements.answers.contracts import AnswerCheck, Declared, Err
 from construction.statements.answers.markup import RawTable
 from construction.statements.answers.numbers import literal_value
 from construction.statements.answers.passage import Passage, read_passage
-from construction.statements.answers.question import Asked, read_question
+from construction.statements.answers.question import Target, read_question
 from construction.statements.answers.tables import fitting_cells
 from construction.statements.answers.units import declared_in
 
@@ -46,9 +46,9 @@ def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
     characters are read.
     """
     with localcontext(_EXACT):
-        asked = read_question(question, gold)
-        outcome = extract(_ending(answer), asked)
-        return _compare(outcome, gold, asked)
+        target = read_question(question, gold)
+        outcome = extract(_ending(answer), target)
+        return _compare(outcome, gold, target)
 
 
 def _ending(answer: str) -> str:
@@ -60,32 +60,32 @@ def _ending(answer: str) -> str:
     return tail[whole.end() :] if whole else ""
 
 
-def extract(answer: str, asked: Asked) -> Outcome:
+def extract(answer: str, target: Target) -> Outcome:
     """The value of an answer: from markers, emphasised text, tables, prose, in this order."""
     data = json_answer(answer)
     if data is not None:
-        outcome = _json(data, asked)
+        outcome = _json(data, target)
         if outcome is not None:
             return outcome
     text, tables = visible(answer)
     cleaned = clean(text)
-    passage = read_passage(cleaned.text, asked)
+    passage = read_passage(cleaned.text, target)
     declared = declared_in(cleaned.text)
     return (
-        _markers(passage, cleaned, asked, declared)
-        or _emphasised(passage, cleaned, asked, declared)
-        or _tables_or_prose(passage, tables, asked, declared)
+        _markers(passage, cleaned, target, declared)
+        or _emphasised(passage, cleaned, target, declared)
+        or _tables_or_prose(passage, tables, target, declared)
     )
 
 
-def _json(data: JsonAnswer, asked: Asked) -> Outcome | None:
+def _json(data: JsonAnswer, target: Target) -> Outcome | None:
     cleaned = clean(visible(data.text)[0])
     declared = Declared()
     for text in data.declares:
         declared = declared.over(declared_in(text, label=True)).over(_numeric_scale(text))
-    passage = read_passage(cleaned.text, asked)
+    passage = read_passage(cleaned.text, target)
     own = declared_in(cleaned.text).over(declared)
-    return _verdict(passage, (0, len(passage.text)), asked, own)
+    return _verdict(passage, (0, len(passage.text)), target, own)
 
 
 def _numeric_scale(text: str) -> Declared:
@@ -95,19 +95,21 @@ def _numeric_scale(text: str) -> Declared:
 
 
 def _verdict(
-    passage: Passage, scope: tuple[int, int], asked: Asked, declared: Declared
+    passage: Passage, scope: tuple[int, int], target: Target, declared: Declared
 ) -> Outcome | None:
     """What a marker says; None where it holds neither value nor refusal."""
-    outcome = choose(passage, scope, asked, declared, marked=True)
+    outcome = choose(passage, scope, target, declared, marked=True)
     if outcome is not NOTHING:
         return outcome
     refused = lexicon.REFUSAL.search(passage.text[scope[0] : scope[1]])
     return NOTHING if refused else None
 
 
-def _markers(passage: Passage, cleaned: Clean, asked: Asked, declared: Declared) -> Outcome | None:
+def _markers(
+    passage: Passage, cleaned: Clean, target: Target, declared: Declared
+) -> Outcome | None:
     scopes = text_markers(passage, cleaned)[-MAX_MARKERS:]
-    verdicts = [_verdict(passage, scope, asked, declared) for scope in scopes]
+    verdicts = [_verdict(passage, scope, target, declared) for scope in scopes]
     said = [verdict for verdict in verdicts if verdict is not None]
     amounts = {verdict.reading.amount for verdict in said if verdict.reading is not None}
     if len(amounts) >= 3:
@@ -116,12 +118,12 @@ def _markers(passage: Passage, cleaned: Clean, asked: Asked, declared: Declared)
 
 
 def _emphasised(
-    passage: Passage, cleaned: Clean, asked: Asked, declared: Declared
+    passage: Passage, cleaned: Clean, target: Target, declared: Declared
 ) -> Outcome | None:
     """Bold spans, if all that hold a value agree."""
     readings: list[Reading] = []
     for span in cleaned.bold[: MAX_MARKERS + 1]:
-        outcome = choose(passage, span, asked, declared, marked=True, whole_clause=True)
+        outcome = choose(passage, span, target, declared, marked=True, whole_clause=True)
         if outcome is AMBIGUOUS:
             return None
         readings += [outcome.reading] if outcome.reading is not None else []
@@ -131,29 +133,31 @@ def _emphasised(
 
 
 def _tables_or_prose(
-    passage: Passage, tables: list[RawTable], asked: Asked, declared: Declared
+    passage: Passage, tables: list[RawTable], target: Target, declared: Declared
 ) -> Outcome:
-    cells = fitting_cells(tables, asked, declared)
+    cells = fitting_cells(tables, target, declared)
     if cells:
         return Outcome(cells[0]) if len({cell.amount for cell in cells}) == 1 else AMBIGUOUS
-    return choose(passage, (0, len(passage.text)), asked, declared, marked=False)
+    return choose(passage, (0, len(passage.text)), target, declared, marked=False)
 
 
-def _compare(outcome: Outcome, gold: GoldAnswer, asked: Asked) -> AnswerCheck:
+def _compare(outcome: Outcome, gold: GoldAnswer, target: Target) -> AnswerCheck:
     reading = outcome.reading
     if reading is None:
         return AnswerCheck(False, None, None, False, outcome.reason)
-    reason = _difference(reading, gold, asked)
+    reason = _difference(reading, gold, target)
     unit = str(
-        asked.unit if accepted(reading.unit, asked) and reason not in _OTHER_UNIT else reading.unit
+        target.unit
+        if accepted(reading.unit, target) and reason not in _OTHER_UNIT
+        else reading.unit
     )
     return AnswerCheck(reason is None, plain(reading.amount), unit, True, reason)
 
 
-def _difference(reading: Reading, gold: GoldAnswer, asked: Asked) -> ErrorReason | None:
-    if not accepted(reading.unit, asked):
+def _difference(reading: Reading, gold: GoldAnswer, target: Target) -> ErrorReason | None:
+    if not accepted(reading.unit, target):
         return ErrorReason.WRONG_UNIT
-    if reading.unit.name != asked.unit.name:
+    if reading.unit.name != target.unit.name:
         return ErrorReason.WRONG_CURRENCY
     quantum = Decimal(1).scaleb(-gold.decimals)
 
@@ -189,10 +193,10 @@ class JsonAnswer:
 
 def text_markers(passage: Passage, clean: Clean) -> list[Span]:
     """Scopes of all markers in the order of their position."""
-    found = list(_MARKER.finditer(passage.text))
+    matches = list(_MARKER.finditer(passage.text))
     scopes: list[tuple[int, Span]] = [(start, (start, end)) for start, end in clean.boxes]
-    for number, match in enumerate(found):
-        limit = found[number + 1].start() if number + 1 < len(found) else len(passage.text)
+    for number, match in enumerate(matches):
+        limit = matches[number + 1].start() if number + 1 < len(matches) else len(passage.text)
         scopes.append((match.start(), _scope(passage, match.end(), limit)))
     return [scope for _, scope in sorted(scopes)]
 
@@ -224,9 +228,9 @@ def json_answer(raw: str) -> JsonAnswer | None:
             loaded = json.loads(piece, parse_int=str, parse_float=str)
         except (ValueError, RecursionError):
             continue
-        found = _under_key(loaded, (), 0)
-        if found is not None:
-            return found
+        answer = _under_key(loaded, (), 0)
+        if answer is not None:
+            return answer
     return None
 
 

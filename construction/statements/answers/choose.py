@@ -11,7 +11,7 @@ from construction.statements.answers import lexicon
 from construction.statements.answers.amounts import Reading, read, rounded
 from construction.statements.answers.contracts import Declared, ErrorReason
 from construction.statements.answers.passage import Passage
-from construction.statements.answers.question import Asked
+from construction.statements.answers.question import Target
 from construction.statements.answers.roles import (
     Naming,
     Role,
@@ -50,7 +50,7 @@ class _Group:
 def choose(
     passage: Passage,
     scope: tuple[int, int],
-    asked: Asked,
+    target: Target,
     declared: Declared,
     *,
     marked: bool,
@@ -70,16 +70,16 @@ def choose(
         return AMBIGUOUS if ranged else NOTHING
     reach = (0, len(passage.text)) if whole_clause else scope
     readings = [
-        read(passage, passage.values[k], asked, declared, *reach, alone=bool(alone)) for k in kept
+        read(passage, passage.values[k], target, declared, *reach, alone=bool(alone)) for k in kept
     ]
     if not marked and lexicon.REFUSAL.search(passage.text[low:high]):
-        readings = [r for r in readings if _survives_refusal(passage, r, asked)]
+        readings = [r for r in readings if _survives_refusal(passage, r, target)]
     if not readings:
         return NOTHING
-    best = min(reading.rank(asked) for reading in readings)
-    groups = _merge(passage, [r for r in readings if r.rank(asked) == best])
-    left = _without_asides(passage, groups, asked) if len(groups) > 1 else groups
-    return _one_of(passage, left, asked)
+    best = min(reading.rank(target) for reading in readings)
+    groups = _merge(passage, [r for r in readings if r.rank(target) == best])
+    remaining = _without_asides(passage, groups, target) if len(groups) > 1 else groups
+    return _decide(passage, remaining, target)
 
 
 def _is_alone(passage: Passage, index: int, low: int, high: int) -> bool:
@@ -90,9 +90,9 @@ def _is_alone(passage: Passage, index: int, low: int, high: int) -> bool:
     return not rest.strip(_EDGE)
 
 
-def _survives_refusal(passage: Passage, reading: Reading, asked: Asked) -> bool:
-    named = naming(passage, reading.value, asked, reading.low, reading.high) is Naming.ASKED
-    return named and not other_period(passage, reading, asked)
+def _survives_refusal(passage: Passage, reading: Reading, target: Target) -> bool:
+    named = naming(passage, reading.value, target, reading.low, reading.high) is Naming.ASKED
+    return named and not other_period(passage, reading, target)
 
 
 def _merge(passage: Passage, readings: list[Reading]) -> list[_Group]:
@@ -114,22 +114,26 @@ def _merge(passage: Passage, readings: list[Reading]) -> list[_Group]:
 def _rounds(passage: Passage, precise: Reading, coarse: Reading) -> bool:
     if rounded(precise.amount, coarse.quantum) != coarse.amount or not coarse.amount:
         return False
-    one, other = period_of(passage, precise), period_of(passage, coarse)
-    return one is None or other is None or one.fits(other)
+    precise_period, coarse_period = period_of(passage, precise), period_of(passage, coarse)
+    if precise_period is None or coarse_period is None:
+        return True
+    return precise_period.fits(coarse_period)
 
 
-def _without_asides(passage: Passage, groups: list[_Group], asked: Asked) -> list[_Group]:
+def _without_asides(passage: Passage, groups: list[_Group], target: Target) -> list[_Group]:
     """Asides, comparatives, changes, other periods and plans go, each if something else stays."""
-    yielding = [Role.ASIDE, Role.COMPARATIVE] + ([] if asked.change else [Role.CHANGE])
+    yielding = [Role.ASIDE, Role.COMPARATIVE] + ([] if target.change else [Role.CHANGE])
     drops: list[Callable[[Reading], bool]] = [partial(_plays, passage, role) for role in yielding]
-    drops.append(lambda reading: other_period(passage, reading, asked))
-    if not asked.plan:
+    drops.append(lambda reading: other_period(passage, reading, target))
+    if not target.plan:
         drops.append(
             lambda reading: bool(lexicon.PLAN.search(passage.text[reading.low : reading.high]))
         )
     for drop in drops:
-        left = [_Group(group.best, [r for r in group.members if not drop(r)]) for group in groups]
-        groups = [group for group in left if group.members] or groups
+        remaining = [
+            _Group(group.best, [r for r in group.members if not drop(r)]) for group in groups
+        ]
+        groups = [group for group in remaining if group.members] or groups
     return groups
 
 
@@ -138,7 +142,7 @@ def _plays(passage: Passage, role: Role, reading: Reading) -> bool:
     return yielding_role(passage, index) is role
 
 
-def _one_of(passage: Passage, groups: list[_Group], asked: Asked) -> Outcome:
+def _decide(passage: Passage, groups: list[_Group], target: Target) -> Outcome:
     if len(groups) == 1:
         return Outcome(groups[0].best)
     if _alternatives(passage, groups):
@@ -147,14 +151,14 @@ def _one_of(passage: Passage, groups: list[_Group], asked: Asked) -> Outcome:
     if concluded is not None:
         return Outcome(concluded.best)
     named = [
-        min(naming(passage, r.value, asked, r.low, r.high) for r in group.members)
+        min(naming(passage, r.value, target, r.low, r.high) for r in group.members)
         for group in groups
     ]
     best = min(named)
-    left = [group for group, label in zip(groups, named, strict=True) if label is best]
-    if len(left) > 1 and best is Naming.ASKED:
+    best_groups = [group for group, label in zip(groups, named, strict=True) if label is best]
+    if len(best_groups) > 1 and best is Naming.ASKED:
         return AMBIGUOUS
-    return Outcome(left[-1].best)
+    return Outcome(best_groups[-1].best)
 
 
 def _alternatives(passage: Passage, groups: list[_Group]) -> bool:
@@ -163,9 +167,9 @@ def _alternatives(passage: Passage, groups: list[_Group]) -> bool:
         for number, group in enumerate(groups)
         for reading in group.members
     )
-    for (_, end, left), (start, _, right) in pairwise(spots):
+    for (_, end, first), (start, _, second) in pairwise(spots):
         between = passage.text[end:start]
-        if left != right and len(between) < 40 and lexicon.ALTERNATIVE.fullmatch(between):
+        if first != second and len(between) < 40 and lexicon.ALTERNATIVE.fullmatch(between):
             return True
     low, high = passage.sentence(spots[-1][0])
     return bool(

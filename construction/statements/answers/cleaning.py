@@ -120,15 +120,15 @@ def _spans(text: str) -> Clean:
     pieces: list[str] = []
     length, position = 0, 0
     opened: dict[str, int] = {}
-    found: dict[str, list[Span]] = {BOLD_OPEN: [], BOX_OPEN: []}
+    spans: dict[str, list[Span]] = {BOLD_OPEN: [], BOX_OPEN: []}
     pairs = {BOLD_CLOSE: BOLD_OPEN, BOX_CLOSE: BOX_OPEN}
     for match in re.finditer(f"[{MARKS}]", text):
         pieces.append(text[position : match.start()])
         length += match.start() - position
         position = match.end()
-        if match[0] in found:
+        if match[0] in spans:
             opened[match[0]] = length
         elif (start := opened.pop(pairs[match[0]], None)) is not None:
-            found[pairs[match[0]]].append((start, length))
+            spans[pairs[match[0]]].append((start, length))
     plain = "".join([*pieces, text[position:]])
-    return Clean(plain, tuple(found[BOLD_OPEN]), tuple(found[BOX_OPEN]))
+    return Clean(plain, tuple(spans[BOLD_OPEN]), tuple(spans[BOX_OPEN]))

@@ -84,9 +84,9 @@ def scale_at(text: str, position: int) -> tuple[Decimal, int] | None:
     """The scale words at a position, multiplied, and where they end."""
     han = _HAN_SCALE.match(text, position)
     if han and len(han[1]) <= _MAX_PARTS:
-        found = assemble(chinese_tokens(han[1]))
-        if found is not None:
-            return found[0], han.end()
+        scale = assemble(chinese_tokens(han[1]))
+        if scale is not None:
+            return scale[0], han.end()
     product, end = Decimal(1), position
     while match := _SCALE.match(text, end):
         power = int((match.lastgroup or "p0")[1:])
@@ -104,18 +104,18 @@ def _read(text: str, token: re.Match[str]) -> Number | None:
     tokens = chinese_tokens(token["han"]) if len(token["han"]) <= MAX_DIGITS else []
     if not any(isinstance(part, Decimal) for part in tokens) and token["han"][:1] not in "十拾":
         return None
-    found = assemble(tokens)
-    if found is None:
+    assembled = assemble(tokens)
+    if assembled is None:
         return None
     scaled = any(isinstance(part, str) for part in tokens)
-    return Number(token.start(), token.end(), found[0], found[1], scaled, digits=False)
+    return Number(token.start(), token.end(), assembled[0], assembled[1], scaled, digits=False)
 
 
 def _from_words(token: re.Match[str]) -> Number | None:
-    found = english_value(token["words"])
-    if found is None:
+    parsed = english_value(token["words"])
+    if parsed is None:
         return None
-    value, quantum, length, scaled = found
+    value, quantum, length, scaled = parsed
     return Number(token.start(), token.start() + length, value, quantum, scaled, digits=False)
 
 
@@ -169,20 +169,20 @@ def _mixed(text: str, position: int, first: Decimal) -> tuple[Decimal, Decimal, 
             break
         tokens += list(scale[1])
         position = scale.end()
-        found = assemble(tokens)
-        if found is None:
+        assembled = assemble(tokens)
+        if assembled is None:
             break
-        best = (*found, position)
+        best = (*assembled, position)
         tail = _LITERAL.match(text, position)
         if tail is None:
             break
         value = literal_value(tail[0])
-        found = assemble([*tokens, value]) if value is not None else None
-        if found is None or value is None:
+        assembled = assemble([*tokens, value]) if value is not None else None
+        if assembled is None or value is None:
             break
         tokens.append(value)
         position = tail.end()
-        best = (*found, position)
+        best = (*assembled, position)
     return best
 
 

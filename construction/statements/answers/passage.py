@@ -11,7 +11,7 @@ from importlib.resources import files
 from construction.statements.answers.candidates import Value, scan_values
 from construction.statements.answers.cleaning import SENTENCE_END, Span
 from construction.statements.answers.periods import Period, find_periods
-from construction.statements.answers.question import Asked
+from construction.statements.answers.question import Target
 
 _CLAUSE_END = re.compile(r"[;、]|,(?![0-9])|(?<![0-9]),|\s(?:and|but|while|whereas)(?=\s)", re.I)
 _REACH = 300  # characters of a clause that are looked at on each side of a value
@@ -62,11 +62,11 @@ def _around(cuts: tuple[Span, ...], position: int, length: int) -> Span:
     return max(low, position - _REACH), min(high, position + _REACH)
 
 
-def read_passage(text: str, asked: Asked) -> Passage:
+def read_passage(text: str, target: Target) -> Passage:
     """Reads a clean text once; linear in its length."""
-    noise = noise_spans(text, asked.company)
+    noise = noise_spans(text, target.company)
     values = scan_values(text, noise)
-    named = tuple(match.span() for match in asked.naming.finditer(text)) if asked.naming else ()
+    named = tuple(match.span() for match in target.naming.finditer(text)) if target.naming else ()
     sentences = tuple(match.span() for match in SENTENCE_END.finditer(text))
     whole = sorted([*noise, *named, *((value.start, value.end) for value in values)])
     inner = _outside(sorted(match.span() for match in _CLAUSE_END.finditer(text)), whole)
@@ -99,7 +99,7 @@ def _outside(cuts: list[Span], protected: list[Span]) -> list[Span]:
 
 def _openers(text: str, values: list[Value]) -> dict[int, int]:
     """For each value in brackets, where its innermost bracket opens; a line break closes all."""
-    found: dict[int, int] = {}
+    openers: dict[int, int] = {}
     stack: list[int] = []
     brackets = re.finditer(r"[()\[\]\n]", text)
     bracket = next(brackets, None)
@@ -109,8 +109,8 @@ def _openers(text: str, values: list[Value]) -> dict[int, int]:
                 _push(stack, bracket)
             bracket = next(brackets, None)
         if stack:
-            found[value.start] = stack[-1]
-    return found
+            openers[value.start] = stack[-1]
+    return openers
 
 
 def _push(stack: list[int], bracket: re.Match[str]) -> None:

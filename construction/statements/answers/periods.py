@@ -59,10 +59,10 @@ class Period:
     year: int | None
     kind: str | None
 
-    def fits(self, asked: Period) -> bool:
+    def fits(self, target: Period) -> bool:
         """Whether this names the asked period; an unstated year or kind does not disagree."""
-        year = self.year is None or asked.year is None or self.year == asked.year
-        return year and (self.kind or "Y") == (asked.kind or "Y")
+        year = self.year is None or target.year is None or self.year == target.year
+        return year and (self.kind or "Y") == (target.kind or "Y")
 
 
 def find_periods(text: str) -> tuple[Period, ...]:
@@ -81,24 +81,24 @@ def find_periods(text: str) -> tuple[Period, ...]:
     return tuple(joined)
 
 
-def _belong(text: str, left: Period, right: Period) -> bool:
-    gap = text[left.end : right.start]
-    both_years = left.year is not None and right.year is not None
-    both_kinds = left.kind is not None and right.kind is not None
-    same = both_years and left.year == right.year and not both_kinds
+def _belong(text: str, first: Period, second: Period) -> bool:
+    gap = text[first.end : second.start]
+    both_years = first.year is not None and second.year is not None
+    both_kinds = first.kind is not None and second.kind is not None
+    same = both_years and first.year == second.year and not both_kinds
     differing = (not both_years and not both_kinds) or same
     return differing and len(gap) <= _MAX_GAP and _JOIN.fullmatch(gap) is not None
 
 
 def _years(text: str) -> list[Period]:
-    found = []
+    periods = []
     for match in _YEAR.finditer(text):
         end = match.end()
         if match[0].endswith("年"):
             tail = _CJK_TAIL.match(text, end)
             end = tail.end() if tail else end
-        found.append(Period(match.start(), end, _year(match), None))
-    return found
+        periods.append(Period(match.start(), end, _year(match), None))
+    return periods
 
 
 def _year(match: re.Match[str]) -> int:
@@ -116,7 +116,7 @@ def _year(match: re.Match[str]) -> int:
 
 
 def _kinds(text: str) -> list[Period]:
-    found = []
+    periods = []
     for match in _KIND.finditer(text):
         kind, end, year = _kind(match), match.end(), None
         short = (
@@ -126,8 +126,8 @@ def _kinds(text: str) -> list[Period]:
         )
         if short:
             year, end = 2000 + int(short[1]), short.end()
-        found.append(Period(match.start(), end, year, kind))
-    return found
+        periods.append(Period(match.start(), end, year, kind))
+    return periods
 
 
 def _kind(match: re.Match[str]) -> str:

@@ -40,7 +40,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Target:
     """A question as the check reads it; `metric` is empty where it was not found."""
 
     unit: Unit
@@ -58,14 +58,14 @@ class Asked:
         return self.unit.dimension is Dimension.COUNT
 
 
-def read_question(question: str, gold: GoldAnswer) -> Asked:
+def read_question(question: str, gold: GoldAnswer) -> Target:
     """Company, metric, period and direction of a question in English, Japanese or Chinese."""
     text = unicodedata.normalize("NFKC", question)[:2000].replace(_GAP, " ")
     periods = find_periods(text)
     company, metric = _company_and_metric(text, periods)
     plain = lexicon.SIGNED_LABEL.sub(" ", _without_convention(text))
     plain = plain.replace(company, " ") if company else plain
-    return Asked(
+    return Target(
         unit=of_gold(gold.unit),
         scale=gold.scale,
         company=company,

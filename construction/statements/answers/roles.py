@@ -12,7 +12,7 @@ from construction.statements.answers.amounts import Reading
 from construction.statements.answers.candidates import Value
 from construction.statements.answers.passage import Passage
 from construction.statements.answers.periods import Period
-from construction.statements.answers.question import Asked
+from construction.statements.answers.question import Target
 
 _REACH = 200
 _HAN = "\u3040-\u30ff\u4e00-\u9fff"
@@ -69,26 +69,26 @@ def excluded_role(passage: Passage, index: int) -> Role:
 
 def _in_range(passage: Passage, index: int) -> bool:
     neighbours = passage.values[max(0, index - 1) : index + 2]
-    return any(_is_range(passage, left, right) for left, right in pairwise(neighbours))
+    return any(_is_range(passage, first, second) for first, second in pairwise(neighbours))
 
 
-def _is_range(passage: Passage, left: Value, right: Value) -> bool:
+def _is_range(passage: Passage, first: Value, second: Value) -> bool:
     text = passage.text
-    between = text[left.end : right.start]
-    if len(between) > 30 or left.weak or right.weak or "\n" in between:
+    between = text[first.end : second.start]
+    if len(between) > 30 or first.weak or second.weak or "\n" in between:
         return False
-    if left.unit and right.unit and left.unit.dimension is not right.unit.dimension:
+    if first.unit and second.unit and first.unit.dimension is not second.unit.dimension:
         return False
-    before = text[max(0, left.start - 40) : left.start]
+    before = text[max(0, first.start - 40) : first.start]
     if between.strip().lower() == "and" or between.strip() in ("と", "和"):
         opened = lexicon.BETWEEN.search(before)
-        return opened is not None or text.startswith("の間", right.end)
+        return opened is not None or text.startswith("の間", second.end)
     if not lexicon.RANGE_BETWEEN.fullmatch(between):
         return False
     if between.strip() in "-−–—~〜〰":
         return True
-    low, high = passage.clause(left.start)
-    outside = text[low : left.start] + " " + text[right.end : max(high, right.end)]
+    low, high = passage.clause(first.start)
+    outside = text[low : first.start] + " " + text[second.end : max(high, second.end)]
     return lexicon.MOVEMENT.search(outside) is None
 
 
@@ -142,17 +142,17 @@ def period_of(passage: Passage, reading: Reading) -> Period | None:
 
 def _between(passage: Passage, low: int, high: int) -> list[Period]:
     index = bisect_left(passage.periods, low, key=lambda period: period.start)
-    found = []
+    periods = []
     while index < len(passage.periods) and passage.periods[index].end <= high:
-        found.append(passage.periods[index])
+        periods.append(passage.periods[index])
         index += 1
-    return found
+    return periods
 
 
-def other_period(passage: Passage, reading: Reading, asked: Asked) -> bool:
+def other_period(passage: Passage, reading: Reading, target: Target) -> bool:
     """Whether the value is tied to a period that was not asked for."""
     period = period_of(passage, reading)
-    return period is not None and asked.period is not None and not period.fits(asked.period)
+    return period is not None and target.period is not None and not period.fits(target.period)
 
 
 class Naming(IntEnum):
@@ -163,34 +163,34 @@ class Naming(IntEnum):
     OTHER = 2
 
 
-def naming(passage: Passage, value: Value, asked: Asked, low: int, high: int) -> Naming:
+def naming(passage: Passage, value: Value, target: Target, low: int, high: int) -> Naming:
     """The label of a value whose clause is `low:high`."""
-    if asked.naming is not None and asked.counts:
-        behind = asked.naming.match(passage.text, value.number.end + 1) or asked.naming.match(
+    if target.naming is not None and target.counts:
+        behind = target.naming.match(passage.text, value.number.end + 1) or target.naming.match(
             passage.text, value.number.end
         )
         if behind or value.unit is not None:
             return Naming.ASKED if behind else Naming.OTHER
     mentions = [span for span in passage.named if low <= span[0] and span[1] <= high]
-    if any(_unqualified(passage.text, span, asked, low, high) for span in mentions):
+    if any(_unqualified(passage.text, span, target, low, high) for span in mentions):
         return Naming.ASKED
     before = passage.text[low : value.start]
     for period in passage.periods:
         if low <= period.start and period.end <= value.start:
             gap = " " * (period.end - period.start)
             before = before[: period.start - low] + gap + before[period.end - low :]
-    before = before.replace(asked.company, " ") if asked.company else before
-    return Naming.OTHER if mentions or _has_label(before, asked) else Naming.NONE
+    before = before.replace(target.company, " ") if target.company else before
+    return Naming.OTHER if mentions or _has_label(before, target) else Naming.NONE
 
 
-def _unqualified(text: str, span: tuple[int, int], asked: Asked, low: int, high: int) -> bool:
+def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, high: int) -> bool:
     before, after = text[low : span[0]], text[span[1] : high]
     if not text[span[0]].isascii():
         run = _HAN_BEFORE.search(before)
-        free = run is None or _HAN_FREE.search(run[0]) or run[0].endswith(asked.company or "\x00")
+        free = run is None or _HAN_FREE.search(run[0]) or run[0].endswith(target.company or "\x00")
         return bool(free) and _HAN_AFTER.match(after) is not None
     word = _WORD_BEFORE.search(before)
-    if word and not _harmless(word[1], asked):
+    if word and not _harmless(word[1], target):
         return False
     following = _WORD_AFTER.match(after)
     if following is None or after.lstrip()[:1] in "(":
@@ -199,25 +199,25 @@ def _unqualified(text: str, span: tuple[int, int], asked: Asked, low: int, high:
     if first.lower() in _QUALIFYING:
         return False
     if first.lower() in ("for", "in", "of", "at") and second[:1].isupper():
-        return _harmless(second, asked) or second.upper() in ("FY", "USD", "US", "Q")
-    return _harmless(first, asked) or _VERB.match(first) is not None
+        return _harmless(second, target) or second.upper() in ("FY", "USD", "US", "Q")
+    return _harmless(first, target) or _VERB.match(first) is not None
 
 
-def _harmless(word: str, asked: Asked) -> bool:
+def _harmless(word: str, target: Target) -> bool:
     bare = word.lower().strip(".")
     generic = bare in lexicon.GENERIC or bare.endswith(("'s", "’s", "s'"))
     return (
-        generic or bare in asked.company.lower() or re.fullmatch(r"(?:fy|q)?\d*", bare) is not None
+        generic or bare in target.company.lower() or re.fullmatch(r"(?:fy|q)?\d*", bare) is not None
     )
 
 
-def _has_label(before: str, asked: Asked) -> bool:
+def _has_label(before: str, target: Target) -> bool:
     """Whether words that are neither generic nor the company's name stand before the value."""
     for match in _LABEL_WORD.finditer(before):
         word = match[0]
         if not word.isascii():
             if len(lexicon.GENERIC_HAN.sub("", word)) > 1:
                 return True
-        elif not _harmless(word, asked) and not _VERB.match(word):
+        elif not _harmless(word, target) and not _VERB.match(word):
             return True
     return False

@@ -11,7 +11,7 @@ from construction.statements.answers.contracts import Declared
 from construction.statements.answers.markup import RawTable
 from construction.statements.answers.passage import Passage, read_passage
 from construction.statements.answers.periods import Period, find_periods
-from construction.statements.answers.question import Asked, core, exact
+from construction.statements.answers.question import Target, core, exact
 from construction.statements.answers.units import declared_in
 
 MAX_CELLS = 20_000
@@ -28,15 +28,15 @@ class _Grid:
         return self.rows[0][index] if index < len(self.rows[0]) else ""
 
 
-def fitting_cells(tables: list[RawTable], asked: Asked, declared: Declared) -> list[Reading]:
+def fitting_cells(tables: list[RawTable], target: Target, declared: Declared) -> list[Reading]:
     """What the cells that fit the asked metric and period say, over all tables."""
-    found: list[Reading] = []
+    readings: list[Reading] = []
     for table in tables:
         if sum(len(row) for row in table.rows) <= MAX_CELLS and table.rows and table.rows[0]:
             grid = _clean(table, declared)
-            found += _by_label(grid, asked)
-    ranks = [reading.rank(asked) for reading in found]
-    return [reading for reading in found if reading.rank(asked) == min(ranks)]
+            readings += _by_label(grid, target)
+    ranks = [reading.rank(target) for reading in readings]
+    return [reading for reading in readings if reading.rank(target) == min(ranks)]
 
 
 def _clean(table: RawTable, declared: Declared) -> _Grid:
@@ -47,41 +47,43 @@ def _clean(table: RawTable, declared: Declared) -> _Grid:
     return _Grid(rows, caption, own.over(declared))
 
 
-def _by_label(grid: _Grid, asked: Asked) -> list[Reading]:
-    rows = _fitting([row[0] if row else "" for row in grid.rows], asked)
+def _by_label(grid: _Grid, target: Target) -> list[Reading]:
+    rows = _fitting([row[0] if row else "" for row in grid.rows], target)
     if rows:
-        places = [(row, column) for row in rows for column in range(1, len(grid.rows[row]))]
-        return _read(grid, places, asked)
-    columns = _fitting(grid.rows[0], asked)
-    places = [
+        cells = [(row, column) for row in rows for column in range(1, len(grid.rows[row]))]
+        return _read(grid, cells, target)
+    columns = _fitting(grid.rows[0], target)
+    cells = [
         (row, column)
         for row in range(1, len(grid.rows))
         for column in columns
         if column < len(grid.rows[row])
     ]
-    return _read(grid, places, asked)
+    return _read(grid, cells, target)
 
 
-def _fitting(labels: list[str], asked: Asked) -> list[int]:
+def _fitting(labels: list[str], target: Target) -> list[int]:
     """Labels equal to the metric; failing that the one label that contains it."""
-    bare = [_bare(label, asked) for label in labels]
+    bare = [_bare(label, target) for label in labels]
     for normal in (exact, core):
-        metric = normal(asked.metric)
+        metric = normal(target.metric)
         equal = [k for k, label in enumerate(bare) if metric and normal(label) == metric]
         if equal:
             return equal
-    containing = [k for k, label in enumerate(bare) if asked.naming and asked.naming.search(label)]
+    containing = [
+        k for k, label in enumerate(bare) if target.naming and target.naming.search(label)
+    ]
     return containing if len(containing) == 1 else []
 
 
-def _bare(label: str, asked: Asked) -> str:
+def _bare(label: str, target: Target) -> str:
     """The label without company, periods and brackets that declare a unit."""
     pieces, position = [], 0
     for period in find_periods(label):
         pieces.append(label[position : period.start])
         position = period.end
     bare = "".join([*pieces, label[position:]])
-    bare = bare.replace(asked.company, "") if asked.company else bare
+    bare = bare.replace(target.company, "") if target.company else bare
     cut = bare.rfind("(")
     if cut > 0 and declared_in(bare[cut:], label=True) != Declared():
         bare = bare[:cut]
@@ -89,27 +91,27 @@ def _bare(label: str, asked: Asked) -> str:
     return head if head and declared_in(tail, label=True) != Declared() else bare
 
 
-def _read(grid: _Grid, places: list[tuple[int, int]], asked: Asked) -> list[Reading]:
-    dated = bool(_periods(grid)) and asked.period is not None
-    found = []
-    for row, column in places:
+def _read(grid: _Grid, cells: list[tuple[int, int]], target: Target) -> list[Reading]:
+    dated = bool(_periods(grid)) and target.period is not None
+    readings = []
+    for row, column in cells:
         cell = grid.rows[row][column]
-        passage = read_passage(cell, asked)
+        passage = read_passage(cell, target)
         if not passage.values or (row == 0 and find_periods(cell)):
             continue
-        if dated and not _fits(grid, row, column, asked):
+        if dated and not _fits(grid, row, column, target):
             continue
-        outcome = _cell(passage, grid, row, column, asked)
-        found += [outcome] if outcome is not None else []
-    return found
+        outcome = _cell(passage, grid, row, column, target)
+        readings += [outcome] if outcome is not None else []
+    return readings
 
 
-def _cell(passage: Passage, grid: _Grid, row: int, column: int, asked: Asked) -> Reading | None:
+def _cell(passage: Passage, grid: _Grid, row: int, column: int, target: Target) -> Reading | None:
     declared = Declared()
     for text in (*_texts(grid, row, column), grid.rows[row][0], grid.column(column)):
         declared = declared.over(declared_in(text, label=True))
     scope = (0, len(passage.text))
-    return choose(passage, scope, asked, declared.over(grid.declared), marked=True).reading
+    return choose(passage, scope, target, declared.over(grid.declared), marked=True).reading
 
 
 def _texts(grid: _Grid, row: int, column: int) -> list[str]:
@@ -126,7 +128,7 @@ def _periods(grid: _Grid) -> list[Period]:
     return [period for label in labels for period in find_periods(label)]
 
 
-def _fits(grid: _Grid, row: int, column: int, asked: Asked) -> bool:
+def _fits(grid: _Grid, row: int, column: int, target: Target) -> bool:
     """Year and kind from header, row label (or another cell of the row) and caption, in turn."""
     header = find_periods(grid.column(column)) if row else ()
     texts = [grid.rows[row][0], *(c for k, c in enumerate(grid.rows[row]) if k not in (0, column))]
@@ -140,5 +142,5 @@ def _fits(grid: _Grid, row: int, column: int, asked: Asked) -> bool:
     year = next((p.year for p in periods if p.year is not None), None)
     kind = next((p.kind for p in periods if p.kind is not None), None)
     return (
-        bool(periods) and asked.period is not None and Period(0, 0, year, kind).fits(asked.period)
+        bool(periods) and target.period is not None and Period(0, 0, year, kind).fits(target.period)
     )

@@ -143,12 +143,12 @@ def of_gold(name: str) -> Unit:
     return Unit(Dimension.MONEY, name)
 
 
-def settle(unit: Unit, asked: Unit) -> Unit:
+def settle(unit: Unit, target: Unit) -> Unit:
     """A shared mark becomes the asked currency if it may stand for it, else its usual one."""
     if unit.name == ANY_CURRENCY:
-        return Unit(unit.dimension, asked.name, unit.factor)
+        return Unit(unit.dimension, target.name, unit.factor)
     usual, members = FAMILIES.get(unit.name, (unit.name, frozenset[str]()))
-    return Unit(unit.dimension, asked.name if asked.name in members else usual, unit.factor)
+    return Unit(unit.dimension, target.name if target.name in members else usual, unit.factor)
 
 
 def combine(first: Unit | None, second: Unit | None) -> Unit | None:
@@ -228,8 +228,8 @@ def phrase(text: str) -> tuple[Declared, bool]:
         step = _phrase_step(text, position)
         if step is None:
             return declared, False
-        found, position = step
-        declared = declared.over(found)
+        part, position = step
+        declared = declared.over(part)
     return declared, True
 
 
@@ -253,14 +253,14 @@ def declared_in(text: str, *, label: bool = False) -> Declared:
 
     In a `label` (header, caption, unit cell) the end of the text counts too: "Revenue, USD m".
     """
-    found = Declared()
+    declared = Declared()
     for match in _BRACKET.finditer(text):
         if len(match[1]) > 1 or label or match[1] in "%$€£¥₩":
             inner, whole = phrase(match[1])
-            found = found.over(inner) if whole or label else found
+            declared = declared.over(inner) if whole or label else declared
     for match in _LEADS.finditer(text):
-        found = found.over(phrase(next(group for group in match.groups() if group))[0])
-    return found.over(_tail(text)) if label else found
+        declared = declared.over(phrase(next(group for group in match.groups() if group))[0])
+    return declared.over(_tail(text)) if label else declared
 
 
 def _tail(text: str) -> Declared:

@@ -54,12 +54,12 @@ class Page:
 class Enriched:
     """The surroundings of one point; `rows` are the ±n neighbours, `svg` the drawn page.
 
-    `found` is False where the point stands in no row of a statement: then the page holds the
+    `in_statement` is False where the point stands in no row of a statement: then the page holds the
     point alone.
     """
 
     point_id: str
-    found: bool
+    in_statement: bool
     rows: tuple[Row, ...]
     section: tuple[str, ...]
     page: Page

@@ -163,9 +163,9 @@ def _written(root: etree._Element) -> bytes:
     return body
 
 
-def _error(found: str, expected: str) -> InputError:
+def _error(actual: str, expected: str) -> InputError:
     todo = "Check that the document is the filing's inline XBRL report."
-    return InputError("inline XBRL document", found, expected, todo)
+    return InputError("inline XBRL document", actual, expected, todo)
 
 
 class NotMade(StrEnum):
@@ -197,7 +197,7 @@ def screenshot(document: bytes, config: ScreenshotConfig) -> Screenshot:
     The document has no scripts left, and its policy allows none; the browser resolves no names,
     and its profile is thrown away.
     """
-    binary = next((found for name in _BINARIES if (found := shutil.which(name))), None)
+    binary = next((path for name in _BINARIES if (path := shutil.which(name))), None)
     if binary is None:
         return Screenshot(None, NotMade.NO_BROWSER)
     with tempfile.TemporaryDirectory() as folder:

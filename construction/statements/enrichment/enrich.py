@@ -38,13 +38,15 @@ def enrich(
     exponents = reporting_exponents(statements, config.round_share)
     series = _by_id(statements.series, "series_id", wanted["series_id"])
     companies = _by_id(statements.companies, "company_id", wanted["company_id"])
-    found: dict[str, Enriched] = {}
+    enriched: dict[str, Enriched] = {}
     for point in wanted.iter_rows(named=True):
-        told = series[point["series_id"]]
-        exponent = exponents.get((point["document"], point["report"], told["unit"]), 0)
+        series_row = series[point["series_id"]]
+        exponent = exponents.get((point["document"], point["report"], series_row["unit"]), 0)
         company = companies[point["company_id"]]
-        found[point["point_id"]] = _enriched(point, told, company, reports, exponent, config)
-    return found
+        enriched[point["point_id"]] = _enriched(
+            point, series_row, company, reports, exponent, config
+        )
+    return enriched
 
 
 def _by_id(frame: pl.DataFrame, key: str, ids: pl.Series) -> dict[str, dict[str, Any]]:
@@ -61,8 +63,8 @@ def _enriched(
     config: EnrichmentConfig,
 ) -> Enriched:
     before = comparative(reports, point)
-    rows, place = rows_around(reports, point, before, exponent)
-    if place is None:
+    rows, position = rows_around(reports, point, before, exponent)
+    if position is None:
         rows, before = (_alone(point, series, exponent),), None
     section = tuple((series["name"] or "").split(SEPARATOR)[:-1])
     page = Page(
@@ -73,10 +75,10 @@ def _enriched(
         period=_head((point["period_end"], point["months"])),
         before=_head(before) if before else "",
         source=f"Filing {point['document']}",
-        rows=_window(rows, place or 0, config.page_rows // 2),
+        rows=_window(rows, position or 0, config.page_rows // 2),
     )
-    neighbours = _window(rows, place or 0, config.neighbours)
-    return Enriched(point["point_id"], place is not None, neighbours, section, page, draw(page))
+    neighbours = _window(rows, position or 0, config.neighbours)
+    return Enriched(point["point_id"], position is not None, neighbours, section, page, draw(page))
 
 
 def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponent: int) -> Row:
@@ -85,8 +87,8 @@ def _alone(point: Mapping[str, Any], series: Mapping[str, Any], exponent: int) -
     return Row(0, point["line"] or 0, label, point["value"] or "", printed, "", False)
 
 
-def _window(rows: tuple[Row, ...], place: int, reach: int) -> tuple[Row, ...]:
-    return rows[max(0, place - reach) : place + reach + 1]
+def _window(rows: tuple[Row, ...], position: int, reach: int) -> tuple[Row, ...]:
+    return rows[max(0, position - reach) : position + reach + 1]
 
 
 def _head(period: Period) -> str:

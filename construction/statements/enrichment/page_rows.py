@@ -100,16 +100,16 @@ def collect_reports(wanted: pl.DataFrame, statements: Statements) -> Reports:
 
 
 def _periods(now: pl.DataFrame, old: pl.DataFrame) -> dict[str, list[Period]]:
-    found = pl.concat([now, old]).select("document", "period_end", "months").unique()
+    spans = pl.concat([now, old]).select("document", "period_end", "months").unique()
     periods: dict[str, list[Period]] = {}
-    for document, end, months in found.sort("document", "period_end", "months").iter_rows():
+    for document, end, months in spans.sort("document", "period_end", "months").iter_rows():
         periods.setdefault(document, []).append((end, months))
     return periods
 
 
 def _units(series: pl.DataFrame, statements: Statements) -> dict[str, str]:
-    found = statements.series.join(series, on="series_id", how="semi")
-    return dict(found.select("series_id", "unit").iter_rows())
+    shown = statements.series.join(series, on="series_id", how="semi")
+    return dict(shown.select("series_id", "unit").iter_rows())
 
 
 def comparative(reports: Reports, point: Mapping[str, Any]) -> Period | None:
@@ -132,18 +132,20 @@ def rows_around(
     """All rows of the point's statement, and the place of its own among them; None if not there."""
     key = (point["document"], point["report"])
     listed = reports.rows.get(key, ())
-    place = _place(listed, point)
+    position = _position(listed, point)
     period = (point["period_end"], point["months"])
     rows = []
     for at, row in enumerate(listed):
         opening = _opening(row, point)
-        value = point["value"] if at == place else _value(reports, row, key[0], opening or period)
+        value = (
+            point["value"] if at == position else _value(reports, row, key[0], opening or period)
+        )
         earlier = _value(reports, row, key[0], before) if before and not opening else None
         unit = reports.units.get(row["series_id"] or "", "")
         negated = bool(row["negated"])
         rows.append(
             Row(
-                offset=at - (place or 0),
+                offset=at - (position or 0),
                 line=row["line"],
                 label=row["label"] or "",
                 value=value or "",
@@ -152,10 +154,10 @@ def rows_around(
                 heading=row["series_id"] is None,
             )
         )
-    return tuple(rows), place
+    return tuple(rows), position
 
 
-def _place(rows: Sequence[Mapping[str, Any]], point: Mapping[str, Any]) -> int | None:
+def _position(rows: Sequence[Mapping[str, Any]], point: Mapping[str, Any]) -> int | None:
     """The row of the point's series, the one of its line if there are several."""
     places = [at for at, row in enumerate(rows) if row["series_id"] == point["series_id"]]
     exact = [at for at in places if rows[at]["line"] == point["line"]]

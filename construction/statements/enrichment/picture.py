@@ -54,9 +54,9 @@ def _row(row: Row, top: int, value_at: int, *, striped: bool) -> list[str]:
             f'<rect class="stripe" x="{_EDGE}" y="{top}" width="{width}" height="{_ROW}"/>'
         )
     if row.offset == 0:
-        left = value_at - _CELL + 8
+        left_edge = value_at - _CELL + 8
         parts.append(
-            f'<rect class="cell" x="{left}" y="{top + 1}" width="{_CELL}" height="{_ROW - 2}" '
+            f'<rect class="cell" x="{left_edge}" y="{top + 1}" width="{_CELL}" height="{_ROW - 2}" '
             'rx="3"/>'
         )
     base = top + 17

@@ -22,8 +22,8 @@ def font_path() -> Path:
     It has Japanese and Latin letters and no simplified Chinese (see `missing_glyphs`).
     Errors: `InputError` if it is not installed.
     """
-    found = importlib.util.find_spec(_PACKAGE)
-    folders = found.submodule_search_locations if found else None
+    spec = importlib.util.find_spec(_PACKAGE)
+    folders = spec.submodule_search_locations if spec else None
     for folder in folders or ():
         path = Path(folder) / _FILE
         if path.is_file():

@@ -30,20 +30,20 @@ def locate_rows(
     statement: str, rows: Sequence[Row], trees: Trees, *, check_sums: bool
 ) -> list[Located]:
     """Where each row of one statement of one filing stands, in the order of the rows."""
-    found = [NOWHERE] * len(rows)
+    locations = [NOWHERE] * len(rows)
     top = Stack(statement, trees, check_sums=check_sums).build(rows)
-    _Walk(statement, trees, found).walk(top, NOWHERE)
-    return found
+    _Walk(statement, trees, locations).walk(top, NOWHERE)
+    return locations
 
 
 def locate_alone(statement: str, concept: str, label: str, trees: Trees) -> Located:
     """Where a row stands that no statement shows: by the standard tree alone."""
-    place = trees.place(statement, concept, label)
-    if place.role is Role.UNKNOWN:
+    placement = trees.placement(statement, concept, label)
+    if placement.role is Role.UNKNOWN:
         return NOWHERE
-    if place.role in (Role.CLOSER, Role.NET) and place.node is not None:
-        return _above(place.node, HierarchyMethod.TREE)
-    return located(place.node, HierarchyMethod.TREE)
+    if placement.role in (Role.CLOSER, Role.NET) and placement.node is not None:
+        return _above(placement.node, HierarchyMethod.TREE)
+    return located(placement.node, HierarchyMethod.TREE)
 
 
 def _above(node: Node, method: HierarchyMethod) -> Located:
@@ -51,18 +51,17 @@ def _above(node: Node, method: HierarchyMethod) -> Located:
     return Located(node.path[:-1], node.local[:-1], method)
 
 
-def _same_title(one: str, other: str) -> bool:
+def _same_title(first: str, second: str) -> bool:
     """Whether two titles name one section: Property, plant, and equipment, gross too."""
-    words = ({*plain_label(title).split()} - {"gross", "net"} for title in (one, other))
-    first, second = words
-    return first == second
+    words = [{*plain_label(title).split()} - {"gross", "net"} for title in (first, second)]
+    return words[0] == words[1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
     statement: str
     trees: Trees
-    found: list[Located]
+    locations: list[Located]
 
     def walk(self, items: Sequence[Item], above: Located) -> None:
         closed = {item.node.path for item in items if item.section and item.node}
@@ -71,9 +70,9 @@ class _Walk:
             if item.section:
                 self._section(item, above, beside)
             elif above.path:
-                self.found[item.row] = self._inside(item, above, beside)
+                self.locations[item.row] = self._inside(item, above, beside)
             else:
-                self.found[item.row] = self._outside(items, position)
+                self.locations[item.row] = self._outside(items, position)
 
     def _section(self, item: Item, above: Located, beside: Node | None) -> None:
         """A total and the rows under it. Standard sections keep their place in the tree, unless
@@ -81,13 +80,13 @@ class _Walk:
         node = item.node
         method = HierarchyMethod.TOTALS if item.children else HierarchyMethod.TREE
         if node is not None and self._reaches(node, above.path, beside):
-            self.found[item.row] = _above(node, method)
+            self.locations[item.row] = _above(node, method)
             self.walk(item.children, located(node, method))
             return
         title, local = (node.path[-1], node.local[-1]) if node else (item.title, item.title)
         named = above.path and _same_title(title, above.path[-1])
         inner = ((*above.path, title), (*above.local, local)) if not named else above[:2]
-        self.found[item.row] = Located(above.path, above.local, method)
+        self.locations[item.row] = Located(above.path, above.local, method)
         self.walk(item.children, Located(*inner, method))
 
     def _reaches(self, node: Node, path: Names, beside: Node | None) -> bool:
@@ -101,9 +100,9 @@ class _Walk:
         """A row of a closed section, moved into an open one below it where it is at home."""
         home, method = item.node, HierarchyMethod.TOTALS
         if home is not None:
-            if item.place.role in (Role.CLOSER, Role.NET):
+            if item.placement.role in (Role.CLOSER, Role.NET):
                 return _above(home, method)
-            if item.place.explicit or self._opens(home, above.path, beside):
+            if item.placement.explicit or self._opens(home, above.path, beside):
                 return located(home, method)
         return located(beside, method) if beside else above
 
@@ -119,18 +118,18 @@ class _Walk:
         """A row that no total took: its home, else what its neighbours have in common."""
         item, tree = items[position], HierarchyMethod.TREE
         if item.node is not None:
-            if item.place.role in (Role.CLOSER, Role.NET):
+            if item.placement.role in (Role.CLOSER, Role.NET):
                 return _above(item.node, tree)
             return located(item.node, tree)
-        if item.place.role is Role.RESULT:
+        if item.placement.role is Role.RESULT:
             return Located((), (), tree)
         before = next((i for i in reversed(items[:position]) if _speaks(i)), None)
         after = next((i for i in items[position + 1 :] if _speaks(i)), None)
         if before is None or after is None or before.node is None or after.node is None:
             return NOWHERE
         shared = 0
-        for one, other in zip(before.node.path, after.node.path, strict=False):
-            if one != other:
+        for name, other_name in zip(before.node.path, after.node.path, strict=False):
+            if name != other_name:
                 break
             shared += 1
         if not shared:
@@ -139,4 +138,4 @@ class _Walk:
 
 
 def _speaks(item: Item) -> bool:
-    return item.node is not None or item.place.role is Role.RESULT
+    return item.node is not None or item.placement.role is Role.RESULT

@@ -55,11 +55,11 @@ def rebuild(
     """
     trees = trees or default_trees()
     newest = _newest_rows(series, rows, points)
-    places = _placed(series, rows, points, newest, config, trees)
+    locations = _placed(series, rows, points, newest, config, trees)
     lines = newest.select("series_id", newest_line="line")
     joined = series.join(lines, on="series_id", how="left", maintain_order="left")
     named = joined.with_columns(
-        *_names(joined, places, config, trees),
+        *_names(joined, locations, config, trees),
         row_order=pl.coalesce("newest_line", "row_order"),
     )
     depth = pl.col("name").str.count_matches(SEPARATOR, literal=True).cast(pl.Int64) + 1
@@ -69,22 +69,22 @@ def rebuild(
 
 
 def _names(
-    series: pl.DataFrame, places: Mapping[str, Located], config: HierarchyConfig, trees: Trees
+    series: pl.DataFrame, locations: Mapping[str, Located], config: HierarchyConfig, trees: Trees
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Columns name, name_local and method, in the order of `series`."""
     names: list[str] = []
     locals_: list[str | None] = []
     methods: list[str] = []
-    told = series.select(
+    inputs = series.select(
         "series_id", "statement", "concept", "label", "dimensions", "name", "name_local"
     )
-    for series_id, statement, concept, label, dimensions, given, local in told.iter_rows():
+    for series_id, statement, concept, label, dimensions, given, local in inputs.iter_rows():
         if dimensions is not None:
             name, method = dimensioned_name(statement, dimensions, label), HierarchyMethod.TREE
         else:
-            place = places.get(series_id) or locate_alone(statement, concept, label, trees)
-            name, method = _name(place, statement, label, given, config)
-            local = _local_name(place, local, config)
+            location = locations.get(series_id) or locate_alone(statement, concept, label, trees)
+            name, method = _name(location, statement, label, given, config)
+            local = _local_name(location, local, config)
         names.append(name)
         locals_.append(local)
         methods.append(str(method))
@@ -96,19 +96,19 @@ def _names(
 
 
 def _name(
-    place: Located, statement: str, label: str, given: str | None, config: HierarchyConfig
+    location: Located, statement: str, label: str, given: str | None, config: HierarchyConfig
 ) -> tuple[str, HierarchyMethod]:
-    if place is NOWHERE and given is not None and given.count(SEPARATOR) > 1:
+    if location is NOWHERE and given is not None and given.count(SEPARATOR) > 1:
         return given, HierarchyMethod.FLAT
-    return join(statement, *_cut(place.path, config), component(label)), place.method
+    return join(statement, *_cut(location.path, config), component(label)), location.method
 
 
-def _local_name(place: Located, given: str | None, config: HierarchyConfig) -> str | None:
+def _local_name(location: Located, given: str | None, config: HierarchyConfig) -> str | None:
     """The name as filed: the reader's statement and label, with the sections between them."""
     if given is None or SEPARATOR not in given:
         return given
     first, *_, last = given.split(SEPARATOR)
-    return join(first, *_cut(place.local, config), last)
+    return join(first, *_cut(location.local, config), last)
 
 
 def _cut(path: tuple[str, ...], config: HierarchyConfig) -> tuple[str, ...]:
@@ -162,15 +162,17 @@ def _placed(
     keys = newest.select("document", "report", "line", "series_id")
     wanted = dict.fromkeys(keys.iter_rows())
     lines = needed.select(*keys.columns, "statement", "concept", "title", "value").iter_rows()
-    places: dict[str, Located] = {}
+    by_series: dict[str, Located] = {}
     for _, part in groupby(lines, key=lambda line: line[:2]):
         shown = list(part)
         printed = [Row(*line[5:]) for line in shown]
-        found = locate_rows(shown[0][4], printed, trees, check_sums=config.check_sums)
-        places |= {
-            line[3]: place for line, place in zip(shown, found, strict=True) if line[:4] in wanted
+        located = locate_rows(shown[0][4], printed, trees, check_sums=config.check_sums)
+        by_series |= {
+            line[3]: location
+            for line, location in zip(shown, located, strict=True)
+            if line[:4] in wanted
         }
-    return places
+    return by_series
 
 
 def _values(rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
@@ -225,10 +227,10 @@ def hierarchy_report(series: pl.DataFrame, points: pl.DataFrame | None = None) -
 
 def _by_statement(series: pl.DataFrame) -> dict[str, dict[str, int]]:
     counts = series.group_by("statement", "method").len().sort("statement", "method")
-    found: dict[str, dict[str, int]] = {}
+    by_method: dict[str, dict[str, int]] = {}
     for statement, method, n in counts.iter_rows():
-        found.setdefault(statement, {})[method] = n
-    return found
+        by_method.setdefault(statement, {})[method] = n
+    return by_method
 
 
 def _share(part: int, whole: int) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from construction.statements.hierarchy.naming import section_title
-from construction.statements.hierarchy.tree import Node, Place, Role, Trees
+from construction.statements.hierarchy.tree import Node, Placement, Role, Trees
 
 _TOTAL = re.compile(r"(?:sub-?)?total\b|.*(?:, (?:sub)?total|合計|小計)$", re.I)
 _MIN_DIGITS = 100  # a sum of small numbers, in units of the last digit, may be chance
@@ -38,7 +38,7 @@ class Item:
     """A row, or a section with the total that closed it (`row`) and what it took."""
 
     row: int
-    place: Place
+    placement: Placement
     value: float | None
     section: bool = False
     title: str = ""
@@ -46,7 +46,7 @@ class Item:
 
     @property
     def node(self) -> Node | None:
-        return self.place.node
+        return self.placement.node
 
 
 class Stack:
@@ -65,13 +65,13 @@ class Stack:
         return self.items
 
     def _add(self, number: int, row: Row) -> None:
-        place = self.trees.place(self.statement, row.concept, row.label)
-        item = Item(number, place, row.value)
-        if place.role is Role.CLOSER:
+        placement = self.trees.placement(self.statement, row.concept, row.label)
+        item = Item(number, placement, row.value)
+        if placement.role is Role.CLOSER:
             self._close(item, self._start_of(item))
-        elif place.role is Role.NET:
+        elif placement.role is Role.NET:
             self._close(item, self._start_of_net(item))
-        elif place.role is Role.RESULT:
+        elif placement.role is Role.RESULT:
             self.items.append(item)
         else:
             self._add_unknown(item, row.label)
@@ -83,7 +83,7 @@ class Stack:
         if start is None or not title or len(self.items) - start < 2:
             self.items.append(item)
             return
-        item.place, item.title = Place(Role.UNKNOWN), title
+        item.placement, item.title = Placement(Role.UNKNOWN), title
         self._close(item, start)
 
     def _start_of_unknown(self, item: Item, label: str) -> int | None:
@@ -103,7 +103,7 @@ class Stack:
         for item in taken:
             # Equity without and with minorities: two totals of one section, not two sections.
             if item.section and item.node is not None and item.node is total.node:
-                total.children += [*item.children, Item(item.row, item.place, item.value)]
+                total.children += [*item.children, Item(item.row, item.placement, item.value)]
             else:
                 total.children.append(item)
         total.section = True
@@ -120,7 +120,7 @@ class Stack:
         return start if exact is None else exact
 
     def _belongs(self, item: Item, total: Item) -> bool:
-        if item.place.role is Role.RESULT:
+        if item.placement.role is Role.RESULT:
             return False
         node = total.node
         if node is None or item.node is None:
@@ -142,7 +142,7 @@ class Stack:
         """The position after the last known section or result."""
         for position in range(len(self.items), 0, -1):
             item = self.items[position - 1]
-            if item.place.role is Role.RESULT or (item.section and item.node is not None):
+            if item.placement.role is Role.RESULT or (item.section and item.node is not None):
                 return position
         return 0
 
@@ -168,7 +168,7 @@ class Stack:
         for start in range(len(self.items) - 1, -1, -1):
             item = self.items[start]
             known = item.section and item.node is not None
-            if plain and (known or item.place.role is Role.RESULT):
+            if plain and (known or item.placement.role is Role.RESULT):
                 return None
             if inside and known and item.node is not None and not inside.holds(item.node):
                 return None

@@ -47,7 +47,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """The role of a row and the section it closes or is at home in."""
 
     role: Role
@@ -55,42 +55,42 @@ class Place:
     explicit: bool = False  # the item's own name says so, as in その他、流動資産
 
 
-_UNKNOWN = Place(Role.UNKNOWN)
+_UNKNOWN = Placement(Role.UNKNOWN)
 
 
 @dataclass(slots=True)
 class Trees:
-    """All standard trees. `place` answers for one row; answers are kept for the next one."""
+    """All standard trees. `placement` answers for one row; answers are kept for the next one."""
 
     nodes: Mapping[str, Mapping[Names, Node]]
-    patterns: Mapping[str, Sequence[tuple[str, Place]]]  # longest first
-    labels: Mapping[str, Mapping[str, Place]]
-    contains: Mapping[str, Sequence[tuple[str, Place]]]
-    known: dict[tuple[str, str, str], Place] = field(default_factory=dict)
+    patterns: Mapping[str, Sequence[tuple[str, Placement]]]  # longest first
+    labels: Mapping[str, Mapping[str, Placement]]
+    contains: Mapping[str, Sequence[tuple[str, Placement]]]
+    known: dict[tuple[str, str, str], Placement] = field(default_factory=dict)
 
-    def place(self, statement: str, concept: str, label: str) -> Place:
+    def placement(self, statement: str, concept: str, label: str) -> Placement:
         """The role of a row with this concept and label in this statement."""
         key = (statement, concept, label)
         if key not in self.known:
-            self.known[key] = self._place(*key)
+            self.known[key] = self._placement_of(*key)
         return self.known[key]
 
-    def _place(self, statement: str, concept: str, label: str) -> Place:
+    def _placement_of(self, statement: str, concept: str, label: str) -> Placement:
         patterns = self.patterns.get(statement, ())
-        for pattern, place in patterns:
+        for pattern, placement in patterns:
             if fnmatchcase(concept, pattern):
-                return place
+                return placement
         for part in reversed(concept.split("、")[1:]):
-            for pattern, place in patterns:
-                if place.role is Role.CLOSER and part == pattern:
-                    return Place(Role.LEAF, place.node, explicit=True)
+            for pattern, placement in patterns:
+                if placement.role is Role.CLOSER and part == pattern:
+                    return Placement(Role.LEAF, placement.node, explicit=True)
         plain = plain_label(label)
         named = self.labels.get(statement, {}).get(plain)
         if named is not None:
             return named
-        for part, place in self.contains.get(statement, ()):
+        for part, placement in self.contains.get(statement, ()):
             if part in plain:
-                return place
+                return placement
         return _UNKNOWN
 
     def remainder(self, statement: str, parent: Names, closed: set[Names]) -> Node | None:
@@ -141,17 +141,17 @@ def _nodes(statement: str, entries: Sequence[Mapping[str, Any]], path: str) -> d
 
 def _patterns(
     entries: Sequence[Mapping[str, Any]], nodes: Mapping[str, Node]
-) -> list[tuple[str, Place]]:
+) -> list[tuple[str, Placement]]:
     roles = (("closers", Role.CLOSER), ("nets", Role.NET), ("leaves", Role.LEAF))
     return [
-        (pattern, Place(role, nodes[entry["section"]]))
+        (pattern, Placement(role, nodes[entry["section"]]))
         for entry in entries
         for key, role in roles
         for pattern in entry.get(key, ())
     ]
 
 
-def _by_weight(patterns: Sequence[tuple[str, Place]]) -> list[tuple[str, Place]]:
+def _by_weight(patterns: Sequence[tuple[str, Placement]]) -> list[tuple[str, Placement]]:
     """Whole names first, then the longest pattern: the most specific one decides."""
     return sorted(patterns, key=lambda p: ("*" in p[0], -len(p[0].replace("*", "")), p[0]))
 
@@ -165,7 +165,7 @@ def parse_trees(text: str, path: str) -> Trees:
     results: Mapping[str, Sequence[str]] = table.pop("results", {})
     result_labels: Mapping[str, Sequence[str]] = table.pop("result_labels", {})
     trees = Trees({}, {}, {}, {})
-    result = Place(Role.RESULT)
+    result = Placement(Role.RESULT)
     all_nodes, all_patterns, all_labels, all_contains = {}, {}, {}, {}
     for statement, entries in table.items():
         nodes = _nodes(statement, entries, path)
@@ -174,9 +174,9 @@ def parse_trees(text: str, path: str) -> Trees:
         contains = []
         for entry in entries:
             node = nodes[entry["section"]]
-            labels |= dict.fromkeys(entry.get("labels", ()), Place(Role.LEAF, node))
-            labels |= dict.fromkeys(entry.get("totals", ()), Place(Role.CLOSER, node))
-            contains += [(part, Place(Role.LEAF, node)) for part in entry.get("contains", ())]
+            labels |= dict.fromkeys(entry.get("labels", ()), Placement(Role.LEAF, node))
+            labels |= dict.fromkeys(entry.get("totals", ()), Placement(Role.CLOSER, node))
+            contains += [(part, Placement(Role.LEAF, node)) for part in entry.get("contains", ())]
         all_nodes[statement] = {node.path: node for node in nodes.values()}
         all_patterns[statement] = _by_weight(own)
         all_labels[statement], all_contains[statement] = labels, _by_weight(contains)

@@ -55,11 +55,13 @@ def derived_points(points: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     standing = spans.sort("filed", "point_id", descending=[True, False], nulls_last=True).unique(
         [*_PLACE, "fiscal_period"], keep="first", maintain_order=True
     )
-    parts = [_one(standing, part, *rule) for part, rule in _DIFFERENCES.items()]
+    parts = [_derived_part(standing, part, *rule) for part, rule in _DIFFERENCES.items()]
     return pl.concat(parts).sort("point_id")
 
 
-def _one(standing: pl.DataFrame, part: str, longer: str, shorter: str, months: int) -> pl.DataFrame:
+def _derived_part(
+    standing: pl.DataFrame, part: str, longer: str, shorter: str, months: int
+) -> pl.DataFrame:
     """All points of one part of the year."""
     filed = standing.filter(pl.col("fiscal_period") == part)
     whole = standing.filter(pl.col("fiscal_period") == longer)

@@ -54,12 +54,12 @@ def with_periods(
     earlier point belongs to the year end that its annual statements show. What is no year, half,
     quarter or nine months of a fiscal year keeps null in all three; `period_reasons` says why.
     """
-    found = _classified(points, companies, config)
+    classified = _classified(points, companies, config)
     return points.with_columns(
-        found["year"].alias("fiscal_year"),
-        found["part"].alias("fiscal_period"),
-        found["calendar"].alias("calendar_period"),
-        found["type"].alias("period_type"),
+        classified["year"].alias("fiscal_year"),
+        classified["part"].alias("fiscal_period"),
+        classified["calendar"].alias("calendar_period"),
+        classified["type"].alias("period_type"),
     ).select(*POINTS.columns)
 
 
@@ -139,9 +139,9 @@ def _shown_year_ends(dated: pl.DataFrame) -> pl.DataFrame:
 
 def _part(config: PeriodConfig) -> pl.Expr:
     """The part of the fiscal year; null where length and place make none."""
-    place = pl.col("months") * 12 + pl.col("to_go")
+    key = pl.col("months") * 12 + pl.col("to_go")
     known = {months * 12 + to_go: part for (months, to_go), part in _PARTS.items()}
-    part = place.replace_strict(known, default=None, return_dtype=pl.String)
+    part = key.replace_strict(known, default=None, return_dtype=pl.String)
     quarters = (pl.col("months").is_in((3, 9)) | pl.col("to_go").is_in((3, 9))).any()
     middle = {
         MidYear.AUTO: pl.when(quarters.over("company_id", "last_month"))

@@ -53,7 +53,7 @@ class Slots:
 
 def rivals(slots: Slots, database: Database) -> list[Rival]:
     """All other points that fit the words, companies first, then series, periods and filings."""
-    found: list[Rival] = []
+    matches: list[Rival] = []
     for company in _companies(slots, database):
         for series in database.of_company.get(company.company_id, ()):
             if not _series_fits(slots, series):
@@ -62,9 +62,9 @@ def rivals(slots: Slots, database: Database) -> list[Rival]:
                 if point.point_id != slots.point.point_id and _period_fits(slots, point):
                     cause = _cause(slots, company, series)
                     if not _one_fact(slots, series, point):
-                        found.append(Rival(point.point_id, cause))
-    found += [Rival(point.point_id, Cause.FILING) for point in _replaced(slots, database)]
-    return found
+                        matches.append(Rival(point.point_id, cause))
+    matches += [Rival(point.point_id, Cause.FILING) for point in _replaced(slots, database)]
+    return matches
 
 
 def _companies(slots: Slots, database: Database) -> Iterator[Company]:

@@ -28,11 +28,12 @@ _SCALED_PLACES = 1  # more read better in the next finer scale
 class Amount:
     """A value in the unit and scale in which it is asked for.
 
-    `asked` goes into the question ("in millions of US dollars"), `guideline` tells the format.
+    `unit_phrase` goes into the question ("in millions of US dollars"), `guideline` states the
+    format of the answer.
     """
 
     gold: GoldAnswer
-    asked: str
+    unit_phrase: str
     guideline: str
     answer: str
 
@@ -84,11 +85,13 @@ def _scaled(
         if places <= (_SCALED_PLACES if power else max_decimals):
             gold = GoldAnswer(scaled, unit, Decimal(10**power), places)
             scale = _SCALES[power]
-            asked = f"in {scale}s of {words}" if scale else f"in {words}"
+            unit_phrase = f"in {scale}s of {words}" if scale else f"in {words}"
             rounding = f", to {_PLACES[places]}" if places else ""
             tail = " ".join(part for part in (scale, words) if part)
-            told = f"{asked}{rounding}" if words else ""
-            return Amount(gold, told, _guideline(asked if words else "", places), _said(gold, tail))
+            phrase = f"{unit_phrase}{rounding}" if words else ""
+            return Amount(
+                gold, phrase, _guideline(unit_phrase if words else "", places), _said(gold, tail)
+            )
     return None
 
 
@@ -100,30 +103,34 @@ def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amo
     gold = GoldAnswer(
         number.quantize(Decimal(1).scaleb(-places)), f"{code}/share", Decimal(1), places
     )
-    asked = f"in {words} per {piece}"
-    return Amount(gold, asked, _guideline(asked, places), _said(gold, f"{words} per {piece}"))
+    unit_phrase = f"in {words} per {piece}"
+    return Amount(
+        gold, unit_phrase, _guideline(unit_phrase, places), _said(gold, f"{words} per {piece}")
+    )
 
 
 def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None:
     """Ratios are asked as percentages unless the label names a multiple."""
     if _MULTIPLE.search(label):
         gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
-        asked, tail = "as a multiple", "times"
+        unit_phrase, tail = "as a multiple", "times"
     else:
         percent = trimmed(number * 100)
         gold = GoldAnswer(percent, "percent", Decimal(1), _places(percent))
-        asked, tail = "as a percentage", "percent"
+        unit_phrase, tail = "as a percentage", "percent"
     if gold.decimals > max_decimals:
         return None
     rounding = f", to {_PLACES[gold.decimals]}" if gold.decimals else ""
-    return Amount(gold, f"{asked}{rounding}", _guideline(asked, gold.decimals), _said(gold, tail))
+    return Amount(
+        gold, f"{unit_phrase}{rounding}", _guideline(unit_phrase, gold.decimals), _said(gold, tail)
+    )
 
 
-def _guideline(asked: str, places: int) -> str:
+def _guideline(unit_phrase: str, places: int) -> str:
     precision = (
         f"to {_PLACES.get(places, f'{places} decimal places')}" if places else "as a whole number"
     )
-    stated = f" {asked}," if asked else ""
+    stated = f" {unit_phrase}," if unit_phrase else ""
     return (
         f"Answer with a single number{stated} {precision}; a leading minus sign marks a negative "
         "number. No further text is needed."
@@ -174,5 +181,5 @@ def reporting_exponents(
         .then(3)
         .otherwise(0)
     )
-    told = shares.select("document", "report", "unit", power.alias("power"))
-    return {(row[0], row[1], row[2]): row[3] for row in told.iter_rows()}
+    powers = shares.select("document", "report", "unit", power.alias("power"))
+    return {(row[0], row[1], row[2]): row[3] for row in powers.iter_rows()}

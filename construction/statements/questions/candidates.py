@@ -79,8 +79,8 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
 def difficulty(question: Question) -> Literal["easy", "medium", "hard"]:
     """By the points of `DIFFICULTY_RULE`, all of which can be seen without the value."""
     series, point = question.series, question.point
-    told = [step for step in question.sharpened if step is not Sharpening.DATES]
-    points = min(len(told), 2)
+    extra_words = [step for step in question.sharpened if step is not Sharpening.DATES]
+    points = min(len(extra_words), 2)
     points += point.period_type not in (None, "annual")
     points += series.depth > _SECTIONS_OF_A_PLAIN_LINE
     points += 2 * (series.dimensions is not None)
@@ -119,10 +119,10 @@ def _steps(question: Question) -> tuple[Step, ...]:
 
 
 def _milestones(question: Question) -> tuple[Milestone, ...]:
-    told = {
+    values = {
         "company": question.company.company_id,
         "series": question.series.series_id,
         "period": fiscal_name(question) or question.point.period_end.isoformat(),
         "value": question.answer,
     }
-    return tuple(Milestone(name=name, value=value) for name, value in told.items())
+    return tuple(Milestone(name=name, value=value) for name, value in values.items())

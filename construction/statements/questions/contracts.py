@@ -164,7 +164,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionBatch:
     """What became of the drawn points: questions sorted by point id, and the stage's books."""
 
     questions: Sequence[Question]

@@ -128,8 +128,8 @@ def _series(frame: pl.DataFrame) -> Iterable[Series]:
 
 
 def _negated(rows: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
-    told = rows.filter("negated").select("document", "report", "line")
-    return frozenset((row[0], row[1], row[2]) for row in told.iter_rows())
+    negated = rows.filter("negated").select("document", "report", "line")
+    return frozenset((row[0], row[1], row[2]) for row in negated.iter_rows())
 
 
 def _replaced(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:

@@ -12,8 +12,8 @@ from construction.statements.questions.ambiguity import Slots, rivals
 from construction.statements.questions.contracts import (
     STAGE,
     STEPS,
-    Asked,
     Question,
+    QuestionBatch,
     QuestionConfig,
     QuestionReason,
     Rival,
@@ -44,7 +44,7 @@ def make_questions(
     config: QuestionConfig,
     seed: int,
     database: Database | None = None,
-) -> Asked:
+) -> QuestionBatch:
     """A question per drawn point, or a ledger row that says why there is none.
 
     `drawn` has the columns of `DRAWN` (others are ignored), one row per point, in any order. An
@@ -63,14 +63,14 @@ def make_questions(
         else:
             ledger.append(made)
     closed = tally(STAGE, StageKind.FILTER, "point", drawn["point_id"].to_list(), ledger)
-    return Asked(questions, ledger, closed)
+    return QuestionBatch(questions, ledger, closed)
 
 
 def _check(drawn: pl.DataFrame) -> None:
     missing = [name for name in DRAWN if name not in drawn.columns]
     if missing:
-        found = f"no column {', '.join(missing)}"
-        raise InputError("drawn points", found, ", ".join(DRAWN), "Draw them with the sampler.")
+        actual = f"no column {', '.join(missing)}"
+        raise InputError("drawn points", actual, ", ".join(DRAWN), "Draw them with the sampler.")
     if drawn["point_id"].is_duplicated().any():
         expected = "one row per data point"
         raise InputError("drawn points", "points that repeat", expected, "Merge the draws first.")
@@ -81,8 +81,8 @@ def _question(
 ) -> Question | LedgerRow:
     point = database.points.get(row["point_id"])
     if point is None:
-        found, todo = "a point that is not in the tables", "Draw from the same tables."
-        raise InputError("drawn points", found, "ids of the table points", todo)
+        actual, todo = "a point that is not in the tables", "Draw from the same tables."
+        raise InputError("drawn points", actual, "ids of the table points", todo)
     series = database.series[point.series_id]
     first = first_sharpenings(series, point)
     slots = Slots(database.companies[series.company_id], series, point, first)
@@ -96,23 +96,23 @@ def _question(
     written = write_question(sharpened, database, config, seed)
     if isinstance(written, QuestionReason):
         return _rejected(row, written)
-    return _asked(row, sharpened, written)
+    return _to_question(row, sharpened, written)
 
 
 def sharpen(slots: Slots, database: Database, limit: int) -> Slots | Rival:
     """The slots with as few further words as leave no rival, or the first rival left."""
     first = tuple(slots.sharpened)
     for _ in range(limit + 1):
-        found = rivals(slots, database)
-        if not found:
+        remaining = rivals(slots, database)
+        if not remaining:
             return _pruned(slots, first, database)
         taken = tuple(slots.sharpened)
-        steps = (step for rival in found for step in STEPS[rival.cause])
+        steps = (step for rival in remaining for step in STEPS[rival.cause])
         step = next((step for step in steps if applicable(step, slots, taken)), None)
         if step is None:
-            return found[0]
+            return remaining[0]
         slots = Slots(slots.company, slots.series, slots.point, _with(taken, step))
-    return found[0]
+    return remaining[0]
 
 
 def _pruned(slots: Slots, first: Sequence[Sharpening], database: Database) -> Slots:
@@ -143,7 +143,7 @@ def _rejected(
     )
 
 
-def _asked(row: dict[str, Any], slots: Slots, written: Written) -> Question:
+def _to_question(row: dict[str, Any], slots: Slots, written: Written) -> Question:
     return Question(
         point_id=row["point_id"],
         text=written.text,

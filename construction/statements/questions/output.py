@@ -32,12 +32,15 @@ def write_questions(
     Returns the two paths; the same questions and seed give the same bytes.
     """
     ordered = [questions[at] for at in _order(questions, seed)]
-    asked, answered = public / "questions.parquet", private_dir(private) / "answers.parquet"
-    with replacing(asked) as part:
-        write_table(part, map(_asked, range(len(ordered)), ordered), QUESTIONS.schema)
-    with replacing(answered, mode=PRIVATE_FILE) as part:
-        write_table(part, map(_answered, range(len(ordered)), ordered), ANSWERS.schema)
-    return asked, answered
+    public_path, private_path = (
+        public / "questions.parquet",
+        private_dir(private) / "answers.parquet",
+    )
+    with replacing(public_path) as part:
+        write_table(part, map(_public_row, range(len(ordered)), ordered), QUESTIONS.schema)
+    with replacing(private_path, mode=PRIVATE_FILE) as part:
+        write_table(part, map(_private_row, range(len(ordered)), ordered), ANSWERS.schema)
+    return public_path, private_path
 
 
 def numbers_of(questions: Sequence[Question], seed: int) -> dict[str, int]:
@@ -49,7 +52,7 @@ def _order(questions: Sequence[Question], seed: int) -> Sequence[int]:
     return keyed_order(seed, _ORDER_STAGE, [question.point_id for question in questions])
 
 
-def _asked(index: int, question: Question) -> dict[str, object]:
+def _public_row(index: int, question: Question) -> dict[str, object]:
     point, company = question.point, question.company
     return {
         "index": index,
@@ -68,7 +71,7 @@ def _asked(index: int, question: Question) -> dict[str, object]:
     }
 
 
-def _answered(index: int, question: Question) -> dict[str, object]:
+def _private_row(index: int, question: Question) -> dict[str, object]:
     gold, point = question.gold, question.point
     return {
         "index": index,

@@ -95,9 +95,13 @@ def _one_way(
 def phrases_of(label: str) -> tuple[Phrase, ...]:
     """What a question may call a label: as it is, and turned for a negative value."""
     phrase = phrase_of(label)
-    told = signed(phrase.text, negative=True, balance=False)
-    turned = told is not None and told.phrase != phrase.text
-    return (phrase, phrase_of(told.phrase)) if told is not None and turned else (phrase,)
+    signed_label = signed(phrase.text, negative=True, balance=False)
+    turned = signed_label is not None and signed_label.phrase != phrase.text
+    return (
+        (phrase, phrase_of(signed_label.phrase))
+        if signed_label is not None and turned
+        else (phrase,)
+    )
 
 
 @lru_cache(maxsize=200_000)

@@ -58,7 +58,7 @@ class Words:
     company: str
     identified: str
     metric: Phrase
-    place: str
+    location: str
     line: str
     period: str
     unit: str
@@ -69,7 +69,7 @@ class Words:
 def sentence(words: Words, choice: int) -> str:
     """The question in one of its variants; `choice` is any integer of at least 0."""
     company = f"{words.company} ({words.identified})" if words.identified else words.company
-    metric = words.line or f"{words.metric.text}{words.place}"
+    metric = words.line or f"{words.metric.text}{words.location}"
     variants = _variants(words, metric)
     if variants is _AS:
         metric = metric.replace(", as shown in the ", " in its ")
@@ -97,8 +97,8 @@ def sentence(words: Words, choice: int) -> str:
 
 def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
     """ "Common shares" and "authorized", "value" and "treasury stock"; empty for other metrics."""
-    found = (_STOCK.fullmatch(metric), _MEASURE.fullmatch(metric))
-    stock, measure = ((part[1], part[2]) if part else ("", "") for part in found)
+    matches = (_STOCK.fullmatch(metric), _MEASURE.fullmatch(metric))
+    stock, measure = ((part[1], part[2]) if part else ("", "") for part in matches)
     return stock, measure
 
 
@@ -136,8 +136,8 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
         parts.append(f" under {' within '.join(_section(part) for part in reversed(series.path))}")
     elif Sharpening.SECTION in sharpened:
         section = _section(series.path[-1])
-        told = phrase_of(series.label).text.endswith(section)
-        parts.append("" if told else f" under {section}")
+        repeated = phrase_of(series.label).text.endswith(section)
+        parts.append("" if repeated else f" under {section}")
     if Sharpening.STATEMENT in sharpened:
         name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
         parts.append(f", as shown in the {name}")
@@ -152,5 +152,5 @@ def _section(part: str) -> str:
 def _members(path: tuple[str, ...]) -> str:
     """Axis and member in turn, as hierarchical names have them: “Europe” (geography)."""
     pairs = zip(path[::2], path[1::2], strict=False)
-    told = [f"“{member}” ({phrase_of(axis).text})" for axis, member in pairs]
-    return " and ".join(told) or f"“{path[-1]}”"
+    named = [f"“{member}” ({phrase_of(axis).text})" for axis, member in pairs]
+    return " and ".join(named) or f"“{path[-1]}”"

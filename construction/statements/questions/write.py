@@ -61,16 +61,16 @@ def write_question(
     phrase = _metric(slots, database, config)
     if isinstance(phrase, QuestionReason):
         return phrase
-    metric, place = phrase_of(phrase.phrase), _place(slots)
+    metric, location = phrase_of(phrase.phrase), _location(slots)
     line = _line(slots, metric)
     words = Words(
         company=slots.company.name,
         identified=_identified(slots),
         metric=metric,
-        place=place,
-        line=f"{line}{place}" if line else "",
+        location=location,
+        line=f"{line}{location}" if line else "",
         period=period_words(slots.point, dated=Sharpening.DATES in slots.sharpened),
-        unit=amount.asked,
+        unit=amount.unit_phrase,
         filing=_filing(slots),
         sign=phrase.clause,
     )
@@ -130,14 +130,14 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.BARE_LABEL
     if len(phrase.text.split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG
-    told = signed(
+    signed_label = signed(
         phrase.text,
         negative=slots.point.value.startswith("-"),
         balance=not slots.point.months,
         side=_side(series, phrase.text),
         negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
     )
-    return QuestionReason.SIGN_UNCLEAR if told is None else told
+    return QuestionReason.SIGN_UNCLEAR if signed_label is None else signed_label
 
 
 def _identified(slots: Slots) -> str:
@@ -159,7 +159,7 @@ def _side(series: Series, phrase: str) -> FlowSide | None:
     return FlowSide.CASH if cash else FlowSide.ADDED_BACK
 
 
-def _place(slots: Slots) -> str:
+def _location(slots: Slots) -> str:
     return place_words(slots.series, frozenset(slots.sharpened))
 
 

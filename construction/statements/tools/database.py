@@ -40,8 +40,8 @@ class Database:
     owners: Mapping[str, str]
 
     def company(self, company_id: str) -> Record | None:
-        place = self.by_id.get(company_id)
-        return None if place is None else self.companies[place]
+        position = self.by_id.get(company_id)
+        return None if position is None else self.companies[position]
 
     def series_of(self, company_id: str) -> pl.DataFrame:
         """Series of a company in order of statement and row."""
@@ -65,7 +65,7 @@ def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.Dat
     )
     return Database(
         companies=records,
-        by_id={record["company_id"]: place for place, record in enumerate(records)},
+        by_id={record["company_id"]: position for position, record in enumerate(records)},
         exact=_exact(records),
         names=_names(records),
         series=ordered,
@@ -88,18 +88,18 @@ def _slices(frame: pl.DataFrame) -> dict[str, tuple[int, int]]:
 
 def _exact(records: Sequence[Record]) -> dict[str, list[int]]:
     exact: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
+    for position, record in enumerate(records):
         company_id: str = record["company_id"]
         keys = {company_id, company_id.partition(":")[2], record["ticker"] or ""}
         for key in sorted({fold(key) for key in keys} - {""}):
-            exact.setdefault(key, []).append(place)
+            exact.setdefault(key, []).append(position)
     return exact
 
 
 def _names(records: Sequence[Record]) -> list[NameKey]:
     return [
-        NameKey(place, fold(name), core(name))
-        for place, record in enumerate(records)
+        NameKey(position, fold(name), core(name))
+        for position, record in enumerate(records)
         for name in (record["name"], record["name_local"])
         if name
     ]

@@ -31,7 +31,6 @@ from construction.statements.tools.results import (
 _CUTOFF = 60.0
 _BY_ID, _BY_NAME = 100.0, 99.9  # a ticker or id always stands before a name
 _CORE = 0.9  # weight of the name without its legal form; the rest is the name as a whole
-_DROP = 60.0
 _EXACT = 100.0
 
 
@@ -59,11 +58,11 @@ def discover_companies(
         return Refusal(f"No company has its headquarters there. Known countries: {_listed(known)}.")
     scores = company_scores(database, query)
     kept = [
-        place
-        for place in np.flatnonzero(scores >= _CUTOFF).tolist()
-        if wanted is None or database.companies[place]["country"] == wanted
+        position
+        for position in np.flatnonzero(scores >= _CUTOFF).tolist()
+        if wanted is None or database.companies[position]["country"] == wanted
     ]
-    kept.sort(key=lambda place: (-scores[place], place))
+    kept.sort(key=lambda position: (-scores[position], position))
     hits = tuple(_company_hit(database.companies[i], float(scores[i])) for i in kept[:limit])
     note = None if hits else _note(nearest_companies(database, query, limits.suggestions))
     return Companies(hits, len(kept), note)
@@ -76,8 +75,8 @@ def company_scores(database: Database, query: str) -> Scores:
     full = closeness(fold(query), [key.folded for key in database.names])
     blended = (_CORE * bare + (1 - _CORE) * full).round(1)
     np.maximum.at(scores, [key.owner for key in database.names], np.minimum(blended, _BY_NAME))
-    for place in database.exact.get(fold(query), ()):
-        scores[place] = _BY_ID
+    for position in database.exact.get(fold(query), ()):
+        scores[position] = _BY_ID
     return scores
 
 
@@ -85,8 +84,8 @@ def nearest_companies(database: Database, query: str, limit: int) -> tuple[str, 
     """The nearest companies by name or id as `id (name)`, however far they are."""
     ids = [fold(record["company_id"]) for record in database.companies]
     scores = np.maximum(company_scores(database, query), similarity(fold(query), ids))
-    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
-    chosen = (database.companies[place] for place in order[:limit])
+    order = sorted(range(len(scores)), key=lambda position: (-scores[position], position))
+    chosen = (database.companies[position] for position in order[:limit])
     return tuple(f"{record['company_id']} ({record['name']})" for record in chosen)
 
 
@@ -140,7 +139,7 @@ def discover_company_series(
         if not fitting:
             return Refusal(f"This company has no such category. It has: {', '.join(known) or '-'}.")
         series = series.filter(pl.col("category") == fitting[0])
-    return _found(database, company_id, series.to_dicts(), query, limit, limits)
+    return _series_list(database, company_id, series.to_dicts(), query, limit, limits)
 
 
 def unknown_company(database: Database, company_id: str, limits: LookupLimits) -> Refusal | None:
@@ -173,7 +172,7 @@ def series_scores(series: Sequence[Record], query: str) -> Scores:
     return best
 
 
-def _found(
+def _series_list(
     database: Database,
     company_id: str,
     series: Sequence[Record],
@@ -185,14 +184,14 @@ def _found(
     order = list(range(len(series)))
     kept, note = order, None
     if scores is not None:
-        order.sort(key=lambda place: (-scores[place], place))
-        kept = [place for place in order if scores[place] >= _DROP]
-        near = [str(series[place]["name"]) for place in order[: limits.suggestions]]
+        order.sort(key=lambda position: (-scores[position], position))
+        kept = [position for position in order if scores[position] >= _CUTOFF]
+        near = [str(series[position]["name"]) for position in order[: limits.suggestions]]
         note = None if kept else f"Nothing fits. Nearest: {'; '.join(near) or 'none'}."
     spans = _spans(database.points_of(company_id))
     hits = tuple(
-        _series_hit(series[place], spans, None if scores is None else float(scores[place]))
-        for place in kept[:limit]
+        _series_hit(series[position], spans, None if scores is None else float(scores[position]))
+        for position in kept[:limit]
     )
     return SeriesList(company_id, hits, len(kept), note)
 

@@ -77,7 +77,7 @@ def _series(
     limits: LookupLimits,
 ) -> Record | Refusal:
     known = database.series_of(company_id).to_dicts()
-    asked = series_id if series_id is not None else series_name or ""
+    requested = series_id if series_id is not None else series_name or ""
     if series_id is not None:
         for record in known:
             if record["series_id"] == series_id:
@@ -85,27 +85,27 @@ def _series(
         owner = database.owners.get(series_id)
         if owner is not None:
             return Refusal(f"That series belongs to {owner}, not to this company.")
-        return Refusal(f"No such series_id. {_ASK_SERIES}", _near(known, asked, limits))
-    folded = fold(asked)
+        return Refusal(f"No such series_id. {_ASK_SERIES}", _near(known, requested, limits))
+    folded = fold(requested)
     for form in _FORMS:
         fitting = [record for record in known if folded and fold(form(record) or "") == folded]
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
-            told = _told(fitting[: limits.suggestions])
-            return Refusal(f"{len(fitting)} series have that name; give series_id.", told)
-    return Refusal(f"No such series_name. {_ASK_SERIES}", _near(known, asked, limits))
+            suggestions = _named(fitting[: limits.suggestions])
+            return Refusal(f"{len(fitting)} series have that name; give series_id.", suggestions)
+    return Refusal(f"No such series_name. {_ASK_SERIES}", _near(known, requested, limits))
 
 
-def _near(known: Sequence[Record], asked: str, limits: LookupLimits) -> tuple[str, ...]:
-    if len(asked) > limits.query_chars or not fold(asked) or not known:
+def _near(known: Sequence[Record], requested: str, limits: LookupLimits) -> tuple[str, ...]:
+    if len(requested) > limits.query_chars or not fold(requested) or not known:
         return ()
-    scores = series_scores(known, asked)
-    order = sorted(range(len(known)), key=lambda place: (-scores[place], place))
-    return _told([known[place] for place in order[: limits.suggestions]])
+    scores = series_scores(known, requested)
+    order = sorted(range(len(known)), key=lambda position: (-scores[position], position))
+    return _named([known[position] for position in order[: limits.suggestions]])
 
 
-def _told(series: Sequence[Record]) -> tuple[str, ...]:
+def _named(series: Sequence[Record]) -> tuple[str, ...]:
     return tuple(f"{record['series_id']} ({record['name']})" for record in series)
 
 
@@ -128,7 +128,7 @@ def _fundamentals(
         series_id=series["series_id"],
         name=series["name"],
         fiscal_year_end=company["fiscal_year_end"],
-        asked=None if query is None else understood(query, convention),
+        period_asked=None if query is None else understood(query, convention),
         values=tuple(_value(point, series["unit"]) for point in fitting.head(limit).to_dicts()),
         matched=fitting.height,
         note=note,
@@ -137,13 +137,15 @@ def _fundamentals(
 
 def _periods(points: pl.DataFrame) -> str:
     """The newest periods there are, in both conventions; days where a period has no name."""
-    told: dict[str, None] = {}
+    names: dict[str, None] = {}
     for point in points.iter_rows(named=True):
         fiscal, calendar = fiscal_text(point), point["calendar_period"]
         unnamed = f"to {_iso(point['period_end'])}"
-        told[f"{fiscal or unnamed} (calendar {calendar})" if calendar else fiscal or unnamed] = None
-    more = ", …" if len(told) > _TOLD_PERIODS else ""
-    return ", ".join(list(told)[:_TOLD_PERIODS]) + more if told else "none"
+        names[f"{fiscal or unnamed} (calendar {calendar})" if calendar else fiscal or unnamed] = (
+            None
+        )
+    more = ", …" if len(names) > _TOLD_PERIODS else ""
+    return ", ".join(list(names)[:_TOLD_PERIODS]) + more if names else "none"
 
 
 def _value(point: Record, unit: str) -> Value:

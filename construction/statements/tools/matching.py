@@ -70,8 +70,8 @@ def similarity(query: str, texts: Sequence[str]) -> Scores:
         longer = np.array([len(text) >= len(query) for text in texts])
         part = np.where(longer, _score(query, texts, fuzz.partial_ratio), 0.0)
         loose = np.maximum(loose, _PART * part)
-    found = loose + np.where(loose > 0, _CLOSENESS * equal, 0.0)
-    best: Scores = np.maximum(whole, found).round(1)
+    loose_score = loose + np.where(loose > 0, _CLOSENESS * equal, 0.0)
+    best: Scores = np.maximum(whole, loose_score).round(1)
     return best
 
 

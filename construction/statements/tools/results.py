@@ -120,7 +120,7 @@ class Fundamentals:
     series_id: str
     name: str
     fiscal_year_end: Annotated[str | None, Field(description="MM-DD")]
-    asked: Annotated[str | None, Field(description="how the period was understood")]
+    period_asked: Annotated[str | None, Field(description="how the period was understood")]
     values: tuple[Value, ...]
     matched: Annotated[int, Field(description="how many fit; more than shown if limited")]
     note: str | None = None
@@ -137,15 +137,15 @@ def fiscal_text(period: Mapping[str, Any] | None) -> str | None:
 
 def understood(query: PeriodQuery, default: Basis) -> str:
     """How a period was read: its basis, year and part, and the day or month of its end."""
-    told = []
+    parts = []
     part = None if query.part == _WHOLE_YEAR else query.part
     if query.year is not None:
         words = (str(query.basis or default), "year", str(query.year), part)
-        told.append(" ".join(word for word in words if word))
+        parts.append(" ".join(word for word in words if word))
     elif part is not None:
-        told.append(f"{part} of every {query.basis or default} year")
+        parts.append(f"{part} of every {query.basis or default} year")
     if query.end is not None:
-        told.append(f"ending {query.end.isoformat()}")
+        parts.append(f"ending {query.end.isoformat()}")
     if query.end_month is not None:
-        told.append(f"ending in {query.end_month}")
-    return ", ".join(told)
+        parts.append(f"ending in {query.end_month}")
+    return ", ".join(parts)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from construction.judging.hard_rule_checks import (
-    Found,
+    OutputFile,
     RuleReason,
     RuleResult,
     judge_rule,
@@ -387,7 +387,7 @@ def test_modules_in_the_output_folder_are_not_imported(
 @pytest.mark.parametrize("kind", ["opens", "no_traceback", "no_placeholder"])
 def test_what_could_not_be_read_never_passes(kind: str, trouble: str) -> None:
     rule = Rule(rule_id=kind, kind=kind, params={"extensions": ["md"]}, text="")
-    result = judge_rule(rule, [Found("a.md", "md", Seen(trouble))], overflow=False)
+    result = judge_rule(rule, [OutputFile("a.md", "md", Seen(trouble))], overflow=False)
     assert not result.passed
     assert result.reason is not None
 

@@ -14,7 +14,12 @@ from pathlib import Path
 import polars as pl
 
 from construction.statements.model import COMPANIES
-from construction.statements.readers.edinet.contracts import STAGE, EdinetConfig, Reason, lost
+from construction.statements.readers.edinet.contracts import (
+    STAGE,
+    EdinetConfig,
+    Reason,
+    unusable_row,
+)
 from construction.statements.readers.edinet.filings import Company, Filing
 from construction.statements.readers.edinet.periods import Kind, report_of
 from construction.statements.readers.edinet.source import short_names
@@ -67,13 +72,15 @@ def read_code_lists(
     listed: dict[str, Listed] = {}
     rows: list[LedgerRow] = []
     for path, name in zip(paths, short_names(paths), strict=True):
-        found = _read(path, config)
-        if isinstance(found, str):
-            reason, place = Reason.FILE_NO_CODE_LIST, (name, 0)
-            row = lost("file", name, Outcome.ERRORED, reason, place, found, "a code list")
+        filers = _read(path, config)
+        if isinstance(filers, str):
+            reason, location = Reason.FILE_NO_CODE_LIST, (name, 0)
+            row = unusable_row(
+                "file", name, Outcome.ERRORED, reason, location, filers, "a code list"
+            )
         else:
-            listed.update(found)
-            row = LedgerRow(STAGE, "file", name, Outcome.KEPT, evidence={"filers": len(found)})
+            listed.update(filers)
+            row = LedgerRow(STAGE, "file", name, Outcome.KEPT, evidence={"filers": len(filers)})
         rows.append(row)
     return listed, rows
 
@@ -114,16 +121,16 @@ def _filers(rows: list[list[str]]) -> dict[str, Listed] | str:
             widest = max(columns.values())
             bodies = (body for body in rows[number + 1 :] if len(body) > widest)
             cells = ({name: body[at] for name, at in columns.items()} for body in bodies)
-            return {_plain(told[_CODE]): _listed(told) for told in cells}
+            return {_plain(told[_CODE]): _listing(told) for told in cells}
     return "no header of a code list"
 
 
-def _listed(told: dict[str, str]) -> Listed:
-    kind, industry = _plain(told[_KIND]), _plain(told[_INDUSTRY])
+def _listing(cells: dict[str, str]) -> Listed:
+    kind, industry = _plain(cells[_KIND]), _plain(cells[_INDUSTRY])
     # Filers without statements of their own have their kind as industry.
     sector = industry if industry and industry != kind and "提出義務者" not in industry else None
-    country = _country(told[_ADDRESS]) if kind.startswith(_FOREIGN) else _HOME
-    return Listed(_plain(told[_NAME_EN]) or None, sector, year_end(told[_YEAR_END]), country)
+    country = _country(cells[_ADDRESS]) if kind.startswith(_FOREIGN) else _HOME
+    return Listed(_plain(cells[_NAME_EN]) or None, sector, year_end(cells[_YEAR_END]), country)
 
 
 def _country(address: str) -> str | None:
@@ -133,12 +140,12 @@ def _country(address: str) -> str | None:
 
 def year_end(text: str) -> str | None:
     """`3月31日`, `3月末日` -> 03-31; the end of February is 02-28, whatever the year."""
-    found = _DAY.fullmatch(_plain(text))
-    if found is None or not 1 <= int(found[1]) <= 12:
+    match = _DAY.fullmatch(_plain(text))
+    if match is None or not 1 <= int(match[1]) <= 12:
         return None
-    month = int(found[1])
+    month = int(match[1])
     last = monthrange(2023, month)[1]  # no leap year
-    day = last if found[2] == "末" else int(found[2])
+    day = last if match[2] == "末" else int(match[2])
     return f"{month:02d}-{day:02d}" if 1 <= day <= last else None
 
 
@@ -164,20 +171,20 @@ def company_frame(
     ends = _year_ends(filings)
     rows = []
     for code, company in first.items():
-        told = listed.get(code, _UNLISTED)
+        listing = listed.get(code, _UNLISTED)
         rows.append(
             {
                 "company_id": f"{config.source}:{code}",
                 "source": config.source,
                 "disclosure": config.disclosure.value,
                 "ticker": company.ticker,
-                "name": told.name or company.name,
+                "name": listing.name or company.name,
                 "name_local": company.name,
-                "country": told.country,
+                "country": listing.country,
                 "exchange": None,
                 "us": code in config.us_traded,
-                "industry": told.industry,
-                "fiscal_year_end": told.year_end or ends.get(code),
+                "industry": listing.industry,
+                "fiscal_year_end": listing.year_end or ends.get(code),
                 "language": _LANGUAGE,
             }
         )

@@ -57,16 +57,16 @@ class Reason(StrEnum):
     POINT_FILED_AGAIN = "point.filed_again"
 
 
-def lost(
+def unusable_row(
     unit: str,
     item_id: str,
     outcome: Outcome,
     reason: Reason,
-    place: tuple[str, int],
-    found: str,
+    location: tuple[str, int],
+    actual: str,
     expected: str,
 ) -> LedgerRow:
-    """The row of a file, line or filing that was not taken; `place`: file and line."""
+    """The row of a file, line or filing that was not taken; `location`: file and line."""
     return LedgerRow(
         STAGE,
         unit,
@@ -74,9 +74,9 @@ def lost(
         outcome,
         reason=str(reason),
         evidence={
-            "source_path": place[0],
-            "line": place[1],
-            "found": found,
+            "source_path": location[0],
+            "line": location[1],
+            "found": actual,
             "expected": expected,
         },
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from construction.statements.readers.edinet.contracts import Reason, lost
+from construction.statements.readers.edinet.contracts import Reason, unusable_row
 from construction.statements.readers.edinet.source import Line, line_row
 from data.contracts import LedgerRow, Outcome
 
@@ -57,9 +57,9 @@ def read_line(line: Line) -> tuple[Company, list[Filing | LedgerRow]] | LedgerRo
     if wrong is not None:
         return line_row(line.file, line.number, Reason.LINE_NOT_COMPANY, *wrong)
     security = record.get("secCode")
-    found = _SECURITY.fullmatch(security) if isinstance(security, str) else None
+    match = _SECURITY.fullmatch(security) if isinstance(security, str) else None
     plain = " ".join(str(name).split())
-    company = Company(str(code), found[1] if found else None, plain, (line.file, line.number))
+    company = Company(str(code), match[1] if match else None, plain, (line.file, line.number))
     assert isinstance(periods, list)
     filings = [_filing(line, company, n, period) for n, period in enumerate(periods)]
     return company, filings
@@ -77,29 +77,31 @@ def _wrong(code: object, name: object, periods: object) -> tuple[str, str] | Non
 
 
 def _filing(line: Line, company: Company, position: int, period: object) -> Filing | LedgerRow:
-    place = f"{line.item_id}:{position}"
+    item_id = f"{line.item_id}:{position}"
     if not isinstance(period, dict):
-        return filing_row(place, line, Reason.FILING_NOT_OBJECT, _kind(period), "an object")
-    document, told = period.get("docID"), period.get("docDescription")
+        return filing_row(item_id, line, Reason.FILING_NOT_OBJECT, _kind(period), "an object")
+    document, description = period.get("docID"), period.get("docDescription")
     if not isinstance(document, str) or not _DOCUMENT.fullmatch(document):
-        found = f"docID: {_kind(document)}"
-        return filing_row(place, line, Reason.FILING_FIELD, found, "letters and digits")
-    if not isinstance(told, str) or len(told) > _LONGEST_TEXT:
-        found = f"docDescription: {_kind(told)}"
-        return filing_row(place, line, Reason.FILING_FIELD, found, "a short text")
+        actual = f"docID: {_kind(document)}"
+        return filing_row(item_id, line, Reason.FILING_FIELD, actual, "letters and digits")
+    if not isinstance(description, str) or len(description) > _LONGEST_TEXT:
+        actual = f"docDescription: {_kind(description)}"
+        return filing_row(item_id, line, Reason.FILING_FIELD, actual, "a short text")
     days = [_day(period.get(key)) for key in _DATES]
     for key, day in zip(_DATES, days, strict=True):
         if day is None:
-            found = f"{key}: {_kind(period.get(key))}"
-            return filing_row(place, line, Reason.FILING_FIELD, found, "YYYY-MM-DD")
+            actual = f"{key}: {_kind(period.get(key))}"
+            return filing_row(item_id, line, Reason.FILING_FIELD, actual, "YYYY-MM-DD")
     tables = [period.get(key) for key in TABLES]
     for key, table in zip(TABLES, tables, strict=True):
         if not isinstance(table, dict):
-            found = f"{key}: {_kind(table)}"
-            return filing_row(place, line, Reason.FILING_FIELD, found, "an object")
+            actual = f"{key}: {_kind(table)}"
+            return filing_row(item_id, line, Reason.FILING_FIELD, actual, "an object")
     start, end, filed = (day for day in days if day is not None)
     kept = tuple(table for table in tables if isinstance(table, dict))
-    return Filing(company.code, document, told, start, end, filed, kept, line.file, line.number)
+    return Filing(
+        company.code, document, description, start, end, filed, kept, line.file, line.number
+    )
 
 
 def _day(value: object) -> date | None:
@@ -122,11 +124,11 @@ def _kind(value: object) -> str:
 
 
 def filing_row(
-    item_id: str, line: Line | Filing, reason: Reason, found: str, expected: str
+    item_id: str, line: Line | Filing, reason: Reason, actual: str, expected: str
 ) -> LedgerRow:
     """The row of a filing that was not taken."""
-    place = (line.file, line.number if isinstance(line, Line) else line.line)
-    return lost("filing", item_id, Outcome.REJECTED, reason, place, found, expected)
+    location = (line.file, line.number if isinstance(line, Line) else line.line)
+    return unusable_row("filing", item_id, Outcome.REJECTED, reason, location, actual, expected)
 
 
 def unrepeated(filings: list[Filing]) -> tuple[list[Filing], list[LedgerRow]]:
@@ -143,9 +145,9 @@ def unrepeated(filings: list[Filing]) -> tuple[list[Filing], list[LedgerRow]]:
             continue
         first, second = sorted((kept[-1], filing), key=_content)
         kept[-1] = first
-        place = f"{second.file}:{second.line}:{second.document}"
-        found, expected = "a document told before", "each document once"
-        rows.append(filing_row(place, second, Reason.FILING_REPEATED, found, expected))
+        item_id = f"{second.file}:{second.line}:{second.document}"
+        actual, expected = "a document told before", "each document once"
+        rows.append(filing_row(item_id, second, Reason.FILING_REPEATED, actual, expected))
     return sorted(kept, key=lambda filing: (filing.company, filing.document)), rows
 
 

@@ -41,7 +41,7 @@ _SAME_START = 10  # days
 _FOURTH = 4
 REGULAR = (3, 6, 9, 12)
 _IFRS = ("IFRS", "ＩＦＲＳ")
-_TOLD, _SAID = "税引前利益(IFRS)", "税引前利益"
+_SUMMARY_PROFIT, _INCOME_PROFIT = "税引前利益(IFRS)", "税引前利益"
 _QUARTER_MONTHS = 3  # months
 _KEY = ["filing", "report", "concept"]
 
@@ -155,15 +155,18 @@ def income_of_quarter(filing: Filing, span: Span) -> bool:
     income, summary = tables["pl"], tables["summary"]
     if not any(mark in label for label in (*income, *summary) for mark in _IFRS):
         return False
-    told, said = _number(summary, _TOLD), _number(income, _SAID)
-    if told is None or said is None:
+    summary_profit, income_profit = (
+        _number(summary, _SUMMARY_PROFIT),
+        _number(income, _INCOME_PROFIT),
+    )
+    if summary_profit is None or income_profit is None:
         return span.kind is Kind.QUARTER
-    return told != said
+    return summary_profit != income_profit
 
 
 def _number(table: Mapping[str, Any], concept: str) -> str | None:
-    told = next((table[label] for label in table if fold(label) == concept), None)
-    return clean_number(str(told))[0]
+    value = next((table[label] for label in table if fold(label) == concept), None)
+    return clean_number(str(value))[0]
 
 
 def span_frame(filings: Sequence[Filing], spans: Sequence[Span]) -> pl.DataFrame:
@@ -232,9 +235,9 @@ def _summary_reason() -> pl.Expr:
 def _beside_their_twins(values: pl.DataFrame) -> pl.DataFrame:
     """The values with `twin_value` (of the statement item that a summary item repeats) and
     `income_value` (of the income statement item that a cash flow item takes over)."""
-    told = values.filter(pl.col("reason").is_null()).select(*_KEY, "value")
-    twins = told.rename({"report": "twin_report", "concept": "twin", "value": "twin_value"})
-    income = told.filter(pl.col("report") == INCOME).select(
+    usable = values.filter(pl.col("reason").is_null()).select(*_KEY, "value")
+    twins = usable.rename({"report": "twin_report", "concept": "twin", "value": "twin_value"})
+    income = usable.filter(pl.col("report") == INCOME).select(
         "filing",
         pl.lit(CASH_FLOW, pl.Int64).alias("report"),
         pl.col("concept").alias("taken_over"),

@@ -35,7 +35,7 @@ _KINDS = "an annual, half-year or quarterly report"
 _ENDED = "a period that ends before the filing"
 
 
-def close_books(
+def close_ledger(
     rows: Sequence[LedgerRow],
     units: tuple[int, int, int],
     built: Built,
@@ -48,14 +48,14 @@ def close_books(
     files, lines, filings = units
     tallies = [_counted("file", files, rows), _counted("line", lines, rows)]
     tallies.append(_counted("filing", filings, rows))
-    told, closed = _aggregated("value", built.n_values, built.reasons)
+    value_rows, value_tally = _aggregated("value", built.n_values, built.reasons)
     kept = built.n_values - built.reasons.total()
     restated = built.history.height
     again = kept - built.points.height - restated
     replaced = {str(Reason.POINT_RESTATED): restated, str(Reason.POINT_FILED_AGAIN): again}
-    more, closed_points = _aggregated("point", kept, replaced)
-    every = sorted([*rows, *told, *more], key=lambda row: (row.unit, row.item_id))
-    return every, [*tallies, closed, closed_points]
+    point_rows, point_tally = _aggregated("point", kept, replaced)
+    every = sorted([*rows, *value_rows, *point_rows], key=lambda row: (row.unit, row.item_id))
+    return every, [*tallies, value_tally, point_tally]
 
 
 def _counted(unit: str, n_in: int, rows: Sequence[LedgerRow]) -> StageTally:
@@ -94,7 +94,7 @@ def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:
     filings, repeated = unrepeated(filings)
     usable, rejected = _with_spans(filings)
     built = build(usable, config.source)
-    ledger, tallies = close_books(
+    ledger, tallies = close_ledger(
         [*ledger, *rows, *repeated, *rejected],
         (len(files) + len(lists), n_lines, n_filings),
         built,
@@ -125,8 +125,8 @@ def _read_files(
                 rows.append(read)
                 continue
             companies.append(read[0])
-            filings += [found for found in read[1] if isinstance(found, Filing)]
-            rows += [found for found in read[1] if isinstance(found, LedgerRow)]
+            filings += [item for item in read[1] if isinstance(item, Filing)]
+            rows += [item for item in read[1] if isinstance(item, LedgerRow)]
     return companies, filings, rows
 
 
@@ -139,8 +139,8 @@ def _with_spans(filings: Sequence[Filing]) -> tuple[list[Dated], list[LedgerRow]
         report = report_of(filing.description)
         item_id = f"{filing.company}/{filing.document}"
         if report is None:
-            found = f"text of {len(filing.description)}"
-            rows.append(filing_row(item_id, filing, Reason.FILING_UNKNOWN_KIND, found, _KINDS))
+            actual = f"text of {len(filing.description)}"
+            rows.append(filing_row(item_id, filing, Reason.FILING_UNKNOWN_KIND, actual, _KINDS))
             continue
         if not any(filing.tables):
             rows.append(filing_row(item_id, filing, Reason.FILING_EMPTY, "none", "a statement"))
@@ -149,6 +149,6 @@ def _with_spans(filings: Sequence[Filing]) -> tuple[list[Dated], list[LedgerRow]
         if span.start <= span.end <= filing.filed:
             usable.append((filing, span))
             continue
-        found = f"{span.start} to {span.end}, filed {filing.filed}"
-        rows.append(filing_row(item_id, filing, Reason.FILING_PERIOD, found, _ENDED))
+        actual = f"{span.start} to {span.end}, filed {filing.filed}"
+        rows.append(filing_row(item_id, filing, Reason.FILING_PERIOD, actual, _ENDED))
     return usable, rows

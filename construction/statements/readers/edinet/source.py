@@ -14,7 +14,12 @@ from typing import IO, Any, cast
 
 import orjson
 
-from construction.statements.readers.edinet.contracts import STAGE, EdinetConfig, Reason, lost
+from construction.statements.readers.edinet.contracts import (
+    STAGE,
+    EdinetConfig,
+    Reason,
+    unusable_row,
+)
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
 
@@ -50,7 +55,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     lists: set[Path] = set()
     for path in (given.resolve() for given in paths):
         if path.is_dir():
-            summaries.update(found for found in path.glob(SUMMARIES) if found.is_file())
+            summaries.update(inner for inner in path.glob(SUMMARIES) if inner.is_file())
         elif not path.is_file():
             raise InputError(str(path), "nothing", "a file or folder", "Check the path.")
         elif path.suffix == ".csv":
@@ -58,8 +63,8 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
         else:
             summaries.add(path)
     if not summaries:
-        told = ", ".join(str(path) for path in paths) or "no path"
-        raise InputError(told, "no summaries", SUMMARIES, "Name a file or its folder.")
+        given = ", ".join(str(path) for path in paths) or "no path"
+        raise InputError(given, "no summaries", SUMMARIES, "Name a file or its folder.")
     folders = {path.parent for path in summaries} | {p.resolve() for p in paths if p.is_dir()}
     lists.update(path for folder in folders if (path := folder / CODE_LIST).is_file())
     return (sorted(summaries, key=_by_name), sorted(lists, key=_by_name))
@@ -83,12 +88,12 @@ def company_lines(path: Path, name: str, config: EdinetConfig) -> Iterator[Line 
     Last comes the row of the file itself: kept, or errored where it could not be read to its end;
     the lines before the break stay.
     """
-    number, left = 0, config.max_inflated_bytes
+    number, remaining_bytes = 0, config.max_inflated_bytes
     try:
         with _opened(path) as handle:
             for number, raw, size in _raw_lines(handle, config.max_line_bytes):
-                left -= size
-                if left < 0:
+                remaining_bytes -= size
+                if remaining_bytes < 0:
                     limit = f"at most {config.max_inflated_bytes:,} bytes"
                     yield _file_row(name, number, Reason.FILE_TOO_LARGE, "more bytes", limit)
                     return
@@ -96,8 +101,8 @@ def company_lines(path: Path, name: str, config: EdinetConfig) -> Iterator[Line 
                 if item is not None:
                     yield item
     except _BROKEN as error:
-        found = f"{type(error).__name__} after line {number}"
-        yield _file_row(name, number, Reason.FILE_BROKEN, found, "a whole gzip or text file")
+        actual = f"{type(error).__name__} after line {number}"
+        yield _file_row(name, number, Reason.FILE_BROKEN, actual, "a whole gzip or text file")
         return
     yield LedgerRow(STAGE, "file", name, Outcome.KEPT, evidence={"lines": number})
 
@@ -121,19 +126,19 @@ def _opened(path: Path) -> IO[bytes]:
 def _parsed(name: str, number: int, raw: bytes, config: EdinetConfig) -> Line | LedgerRow | None:
     """The object of a line, the row of one that holds none, None for a blank line."""
     if len(raw) > config.max_line_bytes:
-        found = f"more than {config.max_line_bytes:,} bytes"
-        return line_row(name, number, Reason.LINE_TOO_LONG, found, "a shorter line")
+        actual = f"more than {config.max_line_bytes:,} bytes"
+        return line_row(name, number, Reason.LINE_TOO_LONG, actual, "a shorter line")
     raw = raw.strip().removeprefix(BOM_UTF8 if number == 1 else b"")
     if not raw:
         return None
     try:
         record = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        found = f"text, {len(raw)} bytes, not JSON"
-        return line_row(name, number, Reason.LINE_NOT_JSON, found, "a JSON object")
+        actual = f"text, {len(raw)} bytes, not JSON"
+        return line_row(name, number, Reason.LINE_NOT_JSON, actual, "a JSON object")
     if not isinstance(record, dict):
-        found = f"{type(record).__name__}, {len(raw)} bytes"
-        return line_row(name, number, Reason.LINE_NOT_COMPANY, found, "a JSON object")
+        actual = f"{type(record).__name__}, {len(raw)} bytes"
+        return line_row(name, number, Reason.LINE_NOT_COMPANY, actual, "a JSON object")
     if raw.count(b'":') != _keys(record):
         record = _with_repeats(raw, record)
     return Line(name, number, record)
@@ -161,22 +166,22 @@ def _with_repeats(raw: bytes, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in pairs:
-        if key not in told:
-            told[key] = value
-        elif isinstance(told[key], Repeated):
-            told[key] = Repeated((*told[key], value))
+        if key not in values:
+            values[key] = value
+        elif isinstance(values[key], Repeated):
+            values[key] = Repeated((*values[key], value))
         else:
-            told[key] = Repeated((told[key], value))
-    return told
+            values[key] = Repeated((values[key], value))
+    return values
 
 
-def _file_row(name: str, line: int, reason: Reason, found: str, expected: str) -> LedgerRow:
-    return lost("file", name, Outcome.ERRORED, reason, (name, line), found, expected)
+def _file_row(name: str, line: int, reason: Reason, actual: str, expected: str) -> LedgerRow:
+    return unusable_row("file", name, Outcome.ERRORED, reason, (name, line), actual, expected)
 
 
-def line_row(name: str, line: int, reason: Reason, found: str, expected: str) -> LedgerRow:
+def line_row(name: str, line: int, reason: Reason, actual: str, expected: str) -> LedgerRow:
     """The row of a line that could not be used."""
     item_id = f"{name}:{line}"
-    return lost("line", item_id, Outcome.ERRORED, reason, (name, line), found, expected)
+    return unusable_row("line", item_id, Outcome.ERRORED, reason, (name, line), actual, expected)

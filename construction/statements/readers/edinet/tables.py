@@ -45,7 +45,7 @@ def identified(values: pl.DataFrame, source: str) -> pl.DataFrame:
 def point_frame(values: pl.DataFrame) -> pl.DataFrame:
     """The usable values (no `reason`) as POINTS; what later stages fill is null."""
     kept = values.filter(pl.col("reason").is_null())
-    told = kept.with_columns(
+    filled = kept.with_columns(
         point_id=pl.format("{}/{}/{}m/{}", "series_id", "period_end", "months", "document"),
         auto_generated=pl.col("report") == SUMMARY,
         computed=pl.lit(False),
@@ -54,9 +54,9 @@ def point_frame(values: pl.DataFrame) -> pl.DataFrame:
     empty = [
         pl.lit(None, dtype).alias(name)
         for name, (dtype, _) in POINTS.columns.items()
-        if name not in told.columns
+        if name not in filled.columns
     ]
-    return told.with_columns(empty).select(list(POINTS.columns))
+    return filled.with_columns(empty).select(list(POINTS.columns))
 
 
 def series_frame(values: pl.DataFrame) -> pl.DataFrame:
@@ -98,12 +98,12 @@ def _named(series: pl.DataFrame) -> pl.DataFrame:
     table holds as a whole keeps it; the others, or all of them, stay as filed.
     """
     pairs = series.select("statement", "label").unique()
-    told = [translate(label, Statement(name)) for name, label in pairs.iter_rows()]
+    translations = [translate(label, Statement(name)) for name, label in pairs.iter_rows()]
     named = series.join(
         pairs.with_columns(
-            english=pl.Series([t.text for t in told], dtype=pl.String),
-            rank=pl.Series([_rank(t) for t in told], dtype=pl.Int64),
-            label_method=pl.Series([str(t.method) for t in told], dtype=pl.String),
+            english=pl.Series([t.text for t in translations], dtype=pl.String),
+            rank=pl.Series([_rank(t) for t in translations], dtype=pl.Int64),
+            label_method=pl.Series([str(t.method) for t in translations], dtype=pl.String),
         ),
         on=["statement", "label"],
         maintain_order="left",
@@ -128,8 +128,8 @@ def row_frame(values: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     """The rows of the statements in filing order: every row whose series exists, values missing
     here included. A row that no filing gives a value is left out, as it would look a heading."""
     named = values.join(series.select("series_id"), on="series_id", how="semi")
-    told = named.with_columns(parenthetical=pl.lit(False), negated=pl.lit(False))
-    return told.select(list(ROWS.columns))
+    flagged = named.with_columns(parenthetical=pl.lit(False), negated=pl.lit(False))
+    return flagged.select(list(ROWS.columns))
 
 
 @dataclass(frozen=True, slots=True)

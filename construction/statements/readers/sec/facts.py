@@ -95,11 +95,15 @@ def _fits(unit: str, datatype: str | None) -> bool:
 def with_units(facts: pl.DataFrame) -> pl.DataFrame:
     """Add `unit` (categorical), and `unit_reason` where there is none, from `uom`, `datatype`."""
     pairs = facts.select("uom", "datatype").unique()
-    told = [unit_of(uom, datatype) for uom, datatype in pairs.iter_rows()]
+    results = [unit_of(uom, datatype) for uom, datatype in pairs.iter_rows()]
     named = pairs.with_columns(
-        pl.Series("unit", [None if isinstance(t, SecReason) else t for t in told], pl.Categorical),
         pl.Series(
-            "unit_reason", [str(t) if isinstance(t, SecReason) else None for t in told], pl.String
+            "unit", [None if isinstance(t, SecReason) else t for t in results], pl.Categorical
+        ),
+        pl.Series(
+            "unit_reason",
+            [str(t) if isinstance(t, SecReason) else None for t in results],
+            pl.String,
         ),
     )
     return facts.join(named, on=["uom", "datatype"], how="left", nulls_equal=True)
@@ -118,8 +122,8 @@ def judged_facts(num: pl.DataFrame, filings: pl.DataFrame, tags: pl.DataFrame) -
     )
     if joined["datatype"].has_nulls():  # no definition: the name has to tell
         per_share = pl.col("tag").cast(pl.String).str.contains("PerShare", literal=True)
-        told = pl.when(per_share).then(pl.lit("perShare"))
-        joined = joined.with_columns(pl.col("datatype").fill_null(told))
+        named_type = pl.when(per_share).then(pl.lit("perShare"))
+        joined = joined.with_columns(pl.col("datatype").fill_null(named_type))
     whole = _with_dimensions(_with_periods(with_units(joined)))
     return whole.with_columns(_reason().alias("reason")).with_columns(
         pl.when(pl.col("reason").is_null()).then(_plain_decimal(pl.col("value"))).alias("value")

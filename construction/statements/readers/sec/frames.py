@@ -56,14 +56,14 @@ class TableFrame:
 def read_table(source: SourceTable, config: SecConfig) -> TableFrame:
     """Read one table. Raises SourceError if it is broken, too large or lacks a column."""
     read = _read_parquet if source.is_parquet else _read_text
-    told = read(source, config)
+    table = read(source, config)
     required, optional = REQUIRED[source.table], OPTIONAL[source.table]
-    lacking = [name for name in optional if name not in told.frame.columns]
-    frame = told.frame.with_columns(
+    lacking = [name for name in optional if name not in table.frame.columns]
+    frame = table.frame.with_columns(
         *(pl.lit(None, _dtype(name)).alias(name) for name in lacking),
         pl.lit(source.label).alias("source"),
     ).select(*required, *optional, "source")
-    return TableFrame(frame, told.lines, told.columns, told.broken, told.replaced)
+    return TableFrame(frame, table.lines, table.columns, table.broken, table.replaced)
 
 
 def empty_table(table: SecTable) -> pl.DataFrame:
@@ -79,8 +79,8 @@ def _dtype(name: str) -> type[pl.String] | type[pl.Categorical]:
 def _wanted(names: Sequence[str], table: SecTable) -> list[str]:
     missing = [name for name in REQUIRED[table] if name not in names]
     if missing:
-        found = f"{len(names)} columns without {', '.join(missing)}"
-        raise SourceError(SecReason.NO_COLUMNS, found, ", ".join(REQUIRED[table]))
+        actual = f"{len(names)} columns without {', '.join(missing)}"
+        raise SourceError(SecReason.NO_COLUMNS, actual, ", ".join(REQUIRED[table]))
     return [name for name in (*REQUIRED[table], *OPTIONAL[table]) if name in names]
 
 
@@ -127,12 +127,12 @@ def _without_broken_lines(raw: bytes, columns: int) -> tuple[bytes, int, list[tu
     tabs = np.flatnonzero(content == _TAB)
     if _all_alike(tabs, ends, columns):
         return raw, len(ends) - 1, []
-    found = np.diff(np.searchsorted(tabs, ends), prepend=0) + 1
-    wrong = np.flatnonzero(found != columns)
-    broken = [(int(line) + 1, int(found[line])) for line in wrong]
+    column_counts = np.diff(np.searchsorted(tabs, ends), prepend=0) + 1
+    wrong = np.flatnonzero(column_counts != columns)
+    broken = [(int(line) + 1, int(column_counts[line])) for line in wrong]
     if broken:
         sizes = np.diff(ends, prepend=-1)
-        raw = content[np.repeat(found == columns, sizes)].tobytes()
+        raw = content[np.repeat(column_counts == columns, sizes)].tobytes()
     return raw, len(ends) - 1, broken
 
 

@@ -23,12 +23,12 @@ _BROKEN = frozenset(
         SecReason.BAD_PERIOD,
     }
 )
-Books = tuple[list[LedgerRow], StageTally]
+LedgerTable = tuple[list[LedgerRow], StageTally]
 
 
-def file_books(
+def file_ledger(
     read: Sequence[tuple[SourceTable, TableFrame]], others: Sequence[LedgerRow]
-) -> Books:
+) -> LedgerTable:
     """One row per file; `replaced` counts the byte sequences that are no UTF-8."""
     kept = [
         LedgerRow(
@@ -36,41 +36,41 @@ def file_books(
             "file",
             source.label,
             Outcome.KEPT,
-            evidence={"lines": told.lines, "replaced": told.replaced},
+            evidence={"lines": table.lines, "replaced": table.replaced},
         )
-        for source, told in read
+        for source, table in read
     ]
     rows = sorted([*kept, *others], key=lambda row: row.item_id)
     return rows, tally(STAGE, StageKind.FILTER, "file", [row.item_id for row in rows], rows)
 
 
-def line_books(read: Sequence[tuple[SourceTable, TableFrame]], config: SecConfig) -> Books:
+def line_ledger(read: Sequence[tuple[SourceTable, TableFrame]], config: SecConfig) -> LedgerTable:
     """A row per broken line, up to a limit per file, and one row for the others of a file."""
     rows = []
-    for source, told in read:
-        listed = told.broken[: config.max_listed_lines]
-        for line, found in listed:
+    for source, table in read:
+        listed = table.broken[: config.max_listed_lines]
+        for line, n_columns in listed:
             at: dict[str, Scalar] = {
                 "line": line,
-                "found": f"{found} columns",
-                "expected": told.columns,
+                "found": f"{n_columns} columns",
+                "expected": table.columns,
             }
             rows.append(_line_row(f"{source.label}:{line}", source.label, at))
-        if more := len(told.broken) - len(listed):
-            others: dict[str, Scalar] = {"found": "other columns", "expected": told.columns}
+        if more := len(table.broken) - len(listed):
+            others: dict[str, Scalar] = {"found": "other columns", "expected": table.columns}
             rows.append(replace(_line_row(source.label, source.label, others), n=more))
-    lines = sum(told.lines for _, told in read)
-    broken = sum(len(told.broken) for _, told in read)
+    lines = sum(table.lines for _, table in read)
+    broken = sum(len(table.broken) for _, table in read)
     counts = {Outcome.KEPT: lines - broken, Outcome.ERRORED: broken}
     return rows, close(STAGE, StageKind.FILTER, "line", lines, counts)
 
 
-def filing_books(judged: pl.DataFrame) -> Books:
+def filing_ledger(judged: pl.DataFrame) -> LedgerTable:
     """One row per row of `sub`; one without an accession number is named by file and position."""
     rows = []
     names = ("adsh", "form", "source", "reason")
-    told = judged.select(names).sort("source", "adsh", *names, nulls_last=True)
-    for number, (adsh, form, source, reason) in enumerate(told.iter_rows()):
+    ordered = judged.select(names).sort("source", "adsh", *names, nulls_last=True)
+    for number, (adsh, form, source, reason) in enumerate(ordered.iter_rows()):
         outcome, why = _outcome(reason)
         evidence: dict[str, Scalar] = {"source_path": source}
         if why is SecReason.BAD_FILING:
@@ -86,13 +86,13 @@ def filing_books(judged: pl.DataFrame) -> Books:
     return rows, tally(STAGE, StageKind.FILTER, "filing", [row.item_id for row in rows], rows)
 
 
-def counted_books(unit: str, n_in: int, kept: pl.DataFrame, left: pl.DataFrame) -> Books:
+def counted_ledger(unit: str, n_in: int, kept: pl.DataFrame, rejected: pl.DataFrame) -> LedgerTable:
     """One row per filing and outcome, with the number of its units as `n`.
 
-    `kept` has the column document; `left` has adsh (null if unknown) and reason.
+    `kept` has the column document; `rejected` has adsh (null if unknown) and reason.
     """
     stays = kept.group_by("document").len("n").with_columns(reason=pl.lit(None, pl.String))
-    gone = left.group_by(pl.col("adsh").cast(pl.String).alias("document"), "reason").len("n")
+    gone = rejected.group_by(pl.col("adsh").cast(pl.String).alias("document"), "reason").len("n")
     counted = pl.concat([stays, gone.select(stays.columns)]).select("document", "reason", "n")
     rows, counts = [], Counter[Outcome]()
     for document, reason, n in counted.sort("document", "reason").iter_rows():
@@ -112,5 +112,5 @@ def _outcome(reason: str | None) -> tuple[Outcome, SecReason | None]:
 
 def _line_row(item: str, source: str, evidence: Mapping[str, Scalar]) -> LedgerRow:
     reason = SecReason.COLUMN_COUNT
-    told = {"source_path": source, **evidence}
-    return LedgerRow(STAGE, "line", item, Outcome.ERRORED, reason=reason, evidence=told)
+    located = {"source_path": source, **evidence}
+    return LedgerRow(STAGE, "line", item, Outcome.ERRORED, reason=reason, evidence=located)

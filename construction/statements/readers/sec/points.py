@@ -26,7 +26,7 @@ class Points:
 
     points: pl.DataFrame
     history: pl.DataFrame
-    left: pl.DataFrame
+    rejected: pl.DataFrame
     sids: pl.Series
 
 
@@ -43,18 +43,18 @@ def with_series(facts: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     """The sound facts with the number of their series, in order of _THING, numbered by `row`."""
     columns = ("nth", "version", "value", "period_start", "period_end", "months", "period", *KEY)
     numbers = series.select("sid", "fact").explode("fact")
-    told = facts.select(columns)[numbers["fact"]].with_columns(numbers["sid"])
-    return told.sort(_THING).with_row_index("row")
+    listed = facts.select(columns)[numbers["fact"]].with_columns(numbers["sid"])
+    return listed.sort(_THING).with_row_index("row")
 
 
-def points_of(told: pl.DataFrame, context: Context) -> Points:
+def points_of(facts: pl.DataFrame, context: Context) -> Points:
     """The points of the facts of `with_series`.
 
     A fact given twice in a filing counts once; given with several values, it does not count. A
     point of a superseded filing never stands: it is history if a later filing gives another value.
     """
-    doubles = _doubles(told)
-    single = told.join(doubles, on="row", how="anti", maintain_order="left")
+    doubles = _doubles(facts)
+    single = facts.join(doubles, on="row", how="anti", maintain_order="left")
     late = _superseded(single, context.filings)
     sound = single.join(late, on="row", how="anti", maintain_order="left")
     shared = sound.filter(_repeats(_PERIOD))
@@ -71,8 +71,12 @@ def points_of(told: pl.DataFrame, context: Context) -> Points:
     )
     stands = sound.join(lost, on="row", how="anti", maintain_order="left")
     counted = stands.join(won.drop("point_id"), on="row", how="left", maintain_order="left")
-    left = pl.concat([doubles, late, restated, again]).join(told.select("row", "nth"), on="row")
-    named = left.join(context.filings, on="nth").select(pl.col("adsh").cast(pl.String), "reason")
+    rejected = pl.concat([doubles, late, restated, again]).join(
+        facts.select("row", "nth"), on="row"
+    )
+    named = rejected.join(context.filings, on="nth").select(
+        pl.col("adsh").cast(pl.String), "reason"
+    )
     return Points(_as_points(counted, context), history, named, stands["sid"].unique())
 
 
@@ -82,9 +86,9 @@ def _repeats(key: Sequence[str]) -> pl.Expr:
     return same | same.shift(-1, fill_value=False)
 
 
-def _doubles(told: pl.DataFrame) -> pl.DataFrame:
+def _doubles(facts: pl.DataFrame) -> pl.DataFrame:
     """(row, reason) of the facts that repeat or contradict another of their filing."""
-    several = told.filter(_repeats(_THING)).sort(*_THING, "value", "version")
+    several = facts.filter(_repeats(_THING)).sort(*_THING, "value", "version")
     reason = (
         pl.when(pl.col("value").n_unique().over(_THING) > 1)
         .then(pl.lit(SecReason.CONFLICT.value))
@@ -94,12 +98,12 @@ def _doubles(told: pl.DataFrame) -> pl.DataFrame:
     return several.select("row", reason=reason).drop_nulls("reason")
 
 
-def _superseded(told: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
+def _superseded(facts: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
     """(row, reason) of facts of superseded filings that no later filing which stands has too."""
     gone = filings.filter("superseded").select("nth")
-    old = told.join(gone, on="nth", how="semi")
+    old = facts.join(gone, on="nth", how="semi")
     standing = (
-        told.join(old, on=_PERIOD, how="semi")
+        facts.join(old, on=_PERIOD, how="semi")
         .join(gone, on="nth", how="anti")
         .group_by(_PERIOD)
         .agg(pl.col("nth").max().alias("standing"))
@@ -109,11 +113,11 @@ def _superseded(told: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
     return refused.select("row", reason=pl.lit(SecReason.SUPERSEDED.value))
 
 
-def _as_points(told: pl.DataFrame, context: Context) -> pl.DataFrame:
+def _as_points(facts: pl.DataFrame, context: Context) -> pl.DataFrame:
     """The facts with the columns of POINTS, in the same order."""
     filings = context.filings.select("nth", "filed", document="adsh")
     named = context.series.select("sid", "series_id")
-    restatements = pl.col("restatements") if "restatements" in told.columns else pl.lit(0)
+    restatements = pl.col("restatements") if "restatements" in facts.columns else pl.lit(0)
     columns = {
         "point_id": pl.concat_str("series_id", "period", "document", separator="/"),
         "auto_generated": pl.col("line").is_null(),
@@ -122,7 +126,7 @@ def _as_points(told: pl.DataFrame, context: Context) -> pl.DataFrame:
         **{name: pl.lit(None, POINTS.schema[name]) for name in _LATER},
     }
     return (
-        told.join(context.places, on=["nth", "tag", "version"], how="left", maintain_order="left")
+        facts.join(context.places, on=["nth", "tag", "version"], how="left", maintain_order="left")
         .join(filings, on="nth", how="left", maintain_order="left")
         .join(named, on="sid", how="left", maintain_order="left")
         .with_columns(**columns)

@@ -14,11 +14,11 @@ from construction.statements.readers.sec.facts import judged_facts
 from construction.statements.readers.sec.filings import companies_of, judged_filings, known_filings
 from construction.statements.readers.sec.frames import TableFrame, empty_table, read_table
 from construction.statements.readers.sec.ledger_tables import (
-    Books,
-    counted_books,
-    file_books,
-    filing_books,
-    line_books,
+    LedgerTable,
+    counted_ledger,
+    file_ledger,
+    filing_ledger,
+    line_ledger,
 )
 from construction.statements.readers.sec.points import Context, points_of, with_series
 from construction.statements.readers.sec.series import series_of, series_table, tag_table
@@ -64,15 +64,15 @@ def read_sec(
     facts = judged_facts(frames[SecTable.NUM], filings, tags)
     sound = facts.filter(pl.col("reason").is_null()).with_row_index("fact")
     series = series_of(sound, places_of_tags(standing(rows)), tags, settings)
-    told = with_series(sound, series)
-    points = points_of(told, Context(series, filings, places_in_filings(standing(rows))))
+    numbered = with_series(sound, series)
+    points = points_of(numbered, Context(series, filings, places_in_filings(standing(rows))))
     kept = series.filter(pl.col("sid").is_in(points.sids.implode()))
-    shown = rows_of(rows, told, kept, tags)
-    fact_left = pl.concat([_left(facts), points.left])
+    shown = rows_of(rows, numbered, kept, tags)
+    rejected_facts = pl.concat([_rejected(facts), points.rejected])
     accounts += [
-        filing_books(judged),
-        counted_books("row", rows.height, shown, _left(rows)),
-        counted_books("fact", facts.height, points.points, fact_left),
+        filing_ledger(judged),
+        counted_ledger("row", rows.height, shown, _rejected(rows)),
+        counted_ledger("fact", facts.height, points.points, rejected_facts),
     ]
     return Statements(
         companies=companies_of(judged, tickers, settings),
@@ -87,34 +87,34 @@ def read_sec(
 
 def _read_tables(
     paths: Sequence[Path], config: SecConfig
-) -> tuple[dict[SecTable, pl.DataFrame], list[Books]]:
+) -> tuple[dict[SecTable, pl.DataFrame], list[LedgerTable]]:
     """All data sets together, one frame per table, and the books of files and lines."""
     sources, others = find_tables(paths, config)
     with ThreadPoolExecutor(_READERS) as pool:
-        told = list(pool.map(lambda source: _try_table(source, config), sources))
+        results = list(pool.map(lambda source: _try_table(source, config), sources))
     read = [
         (source, table)
-        for source, table in zip(sources, told, strict=True)
+        for source, table in zip(sources, results, strict=True)
         if isinstance(table, TableFrame)
     ]
-    others = [*others, *(row for row in told if isinstance(row, LedgerRow))]
+    others = [*others, *(row for row in results if isinstance(row, LedgerRow))]
     frames = {
         name: pl.concat(
             [table.frame for source, table in read if source.table is name] or [empty_table(name)]
         )
         for name in SecTable
     }
-    return frames, [file_books(read, others), line_books(read, config)]
+    return frames, [file_ledger(read, others), line_ledger(read, config)]
 
 
 def _try_table(source: SourceTable, config: SecConfig) -> TableFrame | LedgerRow:
     try:
         return read_table(source, config)
     except SourceError as error:
-        return file_row(source.label, error.reason, error.found, error.expected)
+        return file_row(source.label, error.reason, error.actual, error.expected)
 
 
-def _left(judged: pl.DataFrame) -> pl.DataFrame:
+def _rejected(judged: pl.DataFrame) -> pl.DataFrame:
     """Filing and reason of what was not kept; an unknown filing is not named."""
     return judged.filter(pl.col("reason").is_not_null()).select(
         pl.when(pl.col("nth").is_not_null()).then("adsh").cast(pl.String).alias("adsh"), "reason"

@@ -53,15 +53,15 @@ def series_of(
     of its tag; a tag without a place to OTHER.
     """
     newest = pl.col("nth").cast(pl.Int64) * _TAGS + (pl.col("tag_id") + 1).fill_null(0)
-    found = facts.group_by(KEY).agg(newest.max().alias("newest"), pl.col("fact"))
+    grouped = facts.group_by(KEY).agg(newest.max().alias("newest"), pl.col("fact"))
     other = pl.lit(Statement.OTHER.value, pl.Categorical)
     filers = label(pl.when(pl.col("tlabel").is_null()).then("plabel"))
     known = (
-        found.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
+        grouped.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
         .join(tags.select("tag_id", "tlabel"), on="tag_id", how="left")
         .join(places, on=["company_id", "tag"], how="left")
-        .join(_kinds(found, config), on="dimensions", how="left")
-        .join(_currencies(found), on="unit", how="left")
+        .join(_kinds(grouped, config), on="dimensions", how="left")
+        .join(_currencies(grouped), on="unit", how="left")
         .with_columns(
             pl.coalesce("kind", "statement", other).alias("statement"),
             pl.coalesce("tlabel", filers, pl.col("tag").cast(pl.String)).alias("label"),

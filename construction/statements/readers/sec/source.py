@@ -32,9 +32,9 @@ class SecTable(StrEnum):
 class SourceError(Exception):
     """A table that cannot be used: why, what was found and what was expected."""
 
-    def __init__(self, reason: SecReason, found: str, expected: str) -> None:
-        super().__init__(f"{reason}: found {found}; expected {expected}")
-        self.reason, self.found, self.expected = reason, found, expected
+    def __init__(self, reason: SecReason, actual: str, expected: str) -> None:
+        super().__init__(f"{reason}: found {actual}; expected {expected}")
+        self.reason, self.actual, self.expected = reason, actual, expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,24 @@ def find_tables(
     A path is a zip, or a folder that holds tables, zips of tables, or both.
     Raises InputError for a path that does not exist, and if there is no table at all.
     """
-    found: list[SourceTable] = []
+    tables: list[SourceTable] = []
     rows: list[LedgerRow] = []
     for label, path in _labelled(paths):
+        archives = [(label, path)]
         if path.is_dir():
-            tables, left = _in_folder(label, path)
-            for inner in sorted(path.glob("*.zip")):
-                more, others = _in_zip(f"{label}/{inner.name}", inner, config)
-                tables, left = tables + more, left + others
-        else:
-            tables, left = _in_zip(label, path, config)
-        found, rows = found + tables, rows + left
-    if not found:
-        told = ", ".join(str(path) for path in paths) or "no path"
+            loose_tables, loose_rows = _in_folder(label, path)
+            tables, rows = tables + loose_tables, rows + loose_rows
+            archives = [(f"{label}/{inner.name}", inner) for inner in sorted(path.glob("*.zip"))]
+        for name, archive in archives:
+            packed_tables, packed_rows = _in_zip(name, archive, config)
+            tables, rows = tables + packed_tables, rows + packed_rows
+    if not tables:
+        given = ", ".join(str(path) for path in paths) or "no path"
         todo = "Name a quarterly zip, or the folder it was unpacked into."
-        raise InputError(told, "no table", "sub, tag, num and pre, as .txt, .tsv or .parquet", todo)
-    return sorted(found, key=lambda table: table.label), rows
+        raise InputError(
+            given, "no table", "sub, tag, num and pre, as .txt, .tsv or .parquet", todo
+        )
+    return sorted(tables, key=lambda table: table.label), rows
 
 
 def read_bytes(source: SourceTable, config: SecConfig) -> bytes:
@@ -91,11 +93,11 @@ def read_bytes(source: SourceTable, config: SecConfig) -> bytes:
         raise SourceError(SecReason.UNREADABLE, type(error).__name__, expected) from None
 
 
-def file_row(label: str, reason: SecReason, found: str, expected: str) -> LedgerRow:
+def file_row(label: str, reason: SecReason, actual: str, expected: str) -> LedgerRow:
     """The ledger row of a file that was not read."""
     strange = reason in (SecReason.NOT_A_TABLE, SecReason.SECOND_TABLE)
     outcome = Outcome.REJECTED if strange else Outcome.ERRORED
-    evidence = {"source_path": label, "found": found, "expected": expected}
+    evidence = {"source_path": label, "found": actual, "expected": expected}
     return LedgerRow(STAGE, "file", label, outcome, reason=reason, evidence=evidence)
 
 
@@ -124,8 +126,8 @@ def _in_folder(label: str, folder: Path) -> tuple[list[SourceTable], list[Ledger
             files[name] = SourceTable(name, SecTable.SUB, path)
         else:
             rows.append(file_row(name, SecReason.PATH_ESCAPE, "a link or device", "a file"))
-    tables, left = _sorted_out(label, files)
-    return tables, rows + left
+    tables, strays = _sorted_out(label, files)
+    return tables, rows + strays
 
 
 def _in_zip(label: str, path: Path, config: SecConfig) -> tuple[list[SourceTable], list[LedgerRow]]:
@@ -135,8 +137,8 @@ def _in_zip(label: str, path: Path, config: SecConfig) -> tuple[list[SourceTable
         with zipfile.ZipFile(path) as archive:
             names = [member.filename for member in archive.infolist() if not member.is_dir()]
     except _BROKEN as error:
-        found = type(error).__name__
-        return [], [file_row(label, SecReason.UNREADABLE, found, "a zip archive")]
+        actual = type(error).__name__
+        return [], [file_row(label, SecReason.UNREADABLE, actual, "a zip archive")]
     if len(names) > config.max_members:
         expected = f"at most {config.max_members}"
         return [], [file_row(label, SecReason.TOO_LARGE, f"{len(names)} members", expected)]
@@ -147,8 +149,8 @@ def _in_zip(label: str, path: Path, config: SecConfig) -> tuple[list[SourceTable
             rows.append(file_row(inner, SecReason.PATH_ESCAPE, "a path out of the zip", "a name"))
         else:
             files[inner] = SourceTable(inner, SecTable.SUB, path, name)
-    tables, left = _sorted_out(label, files)
-    return tables, rows + left
+    tables, strays = _sorted_out(label, files)
+    return tables, rows + strays
 
 
 def _escapes(name: str) -> bool:
@@ -185,6 +187,6 @@ def _limited(handle: IO[bytes], limit: int) -> bytes:
     with handle:
         content = handle.read(limit + 1)
     if len(content) > limit:
-        found = f"more than {limit:,} bytes"
-        raise SourceError(SecReason.TOO_LARGE, found, "a smaller table")
+        actual = f"more than {limit:,} bytes"
+        raise SourceError(SecReason.TOO_LARGE, actual, "a smaller table")
     return content

@@ -82,11 +82,11 @@ def places_of_tags(rows: pl.DataFrame) -> pl.DataFrame:
 def _statements(pre: pl.DataFrame) -> pl.DataFrame:
     """Statement and preference of each code; unclassified ones and cover pages are OTHER."""
     codes = pre.select("stmt").unique()
-    told = [STATEMENTS.get(code, Statement.OTHER) for code in codes["stmt"]]
+    statements = [STATEMENTS.get(code, Statement.OTHER) for code in codes["stmt"]]
     order = [*STATEMENTS.values(), Statement.OTHER]
     return codes.with_columns(
-        pl.Series("statement", [statement.value for statement in told], pl.Categorical),
-        pl.Series("preference", [order.index(statement) for statement in told], pl.Int64),
+        pl.Series("statement", [statement.value for statement in statements], pl.Categorical),
+        pl.Series("preference", [order.index(statement) for statement in statements], pl.Int64),
     )
 
 
@@ -98,18 +98,18 @@ def _rank() -> pl.Expr:
 
 
 def rows_of(
-    judged: pl.DataFrame, told: pl.DataFrame, series: pl.DataFrame, tags: pl.DataFrame
+    judged: pl.DataFrame, facts: pl.DataFrame, series: pl.DataFrame, tags: pl.DataFrame
 ) -> pl.DataFrame:
     """The kept rows of `judged`: columns of ROWS, sorted by (document, report, line).
 
-    `told` are facts with the numbers of their `series`. A row shows the consolidated series of
+    `facts` are facts with the numbers of their `series`. A row shows the consolidated series of
     its tag, in the unit with the most facts of the filing; without one, the only dimensioned
     series of its tag; null if there are several of those.
     """
     label = pl.coalesce(pl.col("plabel").str.strip_chars(), "tlabel", pl.col("tag").cast(pl.String))
     return (
         judged.filter(pl.col("reason").is_null())
-        .join(_shown(told), on=["nth", "tag", "version"], how="left")
+        .join(_shown(facts), on=["nth", "tag", "version"], how="left")
         .join(series.select("sid", "series_id"), on="sid", how="left")
         .join(tags.select("tag", "version", "tlabel"), on=["tag", "version"], how="left")
         .with_columns(document="adsh", label=label)
@@ -119,12 +119,12 @@ def rows_of(
     )
 
 
-def _shown(told: pl.DataFrame) -> pl.DataFrame:
+def _shown(facts: pl.DataFrame) -> pl.DataFrame:
     """The number of the series of each (nth, tag, version)."""
     key = ["nth", "tag", "version"]
-    span = told.group_by(key).agg(pl.col("sid").min(), pl.col("sid").max().alias("last"))
+    span = facts.group_by(key).agg(pl.col("sid").min(), pl.col("sid").max().alias("last"))
     alone = span.filter(pl.col("sid") == pl.col("last")).select(*key, "sid")
-    several = told.join(span.filter(pl.col("sid") != pl.col("last")), on=key, how="semi")
+    several = facts.join(span.filter(pl.col("sid") != pl.col("last")), on=key, how="semi")
     most = (
         several.filter(pl.col("dimensions").is_null())
         .group_by(*key, "sid")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from construction.judging.calls.batch_api import Order, chunks, order, read_lines
+from construction.judging.calls.batch_api import Order, chunks, make_order, read_lines
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.claims import Claims
 from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
@@ -310,7 +310,7 @@ def test_claims_exclude_and_end_with_their_file(tmp_path: Path) -> None:
 
 def test_batches_keep_within_the_limits_of_the_endpoint() -> None:
     dialect = Dialect(None, "u", "m")
-    made = [order(key(q, CONFIG), Turn(q), CONFIG, dialect) for q in map(ask, "abcde")]
+    made = [make_order(key(q, CONFIG), Turn(q), CONFIG, dialect) for q in map(ask, "abcde")]
     orders: list[Order] = [one for one in made if one is not None]
     size = len(orders[0].line)
     by_bytes = LlmRuntime(batch_bytes=2 * size + 1)
@@ -326,7 +326,7 @@ def test_any_batch_file_is_read(content: bytes) -> None:
 
 
 def test_lines_of_others_are_passed_over() -> None:
-    ours = order(key(ask("a"), CONFIG), Turn(ask("a")), CONFIG, Dialect(None, "u", "m"))
+    ours = make_order(key(ask("a"), CONFIG), Turn(ask("a")), CONFIG, Dialect(None, "u", "m"))
     assert ours is not None
     custom = json.loads(ours.line)["custom_id"]
     response = {"status_code": 200, "body": {"choices": [{"message": {"content": GOOD}}]}}

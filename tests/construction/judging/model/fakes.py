@@ -16,10 +16,10 @@ from construction.judging.calls.contracts import (
 )
 from construction.judging.contracts import Case
 from construction.judging.language import language_of
-from construction.judging.model.contracts import PromptedConfig
+from construction.judging.model.contracts import ModelStagesConfig
 from data.contracts import Candidate, Deliverable, Disclosure, Fixture, Lane, Provenance
 
-CONFIG = PromptedConfig(judge="model:m")
+CONFIG = ModelStagesConfig(judge="model:m")
 
 
 def case(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from construction.judging.contracts import Case, Grading
 from construction.judging.model.contracts import Judged, JudgeReason
-from construction.judging.model.grading import Dimension, lay_down_grading
+from construction.judging.model.grading import Dimension, write_rubric_by_model
 from data.contracts import Deliverable
 from tests.construction.judging.model.fakes import CONFIG, always, case
 
@@ -43,7 +43,7 @@ def answer(**more: Any) -> dict[str, Any]:
 
 
 def grade(one: Case, told: Any) -> Judged[Grading]:
-    (judged,) = lay_down_grading([one], always(told), CONFIG)
+    (judged,) = write_rubric_by_model([one], always(told), CONFIG)
     return judged
 
 

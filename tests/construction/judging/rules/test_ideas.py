@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from construction.judging.model.contracts import PromptedConfig
+from construction.judging.model.contracts import ModelStagesConfig
 from construction.judging.model.prefilters import IdeaReason, Proposed
 from construction.judging.rules.ideas import _moves, _situations, suggest_ideas
 from construction.signals.codebook import default_codebook
 from construction.signals.seeds import SeedIdea, gradings
 from data.contracts import Outcome
 
-CONFIG = PromptedConfig()
+CONFIG = ModelStagesConfig()
 
 
 def seed(pattern: str, ideas: int = 8) -> SeedIdea:

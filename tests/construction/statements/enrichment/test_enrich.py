@@ -39,7 +39,7 @@ def a_balance_sheet(n_lines: int = 30) -> tuple[Statements, list[str]]:
 def test_ten_rows_on_both_sides_with_the_values_of_the_period() -> None:
     statements, points = a_balance_sheet()
     told = enrich([points[15]], statements, _CONFIG)[points[15]]
-    assert told.found
+    assert told.in_statement
     assert [row.offset for row in told.rows] == list(range(-10, 11))
     assert [row.line for row in told.rows] == list(range(6, 27))
     own = told.rows[10]
@@ -97,7 +97,7 @@ def test_a_point_in_no_statement_stands_alone() -> None:
     company = book.company("sec:1", "Ardent Mills")
     point = book.value(book.line(company, "Balance sheet | Item"), "5000", report=None, line=None)
     told = enrich([point, "unknown"], book.close(), _CONFIG)[point]
-    assert not told.found
+    assert not told.in_statement
     assert [(row.offset, row.value) for row in told.rows] == [(0, "5000")]
 
 

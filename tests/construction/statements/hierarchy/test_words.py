@@ -66,7 +66,7 @@ def test_spaced(name: str, words: str) -> None:
 def test_place(
     statement: str, concept: str, label: str, role: Role, path: tuple[str, ...] | None
 ) -> None:
-    place = default_trees().place(statement, concept, label)
+    place = default_trees().placement(statement, concept, label)
     assert (place.role, place.node and place.node.path) == (role, path)
 
 

@@ -36,7 +36,7 @@ def all_variants(label: str, *, identified: str = "", unit: str = "in US dollars
         company="Ardent",
         identified=identified,
         metric=phrase_of(label),
-        place="",
+        location="",
         line="",
         period="for fiscal year 2010",
         unit=unit,

@@ -152,7 +152,7 @@ def test_core_of_a_name_knows_no_legal_form() -> None:
 def test_amounts(value: str, unit: str, label: str, exponent: int, asked: str, answer: str) -> None:
     amount = amount_of(value, unit, label, exponent, 3)
     assert amount is not None
-    assert (amount.asked, amount.answer) == (asked, answer)
+    assert (amount.unit_phrase, amount.answer) == (asked, answer)
     worth = Decimal(100 if amount.gold.unit == "percent" else 1) * Decimal(value)
     assert amount.gold.value * amount.gold.scale == worth
 
@@ -198,7 +198,7 @@ def test_the_checker_takes_every_plain_answer(
     if amount is None:
         assert unit.endswith("/share") or number != number.to_integral_value()
         return
-    question = f"What was Ardent Mills' sales for fiscal year 2022, {amount.asked}?"
+    question = f"What was Ardent Mills' sales for fiscal year 2022, {amount.unit_phrase}?"
     check = check_answer(amount.answer, amount.gold, question)
     assert check.is_correct, (amount, check)
 

@@ -212,7 +212,7 @@ def test_periods_in_either_convention(
 ) -> None:
     found = values(SALES_JA, period, convention)
     assert [v.value for v in found.values] == [value]
-    assert found.asked == asked
+    assert found.period_asked == asked
 
 
 def test_what_the_tools_write_they_also_read() -> None:
