@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from construction.judging.calls.config import LlmConfig
-from construction.judging.consensus import RULES, STAGE, UNIT, ConsensusConfig, Routed, route
+from construction.judging.consensus import RULES, STAGE, ConsensusConfig, Routed, route
 from construction.judging.contracts import Case, Containment
 from construction.judging.judge import contain
 from construction.judging.model.containment import rules_opinion
@@ -34,12 +32,9 @@ from construction.judging.rounds import (
 )
 from data.atomic import private_dir
 from data.canonical import digest
-from data.contracts import Scalar, StageKind
-from data.run_store import StageOutput
+from data.contracts import Scalar
 from data.snapshot import layout
-from data.stage_tables import write_stage_tables
 from flows.model_calls import asked_with, cost_rows, open_client, settled
-from flows.prefect_adapter import keep_table, stage
 from flows.run import Run
 
 REVIEW = "review"
@@ -48,46 +43,37 @@ Rounds = dict[str, list[Round]]
 
 @dataclass(frozen=True, slots=True)
 class Consented:
-    """The cases that were agreed on, with their verdicts and who gave them; the stage's output.
+    """What the annotators, or people, agreed on: the verdicts, who gave them, and the routing.
 
-    `inputs` holds the digest of the rounds: answers that a rebuild does not ask for again.
+    `inputs` holds the digest of the rounds: answers that a rebuild does not ask for again. `costs`
+    are of the rounds held now.
     """
 
-    cases: list[Case]
     judged: list[Judged[Containment]]
     judge: str
-    output: StageOutput
+    routed: Routed
     costs: Sequence[Mapping[str, Scalar]]
     inputs: Mapping[str, str]
 
 
-@stage("consensus")
-def ask_annotators(run: Run, cases: Sequence[Case], decisions: Decisions) -> Consented:
+def hold_consensus(run: Run, cases: Sequence[Case], decisions: Decisions) -> Consented:
     """Hold the rounds that are due, admit what is unanimous or decided, queue the rest."""
     config = run.recipe.judging.consensus
     ids = [case.candidate.task_id for case in cases]
     decided = answers_decided(decisions, Topic.CONTAINMENT)
     rounds, costs = _hold_rounds(run, cases, decided)
-    voices = opinions(rounds)
-    undecided = route(ids, voices, config)
-    routed = route(ids, voices, config, decided=decided)
+    votes = opinions(rounds)
+    undecided = route(ids, votes, config)
+    routed = route(ids, votes, config, decided=decided)
     write_items(run.private / REVIEW, _disputed(cases, rounds, undecided, config))
-    keep_table("consensus-rounds", [asdict(one) for one in routed.funnel])
-    write = partial(_write_tables, ids, routed)
-    output = run.store.run(STAGE, run.store.key(STAGE, ids, list(routed.ledger)), write)
-    kept = {one.item_id: one for one in routed.admitted}
-    admitted = [case for case in cases if case.candidate.task_id in kept]
+    admitted = {row.item_id: row for row in routed.admitted}
     verdicts = [
-        Judged(name, agreed(rounds[name], kept[name], config.annotators))
-        for name in (case.candidate.task_id for case in admitted)
+        Judged(task_id, agreed(rounds[task_id], admitted[task_id], config.annotators))
+        for task_id in ids
+        if task_id in admitted
     ]
     judge = f"consensus: {', '.join(map(_mark, config.annotators))}"
-    inputs = {"consensus-rounds": digest(rounds)}
-    return Consented(admitted, verdicts, judge, output, costs, inputs)
-
-
-def _write_tables(ids: Sequence[str], routed: Routed, out: Path) -> None:
-    write_stage_tables(out, StageKind.FILTER, ids, routed.ledger, stage=STAGE, unit=UNIT)
+    return Consented(verdicts, judge, routed, costs, {"consensus-rounds": digest(rounds)})
 
 
 def _hold_rounds(

@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from anonymization.documents.contracts import DocumentConfig
-from anonymization.documents.dispatch import is_document
-from anonymization.documents.document import pieces_in
 from construction.judging.consensus import RULES
 from construction.judging.contracts import Case, Containment, ContainmentReason, Grading, Taxonomy
-from construction.judging.judge import completed, contained
+from construction.judging.judge import (
+    JudgingConfig,
+    ModelStage,
+    completed,
+    contained,
+    induce,
+    label,
+    write_rubric,
+)
 from construction.judging.model.asking import rows
 from construction.judging.model.containment import STAGE as CONTAINMENT
-from construction.judging.model.contracts import Judged
+from construction.judging.model.contracts import Asker, Judged
 from construction.judging.model.labels import TASK_CLASS
 from construction.judging.review import Decisions, ReviewItem, Topic, disputes, overridden
 from construction.judging.review import with_decisions as decided
@@ -30,12 +35,11 @@ from data.contracts import (
     Verdict,
 )
 from data.stage_tables import write_stage_tables
+from flows.model_calls import settled
 
 LABELS = "labels"
+LABELLING = (ModelStage.LABELS, ModelStage.TASK_CLASS, ModelStage.GRADING)
 _CASES, _KEPT = "cases.jsonl", "kept.jsonl"
-_EXCERPT = 1500  # characters
-_HEAD = 8192  # bytes
-_READ = DocumentConfig(caption_model="")  # texts alone: what is a name was masked before
 
 
 def write_cases(out: Path, cases: Sequence[Case]) -> None:
@@ -46,21 +50,6 @@ def write_cases(out: Path, cases: Sequence[Case]) -> None:
 def read_cases(folder: Path) -> list[Case]:
     """What `write_cases` wrote."""
     return [Case.model_validate_json(line) for line in (folder / _CASES).read_bytes().splitlines()]
-
-
-def with_excerpts(case: Case, files: Mapping[str, Path]) -> Case:
-    """The case with the beginning of each fixture's text."""
-    told = {item.path: _excerpt(item.path, files[item.sha256]) for item in case.candidate.fixtures}
-    return case.model_copy(update={"excerpts": {path: text for path, text in told.items() if text}})
-
-
-def _excerpt(path: str, file: Path) -> str:
-    with file.open("rb") as handle:
-        head = handle.read(_HEAD)
-    if is_document(head, path):
-        texts = (piece.value for piece in pieces_in(file.read_bytes(), path, _READ))
-        return "\n".join(text for text in texts if text.strip())[:_EXCERPT]
-    return "" if b"\0" in head else head.decode("utf-8", "ignore")[:_EXCERPT]
 
 
 def reviewed(
@@ -115,6 +104,19 @@ class Labelled:
     names: Sequence[Judged[TaskClass]]
     gradings: Sequence[Judged[Grading]]
     judges: Mapping[str, str]
+
+
+def labelled(
+    cases: Sequence[Case], config: JudgingConfig, client: Asker | None, seed: int
+) -> Labelled:
+    """Labels, task classes and grading: by the model where the recipe says so, else by rules."""
+    model = config.model
+    asker = {stage: client if model.does(stage) else None for stage in LABELLING}
+    labels = settled(label(cases, config, asker[ModelStage.LABELS]))
+    classed = induce(cases, labels, config, asker[ModelStage.TASK_CLASS], seed)
+    gradings = settled(write_rubric(cases, config, asker[ModelStage.GRADING]))
+    judges = {str(stage): model.judge_of(stage) for stage in LABELLING}
+    return Labelled(classed.labels, settled(classed.names), gradings, judges)
 
 
 def write_labelled(cases: Sequence[Case], told: Labelled, decisions: Decisions, out: Path) -> None:

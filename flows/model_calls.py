@@ -6,14 +6,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
 
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, Mode
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.judge import client_config
 from construction.judging.model.contracts import Judged
-from data.atomic import private_dir
+from data.atomic import private_dir, write_bytes
+from data.canonical import canonical_json
 from data.contracts import Scalar
 from data.errors import ReleaseError
 from flows.recipe import Recipe, Runtime
@@ -22,6 +27,7 @@ from flows.run import Run
 if TYPE_CHECKING:
     from construction.judging.llm import Client
 
+_MODEL_USE = "model_use.json"
 T = TypeVar("T")
 Costs = Sequence[Mapping[str, Scalar]]
 _UNSETTLED = frozenset(reason for reason in CallReason if not reason.is_settled)
@@ -112,3 +118,27 @@ def _cost_row(asked: LlmConfig, stage: str, judged: Sequence[Judged[Any]]) -> di
         "completion_tokens": usage.completion_tokens,
         "cost": round(money, 6),
     }
+
+
+def write_model_use(
+    out: Path, costs: Costs, replies: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Keep beside a stage's output what the model cost when asked, and digests of its replies."""
+    if costs or replies:
+        write_bytes(out / _MODEL_USE, canonical_json({"costs": costs, "replies": replies}))
+
+
+def model_costs(folders: Sequence[Path]) -> list[dict[str, Scalar]]:
+    """What the model cost, over all stages in their order."""
+    return [row for folder in folders for row in _model_use(folder)["costs"]]
+
+
+def model_replies(folders: Sequence[Path]) -> dict[str, str]:
+    """The digests of the model's replies: inputs of a release, by public name."""
+    return {k: v for folder in folders for k, v in _model_use(folder)["replies"].items()}
+
+
+def _model_use(folder: Path) -> dict[str, Any]:
+    path = folder / _MODEL_USE
+    nothing: dict[str, Any] = {"costs": [], "replies": {}}
+    return orjson.loads(path.read_bytes()) if path.is_file() else nothing
