@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from anonymization.documents.visitor import name_edits
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, shifted
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import applied
+from anonymization.text.restore import applied
 
 # Where the names of files stand in a text: (start, end) of each.
 FindFileNames = Callable[[str], Sequence[tuple[int, int]]]

@@ -8,7 +8,7 @@ from anonymization.documents.approvals import read_approvals
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.config import DetectionConfig
-from anonymization.text.vault.contracts import Mode
+from anonymization.text.contracts import Mode
 from data.contracts import StageConfig
 
 

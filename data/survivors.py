@@ -7,13 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
 import polars as pl
 from pydantic import TypeAdapter
 
 from data.canonical import canonical_json
 from data.content_store import unpack
-from data.contracts import Attachment, Fixture, Scalar, TaskInstance, UserTurn
+from data.contracts import (
+    Attachment,
+    Fixture,
+    Scalar,
+    TaskInstance,
+    UserTurn,
+    dump_instance,
+    load_instance,
+)
 from data.tables import Schema, write_rows
 
 FIXTURES = "fixtures"  # the content store beside the table
@@ -25,18 +32,8 @@ SURVIVORS: Schema = {
     "fixtures": pl.String,
 }
 _FILE = "survivors.parquet"
+
 _FIXTURES = TypeAdapter(tuple[Fixture, ...])
-_INSTANCE = TypeAdapter(TaskInstance)
-
-
-def dump_instance(instance: TaskInstance) -> str:
-    """An instance as JSON text."""
-    return orjson.dumps(instance).decode()
-
-
-def load_instance(payload: str) -> TaskInstance:
-    """The instance that `dump_instance` wrote."""
-    return _INSTANCE.validate_json(payload)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from data.randomness import keyed_generator
 from selection.profiles import filled
 from selection.scores import Floats
 
-_DECIMALS = 9  # means nearer than that are tied
+_DECIMALS = 9  # means closer than this count as tied
 RESAMPLES = 1_000
 RELIABLE = 0.95
-# Upper edges, in score points of the full pool, of the classes of gaps that are told apart.
+# Upper edges of the gap classes, in score points of the full pool.
 GAP_EDGES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.10, 0.15, 0.20, 1.0)
 _BLOCK = 100  # resamples at a time: bounds the memory at 100 × items
 # Penalties tried, in units of the mean eigenvalue of the pilots' Gram matrix.
@@ -29,10 +29,10 @@ _PENALTIES = 10.0 ** np.arange(-3.0, 4.1, 0.5)
 
 
 def subset_means(scores: Floats, subsets: NDArray[np.bool_]) -> Floats:
-    """Mean score of each model on each subset, over the cells that are there.
+    """Mean score of each model on each subset, over the cells that have a score.
 
-    `scores` are items × models with NaN for missing, `subsets` are subsets × items; the answer is
-    subsets × models, NaN where a model has no score on a subset.
+    `scores` are items × models with NaN for missing, `subsets` are subsets × items. Returns subsets
+    × models, NaN where a model has no score on a subset.
     """
     known = ~np.isnan(scores)
     weights = subsets.astype(np.float64)
@@ -51,8 +51,8 @@ def pool_means(scores: Floats) -> Floats:
 def kendall_tau(subsets: Floats, full: Floats) -> Floats:
     """Kendall's tau-b of each row of `subsets` (subsets × models) with `full` (models).
 
-    Ties count as in Kendall (1945): (concordant - discordant) / sqrt(untied here · untied there);
-    0 where everything is tied on one side.
+    Ties count as in Kendall (1945): (concordant - discordant) / sqrt(untied in the subset · untied
+    in the pool); 0 if all models are tied on one side.
     """
     first, second = np.triu_indices(len(full), 1)
     rounded, whole = subsets.round(_DECIMALS), full.round(_DECIMALS)
@@ -64,7 +64,7 @@ def kendall_tau(subsets: Floats, full: Floats) -> Floats:
 
 
 def spearman(subset: Floats, full: Floats) -> float:
-    """Spearman's rank correlation, ties at their mean rank; 0 where one side is all tied."""
+    """Spearman's rank correlation; ties get their mean rank; 0 if one side is all tied."""
     first, second = subset.round(_DECIMALS), full.round(_DECIMALS)
     if not np.ptp(first) or not np.ptp(second):
         return 0.0
@@ -72,16 +72,16 @@ def spearman(subset: Floats, full: Floats) -> float:
 
 
 def mean_absolute_error(estimates: Floats, full: Floats) -> float:
-    """Mean absolute difference, in score points, over models that have both."""
+    """Mean absolute difference, in score points, over models that have both values."""
     return float(np.nanmean(np.abs(estimates - full)))
 
 
 @dataclass(frozen=True, slots=True)
 class AdjacentOrder:
-    """Two models next to each other by their pool means, and how sure the subset is of it.
+    """Two models next to each other by their pool means, and how reliably the subset orders them.
 
-    `probability`: share of bootstrap resamples of the subset's items in which `better` leads;
-    a tie counts half. `gap` and `subset_gap` are differences of means.
+    `probability`: share of bootstrap resamples of the subset's items in which `better` leads; a tie
+    counts half. `gap` and `subset_gap` are differences of means.
     """
 
     better: str
@@ -103,8 +103,8 @@ class GapClass:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """`smallest_gap`: the least edge above which every class that has pairs is ordered as in the
-    pool with probability 0.95 or more; None if even the widest gaps are not."""
+    """`smallest_gap`: the lowest class edge above which every class with pairs keeps the pool's
+    order with probability 0.95 or more; None if even the widest gaps do not."""
 
     adjacent: tuple[AdjacentOrder, ...]
     by_gap: tuple[GapClass, ...]
@@ -114,7 +114,7 @@ class Reliability:
 def reliability(models: tuple[str, ...], pool: Floats, subset: Floats, key: int) -> Reliability:
     """Bootstrap the subset's items and compare each pair's order with that of the pool.
 
-    `pool` and `subset` are items × models. Missing cells are passed over.
+    `pool` and `subset` are items × models. Missing cells are ignored.
     """
     full, here = pool_means(pool), pool_means(subset)
     order = sorted(range(len(models)), key=lambda i: (-full[i], models[i]))
@@ -153,7 +153,8 @@ def _ahead(subset: Floats, key: int) -> Floats:
 
 
 def _classes(gaps: Floats, ahead: Floats) -> tuple[GapClass, ...]:
-    """Ties in the pool have no order to keep and are left out."""
+    """Pairs grouped by their gap. Pairs that are tied in the pool have no order to keep and are
+    skipped."""
     classes = []
     for above, up_to in pairwise((0.0, *GAP_EDGES)):
         inside = (gaps > above) & (gaps <= up_to)
@@ -196,10 +197,10 @@ def calibrate(
 ) -> Calibration:
     """Ridge regression of the pilots' pool means on their scores on the subset.
 
-    `scores` are items × pilots. With `around_mean` the weights shrink towards 1/K, so that with
-    few pilots the estimate is the subset's mean, shifted (regression around a prior mean, Hoerl
-    and Kennard 1970, §6); without, towards zero, the textbook ridge. The penalty is chosen by
-    exact leave-one-out.
+    `scores` are items × pilots. With `around_mean` the weights shrink towards 1/K, so that with few
+    pilots the estimate is the subset's mean plus a shift (regression around a prior mean, Hoerl and
+    Kennard 1970, §6); without it they shrink towards zero (the textbook ridge). The penalty is
+    chosen by exact leave-one-out.
     """
     complete = filled(scores)
     inputs = complete[chosen].T

@@ -1,4 +1,4 @@
-"""What else could have been chosen: near-optimal subsets, and the price of keeping the old."""
+"""Alternative subsets: near-optimal ones, and the cost of keeping items of the last release."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from selection.programme import Programme
 from selection.solve import solve
 
 NEAR_OPTIMAL = 20
-_WITHHELD = 10  # one in ten of the chosen is withheld in turn
-_TRIES = 3 * NEAR_OPTIMAL  # some withhold what a row needs, or lead to a subset known already
+_WITHHELD = 10  # each draw withholds one in ten of the chosen items
+_TRIES = 3 * NEAR_OPTIMAL  # some draws withhold what a row needs, or repeat a subset
 CHANGES = (0.0, *(float(Fraction(n, 6)) for n in range(1, 6)), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A subset that meets every row; `objective` in the programme's units."""
+    """A subset that satisfies every row; `objective` in the programme's units."""
 
     chosen: NDArray[np.bool_]
     objective: int
@@ -33,7 +33,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint:
-    """The best subset when at most this share may change; None where there is none."""
+    """The best subset if at most this share may change; None if there is none."""
 
     max_changed: float
     best: Alternative | None
@@ -45,7 +45,8 @@ def near_optimal(
     """Up to `NEAR_OPTIMAL` distinct subsets, each the optimum when a keyed tenth of the chosen
     items is withheld.
 
-    Fewer if withholding leaves no subset: where size and rows need nearly every allowed item.
+    There are fewer if withholding leaves no feasible subset, that is if size and rows need nearly
+    every allowed item.
     """
     taken = np.flatnonzero(chosen & ~programme.forced)
     spare = int(programme.allowed.sum() - chosen.sum())

@@ -1,4 +1,5 @@
-"""Why a selection is impossible: every blocker by name and number, and the cheapest way out."""
+"""Why a selection is impossible: every blocker with its numbers, and the smallest change that
+helps."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class BlockerCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """One reason why no subset exists: what is needed, what there is, and how much is short."""
+    """One reason why no subset exists: what is needed, what is available, and the shortfall."""
 
     code: BlockerCode
     subject: str
@@ -41,8 +42,8 @@ class Blocker:
 def explain(
     pool: Pool, config: SelectionConfig, programme: Programme, preferred: SolverName | None = None
 ) -> tuple[Blocker, ...]:
-    """All blockers. Those that counting finds come first; if there are none, the rows that
-    conflict together, with the least total change that makes them fit."""
+    """All blockers. First those that counting finds; if there are none, the rows that conflict with
+    each other, with the least total change that makes them compatible."""
     counted = (
         *_too_few(pool, config, programme),
         *_too_many_families(config, programme),
@@ -66,7 +67,7 @@ def _too_few(pool: Pool, config: SelectionConfig, programme: Programme) -> Itera
         config.size,
         usable,
         config.size - usable,
-        f"{able} of {total} items are eligible ({dropped} do not tell the pilots apart), at most "
+        f"{able} of {total} items are eligible ({dropped} do not distinguish the pilots), at most "
         f"{usable} can be chosen together, and {config.size} are asked for: "
         f"{config.size - usable} short",
         f"size = {usable}, or a selection_threshold that leaves more items eligible",
@@ -74,7 +75,7 @@ def _too_few(pool: Pool, config: SelectionConfig, programme: Programme) -> Itera
 
 
 def _most(programme: Programme, members: np.ndarray[tuple[int], np.dtype[np.intp]]) -> int:
-    """How many of `members` can be chosen at most: allowed, one of each near-duplicate cluster."""
+    """How many of `members` can be chosen at most: allowed, and one per near-duplicate cluster."""
     usable = np.zeros_like(programme.allowed)
     usable[members] = programme.allowed[members]
     for row in programme.rows:
@@ -162,7 +163,8 @@ def _forced(pool: Pool, config: SelectionConfig, programme: Programme) -> Iterat
 
 
 def _weighted(programme: Programme, config: SelectionConfig) -> Iterator[Blocker]:
-    """Budget and order against the best any subset of the size could do, other rows aside."""
+    """Budget and order rows against the best that any subset of the size reaches, ignoring other
+    rows."""
     usable = np.flatnonzero(programme.allowed)
     if len(usable) < config.size:
         return
@@ -197,7 +199,7 @@ def _budget_blocker(config: SelectionConfig, least: int, high: int) -> Blocker:
 def _order_blocker(row: Row, config: SelectionConfig, most: int) -> Blocker:
     needed = (row.low or 0) / SCALE / config.size
     best = most / SCALE / config.size
-    # Rounded down: what is proposed must hold.
+    # Rounded down: the proposed margin must be reachable.
     margin = f"order_margin = {_number(most // config.size / SCALE)}, or " if most > 0 else ""
     return Blocker(
         BlockerCode.ORDER,
@@ -206,13 +208,13 @@ def _order_blocker(row: Row, config: SelectionConfig, most: int) -> Blocker:
         best,
         needed - best,
         f"{row.name}: the largest mean lead of any {config.size} eligible items is {best:.4f}, "
-        f"asked for is {needed:.4f}",
+        f"required is {needed:.4f}",
         f"{margin}another order of pilots",
     )
 
 
 def _together(programme: Programme, solver: SolverName) -> Iterator[Blocker]:
-    """The elastic relaxation: every hard row may give way at a price, and no soft one counts."""
+    """The elastic relaxation: hard rows may be broken at a price, soft rows do not count."""
     rows = tuple(_elastic(row) for row in programme.rows if row.price is None)
     relaxed = replace(programme, gains=np.zeros_like(programme.gains), rows=rows)
     answer = solve_model(relaxed, solver, whole=True)
@@ -236,7 +238,7 @@ def _together(programme: Programme, solver: SolverName) -> Iterator[Blocker]:
 
 
 def _number(value: float) -> str:
-    """Exact in units of 1/SCALE, without the zeros at the end."""
+    """Exact in units of 1/SCALE, without trailing zeros."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 

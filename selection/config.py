@@ -1,4 +1,4 @@
-"""What a subset selection is asked for. Part of the recipe."""
+"""Settings of subset selection (package `selection`). Part of the recipe."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from data.contracts import Count, Lane, Share, StageConfig
 class Objective(StrEnum):
     """What is maximised.
 
-    `margins`: the leads of the items over all pairs of pilots, each weighted by the pair's lead
-    on the rest of the pool and taken as a share of the item's spread. Summed over the pairs that
-    is the corrected item-total correlation (`selection.profiles.item_rest_correlation`), in
-    1/SCALE. With it go quotas per family and, inside, per stratum of like response profiles
-    (`selection.profiles.profile_strata`), which keep the subset's mean profile near the pool's.
-    Why this and not raw margins: benchmarks/results/selection_quality.md.
-    `pairs`: the number of adjacent or distant pilot pairs whose designated order an item shows
-    (Claw-Eval-Live §5.5). `coverage`: no pilot scores; difficulty spread and diversity.
+    `margins`: the item-rest correlation of each item (`selection.profiles.item_rest_correlation`),
+    in 1/SCALE: its leads over all pairs of pilots, each weighted by the pair's lead on the rest of
+    the pool, as a share of the item's spread. It is combined with quotas per family and, inside a
+    family, per stratum of similar response profiles (`selection.profiles.profile_strata`), which
+    keep the subset's mean profile near the pool's. benchmarks/results/selection_quality.md says why
+    raw margins are not used. `pairs`: the number of adjacent or distant pilot pairs whose
+    designated order an item shows (Claw-Eval-Live §5.5). `coverage`: without pilot scores; spread
+    of difficulty and diversity.
     """
 
     MARGINS = "margins"
@@ -45,18 +45,18 @@ class Band(StageConfig):
 class SelectionConfig(StageConfig):
     """One selection.
 
-    `pilots` are named best first: their order is the designated one; without names all models
-    of the matrix are pilots, in the order of their means over the pool. An item is eligible if
-    the pilots do not all pass and do not all fail it under `selection_threshold` (None: their
-    scores differ at all). `order_margin` is the mean lead, in score points, by which each pilot
-    must stay ahead of the next in the subset (None: the order is no constraint). `quota_price` is
-    the objective lost per item that a family is away from its apportioned quota, as a share of
-    the largest gain of an item (None: no quotas); `stratum_picks` is how many items a stratum of
-    like profiles may be asked for before it is split in two (None: no strata). `cover_families`
-    asks for one item of each family at least; `drop_zero_discrimination` false admits items that
-    do not tell the pilots apart (for a subset that is to stand for the whole pool, or for few
-    pilots, whose agreement says little). `max_changed` bounds the share of items that
-    the last release did not hold.
+    `pilots` are named best first; this is the designated order. Without names all models of the
+    matrix are pilots, ordered by their means over the pool. An item is eligible unless all pilots
+    pass it or all fail it under `selection_threshold` (None: eligible if their scores differ at
+    all). `order_margin` is the mean lead, in score points, by which each pilot must stay ahead of
+    the next in the subset (None: no constraint on the order). `quota_price` is the objective lost
+    per item by which a family misses its apportioned quota, as a share of the largest gain of an
+    item (None: no quotas). `stratum_picks` is the most items that a stratum of similar profiles may
+    have to supply before it is split in two (None: no strata). `cover_families` requires at least
+    one item of each family. If `drop_zero_discrimination` is false, items that do not distinguish
+    the pilots are admitted too (for a subset that stands for the whole pool, or for few pilots,
+    whose agreement says little). `max_changed` bounds the share of items that were not in the last
+    release.
     """
 
     size: Annotated[int, Field(gt=0)]

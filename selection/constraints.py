@@ -1,4 +1,4 @@
-"""From a pool and a configuration to the rows of a programme."""
+"""Builds the rows of a programme from a pool and a configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def programme_of(
 ) -> Programme:
     """The programme of a selection.
 
-    Families are apportioned by `family_weights` if given, else by their numbers in the pool.
+    Quotas are apportioned to families by `family_weights` if given, else by their numbers of items.
     """
     allowed = _allowed(pool, config)
     item_gains = gains(pool, config.objective)
@@ -67,7 +67,7 @@ def _rows(
     yield Row("size", RowKind.SIZE, everything, config.size, config.size)
     families = pool.positions("family")
     for family, members in families.items():
-        # The paper covers every family of the pool; margins those that have an eligible item.
+        # The paper covers every family of the pool, `margins` only those with an eligible item.
         wanted = config.objective is Objective.PAIRS or bool(allowed[members].any())
         if config.cover_families and wanted:
             yield Row(f"family {family}", RowKind.COVERAGE, members, low=1)
@@ -107,7 +107,7 @@ def _quotas(
     shares = {family: weights.get(family, 0.0) for family in families}
     least = {family: min(int(config.cover_families), most) for family, most in room.items()}
     if not sum(least.values()) <= config.size <= sum(room.values()):
-        return  # no apportionment fits; the blockers say why
+        return  # no apportionment exists; `blockers` reports why
     targets = apportion(shares, config.size, least=least, most=room)
     price = max(1, round((config.quota_price or 0.0) * int(np.abs(item_gains).max(initial=1))))
     for family, members in families.items():
@@ -119,7 +119,8 @@ def _quotas(
 
 
 def _spread(pool: Pool, attribute: str, size: int) -> Iterator[Row]:
-    """An even share for each value as far as it goes; one more or less costs one unit."""
+    """An even share for each value as far as the items allow; each item more or less costs one
+    unit."""
     groups = pool.positions(attribute)
     room = {name: len(members) for name, members in groups.items()}
     if not groups or sum(room.values()) < size:
@@ -140,7 +141,7 @@ def _strata(
     for family, members in usable.items():
         strata = list(profile_strata(scores, members, targets[family], picks, ties))
         if len(strata) == 1:
-            continue  # the family's own quota says it all
+            continue  # the same as the family's own quota
         for number, (group, target) in enumerate(strata):
             name = f"stratum {family} {number}"
             yield Row(name, RowKind.STRATUM, np.sort(group), target, target, price=price)
@@ -163,7 +164,7 @@ def _shares(
 def order_rows(pool: Pool, margin: float, size: int) -> Iterator[Row]:
     """Each pilot stays ahead of the next by at least `margin` in the subset's mean.
 
-    Missing cells count as in the gains (`profiles.filled`): not as failures.
+    Missing cells are filled as for the gains (`profiles.filled`); they do not count as failures.
     """
     everything = np.arange(len(pool.items), dtype=np.intp)
     scores = scaled(filled(pool.scores))

@@ -1,9 +1,9 @@
-"""The Lite subset for manual audit: a stratified draw that looks like the whole.
+"""The Lite subset for manual audit: a stratified draw that resembles the whole release.
 
-EnterpriseClawBench has people audit 120 of its 852 tasks, stratified by family, role and type of
-deliverable. Here the strata are all three crossed; largest remainders apportion the size, and a
-keyed systematic draw along sorted strata takes the items, so that each margin comes out nearly
-proportional even where crossed strata hold less than one seat.
+In EnterpriseClawBench people audit 120 of the 852 tasks, stratified by family, role and type of
+deliverable. Here the strata are the three crossed. Largest remainders apportion the size to
+families, and a keyed systematic draw along the sorted strata picks the items, so that each margin
+comes out nearly proportional even where a crossed stratum is entitled to less than one item.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Stratum = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class LiteItem:
-    """A task with its three strata; None where a task has no value."""
+    """A task with its three stratum labels; None where a task has no label."""
 
     item_id: str
     family: str | None = None
@@ -38,8 +38,8 @@ class LiteItem:
 
 @dataclass(frozen=True, slots=True)
 class MarginReport:
-    """One way of counting: items of the pool and of the subset per value, and the total variation
-    distance of the two distributions (0 equal, 1 disjoint)."""
+    """One margin: items of the pool and of the subset per value, and the total variation distance
+    of the two distributions (0 equal, 1 disjoint)."""
 
     name: str
     pool: Mapping[str, int]
@@ -49,7 +49,8 @@ class MarginReport:
 
 @dataclass(frozen=True, slots=True)
 class Lite:
-    """The chosen ids, sorted, with counts by family, role, deliverable type and all crossed."""
+    """The chosen ids, sorted, with counts by family, role and deliverable type, and by all three
+    crossed."""
 
     size: int
     pool_size: int
@@ -58,9 +59,9 @@ class Lite:
 
 
 def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
-    """Draw `size` items; the same for any order of the input.
+    """Draw `size` items; the order of the input does not matter.
 
-    Raises ConfigError if the pool is smaller than the size or names an item twice.
+    Raises ConfigError if the pool is smaller than the size or contains an id twice.
     """
     ids = Counter(item.item_id for item in items)
     repeated = sorted(name for name, count in ids.items() if count > 1)
@@ -80,8 +81,8 @@ def choose_lite(items: Sequence[LiteItem], size: int, seed: int = 0) -> Lite:
 
 
 def _seats(strata: Mapping[Stratum, Sequence[str]], size: int, seed: int) -> dict[Stratum, int]:
-    """Family by family, then in each family: whole quotas first, and the rest by a systematic
-    draw along the sorted strata, which spreads it over roles and deliverable types."""
+    """Seats per stratum: families get whole quotas; inside a family a systematic draw along the
+    sorted strata spreads its quota over roles and deliverable types."""
     families: dict[str, list[Stratum]] = {}
     for stratum in sorted(strata):
         families.setdefault(stratum[0], []).append(stratum)
@@ -95,7 +96,8 @@ def _seats(strata: Mapping[Stratum, Sequence[str]], size: int, seed: int) -> dic
 
 
 def _systematic(shares: Sequence[tuple[Stratum, Fraction]], start: Fraction) -> dict[Stratum, int]:
-    """Whole numbers whose running sums stay within one of those of the shares (Madow 1949)."""
+    """Whole numbers whose running sums differ by less than one from those of the shares (Madow
+    1949)."""
     seats, running = {}, start
     for stratum, share in shares:
         after = running + share

@@ -1,4 +1,4 @@
-"""The one place that talks to PuLP: a programme as a model, solved, and read back."""
+"""The only module that uses PuLP: builds a programme as a model, solves it and reads it back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from selection.programme import Ints, Programme, Row
 
-LONGEST_SECONDS = 600  # per solve; a run that needs more says so instead of hanging
+LONGEST_SECONDS = 600  # per solve; a run that needs more fails with a message instead of hanging
 
 
 class SolverName(StrEnum):
@@ -29,16 +29,16 @@ class SolveStatus(StrEnum):
     UNFINISHED = "unfinished"
 
 
-# PuLP hands a maximisation to HiGHS as a minimisation and does not turn the duals back.
+# PuLP passes a maximisation to HiGHS as a minimisation and does not flip the duals back.
 _DUAL_SIGN = {SolverName.HIGHS: -1, SolverName.CBC: 1}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What the solver said. `values` has one number per item of the programme.
+    """What the solver returned. `values` has one number per item of the programme.
 
-    `row_duals` (per row, summed over its two sides) are those of the relaxation, in the sense
-    gain = Σ dual·coefficient + reduced cost; None after branching.
+    `row_duals` (per row, summed over its two sides) are those of the relaxation, with the sign
+    convention gain = Σ dual·coefficient + reduced cost; None after branching.
     """
 
     status: SolveStatus
@@ -49,7 +49,7 @@ class ModelAnswer:
 
 
 def available(preferred: SolverName | None = None) -> SolverName:
-    """The preferred solver, else HiGHS, else CBC, whichever is installed."""
+    """The preferred solver, else HiGHS, else CBC: the first that is installed."""
     installed = pulp.listSolvers(onlyAvailable=True)
     order = [preferred] if preferred else []
     for name in [*order, SolverName.HIGHS, SolverName.CBC]:
@@ -71,7 +71,7 @@ def solve_model(
     model.problem.solve(engine)
     total = time.perf_counter() - started
     return ModelAnswer(
-        # Not `status`: PuLP calls what was found until the time was up optimal there.
+        # Not `status`: there PuLP calls the best solution at the time limit optimal.
         status={
             pulp.LpSolutionOptimal: SolveStatus.OPTIMAL,
             pulp.LpSolutionInfeasible: SolveStatus.INFEASIBLE,
@@ -84,12 +84,12 @@ def solve_model(
 
 
 def write_model(programme: Programme, path: Path) -> None:
-    """Write the integer programme in the LP format, for whoever wants to solve it elsewhere."""
+    """Write the integer programme in the LP format, so that it can be solved elsewhere."""
     _Model(programme, whole=True, at_least=None).problem.writeLP(str(path))
 
 
 class _TimedHighs(pulp.HiGHS):  # type: ignore[misc]
-    """HiGHS with the seconds it ran, apart from those PuLP took to hand the model over."""
+    """HiGHS with the seconds it ran, without the time that PuLP took to pass the model."""
 
     seconds = 0.0
 
@@ -100,7 +100,7 @@ class _TimedHighs(pulp.HiGHS):  # type: ignore[misc]
 
 
 class _TimedCbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
-    """CBC with its seconds; the model goes through files, which cannot be told apart."""
+    """CBC with its seconds, including the files through which the model is passed."""
 
     seconds = 0.0
 
@@ -115,15 +115,16 @@ def _engine(solver: SolverName, *, whole: bool) -> Any:
     settings = {"msg": False, "mip": whole, "gapRel": 0, "gapAbs": 0, "threads": 1}
     if solver is SolverName.CBC:
         return _TimedCbc(**settings, timeLimit=LONGEST_SECONDS)
-    # On a relaxation with few rows presolve takes seven times as long as the simplex itself.
+    # On a relaxation with few rows, presolve takes seven times as long as the simplex itself.
     presolve = "choose" if whole else "off"
     return _TimedHighs(**settings, timeLimit=LONGEST_SECONDS, presolve=presolve)
 
 
 class _Model:
-    """A PuLP problem and the way back from its variables to items and rows.
+    """A PuLP problem, and how its variables and constraints map to items and rows.
 
-    Items that may not be chosen have no variable; names are positions, for both are hostile text.
+    Items that may not be chosen have no variable. Variables are named by position, because ids are
+    untrusted text.
     """
 
     def __init__(self, programme: Programme, *, whole: bool, at_least: int | None) -> None:
@@ -173,7 +174,7 @@ class _Model:
             yield self._side([*terms, *slack], sense, f"r{number}{side}", bound)
 
     def _side(self, terms: list[tuple[Any, int]], sense: int, name: str, bound: int) -> Any:
-        if not terms:  # PuLP drops empty rows; 0·anchor keeps an impossible one impossible
+        if not terms:  # PuLP drops empty rows; 0·anchor keeps an infeasible one infeasible
             terms = [(self.problem.add_variable(f"{name}anchor", 0, 0), 1)]
         side = pulp.LpConstraint(pulp.LpAffineExpression(terms), sense, name, bound)
         self.problem += side

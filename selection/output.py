@@ -1,4 +1,4 @@
-"""What a selection leaves on disk, and checking it again without a solver."""
+"""The files of a selection, and a check of them without a solver."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def describe(
     selected: Selected,
     family_weights: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """The selection as plain data; the same bytes for the same input, whatever the solver."""
+    """The selection as plain data; the same bytes for the same input, whichever solver ran."""
     programme, solution = selected.programme, selected.solution
     head: dict[str, Any] = {
         "config": config.model_dump(mode="json"),
@@ -87,7 +87,7 @@ def _row(row: Row, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[s
 def check_selection(out: Path) -> tuple[str, ...]:
     """Recompute objective and rows from the stored pool; returns what does not agree.
 
-    Raises InputError if the files are missing or are none of a selection.
+    Raises InputError if the files are missing or not those of a selection.
     """
     path = out / SELECTION
     try:

@@ -1,6 +1,6 @@
-"""Small charts as SVG: dots, lines and bars on one pair of axes; the same bytes for the same data.
+"""Small charts as SVG: dots, lines and bars on one pair of axes; same data, same bytes.
 
-Everything numeric is written with two decimals, every text is escaped, and nothing is loaded from
+Coordinates are written with two decimals, every text is escaped, and nothing is loaded from
 elsewhere.
 """
 

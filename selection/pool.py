@@ -1,4 +1,4 @@
-"""The pool of a selection: items with what the programme needs to know of each."""
+"""The pool of a selection: its items, their pilot scores, and which of them are eligible."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from selection.profiles import item_rest_correlation
 from selection.programme import Ints, scaled
 from selection.scores import Floats, ScoreMatrix
 
-_EQUAL = 1e-9  # scores nearer than that are the same
+_EQUAL = 1e-9  # scores closer than this count as equal
 
 
 @dataclass(frozen=True, slots=True)
 class PoolItem:
-    """What is known of one item besides its scores. `cluster` groups near-duplicates; `source`
-    is what items of like origin share, e.g. the session they came from."""
+    """What is known about an item besides its scores. `cluster` groups near-duplicates; `source` is
+    shared by items of the same origin, e.g. the same session."""
 
     item_id: str
     family: str
@@ -35,7 +35,7 @@ class PoolItem:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Items sorted by id, the pilots' scores (items × pilots, best pilot first), eligibility."""
+    """Items sorted by id, pilot scores (items × pilots, best pilot first), and eligibility."""
 
     items: tuple[PoolItem, ...]
     pilots: tuple[str, ...]
@@ -43,7 +43,8 @@ class Pool:
     eligible: NDArray[np.bool_]
 
     def positions(self, attribute: str) -> dict[str, NDArray[np.intp]]:
-        """Positions of the items by the value of an attribute; None is left out."""
+        """Positions of the items by the value of an attribute; items whose value is None are left
+        out."""
         groups: dict[str, list[int]] = {}
         for position, item in enumerate(self.items):
             value = getattr(item, attribute)
@@ -67,16 +68,16 @@ def pool_of_matrix(
 
 
 def pool_of_items(items: Sequence[PoolItem]) -> Pool:
-    """A pool without pilot scores: everything is eligible."""
+    """A pool without pilot scores: every item is eligible."""
     ordered = tuple(sorted(items, key=lambda item: item.item_id))
     none = np.zeros((len(ordered), 0))
     return Pool(ordered, (), none, np.ones(len(ordered), dtype=bool))
 
 
 def _in_order(matrix: ScoreMatrix, pilots: Sequence[str]) -> ScoreMatrix:
-    """The pilots best first: as named, or all models by their mean over the pool.
+    """The pilots, best first: as named, or all models by their mean over the pool.
 
-    Raises InputError naming those that have no score on any item of the pool.
+    Raises InputError for pilots that have no score on any item of the pool.
     """
     named = matrix.of_models(pilots or matrix.models)
     empty = [named.models[i] for i in np.flatnonzero(np.isnan(named.scores).all(axis=0))]
@@ -96,9 +97,9 @@ def _in_order(matrix: ScoreMatrix, pilots: Sequence[str]) -> ScoreMatrix:
 
 
 def eligible(scores: Floats, config: SelectionConfig) -> NDArray[np.bool_]:
-    """Items that tell pilots apart: under the threshold some pass and some fail.
+    """Items that distinguish the pilots: under the threshold some pass and some fail.
 
-    Without a threshold: not all pilots have the same score. Missing cells are passed over.
+    Without a threshold: the pilots' scores are not all equal. Missing cells are ignored.
     """
     known = ~np.isnan(scores)
     if config.selection_threshold is not None:
@@ -120,6 +121,6 @@ def gains(pool: Pool, objective: Objective) -> Ints:
         return scaled(item_rest_correlation(pool.scores))
     total = np.zeros(len(pool.items), dtype=np.int64)
     for better, worse in combinations(range(len(pool.pilots)), 2):
-        # A missing score compares as false.
+        # Comparisons with a missing score are false.
         total += pool.scores[:, better] - pool.scores[:, worse] > _EQUAL
     return total

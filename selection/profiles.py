@@ -1,7 +1,7 @@
-"""Response profiles: how well an item ranks models, and which items do the same work.
+"""Response profiles: how well an item ranks models, and which items are redundant.
 
-Both are read from the pilots' scores alone. Sums of scores in units of 1/SCALE are whole numbers
-below 2**53, so that floating point adds them exactly, whatever the order and number of threads.
+Both are computed from the pilots' scores alone. Sums of scores in units of 1/SCALE are whole
+numbers below 2**53, so floating point adds them exactly, whatever the order and number of threads.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from selection.programme import SCALE, Ints
 from selection.scores import Floats
 
 Positions = NDArray[np.intp]
-_DECIMALS = 9  # what decides is rounded first
+_DECIMALS = 9  # values are rounded before they decide anything
 
 
 def filled(scores: Floats) -> Floats:
-    """Scores (items × models) with missing cells set to item mean + model mean - mean.
+    """Scores (items × models) with missing cells set to item mean + model mean - grand mean.
 
-    The two-way additive imputation, held to [0, 1]; an item without any score gets the model's
-    mean.
+    This is the two-way additive imputation, clipped to [0, 1]; an item without any score gets the
+    model's mean.
     """
     known = ~np.isnan(scores)
     if known.all() or not known.any():
@@ -42,10 +42,10 @@ def _means(scores: Floats, known: NDArray[np.bool_], axis: int, empty: float) ->
 def item_rest_correlation(scores: Floats) -> Floats:
     """Pearson correlation, over models, of each item with the total of all other items.
 
-    The corrected item-total correlation of classical test theory (Lord and Novick 1968, ch. 15).
-    In terms of margins: the item's leads over all pairs of models, each weighted by the pair's
-    lead on the rest of the pool, as a share of the item's and the rest's own spread. 0 where an
-    item or the rest does not vary.
+    The corrected item-total correlation of classical test theory (Lord and Novick 1968, ch. 15). In
+    terms of margins: the item's leads over all pairs of models, each weighted by the pair's lead on
+    the rest of the pool, divided by the spread of the item and of the rest. 0 if the item or the
+    rest does not vary.
     """
     units = np.rint(filled(scores) * SCALE)
     n_models = units.shape[1]
@@ -62,12 +62,12 @@ def item_rest_correlation(scores: Floats) -> Floats:
 def profile_strata(
     scores: Floats, members: Positions, picks: int, size: int, ties: Ints
 ) -> Iterator[tuple[Positions, int]]:
-    """Split `members` into groups of like profiles, each with its share of `picks`.
+    """Split `members` into groups with similar profiles, each with its share of `picks`.
 
-    Halves the group along the leading principal component of its profiles, picks in proportion,
-    until a group has at most `size` picks (recursive bisection, as in Boley's divisive
-    partitioning, 1998). `scores` are filled; equal projections are ordered by `ties`. A group
-    whose profiles are all alike, or of which everything is picked, is not split.
+    Bisects a group along the leading principal component of its profiles, and its picks in
+    proportion, until each group has at most `size` picks (recursive bisection, as in Boley's
+    divisive partitioning, 1998). `scores` have no missing cells; equal projections are ordered by
+    `ties`. A group is not split if all its profiles are equal or all its items are picked.
     """
     groups = [(members, picks)]
     while groups:
@@ -84,7 +84,7 @@ def profile_strata(
 
 
 def _leading(scores: Floats) -> Floats | None:
-    """Projections on the leading principal component; None if all rows are alike."""
+    """Projections on the leading principal component; None if all rows are equal."""
     units = np.rint(scores * SCALE)
     n_items, sums = len(units), units.sum(axis=0)
     scatter = (n_items * (units.T @ units) - np.outer(sums, sums)) / SCALE**2

@@ -1,7 +1,7 @@
-"""The programme: integer gains, rows and bounds. Built here, solved elsewhere, checked exactly.
+"""The integer programme: gains, rows and bounds. `constraints` builds it, `solve` solves it.
 
-Everything is an integer (scores and costs in units of 1/SCALE), so that an objective and a
-constraint can be recomputed without rounding, and equal solutions are equal to the byte.
+Everything is an integer (scores and costs in units of 1/SCALE), so that objective and rows can be
+recomputed without rounding, and equal solutions are equal to the byte.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ class RowKind(StrEnum):
     ORDER = "order"
 
 
-# Rows with coefficients other than one: they make the relaxation fractional, and are added
+# Rows with coefficients other than one make the relaxation fractional; they are added
 # only if the solution without them breaks them.
 WEIGHTED = frozenset({RowKind.BUDGET, RowKind.ORDER})
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """low ≤ Σ coefficients·x over `members` ≤ high; with a price, each unit outside costs it.
+    """low ≤ Σ coefficients·x over `members` ≤ high; with a price, each unit outside costs that
+    much.
 
     `members` are positions in the programme's items; `coefficients` None means all ones.
     """
@@ -57,7 +58,7 @@ class Row:
         return int(self.coefficients[picked].sum())
 
     def excess(self, chosen: NDArray[np.bool_]) -> int:
-        """By how much the row is outside its bounds; 0 inside."""
+        """How far the row is outside its bounds; 0 inside."""
         value = self.value(chosen)
         below = max(0, self.low - value) if self.low is not None else 0
         above = max(0, value - self.high) if self.high is not None else 0
@@ -68,9 +69,9 @@ class Row:
 class Programme:
     """Maximise Σ gains·x − Σ price·excess over x in {0, 1} subject to the unpriced rows.
 
-    `allowed` is false for items that may not be chosen (not eligible, excluded), `forced` true
-    for must-include items. `items` are sorted by id; `tie_breaks` are keyed positive integers,
-    maximised among the optima, which make the optimum unique.
+    `allowed` is false for items that may not be chosen (not eligible, excluded), `forced` is true
+    for must-include items. `items` are sorted by id. `tie_breaks` are keyed positive integers;
+    maximising them among the optima makes the optimum unique.
     """
 
     items: tuple[str, ...]
@@ -81,7 +82,7 @@ class Programme:
     tie_breaks: Ints
 
     def objective(self, chosen: NDArray[np.bool_]) -> int:
-        """Gains less the price of broken quotas."""
+        """Gains minus the price of broken quotas."""
         gain = int(self.gains[chosen].sum())
         return gain - sum(row.price * row.excess(chosen) for row in self.rows if row.price)
 

@@ -62,7 +62,7 @@ class ItemDiscrimination:
 
 @dataclass(frozen=True, slots=True)
 class NearOptimal:
-    """The pool of near-optimal subsets: `worst_objective` as a share of the optimum."""
+    """The near-optimal subsets: `worst_objective` as a share of the optimum, range of tau."""
 
     subsets: int
     worst_objective: float | None
@@ -109,7 +109,7 @@ def measure_quality(
     family_weights: Mapping[str, float] | None = None,
     preferred: SolverName | None = None,
 ) -> Quality:
-    """Measure a subset of a pool with pilot scores (at least two pilots).
+    """Measure a subset of a pool with the scores of at least two pilots.
 
     Raises ValueError with fewer.
     """

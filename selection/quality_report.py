@@ -15,12 +15,12 @@ from selection.plots import Chart, Shape, draw
 from selection.quality import Quality
 
 JSON, TEXT = "quality.json", "quality.md"
-_BARS = 12  # classes of the histogram of discrimination
-_LEAST_LISTED = 10  # items of least discrimination that the text lists
+_BARS = 12  # bins of the histogram of discrimination
+_LEAST_LISTED = 10  # how many of the least discriminating items the text lists
 
 
 def write_quality(out: Path, quality: Quality) -> None:
-    """Write the report; the same bytes for the same quality."""
+    """Write the report; the same quality gives the same bytes."""
     out.mkdir(parents=True, exist_ok=True)
     write_bytes(out / JSON, pretty_json(asdict(quality)))
     pictures = {name: draw(chart) for name, chart in charts(quality).items()}
@@ -30,7 +30,7 @@ def write_quality(out: Path, quality: Quality) -> None:
 
 
 def charts(quality: Quality) -> dict[str, Chart]:
-    """The charts by file name; the frontier only if the last release is known."""
+    """The charts by file name; the frontier only if a last release is known."""
     by_name = {
         "quality-means.svg": Chart(
             "Mean score of each pilot",
@@ -199,7 +199,7 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> li
 
 
 def plain(name: str) -> str:
-    """A name as code that can neither leave its cell nor act as markup."""
+    """A name as inline code that can neither break its table cell nor act as markup."""
     kept = "".join(
         " " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in name
     )

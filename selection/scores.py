@@ -1,4 +1,4 @@
-"""Score matrices: tidy files read into one item × model array, every oddity a named finding."""
+"""Score matrices: tidy files read into one item × model array; every oddity is a named finding."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from data.errors import InputError
 Floats = NDArray[np.float64]
 COLUMNS = ("item", "family", "model", "score")
 _NAMES = COLUMNS[:3]
-_LONGEST_NAME = 500  # characters: names stand in messages and tables
+_LONGEST_NAME = 500  # characters; names appear in messages and tables
 _CONTROL = r"[\x00-\x1f\x7f-\x9f]"
-_MANY_ITEMS = 200  # below that, a perfect or an empty column may be true
+_MANY_ITEMS = 200  # with fewer items, a perfect or an empty column may be real
 
 
 class Level(StrEnum):
@@ -41,7 +41,7 @@ class FindingCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about a matrix that its user must know. `count` is how many cells or items."""
+    """Something that the user of a matrix must know. `count` is a number of cells or items."""
 
     level: Level
     code: FindingCode
@@ -122,12 +122,12 @@ def _read(path: Path) -> pl.DataFrame:
         actual = error.strerror or "a file that cannot be read to its end"
         raise InputError(str(path), actual, "a score matrix", "Fix the file.") from None
     except pl.exceptions.PolarsError as error:
-        actual = f"text that is no table ({type(error).__name__})"
+        actual = f"text that is not a table ({type(error).__name__})"
         raise InputError(str(path), actual, ",".join(COLUMNS), "Fix the file.") from None
 
 
 def _columns(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """The columns that are used, in their types. Raises PolarsError if a value does not fit."""
+    """The columns in use, cast to their types. Raises PolarsError if a value does not fit."""
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
         actual = f"{len(frame.columns)} columns without {', '.join(missing)}"
@@ -142,7 +142,7 @@ def _columns(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def _name_errors(frame: pl.DataFrame) -> list[Finding]:
-    """Empty, endless or unprintable names; they would end up in messages, tables and file names."""
+    """Empty, overlong or unprintable names; they would end up in messages and file names."""
     errors = []
     for column in _NAMES:
         name = pl.col(column)
@@ -251,7 +251,7 @@ def _constant(matrix: ScoreMatrix) -> list[Finding]:
 
 
 def _duplicates(matrix: ScoreMatrix) -> list[Finding]:
-    """Models whose columns are equal cell by cell: one model under two names."""
+    """Models whose columns are equal cell by cell: probably one model under two names."""
     first: dict[bytes, str] = {}
     findings = []
     for column, model in enumerate(matrix.models):

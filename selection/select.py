@@ -1,4 +1,4 @@
-"""Choosing a subset: the programme solved, or the reasons why there is none."""
+"""Choosing a subset: the solved programme, or the reasons why there is none."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from selection.solve import Solution, solve
 
 
 class UnfinishedError(BenchmintError):
-    """A solver that ran out of its time: whether there is a subset, and which, stays open."""
+    """The solver ran out of time: whether a subset exists, and which one, remains unknown."""
 
     def __init__(self, size: int, items: int, solver: SolverName) -> None:
         super().__init__(
             f"select {size} of {items} items: {solver} did not finish within {LONGEST_SECONDS} s. "
-            "Widen or drop a limit with weights (budget, order_margin), or give it fewer items."
+            "Widen or drop budget or order_margin, or use a smaller pool."
         )
         self.size, self.items, self.solver = size, items, solver
 
     def __reduce__(self) -> tuple[type[UnfinishedError], tuple[int, int, SolverName]]:
-        """From one process to another: the message is made anew."""
+        """Pickles as its fields; the message is rebuilt in the other process."""
         return type(self), (self.size, self.items, self.solver)
 
 
@@ -46,9 +46,9 @@ def select_subset(
     family_weights: Mapping[str, float] | None = None,
     preferred: SolverName | None = None,
 ) -> Selected:
-    """Choose `config.size` items of the pool, to proven optimality and with one answer.
+    """Choose `config.size` items of the pool: a proven optimum, made unique by keyed tie-breaks.
 
-    Raises UnfinishedError if the solver did not come to its end, or found no blocker until then.
+    Raises UnfinishedError if the solver hit its time limit, or found no blocker before it.
     """
     programme = programme_of(pool, config, family_weights)
     solution = solve(programme, preferred)

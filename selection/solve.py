@@ -1,10 +1,10 @@
-"""Solving a programme to proven optimality, with one answer whatever the solver.
+"""Solving a programme to proven optimality, with the same answer from every solver.
 
 The seed's constraints are laminar (families within lanes within the total), hence totally
 unimodular: the linear relaxation has an integral optimum and integral duals. So the relaxation is
 solved, its optimality is proven in integer arithmetic from the duals, and the unique subset is
-found by maximising keyed weights on the optimal face, which the duals describe. Only where that
-fails (budgets, order margins, overlapping clusters) the integer programme is branched on.
+found by maximising keyed weights on the optimal face, which the duals describe. Branching is used
+only where that fails (budgets, order margins, overlapping clusters).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from selection.model import ModelAnswer, SolverName, SolveStatus, available, solve_model
 from selection.programme import WEIGHTED, Ints, Programme, Row
 
-_NEAR = 1e-6  # solvers' feasibility tolerance; whatever is rounded is then checked exactly
+_NEAR = 1e-6  # the solvers' feasibility tolerance; rounded values are checked exactly afterwards
 
 
 class Method(StrEnum):
@@ -46,7 +46,8 @@ class Solution:
 
 
 def solve(programme: Programme, preferred: SolverName | None = None) -> Solution:
-    """Solve to gap 0. Weighted rows (budget, order) join only if the optimum breaks them."""
+    """Solve to gap 0. Weighted rows (budget, order) are added only if the optimum without breaks
+    them."""
     solver = available(preferred)
     light = replace(
         programme, rows=tuple(row for row in programme.rows if row.kind not in WEIGHTED)
@@ -97,7 +98,7 @@ def _by_relaxation(
 
 
 def _proven(programme: Programme, answer: ModelAnswer) -> NDArray[np.bool_] | None:
-    """The integral solution of a relaxation if its duals, rounded, prove it optimal exactly."""
+    """The integral solution of a relaxation if its rounded duals prove it optimal exactly."""
     if answer.status is not SolveStatus.OPTIMAL or answer.row_duals is None:
         return None
     chosen = answer.values > 0.5
@@ -147,13 +148,13 @@ def _optimal_face(programme: Programme, answer: ModelAnswer) -> Programme:
 
 
 def _face_of(row: Row, dual: int) -> list[Row]:
-    """What complementary slackness says of one row: tight where its dual is not zero."""
+    """What complementary slackness implies for one row: tight if its dual is not zero."""
     if row.price is None:
         if dual == 0:
             return [row]
         side = row.high if dual > 0 else row.low
         return [replace(row, low=side, high=side)]
-    if abs(dual) < row.price:  # no excess on either side; tight on the side that pulls
+    if abs(dual) < row.price:  # no excess on either side; tight on the side with the dual's sign
         low = row.high if dual > 0 else row.low
         high = row.low if dual < 0 else row.high
         return [replace(row, low=low, high=high, price=None)]
@@ -164,7 +165,7 @@ def _face_of(row: Row, dual: int) -> list[Row]:
 
 
 def _by_branching(programme: Programme, solver: SolverName, clock: _Clock) -> Solution:
-    """Integer programmes: first the objective, then the keyed weights at that objective."""
+    """Integer programmes: maximise the objective, then the keyed weights at that objective."""
     answer = clock.add(solve_model(programme, solver, whole=True))
     chosen = answer.values > 0.5
     if answer.status is SolveStatus.OPTIMAL and programme.broken(chosen):

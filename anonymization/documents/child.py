@@ -10,16 +10,42 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
 from anonymization.documents.dispatch import rewrite_any
 from anonymization.documents.visitor import Visitor
-from anonymization.documents.wire import dumped, edits_from, piece_from, pieces_to
-from anonymization.text.masking.pieces import Collector, Look, Piece
-from anonymization.text.vault.contracts import Edit
+from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.pieces import Collector, Heed, Look, Piece
 from data.child import confine, read_frame, write_frame
+
+
+def dumped(value: Any) -> bytes:
+    """JSON in ASCII; it takes lone surrogates."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def pieces_to(pieces: Iterable[Piece]) -> list[list[Any]]:
+    """Pieces as lists."""
+    return [[p.text, p.lead, p.kind.value if p.kind else None, p.heed.value] for p in pieces]
+
+
+def piece_from(told: Sequence[Any]) -> Piece:
+    """The piece that a list stands for."""
+    text, lead, kind, heed = told
+    return Piece(str(text), int(lead), EntityType(kind) if kind else None, Heed(heed))
+
+
+def edits_to(edits: Iterable[Edit]) -> list[list[Any]]:
+    """Edits as lists."""
+    return [[e.start, e.end, e.new, e.type.value, e.recognizer, e.score] for e in edits]
+
+
+def edits_from(told: Iterable[Sequence[Any]]) -> list[Edit]:
+    """The edits that lists stand for."""
+    return [Edit(s, e, new, EntityType(k), by, score) for s, e, new, k, by, score in told]
+
 
 _MOST = 4 << 30
 

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from anonymization.documents.captions import caption_names
-from anonymization.documents.columns import column_people
+from anonymization.documents.child import dumped, edits_to, piece_from, pieces_to
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal, Row
 from anonymization.documents.dispatch import is_document
-from anonymization.documents.readings import text_pieces
-from anonymization.documents.texts import mask_reading
+from anonymization.documents.labels import caption_names, column_people
+from anonymization.documents.readings import text_edits, text_pieces
 from anonymization.documents.visitor import name_edits
-from anonymization.documents.wire import dumped, edits_to, piece_from, pieces_to
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Document, Edit, EntityType
 from anonymization.text.masking.forms import encoding_of
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
-from anonymization.text.vault.contracts import Document
-from anonymization.text.vault.restore import applied, decoded
+from anonymization.text.restore import applied, decoded, encoded
 from data.canonical import digest
 from data.child import Child, ChildFailed, ChildLimits
 
 _CHILD = "anonymization.documents.child"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedText:
+    """Masked bytes, the edits (offsets in code points of the original) and the way back."""
+
+    data: bytes
+    edits: tuple[Edit, ...]
+    document: Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +55,7 @@ def mask_bytes(
     if len(data) > config.max_file_bytes:
         return _refused(path, data, Refusal.TOO_LARGE)
     if not is_document(data, path):
-        encoding = encoding_of(data)
-        assert encoding is not None  # or it would be a document
-        learn([_with_names(text_pieces(decoded(data, encoding), path), config)], masker)
-        text = mask_reading(data, path, encoding, masker, released)
+        text = mask_text(data, path, masker, config, released)
         rows = tuple(Row("", e.start, e.type, e.recognizer, e.score) for e in text.edits)
         sums = digest(data), digest(text.data)
         return MaskedDocument(text.data, DocumentReport(released, *sums, rows))
@@ -63,6 +66,40 @@ def mask_bytes(
     return MaskedDocument(
         masked, DocumentReport(released, digest(data), digest(masked), _rows(told))
     )
+
+
+def mask_text(
+    data: bytes,
+    path: str,
+    masker: Masker,
+    config: DocumentConfig | None = None,
+    released: str = "",
+) -> MaskedText:
+    """Mask a text file in the form that its name tells; the vault can restore it byte for byte.
+
+    `released` is the path of the masked file, where it differs. Raises ValueError if `data` is no
+    text.
+    """
+    encoding = encoding_of(data)
+    if encoding is None:
+        raise ValueError(f"{PurePath(path).suffix or 'a file'}: no text")
+    text = decoded(data, encoding)
+    learn([_with_names(text_pieces(text, path), config or DocumentConfig())], masker)
+    edits = _encodable(text_edits(text, path, masker.edits), encoding)
+    masked, spans = applied(text, edits)
+    raw = encoded(masked, encoding)
+    document = Document(released or path, path, digest(raw), digest(data), encoding, spans)
+    masker.vault.add_document(document)
+    return MaskedText(raw, tuple(edits), document)
+
+
+def _encodable(edits: Sequence[Edit], encoding: str) -> list[Edit]:
+    """Surrogates in characters that the encoding has."""
+    if encoding != "latin-1":
+        return list(edits)
+    return [
+        replace(edit, new=edit.new.encode("latin-1", "replace").decode("latin-1")) for edit in edits
+    ]
 
 
 def learn(files: Sequence[Sequence[Piece]], masker: Masker) -> None:

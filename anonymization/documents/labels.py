@@ -1,18 +1,20 @@
-"""Labels and captions: what a place says about its text, where no sentence does.
+"""Labels, captions and columns: what the position of a text says about it, where no sentence does.
 
 A caption (a title, an alternative text, the name of a slide, a cell under "Customer") is too short
-for the name model. What is shown here is learned, and masked wherever it stands; `captions` finds
-the names.
+for the name model. What is shown here is learned, and masked wherever it occurs: runs of
+capitalised words whose last word is in no dictionary, and the cells of a column in which most
+others are found to be names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.wording import chinese_name
+from anonymization.text.detect.wording import COMMON, chinese_name
 from anonymization.text.masking.pieces import Look, Piece, labelled
 from anonymization.text.masking.tabular import is_label
 
@@ -76,3 +78,68 @@ def show_table(look: Look, rows: Sequence[Sequence[str]]) -> None:
                 look(labelled(head.strip(), cell.strip()))
                 if names_people(head):
                     show_caption(look, cell)
+
+
+_LEAD = len(CAPTION) + 2
+
+
+def caption_names(pieces: Iterable[Piece], model: str) -> list[Piece]:
+    """The names in captions among `pieces`, as pieces of their own; sorted.
+
+    `model` is the English model that brings the dictionary; without one nothing is found.
+    """
+    captions = [p.value for p in pieces if p.lead == _LEAD and p.text.startswith(CAPTION)]
+    runs = sorted({run for caption in captions for run in _runs(caption)})
+    if not model or not runs:
+        return []
+    # Its library takes seconds to import, and most commands read no captions.
+    from anonymization.text.detect.english import dictionary, in_dictionary
+
+    listed = dictionary(model)
+    is_common = partial(in_dictionary, listed=listed)
+    names = sorted({name for run in runs if listed for name in _named(run, is_common)})
+    return [Piece(name, kind=EntityType.PERSON) for name in names]
+
+
+def _runs(caption: str) -> Iterator[str]:
+    return (match.group() for match in NAME_RUN.finditer(caption))
+
+
+def _named(run: str, is_common: Callable[[str], bool]) -> Iterator[str]:
+    """The run without words of every day at its beginning, if its last word is no such word."""
+    words = run.split(" ")
+    while len(words) > 2 and is_common(words[0]):
+        words.pop(0)
+    if any(word in COMMON or word.title() in COMMON or word.isupper() for word in words):
+        return
+    if not is_common(words[-1]):
+        yield " ".join(words)
+
+
+_FEWEST = 3  # distinct cells, from which a column can be told by most of them
+
+
+def column_people(pieces: Iterable[Piece], edits: Callable[[Piece], Sequence[Edit]]) -> list[Piece]:
+    """The names that the columns of a file tell, as pieces of their own; sorted.
+
+    `pieces` are those of one file, learned already, `edits` what is found in one.
+    """
+    columns: dict[str, list[Piece]] = {}
+    for piece in dict.fromkeys(pieces):
+        label = piece.text[: piece.lead]
+        if label and not label.startswith(CAPTION):
+            columns.setdefault(label, []).append(piece)
+    names: set[str] = set()
+    for cells in columns.values():
+        if len(cells) < _FEWEST:
+            continue
+        rest = [cell for cell in cells if not _is_person(cell, edits(cell))]
+        if 2 * len(rest) <= len(cells):
+            names |= {cell.value.strip() for cell in rest if can_be_name(cell.value)}
+    return [Piece(name, kind=EntityType.PERSON) for name in sorted(names)]
+
+
+def _is_person(cell: Piece, edits: Sequence[Edit]) -> bool:
+    if len(edits) != 1 or edits[0].type is not EntityType.PERSON:
+        return False
+    return cell.value[edits[0].start : edits[0].end].strip() == cell.value.strip()

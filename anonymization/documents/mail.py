@@ -17,13 +17,12 @@ from pathlib import PurePath
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.labels import show_caption
 from anonymization.documents.visitor import Visitor, name_edits
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.wording import private_site
 from anonymization.text.masking.forms import encoding_of
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import decoded, encoded
+from anonymization.text.restore import decoded, encoded
 
 _ADDRESSES = frozenset(
     {"from", "to", "cc", "bcc", "sender", "reply-to", "resent-from", "resent-to"}

@@ -12,9 +12,9 @@ from lxml.etree import _Element as Element
 
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.visitor import Visitor
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.pieces import carried
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.vault.contracts import Edit
 
 _BLOCKS = frozenset({"p", "si", "is", "text"})
 _APART = frozenset({"instrText", "delInstrText", "rPh"})

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from lxml.etree import _Element as Element
 
 from anonymization.documents import spreadsheet
-from anonymization.documents.attributes import OWNED_ELEMENTS, mask_attributes, owned_edits
-from anonymization.documents.contracts import Refusal, Refused
-from anonymization.documents.identifiers import (
+from anonymization.documents.archive import write_package
+from anonymization.documents.attributes import (
+    OWNED_ELEMENTS,
     identifier_edits,
+    mask_attributes,
     mask_references,
+    owned_edits,
     read_identifiers,
 )
+from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.labels import show_caption, show_table
 from anonymization.documents.markup import (
     Slot,
@@ -26,11 +29,10 @@ from anonymization.documents.markup import (
     serialise,
     write_edits,
 )
-from anonymization.documents.package import write_package
 from anonymization.documents.spreadsheet import Book
 from anonymization.documents.visitor import Visitor, name_edits
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.plain import joined
-from anonymization.text.vault.contracts import Edit
 
 _XML = (".xml", ".rels", ".vml")
 _TEXTS = (".txt", ".csv", ".html", ".htm", ".json", ".xhtml")

@@ -9,17 +9,22 @@ from datetime import date
 
 from lxml.etree import _Element as Element
 
-from anonymization.documents.headings import Read, labelled_cells, pairs
-from anonymization.documents.identifiers import identifier_edits
+from anonymization.documents.attributes import identifier_edits
 from anonymization.documents.labels import names_people, show_caption
 from anonymization.documents.markup import Slot, group_edits, groups, local, write_edits
-from anonymization.documents.serials import date_styles, epoch, serial_edits
+from anonymization.documents.sheet_cells import (
+    Read,
+    date_styles,
+    epoch,
+    labelled_cells,
+    pairs,
+    serial_edits,
+)
 from anonymization.documents.visitor import Visitor, literal_edits
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import Heed, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import applied
+from anonymization.text.restore import applied
 
 FORMULAS = frozenset(
     {"f", "formula", "formula1", "formula2", "definedName", "calculatedColumnFormula"}

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused, Row
 from anonymization.documents.labels import show_double_name
 from anonymization.documents.readings import text_edits
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
-from anonymization.text.masking.pieces import Heed, Look, Piece, carried, shifted
+from anonymization.text.masking.pieces import Heed, Look, Piece, Visit, carried, shifted
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import applied
+from anonymization.text.restore import applied
 
 _SEPARATORS = "_-+. "
 _AS_SPACES = {ord(char): " " for char in "_-+"}

@@ -11,11 +11,10 @@ from pathlib import Path
 from anonymization.leaks.contracts import Leak, LeakConfig, Needle
 from anonymization.leaks.needles import Needles, is_long_enough
 from anonymization.session_masking import VAULTS
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import EntityType, Entry
 from anonymization.text.masking.sweep import is_swept
-from anonymization.text.spelling.known import known
-from anonymization.text.vault.contracts import Entry
-from anonymization.text.vault.vault import Vault
+from anonymization.text.spelling.known_values import known
+from anonymization.text.vault import Vault
 from data.canonical import canonical_json, keyed_digest
 from data.errors import InputError
 

@@ -12,9 +12,8 @@ from operator import itemgetter
 from anonymization.leaks.contracts import Encoding, LeakConfig, Needle
 from anonymization.leaks.matcher import MIN_PATTERN, Matcher
 from anonymization.text.contracts import EntityType
-from anonymization.text.spelling.clean import is_whole
-from anonymization.text.spelling.known import ROOM, SPREAD, known
-from anonymization.text.spelling.skeleton import Origins, skeleton
+from anonymization.text.spelling.known_values import ROOM, SPREAD, known
+from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
 from data.randomness import keyed_hash
 
 _STAGE = "leak-scan"

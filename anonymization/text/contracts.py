@@ -1,4 +1,8 @@
-"""What detection finds and masking uses. No finding ever carries the value itself (law 8)."""
+"""Records of private-text detection, masking and the vault.
+
+No finding ever carries the value itself (law 8); edits, spans and entries do, and only a vault
+keeps them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from data.errors import BenchmintError
 
 
 class EntityType(StrEnum):
@@ -54,3 +60,62 @@ class Detector(Protocol):
     def find(self, texts: Sequence[str]) -> list[list[Finding]]:
         """Per text its findings, sorted, without overlap."""
         ...
+
+
+class Mode(StrEnum):
+    """What stands in the place of a private value."""
+
+    SURROGATE = "surrogate"
+    PLACEHOLDER = "placeholder"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """`text[start:end]` becomes `new`; what was found there, and by whom."""
+
+    start: int
+    end: int
+    new: str
+    type: EntityType
+    recognizer: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A place of a masked text, in code points, with what stands there and what stood there."""
+
+    start: int
+    surrogate: str
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """How to get one document back.
+
+    `masked_sha256` is of the released bytes, `original_sha256` of the original ones, `path` of the
+    released file, `original_path` the name it had. A text has `encoding` and `spans`; a file that
+    was rewritten as a package has `encoding` empty, and its original lies in the vault's folder
+    under its digest.
+    """
+
+    path: str
+    original_path: str
+    masked_sha256: str
+    original_sha256: str
+    encoding: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Entry:
+    """A private value and what it was replaced with. Only a vault holds this."""
+
+    type: EntityType
+    value: str
+    surrogate: str
+
+
+class VaultRefused(BenchmintError):
+    """A vault, or a masked text, that is not what was sealed."""

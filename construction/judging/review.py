@@ -21,11 +21,11 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from construction.judging.contracts import Containment, ContainmentReason, RoleClass
-from data.access_log import BrokenChain
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.contracts import Candidate, Label
 from data.errors import InputError
+from data.hash_chain import BrokenChain
 from data.snapshot.neutralise import storable
 from data.snapshot.pages import amount
 

@@ -21,7 +21,7 @@ from data.canonical import pretty_json
 from data.contracts import SignalSnapshot
 from data.errors import InputError
 from data.progress import track
-from data.schemas_signals import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
+from data.schemas import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 
 Dated = Sequence[tuple[dt.date, Path]]

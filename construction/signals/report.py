@@ -43,7 +43,7 @@ class Reported:
 
 
 def table_rows(told: Reported) -> dict[str, list[Row]]:
-    """Rows by table name, for the tables of `data.schemas_signals`; sorted."""
+    """Rows by table name, for the tables of `data.schemas`; sorted."""
     return {
         "signals": list(_signal_rows(told)),
         "signal_patterns": list(_share_rows(told)),

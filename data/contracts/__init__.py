@@ -22,17 +22,22 @@ from data.contracts.candidate import (
 )
 from data.contracts.config import Count, Share, StageConfig, Weight
 from data.contracts.gate import Bound, Gate, GateReason, Limit, Measures, gates_in, share
-from data.contracts.instance import AgentAct, CutReason, TaskInstance, UserTurn
 from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.contracts.session import (
+    AgentAct,
     Attachment,
+    CutReason,
     Origin,
     ReadIssue,
     Role,
     Session,
     SourceFormat,
+    TaskInstance,
     ToolCall,
     Turn,
+    UserTurn,
+    dump_instance,
+    load_instance,
 )
 from data.contracts.signal import Popularity, Signal, SignalProvenance, SignalSnapshot
 from data.contracts.verdict import Scalar, Status, Verdict
@@ -89,6 +94,8 @@ __all__ = [
     "UserTurn",
     "Verdict",
     "Weight",
+    "dump_instance",
     "gates_in",
+    "load_instance",
     "share",
 ]

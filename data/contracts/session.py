@@ -1,4 +1,6 @@
-"""What a reader yields: sessions and turns, a superset of ATIF (Harbor's trajectory format).
+"""Sessions and turns as readers yield them, and the task instances recovered from them.
+
+Sessions are a superset of ATIF (Harbor's trajectory format).
 
 These are plain slotted dataclasses, not pydantic models: half a gigabyte of logs passes
 through them, and they are built by our own readers from input that was checked line by line.
@@ -8,7 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any
+
+import orjson
+from pydantic import TypeAdapter
 
 
 class SourceFormat(StrEnum):
@@ -132,3 +138,82 @@ class ReadIssue:
     reason: str
     found: str
     expected: str
+
+
+class CutReason(StrEnum):
+    """Why an instance starts where it starts (and the one before it ended)."""
+
+    SESSION_START = "session_start"
+    EXPLICIT_RESET = "explicit_reset"
+    AFTER_DELIVERY = "after_delivery"
+    LONG_PAUSE = "long_pause"
+    TOPIC_SHIFT = "topic_shift"
+    MARKED_AS_NEW = "marked_as_new"
+
+
+@dataclass(frozen=True, slots=True)
+class UserTurn:
+    """A turn that a person typed: position and line in the log, raw and unwrapped text."""
+
+    index: int
+    line: int
+    text: str
+    said: str
+    at: float | None = None
+    sender: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAct:
+    """What the agent did with one file: `read`, `wrote` or `ran`. Path as logged."""
+
+    kind: str
+    path: str
+    turn_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInstance:
+    """One task-level candidate, self-sufficient for the gates and for packaging.
+
+    `session_urls` holds every URL of the raw session, and is filled only if a user turn of
+    this instance holds a redaction (the restoration gate alone needs it).
+    `reply` is the agent's last text; `asked` is true if the agent ever ended a turn of this
+    instance by asking back. `fingerprint` is a SHA-256 over the user turns' texts, equal for
+    copies of a session in several files.
+    """
+
+    instance_id: str  # <session uid>_i<k>, k from 1
+    session_uid: str
+    session_id: str
+    source_format: SourceFormat
+    source_path: str
+    started_by: CutReason
+    user_turns: tuple[UserTurn, ...]
+    turn_indices: tuple[int, ...]
+    acts: tuple[AgentAct, ...] = ()
+    session_urls: tuple[str, ...] = ()
+    reply: str = ""
+    asked: bool = False
+    cwd: str | None = None
+    fingerprint: str = ""
+    # The words of the person before this instance in the same session, newest last, at most
+    # three: a request that leans on them is not self-sufficient.
+    said_before: tuple[str, ...] = ()
+
+
+def dump_instance(instance: TaskInstance) -> str:
+    """An instance as JSON text: the private payload that stages hand on."""
+    return orjson.dumps(instance).decode()
+
+
+def load_instance(payload: str) -> TaskInstance:
+    """The instance that `dump_instance` wrote."""
+    return _adapter().validate_json(payload)
+
+
+@cache
+def _adapter() -> TypeAdapter[TaskInstance]:
+    """Built when it is first needed: it costs milliseconds at the start of every command."""
+    return TypeAdapter(TaskInstance)

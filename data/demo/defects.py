@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from data.demo.draft import Draft, Style
+from data.demo.files import HOSTILE_NAME, PLANTED
 from data.demo.script import Call, Tool
 from data.demo.session_builder import SessionBuilder
 from data.demo.truth import SpanTruth, Tripwire, UrlTruth
 
 Defect = Callable[[Draft, SessionBuilder], None]
 
-PLANTED = "planted"  # folder of the files that many sessions share
-HOSTILE_NAME = f"{PLANTED}/+SUM&$HOME'\u202evsc.csv"  # formula, shell, and reversed extension
 _BY_HOST, _BY_CONTEXT, _LOST = "restored_by_host", "restored_by_context", "unrecoverable"
 _UNRECOVERABLE = "restoration.unrecoverable"
 _UNRESOLVED = "fixture.unresolved"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from data.demo.files import is_binary, preview
 from data.demo.material import Material, fill
-from data.demo.render import is_binary, preview
 from data.demo.script import Call, Tool
+from data.demo.texts import Words
 from data.demo.truth import SpanTruth, UrlTruth
-from data.demo.words import Words
 
 INBOUND = "/root/.openclaw/media/inbound"
 

@@ -10,23 +10,20 @@ from pathlib import Path
 
 import tomli_w
 
-from data.demo.bulk import Bulk
-from data.demo.defect_files import write_defect_files
 from data.demo.draft import INBOUND, inbound_name
+from data.demo.files import rendered, write_defect_files
 from data.demo.material import N_VARIANTS, material
 from data.demo.plan import BLOCK
-from data.demo.render import rendered
 from data.demo.script import Flavor
 from data.demo.session import DemoSession, make_session
-from data.demo.session_builder import MAX_SESSIONS
+from data.demo.session_builder import MAX_SESSIONS, Bulk
 from data.demo.session_files import Written, is_shared, own_files, shared_file
 from data.demo.signals import write_signals
 from data.demo.statements import write_demo_statements
 from data.demo.tables import FOLDER as TABLES
 from data.demo.tables import demo_section, write_tables
-from data.demo.templates import load_tasks
+from data.demo.texts import LANGUAGES, load_tasks
 from data.demo.truth import TruthWriter
-from data.demo.words import LANGUAGES
 from data.errors import InputError
 
 CONFIG, STATEMENTS = "benchmint.toml", "statements"

@@ -9,8 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from data.demo.templates import FileTemplate, Numbers, TaskTemplate, load_tasks
-from data.demo.words import Words, full_name, load_words
+from data.demo.texts import (
+    FileTemplate,
+    Numbers,
+    TaskTemplate,
+    Words,
+    full_name,
+    load_tasks,
+    load_words,
+)
 from data.randomness import keyed_generator
 
 N_VARIANTS = 4  # each task exists with so many sets of files; sessions share them

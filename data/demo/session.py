@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from data.demo.bulk import Bulk
 from data.demo.conversations import CONVERSATIONS, heartbeat, scheduled, thanked
 from data.demo.defects import DEFECTS, tripwire_values
 from data.demo.draft import Draft
 from data.demo.plan import BLOCK, PLAN, Row, language_of, needs
 from data.demo.script import Flavor, Script
-from data.demo.session_builder import SessionBuilder
-from data.demo.templates import TaskTemplate, load_tasks
+from data.demo.session_builder import Bulk, SessionBuilder
+from data.demo.texts import LANGUAGES, TaskTemplate, load_tasks
 from data.demo.truth import GATES, GateTruth, InstanceTruth, SessionTruth, Tripwire, UrlTruth
-from data.demo.words import LANGUAGES
 from data.randomness import keyed_order
 
 _CWD = {

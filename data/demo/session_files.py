@@ -11,7 +11,7 @@ import orjson
 from data.demo.script import Flavor, Human, Script
 from data.demo.session import DemoSession
 from data.demo.truth import FileTruth, InstanceTruth, IssueTruth, SessionTruth
-from data.demo.writers import atif, chat, claude_code, codex, openclaw
+from data.demo.writers import chat, claude_code, codex, openclaw
 
 LABELS = {
     Flavor.OPENCLAW: "openclaw",
@@ -109,7 +109,7 @@ def _lines(script: Script) -> list[bytes]:
     if script.flavor is Flavor.CODEX:
         return codex.write(script)
     if script.flavor is Flavor.ATIF:
-        return [atif.write(script)]
+        return [chat.write_trajectory(script)]
     if script.flavor is Flavor.CHAT_JSON:
         return [chat.write_document(script)]
     return chat.write_lines(script)

@@ -1,9 +1,8 @@
 """The train of releases: what changed from one to the next, which there are, what may go."""
 
-from data.releases.changes import changes_between, previous_release
-from data.releases.diff import Diff, diff
+from data.releases.diff import Diff, changes_between, diff
 from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapshot
-from data.releases.listing import ReleaseInfo, State, releases
+from data.releases.listing import ReleaseInfo, State, previous_release, releases
 from data.releases.retention import (
     REPLIES,
     Doomed,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from data.releases.facts import ReleaseFacts
+from data.releases.facts import REPORT, ReleaseFacts, facts_of_snapshot
 
 # Where one of these differs, an agent is given another task: scores do not compare.
 CONTENT = ("prompt", "fixtures")
+_NAMED = 20  # ids named in a line
+_SHOWN = 8  # rows of a kind told
+_ALWAYS_OTHER = ("release.release_date", "release.version")
+_LEAST_POINTS = 0.1  # percentage points that a weight must move to be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +173,72 @@ def _inputs(old: Iterable[str], new: Iterable[str]) -> dict[str, int]:
         "removed": (before - after).total(),
         "kept": (before & after).total(),
     }
+
+
+def changes_between(old: Path, new: ReleaseFacts) -> list[str]:
+    """The lines of the CHANGELOG: what changed since the snapshot or public half `old`.
+
+    Raises InputError if `old` is none.
+    """
+    return list(_lines(diff(facts_of_snapshot(old, private=False), new)))
+
+
+def _lines(told: Diff) -> Iterator[str]:
+    before, after = told.counts
+    yield (
+        f"Since {told.old}: {len(told.added)} tasks added, {len(told.removed)} removed, "
+        f"{len(told.changed)} changed; {before} tasks before, {after} now. "
+        f"{100 * told.churn.new:.1f} % of this release is new."
+    )
+    if told.changed:
+        fields = ", ".join(f"{name} in {n}" for name, n in told.fields.items())
+        yield f"What changed in tasks: {fields}."
+    if told.reused:
+        yield (
+            "Ids that now name another prompt or other input files; their scores do not compare: "
+            f"{_some(told.reused)}."
+        )
+    if told.renamed:
+        pairs = [f"{old} is now {new}" for old, new in told.renamed]
+        yield f"Same content under another id: {_some(pairs)}."
+    if told.families:
+        yield f"Tasks by family: {_rows(told.families)}."
+    if told.distance is not None and told.distance > 0:
+        moved = sorted(told.weights, key=lambda row: (-abs(_points(row)), row.name))
+        shown = [row for row in moved if abs(_points(row)) >= _LEAST_POINTS][:_SHOWN]
+        rows = ", ".join(f"{row.name} {_points(row):+.1f} points" for row in shown)
+        moved_by = f"Mixture: moved by {told.distance:.3f} (total variation)"
+        yield f"{moved_by}: {rows}." if rows else f"{moved_by}."
+    if told.funnel:
+        yield f"Funnel (in, passed): {_rows(told.funnel)}."
+    stamp = [row for row in told.privacy if not row.name.startswith(REPORT)]
+    if stamp:
+        yield f"Privacy and licence: {_rows(stamp)}."
+    figures = len(told.privacy) - len(stamp)
+    if figures:
+        yield f"Privacy report: {figures} figures differ (audit/privacy.json)."
+    settings = [row for row in told.recipe if row.name not in _ALWAYS_OTHER]
+    if settings:
+        yield f"Recipe: {_rows(settings)}."
+
+
+def _points(row: Changed) -> float:
+    return round(100 * ((row.after or 0.0) - (row.before or 0.0)), 9)
+
+
+def _rows(rows: Sequence[Changed]) -> str:
+    shown = "; ".join(f"{r.name} {value(r.before)} → {value(r.after)}" for r in rows[:_SHOWN])
+    more = f"; and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return shown + more
+
+
+def value(of: object) -> str:
+    """A value of a `Changed` as text."""
+    if of is None:
+        return "nothing"
+    return " of ".join(str(part) for part in reversed(of)) if isinstance(of, tuple) else str(of)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

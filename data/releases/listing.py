@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from data.errors import InputError
 from data.snapshot import layout, sums, verify
 from data.snapshot.neutralise import one_line
 
@@ -137,3 +138,36 @@ def _digest(path: Path) -> str | None:
         return None
     public, private = (file.read_bytes() for file in files)
     return sums.snapshot_digest(public, private)
+
+
+def previous_release(snapshots: Path, name: str, released: date) -> Path | None:
+    """The newest release of this name with an earlier date; None if there is none.
+
+    The same for every rebuild of a release, whatever was built after it.
+    """
+    found: list[tuple[str, int, Path]] = []
+    for entry in sorted(os.scandir(snapshots), key=lambda e: e.name) if snapshots.is_dir() else ():
+        if entry.is_dir(follow_symlinks=False) and entry.name.startswith(f"{name}-"):
+            try:
+                manifest = orjson.loads(
+                    Path(entry.path, layout.PUBLIC, layout.MANIFEST).read_bytes()
+                )
+                told = (str(manifest["released"]), int(manifest["revision"]), Path(entry.path))
+            except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+                continue  # no release: `benchmint releases` tells why
+            if manifest.get("name") == name and told[0] < released.isoformat():
+                found.append(told)
+    return max(found)[2] if found else None
+
+
+def find_snapshot(name: str, snapshots: Path) -> Path:
+    """A snapshot by path, or by its name below `snapshots`. Raises InputError for none."""
+    for path in (Path(name), snapshots / name):
+        if path.is_dir() and (layout.is_id(name) or path == Path(name)):
+            return path
+    raise InputError(
+        name,
+        "nothing",
+        "a snapshot, by path or name",
+        "List the releases with `benchmint releases`.",
+    )

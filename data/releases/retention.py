@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from data import access_log
+from data import hash_chain
 from data.errors import ReleaseError
 from data.releases.listing import State, releases
 from data.snapshot import layout, verify
@@ -110,7 +110,7 @@ def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = Non
         log = out / _PRIVATE / "access.log"
         log.parent.mkdir(mode=0o700, exist_ok=True)
         told = f"{doomed.where} ({doomed.files} files, {doomed.size} bytes)"
-        access_log.record(log, f"purge {doomed.kind}", one_line(told))
+        hash_chain.record_access(log, f"purge {doomed.kind}", one_line(told))
         if doomed.kind is Kind.RUN:
             continue  # together below: the database is built once
         if doomed.kind is Kind.REPLIES:

@@ -15,18 +15,19 @@ from data.contracts import Candidate
 from data.errors import ReleaseError
 from data.snapshot import (
     aggregates,
+    audit_pages,
     card,
     croissant,
-    instance_pages,
+    funnel_picture,
     layout,
     ledger_tables,
+    report_page,
     sums,
     tasks,
 )
 from data.snapshot.manifest import Manifest
 from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import Release
-from data.snapshot.report import funnel, page, privacy
 from data.snapshot.statistics import statistics
 
 
@@ -125,7 +126,7 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
     ledger_tables.write(root, contents.frames)
     if contents.release.answers is not None:
         shutil.copyfile(contents.release.answers, root / layout.ANSWERS_TABLE)
-    pages = instance_pages.write_pages(
+    pages = audit_pages.write_pages(
         contents.frames, contents.manifest, contents.funnel, contents.gates, contents.ids
     )
     for name, html in pages:
@@ -161,10 +162,10 @@ def _write_tables(root: Path, release: Release) -> None:
 
 def _write_audit(root: Path, contents: Contents) -> None:
     release, manifest = contents.release, contents.manifest
-    title = page.funnel_title(manifest, contents.funnel)
-    steps = funnel.steps(contents.funnel, contents.ledger["rejections"], contents.gates)
+    title = report_page.funnel_title(manifest, contents.funnel)
+    steps = funnel_picture.steps(contents.funnel, contents.ledger["rejections"], contents.gates)
     comment = f"<!-- {layout.canary_sentence(manifest.snapshot, manifest.canary)} -->\n"
-    picture = funnel.draw(steps, funnel.WIDE, title, standalone=True)
+    picture = funnel_picture.draw(steps, funnel_picture.WIDE, title, standalone=True)
     _write_text(root / layout.AUDIT / "funnel.svg", f"{comment}{picture}\n")
     for name, chart in sorted(release.pictures.items()):
         _write_text(root / layout.AUDIT / f"{name}.svg", f"{comment}{chart.standalone}\n")
@@ -179,19 +180,19 @@ def _write_audit(root: Path, contents: Contents) -> None:
         if document is not None:
             content = storable_tree(dict(document)) | {"canary": manifest.canary}
             _write(root / name, pretty_json(content))
-    html = page.report(
+    html = report_page.report(
         release.card,
         manifest,
         contents.funnel,
         contents.ledger,
         contents.statistics,
-        page.rejection_rows(contents.frames.ledger, contents.ids),
+        report_page.rejection_rows(contents.frames.ledger, contents.ids),
         [release.pictures[name] for name in sorted(release.pictures)],
-        has_privacy_page=privacy.has_tables(release.privacy_report),
+        has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )
     _write_text(root / layout.REPORT, html)
-    if release.privacy_report is not None and privacy.has_tables(release.privacy_report):
-        told = privacy.privacy_page(
+    if release.privacy_report is not None and audit_pages.has_tables(release.privacy_report):
+        told = audit_pages.privacy_page(
             release.card, manifest, release.privacy_report, release.pictures
         )
         _write_text(root / layout.PRIVACY_PAGE, told)

@@ -11,8 +11,7 @@ import polars as pl
 
 from data import schemas
 from data.metrics import COSTS, TIMINGS
-from data.schemas import Table
-from data.schemas_signals import SIGNAL_TABLES
+from data.schemas import SIGNAL_TABLES, Table
 from data.schemas_statements import COMPANIES, POINTS, QUESTIONS, SERIES
 
 RUN_ID = "run_id"

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from data import access_log, chain
+from data import hash_chain
 from data.audit_page import as_csv, as_json, audit_page, header_policy
 from data.canonical import canonical_json, digest
 from data.errors import BenchmintError
@@ -83,13 +83,13 @@ class _Signs:
         if type(place) is not int or not 0 <= place < len(self._audit.items):
             raise Refused(404, "No such item in this run.")
         item = self._audit.items[place]
-        access_log.record(self._looks, "audit page", item)
+        hash_chain.record_access(self._looks, "audit page", item)
         return {"turns": evidence(self._audit.out, item)}
 
     def sign(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Append a sign-off of exactly what the page shows: run, and digest of its columns."""
         about = self._audit.columns["about"]
-        chain.append(
+        hash_chain.append(
             self._signatures,
             {
                 "action": "sign-off",
@@ -105,7 +105,7 @@ class _Signs:
     def signed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """All sign-offs, newest first, once the chain was checked."""
         del asked
-        return {"signed": chain.entries(self._signatures)[::-1]}
+        return {"signed": hash_chain.entries(self._signatures)[::-1]}
 
 
 def _fixed(path: str, content: bytes, media: str) -> Route:

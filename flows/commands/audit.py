@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data import access_log
+from data import hash_chain
 from data.audit import (
     RejectionFilter,
     Rows,
@@ -90,7 +90,7 @@ def command(
             "List instances with `benchmint audit --gate G`.",
         )
     if private:
-        access_log.record(out / "private" / "access.log", "audit --private", instance)
+        hash_chain.record_access(out / "private" / "access.log", "audit --private", instance)
         told["turns"] = with_text(out, told["turns"])
     _show(told, as_json)
 

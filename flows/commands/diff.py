@@ -11,8 +11,8 @@ import typer
 
 from data.canonical import pretty_json
 from data.releases import Diff, diff, facts_of_snapshot
-from data.releases.changes import find_snapshot, value
-from data.releases.diff import Changed
+from data.releases.diff import Changed, value
+from data.releases.listing import find_snapshot
 
 _NAMED = 50  # ids named of a kind; --json names all
 

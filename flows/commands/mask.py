@@ -11,7 +11,7 @@ import typer
 from anonymization.documents.approvals import read_approvals
 from anonymization.documents.batch import FILES, MaskingConfig, Scope, jobs_of, mask_scope
 from anonymization.documents.contracts import DocumentReport
-from anonymization.text.vault.contracts import Mode
+from anonymization.text.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
 from data.sharding import map_shards

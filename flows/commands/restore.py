@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from anonymization.documents.batch import FILES, VAULTS, restore_folder
-from data import access_log
+from data import hash_chain
 from data.errors import InputError
 from data.snapshot.pages import amount
 from flows.run import release_key
@@ -32,5 +32,5 @@ def command(
     files = directory / FILES if (directory / FILES).is_dir() else directory
     names = restore_folder(files, vault or private / VAULTS, release_key(key_path), out)
     if private.is_dir():
-        access_log.record(private / "access.log", "restore", str(len(names)))
+        hash_chain.record_access(private / "access.log", "restore", str(len(names)))
     print(f"{amount(len(names), 'file')} restored in {out}")

@@ -12,7 +12,7 @@ import typer
 from construction.judging.review import Topic, read_items, record, recorded
 from construction.judging.review_sheet import csv_sheet, read_decisions, xlsx_sheet
 from construction.judging.review_table import ENCODINGS, SheetLimits
-from data import access_log
+from data import hash_chain
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.errors import InputError
 from data.snapshot.pages import amount
@@ -47,7 +47,7 @@ def export_command(
     if sheet.exists() and not force:
         todo = "Import its decisions first, choose another name, or replace it with --force."
         raise InputError(str(sheet), "a file", "no file yet", todo)
-    access_log.record(out / "private" / "access.log", "review export", str(len(items)))
+    hash_chain.record_access(out / "private" / "access.log", "review export", str(len(items)))
     write_bytes(sheet, writer(items), mode=PRIVATE_FILE)
     print(f"{amount(len(items), 'item')} to decide in {sheet}")
 

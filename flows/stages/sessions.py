@@ -38,13 +38,13 @@ from construction.sessions.scan import ScannedFile, files_below, scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
-from data.contracts import LedgerRow, SourceFormat, StageKind
+from data.contracts import LedgerRow, SourceFormat, StageKind, dump_instance
 from data.errors import ConfigError
 from data.ledger import deciding, gated_row
 from data.pool import read_pool, write_pool
 from data.schemas import FILES
 from data.stage_tables import kept_ids, write_stage_tables
-from data.survivors import FIXTURES, Survivor, dump_instance, read_survivors, unpack_fixtures
+from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
 from data.tables import write_table
 from flows.judging_stages import read_labelled, write_cases
 from flows.run import Run

@@ -1,1 +1,1 @@
-"""Sampling with exact, published probabilities: hierarchical weights, systematic draws, stages."""
+"""Sampling with exact, published probabilities: hierarchical weights and systematic draws."""

@@ -1,4 +1,4 @@
-"""The sampler's settings (part of the recipe), and the weights of damping rules."""
+"""Settings of the sampler (`selection.sampling`), part of the recipe, and damping weights."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Damping(StrEnum):
 
 
 class Design(StrEnum):
-    """`without`: no unit twice, fixed size, systematic. `with`: independent draws."""
+    """`without_replacement`: no unit twice, fixed size, systematic. `with_replacement`: independent
+    draws."""
 
     WITHOUT_REPLACEMENT = "without_replacement"
     WITH_REPLACEMENT = "with_replacement"
@@ -42,9 +43,10 @@ class SamplingConfig(StageConfig):
     """One sample in four stages: company, category, series, data point.
 
     `size` data points are drawn, the share `us_share` of them (rounded half up) from companies
-    traded in the US: 0 or 1 where the material has one side only. `damping` weighs the children
-    in the hierarchy of series names, whose components `separator` parts. `reserve` is the number
-    of reserve units kept per drawn unit of a stratum (region × category).
+    traded in the US; set it to 0 or 1 if the material has only one of the two regions. `damping`
+    weighs the children in the hierarchy of series names, whose components are separated by
+    `separator`. `reserve` is the number of reserve units kept per drawn unit of a stratum (region ×
+    category).
     """
 
     size: Annotated[int, Field(ge=1)] = 500

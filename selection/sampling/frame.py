@@ -1,4 +1,4 @@
-"""The sampling frame: companies, cells (company × category) and series in canonical order.
+"""The sampling frame (companies, company × category cells, series) and its exact probabilities.
 
 Every stage has its probability for a single draw: the region by its share, the company uniform
 within its region, the category uniform over those the company has, the series by the hierarchical
@@ -29,7 +29,7 @@ _SERIES = ("company", "category", "series_name")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What can be drawn, sorted by name; positions refer to the rows of the table above.
+    """What can be drawn, sorted by name. The three arrays hold row positions in the level above.
 
     `companies`: company, is_us. `cells`: company, category. `series`: company, is_us, category,
     series_name and `points`, the ids of its data points in ascending order.
@@ -51,8 +51,8 @@ class Frame:
 def build_frame(points: pl.DataFrame) -> Frame:
     """The frame of a table with one row per data point and the columns of `COLUMNS`.
 
-    Other columns are ignored, and the order of rows does not matter. Errors: `InputError` for
-    missing columns, other types, nulls, point ids that repeat, companies on both sides of `is_us`.
+    Other columns and the order of rows do not matter. Errors: `InputError` for missing columns,
+    other types, nulls, repeated point ids, and companies that are both US and non-US.
     """
     _check(points)
     series = points.group_by(_SERIES).agg(
@@ -72,10 +72,11 @@ def build_frame(points: pl.DataFrame) -> Frame:
 
 
 def stage_probabilities(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
-    """Per series the probabilities of a single draw: one column per stage, and for a point of it.
+    """Per series, the probabilities of a single draw: a column per stage, and of one of its points.
 
-    The row order is that of `frame.series`. `pi_company` holds the region's share, `pi_point` is
-    that of one data point of the series, `pi_draw` the product of all: it sums to 1 over points.
+    The row order is that of `frame.series`. `pi_company` includes the region's share, `pi_point` is
+    that of one data point of the series, `pi_draw` the product of all; it sums to 1 over all
+    points.
     """
     shares = np.array([1.0 - config.us_share, config.us_share])
     in_region = np.bincount(frame.region_of_company, minlength=2)
@@ -104,7 +105,7 @@ def series_weights(frame: Frame, config: SamplingConfig) -> Floats:
 
 
 def _positions(rows: pl.DataFrame, table: pl.DataFrame, on: list[str]) -> Ints:
-    """Where in `table` each row is found."""
+    """The row of `table` that matches each row of `rows`."""
     numbered = table.select(on).with_row_index("at")
     matched = rows.select(on).join(numbered, on=on, how="left", maintain_order="left")
     return matched["at"].to_numpy().astype(np.int64)
@@ -120,15 +121,15 @@ def _check(points: pl.DataFrame) -> None:
     if nulls:
         raise _unfit(f"nulls in {', '.join(nulls)}", "no nulls", "Fill in or drop those rows.")
     if points.is_empty():
-        raise _unfit("no data points", "some", "Loosen the filters before the sample.")
+        raise _unfit("no data points", "at least one", "Loosen the filters before the sample.")
     repeated = len(points) - points["point_id"].n_unique()
     if repeated:
         raise _unfit(f"{repeated} repeated point ids", "distinct ids", "Drop the duplicates.")
     sides = points.group_by("company").agg(pl.col("is_us").n_unique())
     both = sides.filter(pl.col("is_us") > 1)["company"].sort()
     if len(both):
-        todo = "Let is_us be a fact of the company."
-        raise _unfit(f"company {both[0]!r} both US and non-US", "one region", todo)
+        todo = "Give all points of a company the same is_us."
+        raise _unfit(f"company {both[0]!r} both US and non-US", "one region per company", todo)
 
 
 def _unfit(actual: str, expected: str, todo: str) -> InputError:
@@ -136,10 +137,10 @@ def _unfit(actual: str, expected: str, todo: str) -> InputError:
 
 
 def inclusion_of_points(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
-    """`stage_probabilities` with `pi_design`: how likely a point of the series is in the sample.
+    """`stage_probabilities` with `pi_design`: the probability that a point is in the sample.
 
-    Without replacement the points of a sample are of different series; `pi_design` sums to the
-    size over all points. With replacement it is the probability to be drawn at least once.
+    Without replacement the points of a sample come from different series, and `pi_design` sums to
+    the size over all points. With replacement it is the probability of being drawn at least once.
     """
     stages = stage_probabilities(frame, config)
     if config.design is Design.WITHOUT_REPLACEMENT:
@@ -156,7 +157,7 @@ def inclusion_of_points(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
 def region_sizes(frame: Frame, config: SamplingConfig) -> Ints:
     """How many points are drawn outside and inside the US.
 
-    Errors: `InputError` if draws fall on a region without a company.
+    Errors: `InputError` if draws fall on a region without companies.
     """
     us = int(np.floor(config.size * config.us_share + 0.5))
     sizes = np.array([config.size - us, us], dtype=np.int64)
@@ -173,30 +174,30 @@ def region_sizes(frame: Frame, config: SamplingConfig) -> Ints:
 
 
 def company_expectation(frame: Frame, sizes: Ints) -> Floats:
-    """Expected draws of each company: equal within its region, at most its number of series."""
+    """Expected draws per company: equal within its region, at most its number of series."""
     caps = np.bincount(frame.company_of_cell[frame.cell_of_series]).astype(np.float64)
     totals = sizes.astype(np.float64)
     return expected_draws(np.ones(len(caps)), frame.region_of_company, totals, caps)
 
 
 def cell_expectation(frame: Frame, of_company: Ints) -> Floats:
-    """Expected draws of each category, given the draws of its company: equal within the company."""
+    """Expected draws per category, given its company's draws: equal within the company."""
     caps = np.bincount(frame.cell_of_series).astype(np.float64)
     totals = of_company.astype(np.float64)
     return expected_draws(np.ones(len(caps)), frame.company_of_cell, totals, caps)
 
 
 def series_inclusion(frame: Frame, of_cell: Ints, weights: Floats) -> Floats:
-    """Inclusion probability of each series, given the draws of its cell: min(1, c·weight)."""
+    """Inclusion probability of each series, given its cell's draws: min(1, c·weight)."""
     totals = of_cell.astype(np.float64)
     return expected_draws(weights, frame.cell_of_series, totals, np.ones(len(weights)))
 
 
 def _without_replacement(frame: Frame, config: SamplingConfig) -> Floats:
-    """Inclusion probability of each series over all ways in which its cell can get its draws.
+    """Inclusion probability of each series, summed over all numbers of draws its cell can get.
 
-    A company gets its expectation e rounded down or up, the latter with probability e - ⌊e⌋, and
-    so does, given that, each of its categories: at most four cases, whose sum this is.
+    A company's expectation e is rounded up with probability e - ⌊e⌋, else down; given that, so is
+    each of its categories'. The probability is the sum over these at most four cases.
     """
     weights = series_weights(frame, config)
     total = np.zeros(len(weights))

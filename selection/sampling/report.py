@@ -1,4 +1,4 @@
-"""What each damping does to breakdown series, those below the headline of their name."""
+"""What each damping rule does to breakdown series, those below the headline of their name."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from selection.sampling.config import SEPARATOR, Damping, Floats, Ints, Sampling
 from selection.sampling.frame import Frame, stage_probabilities
 from selection.sampling.tree import depths, leaf_probabilities
 
-SEED_FALL = (28, 39)  # points by which the seed's breakdown share falls under √log
+SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
 
 
 @dataclass(frozen=True, slots=True)
 class DampingReport:
-    """Probabilities of a single draw under each damping.
+    """Probabilities of a single draw under each damping rule.
 
     `shares`: damping, breakdown (share of the probability on breakdown series), fall_points (how
-    far that is below `none`, in percentage points), effective_series (1 / Σπ²: how many equally
-    likely series would be as concentrated). `by_depth`: damping, depth, share.
-    `series` and `breakdown_series` count the series themselves.
+    far that is below `none`, in percentage points), effective_series (1 / Σπ²: the number of
+    equally likely series with the same concentration). `by_depth`: damping, depth, share. `series`
+    and `breakdown_series` are numbers of series.
     """
 
     shares: pl.DataFrame
@@ -40,10 +40,10 @@ def compare_dampings(
     headline_depth: int = 1,
     separator: str = SEPARATOR,
 ) -> DampingReport:
-    """All dampings over one hierarchy, or one per group whose probability `mass` has per name.
+    """All damping rules over one hierarchy, or one per group whose probability `mass` has per name.
 
-    A series is a breakdown where `breakdown` says so; without it, where its name has more than
-    `headline_depth` components.
+    `breakdown` marks breakdown series; without it, those whose name has more than `headline_depth`
+    components.
     """
     depth = depths(names, separator)
     below = depth > headline_depth if breakdown is None else breakdown
@@ -79,7 +79,7 @@ def compare_dampings(
 def compare_in_frame(
     frame: Frame, config: SamplingConfig, headline_depth: int = 1
 ) -> DampingReport:
-    """All dampings within the cells of a four-stage frame, companies and categories as drawn."""
+    """All damping rules within the cells of a four-stage frame."""
     stages = stage_probabilities(frame, config)
     return compare_dampings(
         frame.series["series_name"],
@@ -91,7 +91,7 @@ def compare_in_frame(
 
 
 def markdown(report: DampingReport) -> str:
-    """The report as a page section: one table of shares, one by depth."""
+    """The report as a section of a page: a table of shares and a table by depth."""
     low, high = SEED_FALL
     lines = [
         f"{report.breakdown_series:,} of {report.series:,} series are breakdowns. `none` draws all "

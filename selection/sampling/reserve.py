@@ -1,4 +1,4 @@
-"""The reserve of each stratum, and how it fills the places of rejected units."""
+"""The reserve of each stratum, and how its units replace rejected ones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SERIES = ("company", "category", "series_name")
 class Filled:
     """A sample after rejections.
 
-    `rows` are those that stand, replacements flagged; a replacement keeps the `pi_design` of its
-    own unit. `response` has per stratum (is_us, category): drawn, rejected, replaced (units that
-    came from its reserve), missing (places its own reserve could not fill), and response_rate =
-    accepted / tried units.
+    `rows` are the accepted points, replacements flagged; a replacement keeps the `pi_design` of its
+    own unit. `response` has per stratum (is_us, category): drawn, rejected, replaced (units taken
+    from its reserve), missing (rejected units that its own reserve could not replace), and
+    response_rate = accepted / tried units.
     """
 
     rows: pl.DataFrame
@@ -31,19 +31,19 @@ class Filled:
 
 
 def series_keys(series: pl.DataFrame) -> list[str]:
-    """The name under which each series is keyed."""
+    """The name by which each series is keyed."""
     return ["\0".join(row) for row in series.select(_SERIES).iter_rows()]
 
 
 def reserve_of(
     units: pl.DataFrame, drawn: pl.DataFrame, per_draw: float, seed: int
 ) -> pl.DataFrame:
-    """Positions (`at`) in `units` of the reserve, with `rank` within the stratum, sorted so.
+    """Positions (`at`) in `units` of the reserve, with `rank` within the stratum, sorted by both.
 
-    A stratum's reserve goes on where its draws ended: the series not drawn, visited by the same
-    keyed hash. Hash u and single-draw probability p give the place -log(u)/p, so that at each
-    step a series comes next with probability proportional to p among those left (successive
-    sampling; Efraimidis and Spirakis 2006). At most `per_draw` units are kept per draw.
+    The reserve continues the stratum's draw: the series not drawn, ordered by their keyed hash.
+    Hash u and single-draw probability p give the sort key -log(u)/p, so that at each step a series
+    comes next with probability proportional to p among the remaining ones (successive sampling;
+    Efraimidis and Spirakis 2006). At most `per_draw` units are kept per drawn unit.
     """
     in_stratum = drawn.group_by(STRATUM).agg(wanted=pl.col("draws").sum() * per_draw)
     undrawn = units.with_row_index("at").join(drawn, on=_SERIES, how="anti")
@@ -56,12 +56,12 @@ def reserve_of(
 
 
 def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) -> Filled:
-    """The sample once the data points `rejected` (drawn or replacements) have fallen out.
+    """The sample after the data points `rejected` (drawn or replacements) are taken out.
 
-    Each place goes to the next unit of the stratum's reserve that is not rejected; where that is
-    used up, to the next units of the region's other strata. Units of the reserve count as tried
-    once they were needed: call again with the replacements' own rejections added, until no new one
-    comes.
+    Each of them is replaced by the next unit of the stratum's reserve that is not rejected; when
+    that is used up, by the next units of the region's other strata. Reserve units count as tried
+    once they were needed: call again with the replacements' own rejections added, until there are
+    no new ones.
     """
     out = pl.col("point_id").is_in(list(rejected))
     lost = drawn.filter(out).group_by(STRATUM).agg(lost=pl.col("draws").sum())
@@ -93,7 +93,7 @@ def fill(drawn: pl.DataFrame, reserve: pl.DataFrame, rejected: Collection[str]) 
 
 
 def _from_other_strata(standing: pl.DataFrame, lost: pl.DataFrame) -> pl.DataFrame:
-    """Units for the places that their own stratum cannot fill, the next of each region."""
+    """Units for rejected ones that their own stratum cannot replace, the next of each region."""
     at_hand = standing.group_by(STRATUM).agg(at_hand=pl.len())
     open_places = (
         lost.join(at_hand, on=STRATUM, how="left")

@@ -1,7 +1,7 @@
 """The draw in four stages: company, category, series, data point (FinRetrieval, sampling).
 
-Each stage is keyed by what it draws from: how often a company is drawn depends on the companies
-of its region, but which of its series are drawn, given how often, depends on the company alone.
+Each stage is keyed by what it draws from: how often a company is drawn depends on the companies of
+its region, but which of its series are drawn, given how often, depends on the company alone.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _SORTED = ("company", "category", "series_name", "point_id")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was drawn, and what stands ready to replace it.
+    """The drawn units, and the reserve that can replace them.
 
     Both tables have company, is_us, category, series_name, point_id, the stage probabilities of
     `stage_probabilities`, `pi_design`, `draws` (above 1 only with replacement), `replacement`.
-    `reserve` also has `rank`, its place within the stratum (is_us, category).
+    `reserve` also has `rank`, its position within the stratum (is_us, category).
     """
 
     drawn: pl.DataFrame
@@ -49,11 +49,11 @@ class Sample:
 
 
 def draw_sample(points: pl.DataFrame, config: SamplingConfig, seed: int) -> Sample:
-    """`config.size` data points of a table with the columns of `frame.COLUMNS`, and the reserve.
+    """Draw `config.size` data points of a table with the columns of `frame.COLUMNS`, and a reserve.
 
     The same table, in any order, with the same config and seed gives the same sample, sorted by
-    company, category, series and point. Errors: `InputError` as by `build_frame`, and where a
-    region has fewer series than are to be drawn from it without replacement.
+    company, category, series and point. Errors: `InputError` as in `build_frame`, and if a region
+    has fewer series than are to be drawn from it without replacement.
     """
     frame = build_frame(points)
     units = inclusion_of_points(frame, config)
@@ -97,7 +97,7 @@ def _counts(
     seed: int,
     stage: str,
 ) -> Ints:
-    """Systematic draws within each group, over an order and from a start of its own."""
+    """Systematic draws within each group, each over its own order and from its own start."""
     counts = np.zeros(len(expected), dtype=np.int64)
     candidates = np.flatnonzero(expected > 0)
     by_group = candidates[np.argsort(groups[candidates], kind="stable")]
@@ -110,7 +110,7 @@ def _counts(
 
 
 def _draw_independently(frame: Frame, config: SamplingConfig, seed: int) -> tuple[Ints, Ints]:
-    """Series and places of the points drawn with replacement, one entry per draw."""
+    """Series and point positions drawn with replacement, one entry per draw."""
     weights = series_weights(frame, config)  # each cell sums to 1: categories are uniform
     company_of_series = frame.company_of_cell[frame.cell_of_series]
     series: list[int] = []
@@ -125,7 +125,7 @@ def _draw_independently(frame: Frame, config: SamplingConfig, seed: int) -> tupl
 
 
 def _independent_companies(frame: Frame, config: SamplingConfig, seed: int) -> dict[int, int]:
-    """How often each company is drawn, those drawn at all, with replacement within regions."""
+    """How often each company is drawn with replacement within its region; only those drawn."""
     counts: dict[int, int] = {}
     for region, size in enumerate(region_sizes(frame, config)):
         members = np.flatnonzero(frame.region_of_company == region)
@@ -138,14 +138,15 @@ def _independent_companies(frame: Frame, config: SamplingConfig, seed: int) -> d
 
 
 def _keyed_places(frame: Frame, series: Ints, seed: int) -> Ints:
-    """Per series the place of its data point with the lowest keyed hash: uniform over them."""
+    """Per series the position of its data point with the lowest keyed hash: uniform over its
+    points."""
     points = frame.series["points"].gather(series).to_list()
     firsts = [keyed_order(seed, POINT_STAGE, ids)[0] for ids in points]
     return np.array(firsts, dtype=np.int64)
 
 
 def _rows(frame: Frame, units: pl.DataFrame, series: Ints, places: Ints) -> pl.DataFrame:
-    """The unit of each series with the id of the data point at its place."""
+    """The unit of each series with the id of the data point at the given position."""
     ids = frame.series["points"].gather(series).list.get(pl.Series(places))
     table = units[series].with_columns(point_id=ids)
     return table.select(*COLUMNS, pl.exclude(*COLUMNS))

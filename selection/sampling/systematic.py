@@ -1,11 +1,11 @@
 """The draws: Madow's systematic sampling over a keyed order, and independent draws.
 
-What systematic sampling means for the variance: with one fixed order, units near each other can
-never be drawn together, so their joint inclusion is zero and no variance can be estimated. Every
-key therefore visits the units in an order of its own (Hartley and Rao 1962): over keys, every
-pair of units of one draw can meet, single inclusion stays exact, and the usual approximations
-that need only single probabilities hold (Hájek's, for one). A published sample is one key's;
-within it the order is known from the seed.
+What systematic sampling means for the variance: with one fixed order, neighbouring units can never
+be drawn together, so their joint inclusion is zero and no variance can be estimated. Every key
+therefore visits the units in its own order (Hartley and Rao 1962): over keys, every pair of units
+of one draw can occur together, single inclusion stays exact, and the usual approximations that need
+only single probabilities hold (Hájek's, for example). A published sample is that of one key; its
+order is known from the seed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from data.randomness import Key, keyed_generator, keyed_order
 from selection.sampling.config import Floats, Ints
 
 Positions = NDArray[np.intp]
-_SNAP = 1e-9  # rounding noise next to a whole number (law 5)
+_SNAP = 1e-9  # differences below this are rounding noise (law 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ def draw_fixed(
 ) -> FixedSample:
     """`size` different units, each with probability min(1, c·weight), for these names and key.
 
-    `units` are distinct names; their order does not matter, nor does that of anything else.
-    Errors: `InputError` if there are fewer units than `size`.
+    `units` are distinct names; their order does not matter. Errors: `InputError` if there are fewer
+    units than `size`.
     """
     by_name = np.array(sorted(range(len(units)), key=units.__getitem__), dtype=np.intp)
     pi_design = np.empty(len(units))
@@ -57,8 +57,9 @@ def start(seed: Key, stage: str, entity: str) -> float:
 def systematic(expected: Floats, order: Positions, begin: float) -> Ints:
     """How often each unit is drawn: its expected number rounded down or up, without bias.
 
-    Madow (1949): the fractions are laid end to end in `order` and met at begin, begin + 1, …;
-    whole draws are certain. `expected` must sum to a whole number, which is the sum drawn.
+    Madow (1949): the fractions are laid end to end in `order`, and those at begin, begin + 1, … are
+    drawn; whole parts are certain. `expected` must sum to a whole number, which is the number
+    drawn.
     """
     counts = np.floor(expected).astype(np.int64)
     fractions = expected - counts
@@ -67,7 +68,7 @@ def systematic(expected: Floats, order: Positions, begin: float) -> Ints:
     if len(ends) == 0:
         return counts
     size = round(float(ends[-1]))
-    ends[-1] = size  # the sum is whole but for rounding; the last unit closes the line
+    ends[-1] = size  # the sum is whole up to rounding; set it exactly
     met = np.searchsorted(ends, begin + np.arange(size), side="right")
     counts[visited[met]] += 1
     return counts
@@ -78,9 +79,8 @@ def draw_with_replacement(
 ) -> Positions:
     """Positions of `draws` independent draws, ascending (their sequence carries no meaning).
 
-    Sorted uniforms are merged with the cumulated probabilities, which spares a search per draw.
-    `probabilities` need not sum to 1; they are taken in the order given, which the caller makes
-    canonical.
+    Sorted uniforms are merged with the cumulated probabilities, which avoids a search per draw.
+    `probabilities` need not sum to 1; the caller passes them in a canonical order.
     """
     ends = np.cumsum(probabilities)
     uniforms = generator.random(draws) * ends[-1]
@@ -88,18 +88,19 @@ def draw_with_replacement(
     units = pl.DataFrame({"at": ends}).with_row_index("unit").set_sorted("at")
     met = pl.DataFrame({"at": uniforms}).set_sorted("at")
     met = met.join_asof(units, on="at", strategy="forward", allow_exact_matches=False)
-    # Only a uniform that rounds up to the very end meets no unit: it belongs to the last.
+    # Only a uniform that rounds up to the very end matches no unit: it belongs to the last.
     return met["unit"].fill_null(len(ends) - 1).to_numpy().astype(np.intp)
 
 
 def expected_draws(weights: Floats, groups: Ints, totals: Floats, caps: Floats) -> Floats:
-    """Per unit min(cap, c·weight), with c of each group solved so that the group sums to its total.
+    """Per unit min(cap, c·weight), with c solved for each group so that the group sums to its
+    total.
 
-    `weights` (> 0), `groups` (position of the unit's group in `totals`) and `caps` (the most a
-    unit can be drawn) have a value per unit. With caps of 1 these are the inclusion probabilities
-    of a design of fixed size without replacement (Särndal, Swensson and Wretman 1992, §3.6.2):
-    units that reach their cap are certain, are taken out, and c is solved anew for the others.
-    Errors: `InputError` where a group's total exceeds the sum of its caps.
+    `weights` (> 0), `groups` (position of the unit's group in `totals`) and `caps` (the most a unit
+    can be drawn) have one value per unit. With caps of 1 these are the inclusion probabilities of a
+    design of fixed size without replacement (Särndal, Swensson and Wretman 1992, §3.6.2): units
+    that reach their cap are certain and set aside, and c is solved again for the others. Errors:
+    `InputError` if a group's total exceeds the sum of its caps.
     """
     n_groups = len(totals)
     capacity = np.bincount(groups, weights=caps, minlength=n_groups)
@@ -130,12 +131,12 @@ def inclusion_probabilities(weights: Floats, size: int) -> Floats:
 
 
 def snapped(expected: Floats) -> Floats:
-    """Whole numbers where only rounding noise is missing, all else as it is."""
+    """Whole numbers where the difference is only rounding noise; other values unchanged."""
     whole = np.rint(expected)
     near = (np.abs(expected - whole) < _SNAP) & (whole > 0)
     return np.asarray(np.where(near, whole, expected))
 
 
 def with_replacement_inclusion(probabilities: Floats, draws: NDArray[np.number]) -> Floats:
-    """1 - (1 - p)^n: how likely a unit is among n independent draws."""
+    """1 - (1 - p)^n: the probability that a unit is among n independent draws."""
     return np.asarray(-np.expm1(draws * np.log1p(-np.minimum(probabilities, 1 - 1e-16))))

@@ -30,11 +30,11 @@ def leaf_probabilities(
 ) -> Floats:
     """The probability of each name, in the order of `names`; they sum to 1.
 
-    A name that ends where others go on is a child of its own beside theirs; equal names are one
-    leaf (of that many series) and share its probability equally. With `groups` (a label ≥ 0 per
-    name) every group is a hierarchy of its own and sums to 1. The result depends on the names of
-    the group alone, to the last bit: not on their order, nor on other groups.
-    Errors: `InputError` for a null name or more than `MAX_DEPTH` components.
+    A name that ends where others continue is a child beside theirs. Equal names form one leaf (with
+    that many series) and share its probability equally. With `groups` (a label ≥ 0 per name) every
+    group is a hierarchy of its own and sums to 1. The result depends only on the names of the
+    group, to the last bit: not on their order, nor on other groups. Errors: `InputError` for a null
+    name or more than `MAX_DEPTH` components.
     """
     total = len(names)
     if total == 0:
@@ -67,7 +67,7 @@ def _component_codes(names: pl.Series, separator: str) -> list[Ints]:
         raise InputError(
             "series names", f"{names.null_count()} nulls", "names", "Drop rows without a name."
         )
-    # Strings that lie scattered in memory, as after a sort, cost more to read than to copy.
+    # Strings scattered in memory, as after a sort, are slower to read than to copy.
     names = pl.Series(names.to_arrow())
     split = names.str.split(separator)
     deepest = int(split.list.len().to_numpy().max())
@@ -81,7 +81,7 @@ def _component_codes(names: pl.Series, separator: str) -> list[Ints]:
     parts = split.list.to_struct(fields=[str(level) for level in range(deepest)]).struct.unnest()
     codes = [_code(pl.col(level)) for level in parts.columns]
     if _surely_distinct(names):
-        # Distinct names that agree so far must differ here: numbering spares the costliest look-up.
+        # Distinct names equal so far must differ here: numbering avoids the most expensive look-up.
         last = pl.col(parts.columns[-1])
         numbered = pl.when(last.is_not_null()).then(pl.int_range(1, pl.len() + 1))
         codes[-1] = numbered.otherwise(0).alias(parts.columns[-1])
@@ -90,13 +90,13 @@ def _component_codes(names: pl.Series, separator: str) -> list[Ints]:
 
 
 def _surely_distinct(names: pl.Series) -> bool:
-    """Whether no two hashes are equal; a collision costs time only, and never changes a result."""
+    """Whether no two hashes are equal; a collision costs time only and never changes a result."""
     hashes = np.sort(names.hash().to_numpy())
     return bool((hashes[1:] != hashes[:-1]).all())
 
 
 def _code(part: pl.Expr) -> pl.Expr:
-    """Codes 1, 2, … in order of appearance, 0 for null: they tell apart, and order nothing."""
+    """Codes 1, 2, … in order of appearance, 0 for null; equal codes mean equal parts, no order."""
     own_categories = pl.Categorical(pl.Categories.random())
     return (part.cast(own_categories).to_physical().cast(pl.Int64) + 1).fill_null(0)
 
@@ -120,7 +120,7 @@ def _sorted_levels(columns: list[Ints]) -> tuple[NDArray[np.intp], list[NDArray[
 
 
 def _packed(columns: list[Ints]) -> list[tuple[Ints, list[int]]]:
-    """As many columns as fit into one integer each time, with the shift that ends each column."""
+    """Columns packed into as few integers as possible, with the shift at which each column ends."""
     keys: list[tuple[Ints, list[int]]] = []
     used = _KEY_BITS
     for column in columns:
@@ -138,7 +138,7 @@ def _packed(columns: list[Ints]) -> list[tuple[Ints, list[int]]]:
 def _weight_sums(parents: NDArray[np.intp], counts: Ints, weight_of: Floats) -> Floats:
     """The weights of each parent's children, added in the order of their counts.
 
-    A fixed order of addition makes the sums the same to the last bit for any order of input.
+    A fixed order of addition makes the sums equal to the last bit for any order of input.
     """
     bits = len(weight_of).bit_length()
     pairs = np.sort((parents.astype(np.int64) << bits) | counts)

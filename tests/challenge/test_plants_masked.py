@@ -32,8 +32,8 @@ from anonymization.documents.batch import (
 )
 from anonymization.documents.contracts import DocumentConfig, DocumentReport
 from anonymization.text.config import DetectionConfig
+from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
-from anonymization.text.vault.contracts import Mode
 from tests.challenge.plants import REPEATED, Plant, build_plants, load_hostile, survivors, views
 from tests.challenge.plants.repeated import REPEATED_FRAME
 

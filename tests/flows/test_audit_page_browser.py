@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from data import chain
+from data import hash_chain
 from data.audit_page import recompute
 from data.snapshot.neutralise import one_line, visible
 from flows.audit_server.export import export
@@ -71,8 +71,8 @@ def test_hostile_text_is_text_and_private_text_needs_the_token(browser: Any, out
         page.wait_for_selector("#signed li")
         assert HOSTILE[0] in page.inner_text("#signed")
     assert not trouble
-    assert len(chain.entries(out / "private" / "access.log")) == len(HOSTILE)
-    assert chain.entries(out / "private" / "sign-offs.log")[0]["note"] == visible(HOSTILE[0])
+    assert len(hash_chain.entries(out / "private" / "access.log")) == len(HOSTILE)
+    assert hash_chain.entries(out / "private" / "sign-offs.log")[0]["note"] == visible(HOSTILE[0])
 
 
 def test_the_export_works_from_a_file_and_counts_as_the_reference(

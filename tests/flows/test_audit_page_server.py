@@ -10,7 +10,7 @@ import orjson
 import pytest
 from starlette.testclient import TestClient
 
-from data import access_log, chain
+from data import hash_chain
 from data.canonical import digest
 from data.errors import InputError
 from flows.audit_server.app import SIGNATURES, audit_app
@@ -111,7 +111,7 @@ def test_each_look_is_logged_before_the_text_is_shown(client: TestClient, out: P
         {"role": "user", "path": "log.jsonl", "line": 1, "text": f'"{HOSTILE[0]}"'}
     ]
     ask(client, "/evidence", {"item": places[1]})
-    looks = chain.entries(out / "private" / "access.log")
+    looks = hash_chain.entries(out / "private" / "access.log")
     assert [look["item_id"] for look in looks] == [HOSTILE[0], HOSTILE[1]]
     assert {look["action"] for look in looks} == {"audit page"}
 
@@ -139,7 +139,7 @@ def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(
 
 def test_a_broken_log_shows_no_text(client: TestClient, out: Path) -> None:
     log = out / "private" / "access.log"
-    access_log.record(log, "audit", "a")
+    hash_chain.record_access(log, "audit", "a")
     log.write_bytes(log.read_bytes().replace(b'"a"', b'"b"'))
     answer = ask(client, "/evidence", {"item": 0})
     assert answer.status_code == 500
@@ -158,7 +158,7 @@ def test_sign_offs_are_appended_and_say_what_was_signed(client: TestClient, out:
     second = ask(client, "/sign-off", {"name": "Bo", "note": "agreed"}).json()["signed"]
     assert [sign["name"] for sign in second] == ["Bo", "Ada"]
     assert second == ask(client, "/signed", {}).json()["signed"]
-    kept = chain.entries(out / "private" / SIGNATURES)[0]
+    kept = hash_chain.entries(out / "private" / SIGNATURES)[0]
     assert kept["note"] == "checked ⟨U+001B⟩[31mten"
     assert (kept["run_id"], kept["rejections"]) == ("unnamed", 30)
     content = client.get("/data.json").content

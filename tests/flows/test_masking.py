@@ -14,10 +14,10 @@ from anonymization.documents.document import masked_path
 from anonymization.instance_texts import masked_text, text_edits
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.session_masking import MaskJob, mask_shard, vault_name
+from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.vault.contracts import Mode
-from anonymization.text.vault.vault import Vault
+from anonymization.text.vault import Vault
 from data.canonical import digest
 from data.content_store import ContentStore, unpack
 from data.contracts import Fixture, TaskInstance

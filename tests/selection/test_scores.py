@@ -22,10 +22,10 @@ HEAD = "item,family,model,score\n"
         (HEAD + "a,f,m,-0.1\n", "1 scores outside [0, 1], first -0.1 for a"),
         (HEAD + "a,f,m,1\na,f,m,1\n", "1 cells given more than once, first a by m"),
         (HEAD + "a,f,m,1\na,g,n,1\n", "1 items in several families, first a"),
-        (HEAD + "a,f,m,high\n", "text that is no table (ComputeError)"),
-        (HEAD + "a,f,m,1,0\n", "text that is no table (ComputeError)"),
+        (HEAD + "a,f,m,high\n", "text that is not a table (ComputeError)"),
+        (HEAD + "a,f,m,1,0\n", "text that is not a table (ComputeError)"),
         (HEAD, "no rows"),
-        ("", "text that is no table (NoDataError)"),
+        ("", "text that is not a table (NoDataError)"),
         ("item,fam,model,score\na,f,m,1\n", "4 columns without family"),
         (HEAD + ",f,m,1\n", "1 rows whose item is empty"),
         (HEAD + "a,,m,1\n", "1 rows whose family is empty"),
@@ -65,7 +65,7 @@ def test_a_broken_file_is_one_clear_error(tmp_path: Path, name: str, content: by
 def test_parquet_of_wrong_types_is_one_clear_error(tmp_path: Path) -> None:
     frame = pl.DataFrame({"item": [[1]], "family": ["f"], "model": ["m"], "score": ["x"]})
     frame.write_parquet(tmp_path / "scores.parquet")
-    with pytest.raises(InputError, match="no table"):
+    with pytest.raises(InputError, match="not a table"):
         read_scores(tmp_path / "scores.parquet")
 
 

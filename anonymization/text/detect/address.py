@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTERS
 from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
 
 NAME = "street_address"

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.blocks import find_blocks
-from anonymization.text.detect.casing import with_capitals
 from anonymization.text.detect.fold import fold
-from anonymization.text.detect.keep import keeper
-from anonymization.text.detect.machine import MachineLines
-from anonymization.text.detect.memo import Memo
-from anonymization.text.detect.resolve import resolve
+from anonymization.text.detect.neighbours import find_blocks, spread
+from anonymization.text.detect.prose import (
+    MachineLines,
+    Unit,
+    chinese_units,
+    english_units,
+    with_capitals,
+)
+from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.runs import find_runs, whole_firm
-from anonymization.text.detect.spread import spread
-from anonymization.text.detect.units import Unit, chinese_units, english_units
 from anonymization.text.detect.unknown import find_unknown
 from anonymization.text.secrets.find import find_secrets
 
@@ -161,3 +163,28 @@ def _placed(units: Iterable[Unit], found: dict[str, tuple[Finding, ...]]) -> Ite
                 finding.recognizer,
                 finding.score,
             )
+
+
+_OVERHEAD = 64  # characters that an entry counts besides its text
+
+
+class Memo:
+    """Least recently used findings by text, bounded by characters."""
+
+    def __init__(self, max_chars: int) -> None:
+        self._left = max_chars
+        self._found: OrderedDict[str, tuple[Finding, ...]] = OrderedDict()
+
+    def get(self, text: str) -> tuple[Finding, ...] | None:
+        if text in self._found:
+            self._found.move_to_end(text)
+        return self._found.get(text)
+
+    def put(self, text: str, found: tuple[Finding, ...]) -> None:
+        if text in self._found:
+            return
+        self._found[text] = found
+        self._left -= len(text) + _OVERHEAD
+        while self._left < 0 and self._found:
+            old, _ = self._found.popitem(last=False)
+            self._left += len(old) + _OVERHEAD

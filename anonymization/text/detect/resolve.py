@@ -1,13 +1,18 @@
-"""From overlapping findings to one layer: a total order decides, so batches cannot matter."""
+"""From overlapping findings to one layer, and which of them are masked under a configuration.
+
+A total order decides between overlapping findings, so batches cannot matter.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.lexicon import words
 
 # Kinds whose shape proves them go first, whatever the length; then what is longer.
 _RANK = {
@@ -83,3 +88,35 @@ def _order(finding: Finding) -> tuple[int, int, float, int, str, str]:
         finding.type.value,
         finding.recognizer,
     )
+
+
+_PUBLIC = (
+    words("places.toml", "countries")
+    | words("places.toml", "towns")
+    | words("places.toml", "chinese")
+)
+_SUFFIX = re.compile(r"[省市]$")
+_BORN = re.compile(
+    r"(?:(?<![a-z])born(?![a-z])|birth|(?<![a-z])d\.?o\.?b(?![a-z])|出生|生日|生于)[^.!?。！？，；\d\n]{0,40}$"
+)
+_BORN_AFTER = re.compile(r"[ ,)）]{0,2}(?:出生|生(?![产效成])|is (?:my|his|her|their) birthday)")
+_REACH = 60  # characters
+
+
+def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
+    """A test of text and finding: is it to be masked under this configuration?"""
+
+    def wanted(text: str, finding: Finding) -> bool:
+        if config.births_only and finding.type is EntityType.DATE:
+            return _of_birth(text, finding)
+        if config.public_places and finding.type is EntityType.LOCATION:
+            value = text[finding.start : finding.end]
+            return value not in _PUBLIC and _SUFFIX.sub("", value) not in _PUBLIC
+        return True
+
+    return wanted
+
+
+def _of_birth(text: str, finding: Finding) -> bool:
+    before = text[max(0, finding.start - _REACH) : finding.start].lower()
+    return _BORN.search(before) is not None or _BORN_AFTER.match(text, finding.end) is not None

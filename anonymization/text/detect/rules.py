@@ -13,7 +13,7 @@ from typing import Any
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import checks, wording
 from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER
-from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.prose import MachineLines
 
 _BOOST = 0.4
 _CHECKS = {**checks.CHECKS, **wording.CHECKS}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
 
 _GIVEN = words("names.toml", "given")

@@ -13,7 +13,7 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
 
 NAME = "unknown_word"

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.html_text import html_edits
 from anonymization.text.masking.json_text import json_edits, jsonl_edits, looks_like_json
-from anonymization.text.masking.pieces import Look
+from anonymization.text.masking.pieces import Look, Visit
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.masking.tabular import table_edits
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
-from anonymization.text.vault.restore import applied
+from anonymization.text.restore import applied
 
 Form = Callable[[str, Visit], list[Edit]]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import html
 import re
 
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.json_text import json_edits, looks_like_json
-from anonymization.text.masking.pieces import carried, shifted
+from anonymization.text.masking.pieces import MAX_DEPTH, Visit, carried, shifted
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.masking.visit import MAX_DEPTH, Visit
-from anonymization.text.vault.contracts import Edit
 
 _TOKEN = re.compile(
     r"(?s)<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from anonymization.text.masking.escapes import json_literal, json_places, json_spell
-from anonymization.text.masking.pieces import Heed, carried, labelled, shifted
-from anonymization.text.masking.plain import lines, plain_edits
-from anonymization.text.masking.visit import MAX_DEPTH, Visit
-from anonymization.text.vault.contracts import Edit
+from anonymization.text.contracts import Edit
+from anonymization.text.masking.pieces import MAX_DEPTH, Heed, Visit, carried, labelled, shifted
+from anonymization.text.masking.plain import (
+    json_literal,
+    json_places,
+    json_spell,
+    lines,
+    plain_edits,
+)
 
 _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 _COLON = re.compile(r"\s*:")

@@ -6,16 +6,15 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from anonymization.text.contracts import Detector, EntityType, Finding
+from anonymization.text.contracts import Detector, Edit, EntityType, Entry, Finding, Mode
 from anonymization.text.masking.pieces import Heed, Piece
 from anonymization.text.masking.sweep import Sweep, Swept, is_swept
-from anonymization.text.spelling.respell import respelled
+from anonymization.text.restore import applied
+from anonymization.text.spelling.known_values import respelled
+from anonymization.text.surrogates.assignment import Presence
 from anonymization.text.surrogates.make import COMMON, Surrogates
-from anonymization.text.surrogates.presence import Presence
 from anonymization.text.surrogates.shapes import plain_form
-from anonymization.text.vault.contracts import Edit, Entry, Mode
-from anonymization.text.vault.restore import applied
-from anonymization.text.vault.vault import Vault
+from anonymization.text.vault import Vault
 
 SWEPT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold nothing but a private value

@@ -1,4 +1,7 @@
-"""Pieces of text and how edits found in them are carried back to where they stood."""
+"""Pieces of text and how edits found in them are carried back to where they stood.
+
+How the parts of a text are visited: which look, and what to do with files inside.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from anonymization.text.contracts import EntityType
-from anonymization.text.vault.contracts import Edit
+from anonymization.text.contracts import Edit, EntityType
 
 
 class Heed(StrEnum):
@@ -92,3 +94,23 @@ class Collector:
     def __call__(self, piece: Piece) -> Sequence[Edit]:
         self.pieces.setdefault(piece)
         return ()
+
+
+MAX_DEPTH = 4  # JSON in JSON in base64 in JSON
+
+# A file inside a text, and the visit: its masked bytes and what was found, or None if it is of a
+# kind that cannot be opened.
+OpenBlob = Callable[[bytes, "Visit"], tuple[bytes, Sequence[Edit]] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """`depth` counts how deep forms are nested in forms."""
+
+    look: Look
+    open_blob: OpenBlob
+    depth: int = 0
+
+    def deeper(self) -> Visit:
+        """The visit of what lies inside."""
+        return replace(self, depth=self.depth + 1)

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.spelling.clean import is_whole
-from anonymization.text.spelling.known import Known, known
-from anonymization.text.spelling.skeleton import Origins, skeleton
+from anonymization.text.spelling.known_values import Known, known
+from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
 from data.trie import trie_pattern
 
 # Kinds whose words also mean something else: there only the detector's context decides.

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from anonymization.text.masking.pieces import Spell, carried, shifted
+from anonymization.text.contracts import Edit
+from anonymization.text.masking.pieces import Spell, Visit, carried, shifted
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
 
 _DELIMITERS = ",\t;|"
 _LABEL = 40  # characters of a header cell, at most

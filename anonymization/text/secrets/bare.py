@@ -9,26 +9,24 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.secrets.cues import (
+from anonymization.text.secrets.evidence import (
+    entropy,
     hands_over,
+    has_inner_numbers,
     has_name_after,
     has_name_before,
-    is_example,
-    line_after,
-    line_before,
-    names_a_hash,
-)
-from anonymization.text.secrets.table import claims_a_family, load
-from anonymization.text.secrets.values import (
-    entropy,
-    has_inner_numbers,
     has_uuid,
+    is_example,
     is_gibberish,
     is_mixed,
     is_placeholder,
     is_random,
     is_scattered,
+    line_after,
+    line_before,
+    names_a_hash,
 )
+from anonymization.text.secrets.table import claims_a_family, load
 
 _WITH_NAME, _WITHOUT_NAME = 0.75, 0.6
 # A run of the characters of base64 and its URL-safe kin; `=` closes it or stands between two of

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anonymization.text.contracts import Finding
-from anonymization.text.secrets.armoured import find_armoured
 from anonymization.text.secrets.bare import find_bare
-from anonymization.text.secrets.kubernetes import find_kubernetes
+from anonymization.text.secrets.by_form import (
+    find_armoured,
+    find_infixed,
+    find_kubernetes,
+    find_prefixed,
+)
 from anonymization.text.secrets.named import find_named
-from anonymization.text.secrets.prefixed import find_infixed, find_prefixed
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 

@@ -6,18 +6,21 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.secrets.cues import NAMES, PASSWORDS, PROVIDERS, is_public_name
-from anonymization.text.secrets.table import claims_a_family
-from anonymization.text.secrets.values import (
+from anonymization.text.secrets.evidence import (
+    NAMES,
+    PASSWORDS,
+    PROVIDERS,
     entropy,
     is_gibberish,
     is_hexadecimal,
     is_mixed,
     is_placeholder,
+    is_public_name,
     is_random,
     is_uuid,
     is_wild,
 )
+from anonymization.text.secrets.table import claims_a_family
 
 _SCORE = 0.85
 _LEFT = re.compile(r"[a-z0-9_.\-]{0,40}\Z")

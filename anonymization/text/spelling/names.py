@@ -9,8 +9,7 @@ from functools import cache
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import COMMON
-from anonymization.text.spelling.clean import PLANTED, clean, is_apart, is_han
-from anonymization.text.spelling.skeleton import skeleton
+from anonymization.text.spelling.normal_form import PLANTED, clean, is_apart, is_han, skeleton
 from anonymization.text.surrogates.lexicon import lexicon
 
 _PEOPLE, _COMPANY = frozenset({EntityType.PERSON, PLANTED}), EntityType.ORGANIZATION

@@ -6,11 +6,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.surrogates import companies, names, net, numbers, places, tokens
-from anonymization.text.surrogates.book import STAGE, Book
+from anonymization.text.surrogates.assignment import STAGE, Book, Presence
 from anonymization.text.surrogates.dates import Shift
+from anonymization.text.surrogates.identifiers import (
+    bank_account,
+    bank_card,
+    coded,
+    company_code,
+    national_id,
+    phone,
+    secret,
+)
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.presence import Presence
+from anonymization.text.surrogates.names import part_of_person, person
+from anonymization.text.surrogates.net import account, email, ip_address, url
+from anonymization.text.surrogates.organizations_and_places import address, location, organization
 from anonymization.text.surrogates.shapes import (
     alnum_form,
     cased_like,
@@ -24,26 +34,26 @@ from data.randomness import keyed_generator, keyed_hash
 Make = Callable[[Book, str, str], str]
 
 _MAKERS: Mapping[EntityType, Make] = {
-    EntityType.PERSON: names.person,
-    EntityType.ORGANIZATION: companies.organization,
-    EntityType.LOCATION: places.location,
-    EntityType.ADDRESS: places.address,
-    EntityType.EMAIL: net.email,
-    EntityType.PHONE: numbers.phone,
-    EntityType.URL: net.url,
-    EntityType.IP_ADDRESS: net.ip_address,
-    EntityType.BANK_CARD: numbers.bank_card,
-    EntityType.BANK_ACCOUNT: numbers.bank_account,
-    EntityType.NATIONAL_ID: numbers.national_id,
-    EntityType.COMPANY_CODE: numbers.company_code,
-    EntityType.PASSPORT: numbers.coded,
-    EntityType.PLATE: numbers.coded,
-    EntityType.ACCOUNT: net.account,
-    EntityType.CASE_NUMBER: numbers.coded,
-    EntityType.PERSON_NUMBER: numbers.coded,
-    EntityType.USER_PATH: net.account,
-    EntityType.SECRET: tokens.secret,
-    EntityType.QUANTITY: numbers.coded,
+    EntityType.PERSON: person,
+    EntityType.ORGANIZATION: organization,
+    EntityType.LOCATION: location,
+    EntityType.ADDRESS: address,
+    EntityType.EMAIL: email,
+    EntityType.PHONE: phone,
+    EntityType.URL: url,
+    EntityType.IP_ADDRESS: ip_address,
+    EntityType.BANK_CARD: bank_card,
+    EntityType.BANK_ACCOUNT: bank_account,
+    EntityType.NATIONAL_ID: national_id,
+    EntityType.COMPANY_CODE: company_code,
+    EntityType.PASSPORT: coded,
+    EntityType.PLATE: coded,
+    EntityType.ACCOUNT: account,
+    EntityType.CASE_NUMBER: coded,
+    EntityType.PERSON_NUMBER: coded,
+    EntityType.USER_PATH: account,
+    EntityType.SECRET: secret,
+    EntityType.QUANTITY: coded,
 }
 _NUMBERED = frozenset(
     {
@@ -104,8 +114,8 @@ class Surrogates:
             return self._made[EntityType.PERSON, value]
         alike = kind in _ORDER and _LONE_WORD.fullmatch(value)
         make = _MAKERS[kind]
-        if alike and names.part_of_person(self._book, value):
-            make, owner = names.person, (EntityType.PERSON, plain_form(value))
+        if alike and part_of_person(self._book, value):
+            make, owner = person, (EntityType.PERSON, plain_form(value))
         for attempt in range(_ATTEMPTS):
             new = make(self._book, value, f"#{attempt}" if attempt else "")
             if self._fits(new, value, owner, fresh=attempt < _FRESH_ATTEMPTS):

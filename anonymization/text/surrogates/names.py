@@ -6,7 +6,7 @@ import re
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.book import Book, Draw
+from anonymization.text.surrogates.assignment import Book, Draw
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import HAN, LETTERS, cased_like, digits, is_han, pick
 

@@ -7,10 +7,10 @@ import re
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.book import Book, Draw
-from anonymization.text.surrogates.companies import stem
+from anonymization.text.surrogates.assignment import Book, Draw
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import handle
+from anonymization.text.surrogates.organizations_and_places import stem
 from anonymization.text.surrogates.shapes import is_han, same_shape
 
 _HOST, _PATH, _ADDRESS = "host", "url", "ip"

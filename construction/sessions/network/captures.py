@@ -1,6 +1,6 @@
-"""Captures: what probes found, as an input with a digest that a rebuild replays (law 5).
+"""Captured probe results and frozen pages: inputs with a digest that a rebuild replays (law 5).
 
-They hold URLs of sessions and belong in the private store.
+They contain URLs and pages from sessions and belong in the private store.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _NOT_PROBING = {"mode", "unverified"}
 
 
 def recipe_digest(config: NetworkConfig, mode: ProbeMode) -> str:
-    """Digest of the settings that a probe's result depends on."""
+    """Digest of the settings on which a probe result depends."""
     return digest({"mode": mode, **config.model_dump(exclude=_NOT_PROBING)})
 
 
 class Captures:
-    """Probe results by recipe and normalised URL, written as sorted JSON lines.
+    """Probe results by recipe digest and normalised URL, stored as sorted JSON lines.
 
-    With a `path`, every added result is at once appended to a journal beside it, so that a
-    killed build loses none; `save` folds the journal into the file.
+    With a `path`, every added result is immediately appended to a journal beside the file, so
+    that a killed build loses none; `save` writes all results to the file.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -40,10 +40,10 @@ class Captures:
 
     @classmethod
     def load(cls, path: Path) -> Captures:
-        """Read the file (if there is one), and fold in the journal of a killed build.
+        """Read the file, if it exists, and the journal of a killed build.
 
-        Raises InputError for a line that is no capture; a half-written last line of the journal
-        is passed over.
+        Raises InputError for a line that is not a captured result. An incomplete last line of the
+        journal is ignored.
         """
         captures = cls(path)
         if path.exists():
@@ -77,7 +77,7 @@ class Captures:
         _journal(self._path).unlink(missing_ok=True)
 
     def content(self) -> bytes:
-        """The file's bytes: the same for the same results, in whatever order they came."""
+        """The file's bytes; they do not depend on the order in which results were added."""
         return b"".join(_line(key[0], self._results[key]) for key in sorted(self._results))
 
     @property
@@ -112,7 +112,7 @@ def _line(recipe: str, result: ProbeResult) -> bytes:
     return canonical_json({"recipe": recipe, **dataclasses.asdict(result)}) + b"\n"
 
 
-# Only types that an agent can read; anything else is kept as .bin, never as a program.
+# Types that an agent can read; any other content is named .bin, never as a program.
 _EXTENSIONS = {
     "application/atom+xml": "xml",
     "application/json": "json",
@@ -142,7 +142,7 @@ _EXTENSIONS = {
 
 
 def store(content: bytes, freeze_dir: Path) -> str:
-    """Keep `content` in the private `freeze_dir` under its SHA-256, which is returned."""
+    """Store `content` in the private `freeze_dir` under its SHA-256, which is returned."""
     sha256 = digest(content)
     path = frozen_path(sha256, freeze_dir)
     if not path.exists():
@@ -156,7 +156,7 @@ def frozen_path(sha256: str, freeze_dir: Path) -> Path:
 
 
 def is_stored(sha256: str, freeze_dir: Path) -> bool:
-    """True if the content is there and unchanged."""
+    """True if the content is present and unchanged."""
     path = frozen_path(sha256, freeze_dir)
     return path.is_file() and file_digest(path) == sha256
 
@@ -164,8 +164,8 @@ def is_stored(sha256: str, freeze_dir: Path) -> bool:
 def frozen_fixture(result: ProbeResult, number: int) -> Fixture:
     """The fixture for a frozen result: `page-<number>.<type>`.
 
-    The name says nothing about the URL or the content, both of which may be private. Raises
-    ValueError if nothing was frozen.
+    The name reveals neither URL nor content, both of which may be private. Raises ValueError if
+    the result holds no frozen content.
     """
     if result.sha256 is None or result.bytes is None or result.media_type is None:
         raise ValueError("no frozen content: probe with mode = freeze first")

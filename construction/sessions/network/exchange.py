@@ -1,4 +1,4 @@
-"""One request and its answer, bounded in time, in headers and in body."""
+"""Sends one request and reads its answer, with limits on time, headers and body."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DIGITS = re.compile(r"[0-9]{1,9}")
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _NETWORK_ERRORS = (
     ProbeFailure,
-    OSError,  # TimeoutError and SSLError among them; no file is touched here
+    OSError,  # includes TimeoutError and SSLError; no file is accessed here
     httpcore.TimeoutException,
     httpcore.RemoteProtocolError,
     httpcore.NetworkError,
@@ -33,7 +33,7 @@ _NETWORK_ERRORS = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response: `retry_after` in seconds, `body` decoded and only if it was asked for."""
+    """A response: `retry_after` in seconds, `body` decoded and None unless requested."""
 
     status: int
     location: str | None
@@ -49,10 +49,10 @@ class Answer:
 async def exchange(
     method: str, url: WebUrl, wire: Wire, config: NetworkConfig, seconds: float
 ) -> Answer:
-    """Send one request over a fresh, checked connection.
+    """Send one request over a new, checked connection, within `seconds` in all.
 
-    No proxy, cookie or credential goes with it. Within `seconds` all is over. The body of a good
-    answer to GET is read in mode `freeze` only. Raises ProbeFailure for what the network did.
+    It uses no proxy, cookie or credential. Only in mode `freeze` is the body of a 2xx answer to
+    GET read. Raises ProbeFailure for every failure of the network.
     """
     guard = GuardedBackend(wire)
     request = _request(method, url, config)
@@ -73,7 +73,7 @@ async def exchange(
 
 
 def _request(method: str, url: WebUrl, config: NetworkConfig) -> httpcore.Request:
-    """The request for `url`; credentials never got past `parse_url`."""
+    """The request for `url`, which holds no credentials: `parse_url` removed them."""
     host_port = url.text.removeprefix(f"{url.scheme}://").removesuffix(url.target)
     timeouts = {
         "connect": config.connect_timeout,
@@ -133,7 +133,7 @@ async def _body(response: httpcore.Response, headers: dict[bytes, bytes], limit:
 
 
 class BoundedBody:
-    """Collects a body and undoes gzip or deflate, never holding more than `limit` bytes of it."""
+    """Collects a body, decompresses gzip or deflate, and keeps at most `limit` + 1 bytes."""
 
     def __init__(self, limit: int, encoding: str) -> None:
         name = encoding.strip().lower()
@@ -146,7 +146,7 @@ class BoundedBody:
         self._content = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Add raw bytes; raises ProbeFailure if the decoded body is too large or no such body."""
+        """Add raw bytes; raises ProbeFailure if the decoded body is too large or corrupt."""
         if self._packed:
             self._unpack(chunk)
         else:
@@ -174,7 +174,7 @@ class BoundedBody:
 
 
 def _seconds(value: bytes) -> float:
-    """Retry-After in seconds; its other form, a date, is not honoured (0: the usual back-off)."""
+    """Retry-After in seconds; 0 for its other form, a date, which leaves the usual back-off."""
     text = value.decode("latin-1").strip()
     return float(text) if _DIGITS.fullmatch(text) else 0.0
 

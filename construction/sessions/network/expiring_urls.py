@@ -1,7 +1,7 @@
-"""URLs that act when they are opened: unsubscribe, reset, confirm, verify, sign-in by link.
+"""Detects URLs that act when opened: unsubscribe, reset, confirm, verify, sign-in links.
 
-A probe that opened one would change something for the person whose log it stands in, or use up
-the link. Such URLs are left alone and reported as unverified.
+Probing such a URL could change something for the person in whose log it appears, or use up the
+link. It is never requested and is reported as unverified.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def _lexicon(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# A path segment acts if all its words are known here and one of them is an action.
+# A path segment acts if all its words are in these lists and one of them is an action.
 _ALWAYS = _lexicon(
     "unsubscribe unsub optout unsubscription oneclick magiclink passwordless deactivate "
     "confirm reset 退订 取消订阅 重置密码 确认订阅 验证邮箱"
@@ -34,7 +34,7 @@ _OBJECTS = _lexicon(
 )
 _FILLERS = _lexicon("me my your now the by via with to of from request click one opt out")
 _PAIRS = (frozenset({"opt", "out"}), frozenset({"one", "click"}), frozenset({"magic", "link"}))
-# A sign-in page is harmless; with a token it is somebody's session.
+# A sign-in page is harmless; with a token in the URL it opens somebody's session.
 _SIGN_IN = _lexicon(
     "login signin auth sso session sessions invite invites invitation join callback "
     "authenticate token tokens"
@@ -55,11 +55,11 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOKEN = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9_.=~-]{16,}")
 
 
-def one_time(url: str) -> bool:
+def acts_when_opened(url: str) -> bool:
     """True if opening `url` would act (unsubscribe, reset, confirm, verify, sign in, accept).
 
-    A file called `reset.css`, an article about resetting or a page of documentation is none,
-    unless a token goes with it. A URL that cannot be parsed is none either.
+    False for a file such as `reset.css`, an article about resetting or a page of documentation,
+    unless the URL carries a token. Also false for a URL that cannot be parsed.
     """
     parsed = parse_url(url)
     if parsed is None:
@@ -97,7 +97,7 @@ def _segment_acts(segment: str, token: bool, about: bool) -> bool:
 
 
 def _query_acts(key: str, value: str) -> bool:
-    """`?unsubscribe=1`, `?action=confirm`, `?reset_token=…`."""
+    """True for parameters that act: `?unsubscribe=1`, `?action=confirm`, `?reset_token=…`."""
     words = _words(key)
     if words & _TOKEN_KEYS and words & _TOKEN_OF:
         return bool(value)

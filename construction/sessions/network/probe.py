@@ -1,4 +1,4 @@
-"""What becomes of one URL: requests, retries and redirects until there is a result."""
+"""Probes URLs: replays captured results, requests the others, follows redirects and retries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from construction.sessions.network.captures import (
     store,
 )
 from construction.sessions.network.exchange import Answer, exchange
-from construction.sessions.network.expiring_urls import one_time
+from construction.sessions.network.expiring_urls import acts_when_opened
 from construction.sessions.network.rate_limit import TRANSIENT, HostTurns, backoff
 from construction.sessions.network.transport import (
     ProbeFailure,
@@ -34,14 +34,15 @@ from construction.sessions.network.urls import WebUrl, normalise, parse_url
 from data.contracts import StageConfig
 from data.errors import ConfigError
 
-# Names that by definition never lead to the public network (RFC 6761, 6762, 8375, ICANN).
+# Names that by definition never resolve on the public network (RFC 6761, 6762, 8375, ICANN).
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa")
 
 
 class NetworkRuntime(StageConfig):
-    """Runtime, never digested: how fast and how politely to probe; seconds.
+    """Runtime settings of the probe, never digested. Times are in seconds.
 
-    `refresh` says which captured results are probed again.
+    `host_delay` is the pause between two requests to a host, `refresh` selects the captured
+    results to probe again.
     """
 
     concurrency: Annotated[int, Field(ge=1, le=64)] = 8
@@ -53,7 +54,7 @@ class NetworkRuntime(StageConfig):
 
 @dataclass(slots=True)
 class _Trail:
-    """What has happened on the way to a result; `seconds` is the time on the wire that is left."""
+    """The state of one probe; `seconds` is the remaining time on the network."""
 
     seconds: float
     status: int | None = None
@@ -62,7 +63,7 @@ class _Trail:
 
 
 def refusal(url: WebUrl | None) -> Cause | None:
-    """Why `url` is never requested, as far as it can be told without the network."""
+    """The cause for which `url` is never requested, by its text alone; None if it may be."""
     if url is None:
         return Cause.MALFORMED
     if is_literal(url.host) and not is_public(url.host):
@@ -71,11 +72,11 @@ def refusal(url: WebUrl | None) -> Cause | None:
         return Cause.FORBIDDEN_ADDRESS
     if not port_allowed(url.port):
         return Cause.FORBIDDEN_PORT
-    return Cause.ONE_TIME_PATH if one_time(url.text) else None
+    return Cause.ONE_TIME_PATH if acts_when_opened(url.text) else None
 
 
 class Prober:
-    """Probes URLs over one wire; `freeze_dir` takes the content in mode `freeze`."""
+    """Probes URLs over one wire; in mode `freeze` their contents go to `freeze_dir`."""
 
     def __init__(
         self, config: NetworkConfig, runtime: NetworkRuntime, wire: Wire, freeze_dir: Path | None
@@ -88,7 +89,7 @@ class Prober:
         self.recipe = recipe_digest(config, "freeze" if config.mode == "freeze" else "check")
 
     async def probe(self, url: WebUrl) -> ProbeResult:
-        """Follow `url` to its end. What the network does is a result; faults of ours raise."""
+        """Follow `url` and its redirects. A network failure is a result; other errors raise."""
         trail = _Trail(self._config.deadline)
         try:
             answer = await self._follow(url, trail)
@@ -109,7 +110,7 @@ class Prober:
         )
 
     async def _follow(self, url: WebUrl, trail: _Trail) -> Answer:
-        """The answer at the end of the redirects, with a status of 2xx."""
+        """The answer after all redirects, with a status of 2xx; raises ProbeFailure otherwise."""
         seen = {url.text}
         while True:
             cause = refusal(url)
@@ -132,7 +133,7 @@ class Prober:
         raise ProbeFailure(Cause.HTTP_STATUS)
 
     async def _answer(self, url: WebUrl, trail: _Trail) -> Answer:
-        """HEAD, unless the content is wanted; then GET, again while the trouble may pass."""
+        """The answer to HEAD (in mode `check`) or GET; GET is repeated after transient failures."""
         if self._config.mode == "check":
             answer = await self._attempt("HEAD", url, trail, 0)
             if answer is not None and (200 <= answer.status < 300 or answer.is_redirect):
@@ -146,7 +147,7 @@ class Prober:
     async def _attempt(
         self, method: str, url: WebUrl, trail: _Trail, attempt: int
     ) -> Answer | None:
-        """One request; after transient trouble wait, and return None if there was no answer."""
+        """Send one request; after a transient failure wait, and return None without an answer."""
         pause = backoff(url.text, attempt, self._runtime.backoff)
         try:
             answer = await self._request(method, url, trail)
@@ -156,8 +157,8 @@ class Prober:
             await asyncio.sleep(pause)
             return None
         if answer.status in TRANSIENT:
-            asked = min(answer.retry_after, self._runtime.max_retry_after)
-            await asyncio.sleep(max(pause, asked))
+            requested_wait = min(answer.retry_after, self._runtime.max_retry_after)
+            await asyncio.sleep(max(pause, requested_wait))
         return answer
 
     async def _request(self, method: str, url: WebUrl, trail: _Trail) -> Answer:
@@ -177,7 +178,7 @@ class Prober:
 
 
 def _redirect_target(url: WebUrl, answer: Answer) -> WebUrl:
-    """Where a redirect leads; credentials in it are dropped. http and https only."""
+    """The http or https target of a redirect, without credentials."""
     try:
         target = parse_url(urljoin(url.text, answer.location or ""))
     except ValueError as error:
@@ -195,18 +196,18 @@ def probe_urls(
     freeze_dir: Path | None = None,
     wire: Wire | None = None,
 ) -> dict[str, ProbeResult]:
-    """Find out what each URL does; the results by normalised URL, sorted.
+    """The probe result of each URL, by normalised URL, sorted.
 
-    URLs that are never requested (private addresses, one-time paths, …) are judged as they
-    stand. A captured result of the same recipe is replayed unless `runtime.refresh` says
-    otherwise, or its frozen content is gone. New results are added to `captures`; the caller
-    saves them. With mode `offline` no socket is opened: what is not captured is unverified.
+    URLs that are never requested (private addresses, links that act, …) are judged by their text.
+    A captured result of the same recipe is replayed unless `runtime.refresh` says otherwise or
+    its frozen content is missing. New results are added to `captures`; the caller saves them. In
+    mode `offline` no socket is opened, and a URL without a captured result is unverified.
 
-    Not to be called from a running event loop. Raises ConfigError for mode `freeze` without a
-    directory. What the network does is a result; faults of the prober and the disk are raised.
+    Must not be called from a running event loop. Raises ConfigError for mode `freeze` without a
+    directory. Network failures are results; errors of the prober or the disk are raised.
     """
     if config.mode == "freeze" and freeze_dir is None:
-        raise ConfigError('network mode "freeze" needs a directory to freeze into')
+        raise ConfigError('network mode "freeze" needs a directory for the frozen pages')
     results: dict[str, ProbeResult] = {}
     waiting: list[WebUrl] = []
     for text in sorted({normalise(url) for url in urls}):
@@ -235,7 +236,7 @@ def _replay(
     captures: Captures,
     freeze_dir: Path | None,
 ) -> ProbeResult | None:
-    """The captured result that stands for a probe; offline, that of either mode."""
+    """The captured result to use instead of a probe, if any; offline, that of either mode."""
     modes: tuple[ProbeMode, ...]
     modes = ("freeze", "check") if config.mode == "offline" else (config.mode,)
     for mode in modes:
@@ -263,7 +264,7 @@ async def _probe_all(
     captures: Captures,
     results: dict[str, ProbeResult],
 ) -> None:
-    """Probe with `workers` at once, host by host, so that they do not queue for the same one."""
+    """Probe with `workers` at once, each taking whole hosts, so that they do not wait in line."""
     hosts: dict[str, list[WebUrl]] = {}
     for url in urls:
         hosts.setdefault(url.host, []).append(url)

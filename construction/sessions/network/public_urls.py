@@ -1,7 +1,7 @@
-"""Which URLs of a session may be put back into a task: public ones that hold no secret.
+"""Which URLs of a session may be restored in a task: public ones that contain no secret.
 
-This looks at the text of a URL only; whether an address may be connected to is decided by the
-network probe, after name resolution.
+Only the text of a URL is examined. Whether the probe may connect to its address is decided after
+name resolution (`network.transport`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 from construction.sessions.network.urls import parse_url
 
 _SCHEME = re.compile(r"^(?i:https?)://")
-# What stands between scheme and path, complete: it ends where the path begins, or the text ends.
+# The whole authority: it must end where the path begins, or with the text.
 _AUTHORITY = re.compile(
     r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[^\s/?#:@\[\]]{1,253})(?::\d{1,5})?(?=[/?#]|$)"
 )
-# Top-level names that resolve on a private network, or nowhere.
+# Top-level names that resolve only on a private network, or not at all.
 _NOT_PUBLIC = frozenset(
     (
         "local", "localhost", "internal", "intranet", "lan", "home", "corp", "private", "test",
@@ -30,18 +30,18 @@ _SECRET = re.compile(
 
 
 def without_scheme(url: str) -> str:
-    """The URL after `http://` or `https://`."""
+    """The URL without `http://` or `https://`."""
     return _SCHEME.sub("", url, count=1)
 
 
 def host_of(url: str) -> str | None:
-    """Host in lower case with its port, None if there is none or if it carries credentials."""
+    """Host in lower case with port; None without a host or with credentials before it."""
     match = _AUTHORITY.match(without_scheme(url))
     return match.group().lower() if match else None
 
 
 def is_restorable(url: str) -> bool:
-    """http(s), no credentials in authority or query, and a host that is public by its name."""
+    """True for http(s), no credentials in authority or query, and a host with a public name."""
     parsed = parse_url(url)
     if parsed is None or host_of(url) is None or _SECRET.search(url):
         return False

@@ -1,4 +1,4 @@
-"""Who may be asked when: each host by one request at a time, with pauses; and when again."""
+"""Limits requests to one at a time per host, with pauses, and computes the wait before a retry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from data.randomness import keyed_hash
 
-TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})  # statuses that may pass
+TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})  # statuses worth a retry
 _FORGET_ABOVE = 1024
 _JITTER_KEY = b"benchmint probe back-off"
 
@@ -23,7 +23,7 @@ class _Host:
 
 
 class HostTurns:
-    """Turns to talk: one request per host at a time, `delay` seconds between two."""
+    """Admits one request per host at a time, with `delay` seconds between two requests."""
 
     def __init__(self, delay: float) -> None:
         self._delay = delay
@@ -31,7 +31,7 @@ class HostTurns:
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:
-        """Wait for the host's turn."""
+        """Wait until the host may be requested; hold its turn for the length of the context."""
         entry = self._entry(host)
         entry.waiting += 1
         try:
@@ -57,6 +57,6 @@ class HostTurns:
 
 
 def backoff(url: str, attempt: int, base: float) -> float:
-    """Seconds before the next attempt: `base`, doubled each time, times 0.5 to 1.5 by URL."""
+    """Seconds before the next attempt: base · 2^attempt, times 0.5 to 1.5 depending on the URL."""
     share = int.from_bytes(keyed_hash(_JITTER_KEY, str(attempt), url)[:4], "big") / 2**32
     return float(base * 2**attempt * (0.5 + share))

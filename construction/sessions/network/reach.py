@@ -1,4 +1,4 @@
-"""The network stage: every URL of the survivors is probed once, then each instance is judged."""
+"""The network stage: the survivors' URLs are probed once each, then every instance is judged."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Judged:
 
 
 def urls_of(survivors: Sequence[Survivor]) -> set[str]:
-    """All URLs that people gave."""
+    """All URLs that people gave in these instances."""
     return {url for survivor in survivors for url in network.instance_urls(survivor.instance)}
 
 
 def judge_reach(
     survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], config: NetworkConfig
 ) -> Judged:
-    """Judge each instance by what the probe found for its URLs."""
+    """Judge each instance by the probe results of its URLs."""
     judged = Judged([], [], [])
     for survivor in survivors:
         instance = survivor.instance
@@ -50,19 +50,19 @@ def judge_reach(
 
 
 def with_frozen_pages(survivor: Survivor, results: Mapping[str, ProbeResult]) -> Survivor:
-    """The survivor with its frozen pages as fixtures, their paths in the place of their URLs."""
+    """The survivor with its frozen pages as fixtures, their paths replacing the URLs."""
     pages: list[Fixture] = []
-    stands_for: dict[str, str] = {}
+    path_of: dict[str, str] = {}
     for url in network.instance_urls(survivor.instance):
         result = results[url]
         if result.sha256 is not None:
             page = frozen_fixture(result, len(pages) + 1)
             pages.append(page)
-            stands_for[url] = page.path
+            path_of[url] = page.path
     if not pages:
         return survivor
     turns = tuple(
-        replace(turn, said=with_page_paths(turn.said, stands_for))
+        replace(turn, said=with_page_paths(turn.said, path_of))
         for turn in survivor.instance.user_turns
     )
     instance = replace(survivor.instance, user_turns=turns)

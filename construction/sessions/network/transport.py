@@ -1,8 +1,10 @@
-"""The one door to the network: resolve, check every address, connect to exactly what was checked.
+"""The only access to the network: resolves a name, checks every address, connects to a checked one.
 
-The check sits where the socket is opened, so every request and every redirect passes it, and no
-second look-up can give another answer. Nothing configures it. `Wire` lets tests replace what
-lies *behind* it: who answers names, and who opens sockets to addresses already found public.
+The check is made where the socket is opened, so every request and every redirect passes it, and no
+second name lookup can give a different answer. No setting turns it off. `Wire` lets tests replace
+the parts *behind* it: name resolution, and the opening of sockets to addresses that were checked.
+Sources of the ranges: IANA's special-purpose address registries for IPv4 and IPv6 (RFC 6890 and its
+updates), and the addresses at which clouds serve instance metadata.
 """
 
 from __future__ import annotations
@@ -54,9 +56,9 @@ _V6 = tuple(
         "3fff::/20",  # documentation
     )
 )
-# IPv6 forms of IPv4 addresses that resolvers still give: judged by the address they hold.
+# IPv6 forms of IPv4 addresses that resolvers still return: judged by the embedded address.
 _V4_INSIDE = tuple(ipaddress.IPv6Network(text) for text in ("::ffff:0:0/96", "64:ff9b::/96"))
-# ISATAP interface identifiers hold an IPv4 address in any prefix (RFC 5214, 6.1).
+# ISATAP interface identifiers embed an IPv4 address under any prefix (RFC 5214, 6.1).
 _ISATAP = (0x00005EFE, 0x02005EFE)
 _LOW_32 = 0xFFFFFFFF
 
@@ -68,11 +70,11 @@ _BAD_PORTS = frozenset(
 
 
 def is_public(address: str) -> bool:
-    """True if `address` (an IP literal) is globally routed unicast, and no metadata service.
+    """True if `address` (an IP literal) is globally routed unicast and not a metadata service.
 
-    Private, shared, loopback, link-local, multicast, reserved, unspecified, benchmark and
-    documentation ranges are not, nor is an IPv6 address that holds one of them (mapped, NAT64,
-    ISATAP) or any 6to4, Teredo or IPv4-compatible one. What is no address is not public.
+    False for private, shared, loopback, link-local, multicast, reserved, unspecified, benchmark
+    and documentation ranges, for IPv6 addresses that embed one of these (mapped, NAT64, ISATAP),
+    for all 6to4, Teredo and IPv4-compatible addresses, and for text that is not an address.
     """
     try:
         ip = ipaddress.ip_address(address)
@@ -100,7 +102,7 @@ def is_literal(host: str) -> bool:
 
 
 def port_allowed(port: int) -> bool:
-    """80, 443 and unprivileged ports, less those on which browsers refuse http."""
+    """True for 80, 443 and unprivileged ports except those on which browsers refuse http."""
     return port in (80, 443) or (port >= 1024 and port not in _BAD_PORTS)
 
 
@@ -113,9 +115,9 @@ _CONNECT_ERRORS = (OSError, httpcore.ConnectError, httpcore.ConnectTimeout)
 
 
 class ProbeFailure(Exception):
-    """The network kept a URL from being reached: a result, never an error of the prober.
+    """The network failed to deliver a URL: a result of the probe, not an error of the prober.
 
-    `transient` trouble may pass; `status` is that of a response that began and did not end well.
+    A `transient` failure is worth a retry; `status` is that of a response that broke off.
     """
 
     def __init__(self, cause: Cause, *, transient: bool = False, status: int | None = None) -> None:
@@ -146,7 +148,7 @@ class Wire:
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """httpcore's way to the network for one exchange; `aclose` closes all it opened."""
+    """httpcore's network backend for one exchange; `aclose` closes every stream it opened."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -174,13 +176,13 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def _checked_addresses(self, host: str, timeout: float | None) -> list[str]:
-        """The addresses of `host`, IPv4 first. One that is not public refuses them all."""
-        found = [host] if is_literal(host) else await self._resolved(host, timeout)
-        if not found:
+        """The addresses of `host`, IPv4 first. If one is not public, all are refused."""
+        addresses = [host] if is_literal(host) else await self._resolved(host, timeout)
+        if not addresses:
             raise ProbeFailure(Cause.NO_SUCH_HOST)
-        if not all(is_public(address) for address in found):
+        if not all(is_public(address) for address in addresses):
             raise ProbeFailure(Cause.FORBIDDEN_ADDRESS)
-        return sorted(dict.fromkeys(found), key=lambda text: ipaddress.ip_address(text).version)
+        return sorted(dict.fromkeys(addresses), key=lambda text: ipaddress.ip_address(text).version)
 
     async def _resolved(self, host: str, timeout: float | None) -> list[str]:
         try:
@@ -199,7 +201,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 def _cause_of(error: BaseException) -> Cause:
-    """Which cause a failed connect has; httpcore and anyio wrap the error of the socket."""
+    """The cause of a failed connection; httpcore and anyio wrap the socket's error."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in _NO_WAY_OUT:

@@ -1,6 +1,6 @@
-"""URLs in the text of a session: finding them, and the one form in which they are compared.
+"""URLs in the text of a session: finding, parsing and normalising them.
 
-Text is hostile: every function here takes time linear in its input, and none touches the network.
+The text may be hostile: every function takes time linear in its input. None accesses the network.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from urllib.parse import quote, unquote
 
 import idna
 
-# Letters that are written without spaces, so that prose follows a URL directly, and the
-# full-width forms of ASCII.
+# Letters of scripts written without spaces, where prose directly follows a URL; and the full-width
+# forms of ASCII.
 _CJK = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3040-\u30ff\u3100-\u31bf"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"
     "\U00020000-\U0003ffff"
 )
 _WIDE = "\uff00-\uff65\uffe0-\uffef"
-# "http" opens a new URL unless a delimiter before it says that it is part of this one.
+# "http" starts a new URL unless a delimiter before it makes it part of the current one.
 _LETTER = rf"[^\W{_CJK}{_WIDE}hH]|[hH](?!ttps?://)|(?<=[/=:?&#+@%])[hH]"
-# A CJK run inside a path counts only if more of the path follows: "/下载/a.pdf", "/报告.pdf".
+# A run of CJK letters belongs to a path only if more path follows: "/下载/a.pdf", "/报告.pdf".
 _CJK_INSIDE = rf"(?<=[/=_.-])[{_CJK}]++(?=[/&=_#?%-]|\.[A-Za-z0-9])"
 _PLAIN = rf"(?:{_LETTER}|{_CJK_INSIDE}|[-._~:/?#@!$&*+,;=%]|'(?=[A-Za-z0-9]))"
-# Brackets only in pairs, one nested in another at most; atomic, hence linear.
+# Brackets only in pairs, with one level of nesting; atomic groups keep matching linear.
 _PAIR = rf"\({_PLAIN}*+\)|\[{_PLAIN}*+\]"
 _BALANCED = rf"(?:{_PLAIN}|\((?:{_PLAIN}|{_PAIR})*+\)|\[{_PLAIN}*+\])"
 
-# Literal patterns: more than ten times as fast as one pattern for all openings.
+# Literal patterns are more than ten times as fast as one pattern for all URL starts.
 _SCHEME_END = re.compile("://")
 _WWW_ENDS = (re.compile(r"ww\."), re.compile(r"WW\."))
 _NO_WWW_AFTER = frozenset("@/._-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -54,7 +54,7 @@ _MAX_HOST = 253
 
 @dataclass(frozen=True, slots=True)
 class UrlMention:
-    """A URL as a client would request it, and where in the text it stands ([start, end))."""
+    """A URL as a client would request it, and its range [start, end) in the text."""
 
     url: str
     start: int
@@ -63,7 +63,7 @@ class UrlMention:
 
 @dataclass(frozen=True, slots=True)
 class WebUrl:
-    """A parsed URL: host in ASCII (IPv6 without brackets), `target` is path and query."""
+    """A parsed URL; `host` is ASCII (IPv6 without brackets), `target` is path and query."""
 
     scheme: str
     host: str
@@ -79,15 +79,15 @@ class WebUrl:
 
 
 def find_urls(text: str) -> tuple[UrlMention, ...]:
-    """Every http(s) URL in `text`, and every `www.` name as http, in order, repeats included.
+    """Every http(s) URL in `text`, and every `www.` name as http, in order and with repeats.
 
-    Full-width and CJK punctuation and CJK letters end a URL (an internationalised host may hold
-    CJK letters; a path may, where more of the path follows them). Trailing punctuation is left
-    out, brackets count only in pairs, `&amp;` is read as `&`.
+    Full-width or CJK punctuation and CJK letters end a URL; but an internationalised host may
+    contain CJK letters, and so may a path where more path follows them. Trailing punctuation is
+    excluded, brackets belong to a URL only in pairs, `&amp;` is read as `&`.
     """
     if "://" not in text and "ww." not in text and "WW." not in text:
         return ()
-    found: list[UrlMention] = []
+    mentions: list[UrlMention] = []
     position = 0
     for start, host_at, named in _openings(text):
         if start < position:
@@ -98,28 +98,28 @@ def find_urls(text: str) -> tuple[UrlMention, ...]:
         position = end
         url = text[start:end].replace("&amp;", "&")
         if len(url) <= _MAX_URL:
-            found.append(UrlMention(url if named else f"http://{url}", start, end))
-    return tuple(found)
+            mentions.append(UrlMention(url if named else f"http://{url}", start, end))
+    return tuple(mentions)
 
 
 def _openings(text: str) -> list[tuple[int, int, bool]]:
-    """Where a URL may start, where its authority starts, and whether it names its scheme."""
-    found: list[tuple[int, int, bool]] = []
+    """(start of the URL, start of its authority, whether a scheme is written) of possible URLs."""
+    openings: list[tuple[int, int, bool]] = []
     for match in _SCHEME_END.finditer(text):
         at = match.start()
         for scheme in ("https", "http"):
             if text[max(0, at - len(scheme)) : at].lower() == scheme:
-                found.append((at - len(scheme), match.end(), True))
+                openings.append((at - len(scheme), match.end(), True))
     for pattern in _WWW_ENDS:
         for match in pattern.finditer(text):
             at = match.start() - 1
             if at >= 0 and text[at] in "wW" and (at == 0 or text[at - 1] not in _NO_WWW_AFTER):
-                found.append((at, at, False))
-    return sorted(found)
+                openings.append((at, at, False))
+    return sorted(openings)
 
 
 def _end_of_url(text: str, start: int, named: bool) -> int | None:
-    """Where the URL ends whose authority begins at `start`; None if there is no host."""
+    """The end of the URL whose authority begins at `start`; None if there is no host."""
     user = _USER.match(text, start) if named else None
     host = _HOST.match(text, user.end() if user else start)
     if host is None:
@@ -140,10 +140,11 @@ def _end_of_url(text: str, start: int, named: bool) -> int | None:
 
 
 def _host_length(run: str) -> int:
-    """How much of a run of host characters is the host; 0 if it is none.
+    """The length of the host at the start of a run of host characters; 0 if there is no host.
 
-    A CJK label counts if the host starts with one, if the host would have no dot without it, or
-    if another label follows. CJK letters after ASCII ones are prose: "example.com这个".
+    A CJK label belongs to the host if the host starts with one, if the host would have no dot
+    without it, or if another label follows. CJK letters after ASCII ones are prose:
+    "example.com这个".
     """
     if run.startswith("["):
         return len(run)
@@ -167,7 +168,7 @@ def _host_length(run: str) -> int:
 
 
 def parse_url(url: str) -> WebUrl | None:
-    """Take a URL apart as browsers do; None if no client could request it.
+    """Parse a URL as browsers do; None if no client could request it.
 
     Credentials and fragment are dropped, `\\` is read as `/`, the host is mapped by UTS #46 and
     encoded as ASCII, IPv4 addresses in any notation (octal, hex, short, one number, full-width
@@ -189,7 +190,7 @@ def parse_url(url: str) -> WebUrl | None:
 
 
 def normalise(url: str) -> str:
-    """The form by which URLs are told apart; a URL that cannot be parsed stands for itself."""
+    """The form in which URLs are compared; a URL that cannot be parsed is only stripped."""
     parsed = parse_url(url)
     return parsed.text if parsed else url.strip()
 
@@ -230,7 +231,7 @@ def _ipv6(text: str) -> str | None:
 
 
 def _ipv4(parts: list[str]) -> str | None:
-    """A dotted quad from one to four numbers, the last filling the rest (WHATWG URL, 3.5)."""
+    """The dotted quad of one to four numbers, the last filling the rest (WHATWG URL, 3.5)."""
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         return None
     numbers = [_number(part) for part in parts]
@@ -239,12 +240,12 @@ def _ipv4(parts: list[str]) -> str | None:
         return None
     if last >= 256 ** (4 - len(numbers)):
         return None
-    value = last + sum((n or 0) * 256 ** (3 - place) for place, n in enumerate(numbers))
+    value = last + sum((n or 0) * 256 ** (3 - index) for index, n in enumerate(numbers))
     return str(ipaddress.IPv4Address(value))
 
 
 def _number(text: str) -> int | None:
-    """A number as inet_aton reads it: 0x is hexadecimal, a leading 0 octal; None if it is none."""
+    """A number as inet_aton reads it: 0x is hexadecimal, a leading 0 octal; None if invalid."""
     digits, base = text, 10
     if text[:2] in ("0x", "0X"):
         digits, base = text[2:] or "0", 16

@@ -10,9 +10,8 @@ from typing import Any
 
 from data.demo.statements.economy import QUARTERS
 from data.demo.statements.filings import Span, month_end, quarter_end
-from data.demo.statements.plan import FIRST_YEAR, LAST_YEAR, Company
+from data.demo.statements.plan import FIRST_YEAR, LAST_YEAR, Company, JapaneseRow, japanese_rows
 from data.demo.statements.sec import indicator_count, outlook, year_span
-from data.demo.statements.words import JapaneseRow, japanese_rows
 
 MISSING = "－"
 NO_NUMBER = "12,3x4"

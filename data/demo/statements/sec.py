@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from data.demo.statements.economy import QUARTERS
-from data.demo.statements.filings import Filing, Span, quarter_end
-from data.demo.statements.plan import FIRST_YEAR, REGIONS, Company
-from data.demo.statements.sec_rows import Fact, FactKey, Tables, tag_row
-from data.demo.statements.words import Indicator, Row, us_rows
+from data.demo.statements.filings import Fact, FactKey, Filing, Span, Tables, quarter_end, tag_row
+from data.demo.statements.plan import FIRST_YEAR, REGIONS, Company, Indicator, Row, us_rows
 
 _GAAP, _DEI = "us-gaap/2023", "dei/2023"
 _CENT = Decimal("0.01")

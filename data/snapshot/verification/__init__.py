@@ -13,18 +13,23 @@ from pydantic import ValidationError
 from data.canonical import digest
 from data.snapshot import layout, sums
 from data.snapshot.manifest import Manifest, fields_of
-from data.snapshot.verification.crossing import check_content, check_link, check_task_folders
 from data.snapshot.verification.files import check_canary, check_modes, load_half, read_object
 from data.snapshot.verification.findings import Check, Finding, Findings, Half, VerifyReport
+from data.snapshot.verification.formats import check_report, check_tables
+from data.snapshot.verification.halves import (
+    check_content,
+    check_link,
+    check_name,
+    check_root,
+    check_run,
+    check_task_folders,
+)
 from data.snapshot.verification.ledger_tables import (
     check_funnel,
     check_recount,
     check_summary,
     load_frames,
 )
-from data.snapshot.verification.report_page import check_report
-from data.snapshot.verification.surroundings import check_name, check_root, check_run
-from data.snapshot.verification.tables import check_tables
 from data.snapshot.verification.tasks import check_counts, check_metadata, check_tasks, load_rows
 
 __all__ = ["Check", "Finding", "VerifyReport", "verify"]

@@ -15,19 +15,14 @@ from docx.oxml.ns import qn
 from lxml import etree
 from openpyxl.workbook.defined_name import DefinedName
 
-from anonymization.documents.captions import caption_names
-from anonymization.documents.columns import column_people
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.headings import labelled_cells, pairs
-from anonymization.documents.labels import show_caption
-from anonymization.documents.pages import page_edits
-from anonymization.documents.readings import text_edits
-from anonymization.text.contracts import EntityType
+from anonymization.documents.labels import caption_names, column_people, show_caption
+from anonymization.documents.readings import page_edits, text_edits
+from anonymization.documents.sheet_cells import labelled_cells, pairs
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
-from anonymization.text.masking.pieces import Collector, Piece, labelled
-from anonymization.text.masking.visit import Visit
-from anonymization.text.vault.contracts import Edit
+from anonymization.text.masking.pieces import Collector, Piece, Visit, labelled
 from tests.anonymization.text.masking.fakes import masker
 
 MODEL = DocumentConfig().caption_model

@@ -45,9 +45,8 @@ from construction.judging.review_sheet import (
     xlsx_sheet,
 )
 from construction.judging.review_table import SheetLimits
-from data.access_log import BrokenChain
-from data.access_log import check as check_log
 from data.errors import InputError
+from data.hash_chain import BrokenChain, verify_chain
 from flows.commands import review as command
 from tests.construction.judging.model.fakes import case
 
@@ -347,7 +346,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     sheet = tmp_path / "sheet.csv"
     command.export_command(sheet, out=tmp_path)
     assert "3 items to decide" in capsys.readouterr().out
-    assert check_log(tmp_path / "private" / "access.log") == 1
+    assert verify_chain(tmp_path / "private" / "access.log") == 1
     path = filled(sheet.read_bytes(), ".csv", tmp_path, FILLED | {("b", "self_containment"): "x"})
     with pytest.raises(typer.Exit) as stopped:
         command.import_command(path, out=tmp_path)
@@ -361,7 +360,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(InputError, match=r"sheet\.csv: found a file; expected no file yet"):
         command.export_command(sheet, out=tmp_path)
     assert sheet.read_bytes() == before
-    assert check_log(tmp_path / "private" / "access.log") == 2  # a refusal is no look
+    assert verify_chain(tmp_path / "private" / "access.log") == 2  # a refusal is no look
     command.export_command(sheet, out=tmp_path, force=True)
     assert "1 item to decide" in capsys.readouterr().out
     assert sheet.read_bytes() != before

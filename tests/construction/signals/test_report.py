@@ -16,7 +16,7 @@ from construction.signals.gap import coverage_gap
 from construction.signals.report import Reported, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from data.contracts import Popularity
-from data.schemas_signals import SIGNAL_TABLES
+from data.schemas import SIGNAL_TABLES
 from tests.construction.signals.made import bag_of_words, signal
 
 CONFIG = SignalsConfig()

@@ -11,11 +11,11 @@ import orjson
 import pytest
 
 from data.demo import DemoSummary, Truth, generate, load_truth
-from data.demo.bulk import Bulk
 from data.demo.defects import DEFECTS
 from data.demo.plan import BLOCK, PLAN
 from data.demo.script import Flavor
 from data.demo.session import make_session
+from data.demo.session_builder import Bulk
 from data.errors import InputError
 
 SEED = 7

@@ -10,8 +10,7 @@ import pytest
 from data.demo.draft import Draft, Style
 from data.demo.material import N_VARIANTS, Material, fill, material
 from data.demo.session_builder import MAX_SESSIONS, SessionBuilder
-from data.demo.templates import ROLES, load_tasks
-from data.demo.words import LANGUAGES, full_name, load_words, working_day
+from data.demo.texts import LANGUAGES, ROLES, full_name, load_tasks, load_words, working_day
 
 _SLOT = re.compile(r"\{[a-z_0-9]+\}")
 

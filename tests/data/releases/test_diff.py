@@ -20,8 +20,8 @@ from data.releases import (
     facts_of_snapshot,
     previous_release,
 )
-from data.releases.changes import find_snapshot
 from data.releases.diff import Changed
+from data.releases.listing import find_snapshot
 from data.snapshot import PrivacyStamp
 from tests.data.releases import train
 from tests.data.snapshot.sample import release

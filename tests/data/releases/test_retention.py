@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from data import access_log
+from data import hash_chain
 from data.errors import ReleaseError
 from data.releases import Doomed, Kind, Plan, carry_out, plan_purge, replies_needed
 from data.snapshot import verify, write_snapshot
@@ -103,7 +103,7 @@ def test_what_is_purged_is_gone_and_logged_and_the_rest_is_as_it_was(out: Path) 
         "private/sources.json",
     }
     log = out / "private" / "access.log"
-    assert access_log.check(log) == 5
+    assert hash_chain.verify_chain(log) == 5
     entries = [orjson.loads(line) for line in log.read_bytes().splitlines()]
     assert entries[0]["action"] == "purge private half"
     assert entries[0]["item_id"].startswith("snapshots/demo-2026.07.08/private (")

@@ -19,8 +19,8 @@ import pytest
 
 from data.contracts import LedgerRow, Outcome
 from data.snapshot import Release, verify, write_snapshot
-from data.snapshot.instance_pages import PER_INDEX, index_name
-from data.snapshot.report.funnel import NARROW, WIDE, Step, draw, steps
+from data.snapshot.audit_pages import PER_INDEX, index_name
+from data.snapshot.funnel_picture import NARROW, WIDE, Step, draw, steps
 from tests.data.snapshot.sample import instance_id, opaque, release, tallies
 
 EVIL = '</script><img src=x onerror="alert(1)">\u202e=cmd()'
@@ -138,8 +138,8 @@ def test_an_instance_page_tells_gates_evidence_and_lineage(pristine: Path) -> No
 def test_the_index_lists_instances_in_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.snapshot.instance_pages.PER_INDEX", 10)
-    monkeypatch.setattr("data.snapshot.instance_pages.LIMIT", 25)
+    monkeypatch.setattr("data.snapshot.audit_pages.PER_INDEX", 10)
+    monkeypatch.setattr("data.snapshot.audit_pages.LIMIT", 25)
     ref = write_snapshot(release(tmp_path, MANY), tmp_path / "out")
     folder = ref.path / "private/audit"
     indexes = [folder / index_name(number) for number in (1, 2, 3)]

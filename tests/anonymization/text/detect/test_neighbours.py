@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anonymization.text.detect.fold import fold
-from anonymization.text.detect.machine import MachineLines
+from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.rules import load_rules, scan
 from tests.anonymization.text.detect.samples import SAMPLES, Sample
 

@@ -17,9 +17,9 @@ from anonymization.text.detect.checks import (
     phone,
     resident_id,
 )
+from anonymization.text.detect.engine import Memo
 from anonymization.text.detect.fold import fold
-from anonymization.text.detect.machine import MachineLines
-from anonymization.text.detect.memo import Memo
+from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.resolve import resolve
 from anonymization.text.detect.rules import load_rules, scan
 from anonymization.text.detect.runs import find_runs

@@ -7,8 +7,8 @@ import pytest
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.blocks import find_blocks
-from anonymization.text.detect.machine import MachineLines, is_machine
+from anonymization.text.detect.neighbours import find_blocks
+from anonymization.text.detect.prose import MachineLines, is_machine
 from anonymization.text.detect.runs import find_runs
 from anonymization.text.detect.unknown import find_unknown
 

@@ -8,9 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import EntityType, Finding, Mode
 from anonymization.text.masking.masker import Masker
-from anonymization.text.vault.contracts import Mode
 
 KEY = bytes(range(32))
 _KINDS = {

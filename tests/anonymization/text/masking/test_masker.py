@@ -8,11 +8,10 @@ from dataclasses import asdict
 
 import pytest
 
-from anonymization.text.contracts import EntityType
-from anonymization.text.masking.files import mask_text
+from anonymization.documents.document import mask_text
+from anonymization.text.contracts import EntityType, Mode
 from anonymization.text.masking.masker import SWEPT
 from anonymization.text.masking.pieces import Heed, Piece
-from anonymization.text.vault.contracts import Mode
 from tests.anonymization.text.masking.fakes import KEY, masker
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymization.text.masking.files import mask_text
-from anonymization.text.vault.contracts import Mode, VaultRefused
-from anonymization.text.vault.restore import restore
-from anonymization.text.vault.vault import Vault
+from anonymization.documents.document import mask_text
+from anonymization.text.contracts import Mode, VaultRefused
+from anonymization.text.restore import restore
+from anonymization.text.vault import Vault
 from tests.anonymization.text.masking.fakes import KEY, VALUES, masker, session
 
 NOWHERE = Path("/nonexistent")

@@ -12,8 +12,8 @@ from anonymization.leaks.contracts import LeakConfig, Needle
 from anonymization.leaks.needles import Needles
 from anonymization.text.contracts import EntityType as Kind
 from anonymization.text.masking.sweep import Sweep
-from anonymization.text.spelling.respell import respelled
-from anonymization.text.spelling.skeleton import Origins, skeleton
+from anonymization.text.spelling.known_values import respelled
+from anonymization.text.spelling.normal_form import Origins, skeleton
 
 # Kind, value, its surrogate.
 VALUES = (

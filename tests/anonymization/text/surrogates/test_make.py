@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from anonymization.text.contracts import EntityType as T
 from anonymization.text.detect.checks import bank_card, credit_code, iban, resident_id
+from anonymization.text.surrogates.assignment import Presence
 from anonymization.text.surrogates.make import Surrogates
-from anonymization.text.surrogates.presence import Presence
 
 KEY = bytes(range(32))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.network.expiring_urls import one_time
+from construction.sessions.network.expiring_urls import acts_when_opened
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from construction.sessions.network.expiring_urls import one_time
     ],
 )
 def test_urls_that_act(url: str) -> None:
-    assert one_time(url)
+    assert acts_when_opened(url)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_urls_that_act(url: str) -> None:
     ],
 )
 def test_urls_that_are_only_read(url: str) -> None:
-    assert not one_time(url)
+    assert not acts_when_opened(url)
 
 
 @given(st.text())
 def test_any_path_is_taken(text: str) -> None:
-    assert one_time(f"https://a.example/{text}") in (True, False)
+    assert acts_when_opened(f"https://a.example/{text}") in (True, False)

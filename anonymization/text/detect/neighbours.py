@@ -1,0 +1,164 @@
+"""Findings that follow from others nearby: signatures, repeated names, lists, ages, post codes.
+
+In a signature or business card (short lines with an address, a phone or an e-mail) the first line
+is a person's name and the other bare lines the house. Once `Maciej Borkowski` is found, a later
+`Borkowski` is him; of `Monjeau, Graves and Reed` all are people if one is; a number right behind
+a person, as in `Ines, 34,`, is an age, and one right behind a place a post code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.english import in_dictionary
+from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER
+from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.prose import MachineLines
+from anonymization.text.detect.wording import COMMON
+
+_SIGNATURE = "signature"
+_SIGNATURE_SCORE = 0.55
+_LINES = re.compile(r"(?:[^\n]{0,80}\n){1,14}[^\n]{0,80}")
+_LINE = re.compile(r"[^\n]+")
+_BULLET = re.compile(r"\s*(?:[?>*#|-]{1,3} ?)?")
+_BARE = re.compile(r"[^\W\d_](?:[\w'&.,-]| (?=[^\W_]))*[\w.]")
+_ANCHORS = frozenset({EntityType.ADDRESS, EntityType.PHONE, EntityType.EMAIL})
+_MOST_WORDS = 5
+_MOST_CHARS = 600
+_HEAD_LINES = 5  # an address or a number comes within so many lines of the name
+
+
+def find_blocks(folded: str, found: Sequence[Finding]) -> Iterator[Finding]:
+    """Names and houses of signatures, from what the rules have found in them."""
+    if "\n" not in folded or not any(finding.type in _ANCHORS for finding in found):
+        return
+    start = 0
+    for block in re.split(r"(\n\s*\n(?=\s*\n)|\n{3,})", folded):
+        if len(block) <= _MOST_CHARS:
+            yield from _in_block(folded, start, start + len(block), found)
+        start += len(block)
+
+
+def _in_block(text: str, start: int, end: int, found: Sequence[Finding]) -> Iterator[Finding]:
+    lines = [
+        match.span()
+        for match in _LINE.finditer(text, start, end)
+        if match.group().strip(" \t?>*#|-")
+    ]
+    anchors = [
+        place
+        for place, (first, last) in enumerate(lines)
+        if any(f.type in _ANCHORS and first <= f.start < last for f in found)
+    ]
+    if not anchors or not 1 <= anchors[0] < _HEAD_LINES:
+        return
+    for place, (first, last) in enumerate(lines[: anchors[0]]):
+        lead = _BULLET.match(text, first, last)
+        first = lead.end() if lead else first
+        value = text[first:last].rstrip()
+        words = value.split()
+        if not words:
+            continue
+        if not _BARE.fullmatch(value) or len(words) > _MOST_WORDS or value.isdigit():
+            return
+        if any(word.strip(".,").title() in COMMON for word in words):
+            continue
+        if any(f.start <= first and first + len(value) <= f.end for f in found):
+            continue
+        kind = EntityType.ORGANIZATION if place else EntityType.PERSON
+        yield Finding(first, first + len(value), kind, _SIGNATURE, _SIGNATURE_SCORE)
+
+
+_AGAIN, _LISTED, _AGED = "said_again", "listed_name", "age_of_person"
+_POSTAL = "post_code"
+_NEIGHBOUR_SCORE = 0.6
+_SHORTEST = 4
+_GIVEN = words("names.toml", "given")
+_NAMED = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER}{{2}})){{2,24}}"
+_NAME = re.compile(rf"(?<![@/.-]){BEFORE}{_NAMED}{AFTER}")
+_LIST = re.compile(
+    rf"(?<![@/.-]){BEFORE}{_NAMED}(?:, {_NAMED}){{0,6}},? (?:and|or|&) {_NAMED}{AFTER}(?! {_NAMED})"
+)
+_CODE = re.compile(
+    r",? (?:(?P<state>[A-Z]{2}),? )?(?P<code>\d{4,6}(?:-\d{3,4})?|\d{3} \d{2}|\d{2}-\d{3})"
+    r"(?=[;!?)\n]|[.,](?!\d)|$)"
+)
+_CODE_FIRST = re.compile(r"(?:^|(?<=[,\n])|(?<=, )|(?<=in ))(?P<code>\d{4,5}) $")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_AGE = re.compile(
+    r"(?:,? (?:is|was|turned|turns|turning)(?: now| only| just| almost| nearly)? "
+    r"|, (?:aged? )?| \()"
+    r"(?P<v>[1-9]\d)(?=[,;!?)\n]|\.(?!\d)|$| (?:and|now|when|years?|but)\b)"
+)
+
+
+def spread(
+    text: str, found: Sequence[Finding], lines: MachineLines, dictionary: frozenset[str]
+) -> list[Finding]:
+    """More people, ages and post codes; `found` is sorted and without overlap."""
+    people = [finding for finding in found if finding.type is EntityType.PERSON]
+    places = [finding for finding in found if finding.type is EntityType.LOCATION]
+    if not people and not places:
+        return []
+    taken = {place for finding in found for place in range(finding.start, finding.end)}
+    more = [*_again(text, people, dictionary), *_listed(text, people)]
+    for person in people:
+        aged = _AGE.match(text, person.end)
+        if aged:
+            more.append(Finding(*aged.span("v"), EntityType.AGE, _AGED, _NEIGHBOUR_SCORE))
+    for place in places:
+        more += _codes(text, place)
+    return [
+        finding
+        for finding in more
+        if finding.start not in taken and not lines.machine_at(finding.start)
+    ]
+
+
+def _codes(text: str, place: Finding) -> Iterator[Finding]:
+    """The post code behind a place, and the state between them: `Springfield, IL 62704`."""
+    before = _CODE_FIRST.search(text, max(0, place.start - 8), place.start)
+    code = _CODE.match(text, place.end) or before
+    if code and not _YEAR.fullmatch(code["code"]):
+        yield Finding(*code.span("code"), EntityType.ADDRESS, _POSTAL, _NEIGHBOUR_SCORE)
+        if code.groupdict().get("state"):
+            yield Finding(*code.span("state"), EntityType.LOCATION, _POSTAL, _NEIGHBOUR_SCORE)
+
+
+def _again(text: str, people: Sequence[Finding], dictionary: frozenset[str]) -> Iterator[Finding]:
+    names = {
+        word.group()
+        for person in people
+        if " " in text[person.start : person.end]
+        for word in _NAME.finditer(text, person.start, person.end)
+        if word.group() in _GIVEN or _is_family_name(word, person, dictionary)
+    }
+    if not names:
+        return
+    for word in _NAME.finditer(text):
+        if word.group().removesuffix("'s") in names:
+            yield Finding(*word.span(), EntityType.PERSON, _AGAIN, _NEIGHBOUR_SCORE)
+
+
+def _is_family_name(word: re.Match[str], person: Finding, dictionary: frozenset[str]) -> bool:
+    """The last word of a person, and no word of English."""
+    name = word.group()
+    return (
+        word.end() == person.end
+        and len(name) >= _SHORTEST
+        and name not in COMMON
+        and (name[1:].islower() or "-" in name)
+        and not in_dictionary(name, dictionary)
+    )
+
+
+def _listed(text: str, people: Sequence[Finding]) -> Iterator[Finding]:
+    spans = {(person.start, person.end) for person in people}
+    for listed in _LIST.finditer(text):
+        members = list(_NAME.finditer(text, listed.start(), listed.end()))
+        if any(member.span() in spans for member in members):
+            for member in members:
+                if member.group() not in COMMON:
+                    yield Finding(*member.span(), EntityType.PERSON, _LISTED, _NEIGHBOUR_SCORE)

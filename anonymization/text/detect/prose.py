@@ -1,0 +1,198 @@
+"""Which parts of a text are prose: lines of words, what a name model is asked about, capitals.
+
+Lines that a person wrote are told from code, commands, data and listings; prose is cut into units
+per language; prose written without capitals gets them where a name is likely, at the same length.
+Only words that are likely names get a capital: listed given names and places, the word behind a
+given name, words after `my name is`, words no dictionary holds beside a number (streets) or with
+letters outside ASCII. Every line that has a capital stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.english import in_dictionary
+from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
+from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.wording import COMMON
+
+# What begins a line of code, of a shell session, or of a structured listing.
+_OPENING = re.compile(
+    r"\s*(?:def |class |import |from \S+ import |return\b|const |let |var |function |async "
+    r"|export |public |private |static |if \(|for \(|while \(|else\b|elif |try:|except|#include"
+    r"|@\w+\(|\$ |>>> |\.\.\. |sudo |git |cd |ls |cat |npm |pip |curl |python3? |docker |echo "
+    r"|SELECT |INSERT |UPDATE |CREATE |[+-]{3} |@@ |diff --git|[\w.-]+ ?= ?[\w\"'\[({]|</?\w+[ >]"
+    r"|[\[{<]|\"[\w -]{1,40}\" ?:|[-d][rwx-]{9}|sha\d+[=:]|\d{1,6}[:|→\t])"
+)
+_CODE_CHARS = re.compile(r"[{}\[\]()<>=;|\\/_$#*&^~`\"+]")
+_STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*")
+_SHORT = 48
+_DENSE = 0.09
+
+
+def is_machine(line: str) -> bool:
+    """Whether a line reads as code or data rather than as words."""
+    if _STAMP.fullmatch(line):
+        return True
+    if _OPENING.match(line):
+        return True
+    marks = len(_CODE_CHARS.findall(line))
+    if len(line) < _SHORT:
+        return marks > 2 + len(line) / 10
+    return marks > _DENSE * len(line)
+
+
+class MachineLines:
+    """The lines of a text, judged when asked."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts: list[int] = []
+        self._judged: dict[int, bool] = {}
+
+    def machine_at(self, offset: int) -> bool:
+        if not self._starts:
+            self._starts = [0, *(match.end() for match in re.finditer("\n", self._text))]
+        place = bisect_right(self._starts, offset) - 1
+        if place not in self._judged:
+            end = self._starts[place + 1] if place + 1 < len(self._starts) else len(self._text)
+            self._judged[place] = is_machine(self._text[self._starts[place] : end])
+        return self._judged[place]
+
+
+# Han characters and their marks end a piece: else the model joins what stands on either side.
+_UNIT_LINE = re.compile(r"[^\n\r\u3000-\u303f\u3400-\u9fff，；！？]+")
+# At a full stop behind two small letters or digits, so that initials and titles stay whole.
+_SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
+_CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
+_NO_NAMES = COMMON | words("words.toml", "institutions")
+# Of these kinds the model finds nothing better.
+_SURE = frozenset(
+    {
+        EntityType.ADDRESS,
+        EntityType.CASE_NUMBER,
+        EntityType.DATE,
+        EntityType.EMAIL,
+        EntityType.LOCATION,
+    }
+    | {EntityType.NATIONALITY, EntityType.TITLE, EntityType.SECRET, EntityType.URL}
+)
+
+Unit = tuple[int, str]  # offset in the text, the words
+
+
+def english_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
+    """Sentences of English prose in which a word with a capital may be a name.
+
+    A Han character ends a sentence too. Words that the rules have `taken`, in order and without
+    overlap, are no reason to ask the model.
+    """
+    for line in _UNIT_LINE.finditer(text):
+        if not _LATIN.search(line.group()) or is_machine(line.group()):
+            continue
+        for part in _SENTENCE.finditer(text, line.start(), line.end()):
+            if _may_name(text, part.start(), part.end(), taken):
+                yield part.start(), part.group()
+
+
+def _may_name(text: str, start: int, end: int, taken: Sequence[Finding]) -> bool:
+    for word in _CAPITALISED.finditer(text, start, end):
+        if word.group() in _NO_NAMES:
+            continue
+        place = bisect_right(taken, word.start(), key=lambda finding: finding.start) - 1
+        if place < 0 or taken[place].end < word.end() or taken[place].type not in _SURE:
+            return True
+    return False
+
+
+def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
+    """Clauses with Han characters, between the spans that rules have taken.
+
+    The model takes numbers for names, so that patterns go first.
+    """
+    if not _HAN.search(text):
+        return
+    start = 0
+    for finding in [*taken, None]:
+        end = len(text) if finding is None else finding.start
+        for clause in _CLAUSE.finditer(text, start, end):
+            if len(_HAN.findall(clause.group())) >= 2:
+                yield clause.start(), clause.group()
+        start = max(start, end if finding is None else finding.end)
+
+
+_SMALL_LINE = re.compile(r"[^\n]{6,2000}")
+_CAPITAL = re.compile(f"[{CAPITALS}]")
+_WORD = re.compile(
+    rf"(?<![{LETTERS}0-9_@/\\.#$=~'-])[{LETTERS}]{{2,30}}(?![{LETTERS}0-9_@/\\=(]|\.[{LETTERS}0-9])"
+)
+_GIVEN = frozenset(name.lower() for name in words("names.toml", "given"))
+_PLACE_LISTS = words("places.toml", "countries") | words("places.toml", "towns")
+_PLACES = frozenset(name.lower() for name in _PLACE_LISTS if " " not in name)
+# Places that are everyday words too when written small.
+_WORDS_TOO = frozenset(words("words.toml", "small_words_too"))
+_EVERYDAY = frozenset(word.lower() for word in COMMON) | words("words.toml", "function_words")
+_CUE = re.compile(
+    r"(?:name(?:'s| is)|call(?:s|ed)? (?:me|him|her)|this is|i am|i'm|named|met|dear|contact"
+    r"|hi|hello|account to|name to) $"
+)
+_BEFORE_NUMBER = re.compile(r"(?:[^\W\d]\w{0,24}\.? ){0,2}\d{1,6}(?![\w%/-]|[.:]\d)")
+_AFTER_NUMBER = re.compile(r"(?<![\w./:-])\d{1,6},? (?:[^\W\d]\w{0,24}\.? ){0,2}$")
+_STREETS = frozenset(
+    word.lower() for key in ("suffixes", "units", "types") for word in words("streets.toml", key)
+)
+_FEW = 3  # words that make a line prose
+
+
+def with_capitals(text: str, dictionary: frozenset[str]) -> str:
+    """The text, with capitals where a line of prose has none and a name is likely."""
+    if not dictionary:
+        return text
+    chars: list[str] | None = None
+    for place in _places(text, dictionary):
+        upper = text[place].upper()
+        if len(upper) == 1:
+            chars = chars or list(text)
+            chars[place] = upper
+    return text if chars is None else "".join(chars)
+
+
+def _places(text: str, dictionary: frozenset[str]) -> Iterator[int]:
+    whole = not _CAPITAL.search(text)
+    for line in _SMALL_LINE.finditer(text):
+        if not whole and _CAPITAL.search(line.group()):
+            continue
+        found = list(_WORD.finditer(text, line.start(), line.end()))
+        if (len(found) < _FEW and not whole) or is_machine(line.group()):
+            continue
+        yield from _named(text, found, dictionary)
+
+
+def _named(text: str, found: list[re.Match[str]], dictionary: frozenset[str]) -> Iterator[int]:
+    behind = False  # a given name stands just before
+    for word in found:
+        value, start, end = word.group(), word.start(), word.end()
+        if value in _EVERYDAY:
+            behind = False
+            continue
+        unknown = not in_dictionary(value, dictionary)
+        given = value in _GIVEN and value not in _WORDS_TOO
+        place = value in _PLACES and value not in _WORDS_TOO
+        near = text[max(0, start - 24) : start]
+        cued = (behind and text[start - 1] == " ") or _CUE.search(near) is not None
+        street = (unknown or value in _STREETS) and _by_a_number(text, near, end)
+        foreign = unknown and not value.isascii()
+        if given or place or foreign or street or (cued and (unknown or behind)):
+            yield start
+        behind = given or (unknown and cued and not behind)
+
+
+def _by_a_number(text: str, near: str, end: int) -> bool:
+    before = _BEFORE_NUMBER.match(text, end + 1)
+    return before is not None or _AFTER_NUMBER.search(near) is not None

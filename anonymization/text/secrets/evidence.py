@@ -1,0 +1,187 @@
+"""What speaks for or against a secret: the form of the value, and the words near it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import log2
+
+from anonymization.text.secrets.table import load
+from data.trie import trie_pattern
+
+_WORDS = load("words.toml")
+_COMMON = frozenset(_WORDS["common_values"])
+_STAND_INS = re.compile(
+    trie_pattern(_WORDS["placeholders"])
+    + "|(?<![a-z0-9])"
+    + trie_pattern(_WORDS["placeholder_words"])
+)
+_STAND_IN_LENGTH = 80  # in longer values any short word turns up by chance
+# ${VAR}, $VAR, $(cmd), %VAR%, {{ x }}, <x>, [x], @param, {x}: filled in by somebody later.
+_REFERENCE = re.compile(
+    r"\$[A-Za-z_{(\[]|%[A-Za-z_({]|\{\{|\{%|<[^<>]*>?|\[[^\]]*\]|@[A-Za-z_]|\{[A-Za-z_. ]*\}?$"
+)
+_ENDS = re.compile(r"(?:example|sample)(?:key|token)?[\"']?$")
+_CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_DIGITS = re.compile(r"[0-9]+")
+_SEPARATED = re.compile(r"[-_.~/+]")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_NO_VOWELS = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}", re.IGNORECASE)
+_MEAN_CHUNK = 3.0  # characters; random base 62 has 1.7, base 36 has 2.6, words and camels have 5
+_LOOK = 80  # characters, enough to tell
+_MEAN_LETTERS = 2.4  # letters alone: only a wild change of case tells chance from words
+_MEAN_SCATTERED, _MIN_SCATTERED = 2.1, 14
+_MEAN_WILD = 3.4  # of a short password of letters alone, in both cases
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy of the characters of `value`, bits per character."""
+    total = len(value)
+    return -sum(n / total * log2(n / total) for n in Counter(value).values())
+
+
+def is_placeholder(value: str) -> bool:
+    """Does it stand for a secret: `xxxx`, `<token>`, `${VAR}`, `changeme`, `****`?"""
+    lowered = value.lower()
+    if lowered in _COMMON or _REFERENCE.match(value) or _ENDS.search(lowered):
+        return True
+    if len(value) >= 12 and len(set(value)) < 4:
+        return True
+    return len(value) <= _STAND_IN_LENGTH and _STAND_INS.search(lowered) is not None
+
+
+def is_hexadecimal(value: str) -> bool:
+    """Hexadecimal digits in one case, as hashes are written."""
+    return _HEX.fullmatch(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """The form 8-4-4-4-12."""
+    return _UUID.fullmatch(value) is not None
+
+
+def has_uuid(value: str) -> bool:
+    """Does the form 8-4-4-4-12 occur in it?"""
+    return _UUID.search(value) is not None
+
+
+def is_random(value: str) -> bool:
+    """Does it look drawn at random: digits and letters mixed in short chunks?"""
+    chunks = _CHUNK.findall(value, 0, _LOOK)
+    letters = sum(chunk[0].isalpha() for chunk in chunks)
+    if letters == 0:
+        return False
+    mean = sum(map(len, chunks)) / len(chunks)
+    if letters == len(chunks):
+        return len(value) >= 16 and (mean <= _MEAN_LETTERS or is_gibberish(value))
+    few_numbers = len(chunks) - letters < 2  # one number is how identifiers end
+    return letters > 1 and mean <= (_MEAN_LETTERS if few_numbers else _MEAN_CHUNK)
+
+
+def is_scattered(value: str) -> bool:
+    """So random that separators in it tell nothing: `aB-3x_Q9…`, base64 with slashes."""
+    chunks = _CHUNK.findall(value, 0, _LOOK)
+    if sum(map(len, chunks)) < _MIN_SCATTERED:
+        return False
+    if not is_mixed(value) and (value.islower() or value.isupper() or _SEPARATED.search(value)):
+        return False
+    letters = sum(chunk[0].isalpha() for chunk in chunks)
+    return letters > 1 and sum(map(len, chunks)) / len(chunks) <= _MEAN_SCATTERED
+
+
+def is_wild(value: str) -> bool:
+    """Letters alone whose case changes as no words in a row do: `VgWPwjRw`."""
+    if not value.isascii() or not value.isalpha() or value.islower() or value.isupper():
+        return False
+    chunks = _CHUNK.findall(value)
+    return len(chunks) > 2 and len(value) / len(chunks) <= _MEAN_WILD
+
+
+def has_inner_numbers(value: str) -> bool:
+    """Digits in two places or more, or not at the end, where a year stands behind a word."""
+    return len(_DIGITS.findall(value)) > 1 or not value[-1:].isdigit()
+
+
+def is_gibberish(value: str) -> bool:
+    """Four consonants in a row, which words hardly have and random letters mostly do."""
+    return _NO_VOWELS.search(value) is not None
+
+
+def is_mixed(value: str) -> bool:
+    """Letters and digits, as in a secret that a person may have chosen."""
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+_REACH = 80  # characters before a value in which its name is looked for
+_AFTER = 40
+_NAME = 24  # characters of a name before the word that gives it away
+
+PASSWORDS: tuple[str, ...] = (*_WORDS["passwords"], *_WORDS["passwords_zh"])
+NAMES = re.compile(trie_pattern((*PASSWORDS, *_WORDS["names"], *_WORDS["names_zh"])))
+PROVIDERS = re.compile(r"(?<![a-z])" + trie_pattern(_WORDS["providers"]))
+_PUBLIC = re.compile(trie_pattern(_WORDS["public_names"]))
+_HASHES = re.compile(trie_pattern(_WORDS["hash_cues"]) + r"|(?<![a-z])ids?(?![a-z])|_id\b")
+_HANDED = re.compile(
+    rf"(?<![a-z_])(?:{'|'.join(_WORDS['handed'])})(?![a-z_])|{trie_pattern(_WORDS['handed_zh'])}"
+)
+_EXAMPLE = re.compile(r"(?:e\.g\.|example|such as|例如|比如|示例)[\s,:：(\"'`]{0,4}$")
+
+
+def is_public_name(name: str) -> bool:
+    """Is what bears this name public: a hash, a count, a URL, a sort key?"""
+    return _PUBLIC.search(name) is not None
+
+
+def line_before(folded: str, start: int) -> str:
+    """What stands before `start` on its line, as far as a name is looked for."""
+    before = folded[max(0, start - _REACH) : start]
+    return before[before.rfind("\n") + 1 :]
+
+
+def line_after(folded: str, end: int) -> str:
+    """What stands after `end` on its line, as far as a name is looked for."""
+    return folded[end : end + _AFTER].partition("\n")[0]
+
+
+def has_name_before(folded: str, start: int) -> bool:
+    """Does a word for a secret, or a provider, stand on the line, with no hash named after it?"""
+    before = line_before(folded, start)
+    last = max(_last(NAMES, before), _last(PROVIDERS, before))
+    return (
+        last >= 0
+        and _last(_HASHES, before) < last
+        and not is_public_name(before[max(0, last - _NAME) :])
+    )
+
+
+def has_name_after(folded: str, end: int) -> bool:
+    """As `has_name_before`, for `ghp_… is my token`."""
+    after = line_after(folded, end)
+    found = NAMES.search(after)
+    return found is not None and _HASHES.search(after[: found.start()]) is None
+
+
+def names_a_hash(folded: str, start: int, end: int) -> bool:
+    """Does the line around speak of hashes, commits or identifiers?"""
+    near = line_before(folded, start) + " " + line_after(folded, end)
+    return _HASHES.search(near) is not None
+
+
+def hands_over(folded: str, start: int, end: int) -> bool:
+    """Does the line around speak of giving, getting, using, as of a key?"""
+    near = line_before(folded, start) + " " + line_after(folded, end)
+    return _HANDED.search(near) is not None
+
+
+def is_example(folded: str, start: int) -> bool:
+    """Do the words just before say that what follows is an example?"""
+    return _EXAMPLE.search(folded, max(0, start - 20), start) is not None
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    """Where the last match begins, -1 if none."""
+    place = -1
+    for hit in pattern.finditer(text):
+        place = hit.start()
+    return place

@@ -1,0 +1,105 @@
+"""One surrogate per token, drawn with the key; never one that occurs in the texts of the scope."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from numpy.random import Generator
+
+from anonymization.text.surrogates.shapes import HAN
+from data.randomness import keyed_generator
+
+_WORD = re.compile(rf"[^\W_{HAN}]+")
+_RUN = re.compile(rf"[{HAN}]+")
+_LONGEST_GRAM = 4
+_LONGEST_WORD = 64
+
+
+class Presence:
+    """The words and the runs of two to four Chinese characters of all texts added so far."""
+
+    def __init__(self) -> None:
+        self._words: set[str] = set()
+        self._grams: set[str] = set()
+
+    def add(self, text: str) -> None:
+        """Take note of a text."""
+        plain = unicodedata.normalize("NFKC", text).casefold()
+        self._words.update(word[:_LONGEST_WORD] for word in _WORD.findall(plain))
+        for run in set(_RUN.findall(plain)):
+            for size in range(2, _LONGEST_GRAM + 1):
+                self._grams.update(run[i : i + size] for i in range(len(run) - size + 1))
+
+    def holds(self, value: str) -> bool:
+        """May `value` stand in a text? False is sure; a single Chinese character always may."""
+        plain = unicodedata.normalize("NFKC", value).casefold()
+        words, runs = _WORD.findall(plain), _RUN.findall(plain)
+        if any(word[:_LONGEST_WORD] not in self._words for word in words):
+            return False
+        return all(self._has_run(run) for run in runs)
+
+    def _has_run(self, run: str) -> bool:
+        if len(run) <= _LONGEST_GRAM:
+            return len(run) < 2 or run in self._grams
+        last = len(run) - _LONGEST_GRAM + 1
+        return all(run[i : i + _LONGEST_GRAM] in self._grams for i in range(last))
+
+
+STAGE = "anonymization.text.surrogates"
+_ATTEMPTS = 200
+
+Draw = Callable[[Generator, int], str]
+
+
+class Book:
+    """Tokens already given out, per space (given names, family names, hosts …).
+
+    In one space two tokens never get one surrogate. A draw sees how often it was tried before,
+    and may then fall back on longer words.
+    """
+
+    def __init__(self, key: bytes, presence: Presence) -> None:
+        self._key = key
+        self._presence = presence
+        self._given: dict[tuple[str, str], str] = {}
+        self._taken: set[tuple[str, str]] = set()
+
+    def knows(self, space: str, token: str) -> bool:
+        """Has the token a surrogate in this space?"""
+        return (space, token) in self._given
+
+    def tokens(self, space: str) -> dict[str, str]:
+        """Tokens of a space with their surrogates."""
+        return {token: new for (of, token), new in self._given.items() if of == space}
+
+    def token(
+        self, space: str, token: str, draw: Draw, salt: str = "", *, fresh: bool = True
+    ) -> str:
+        """The surrogate of `token`; `fresh` asks for one that stands in no text so far.
+
+        `salt` asks for another one than without it.
+        """
+        salted = token + salt
+        known = self._given.get((space, salted))
+        if known is not None:
+            return known
+        rng = self.generator(space, salted)
+        new = ""
+        for attempt in range(_ATTEMPTS):
+            new = draw(rng, attempt)
+            if new.casefold() != token and self._free(space, new, fresh):
+                break
+        self._given[space, salted] = new
+        self._taken.add((space, new.casefold()))
+        return new
+
+    def generator(self, space: str, token: str) -> Generator:
+        """The randomness that belongs to a token."""
+        return keyed_generator(self._key, f"{STAGE}.{space}", token)
+
+    def _free(self, space: str, new: str, fresh: bool) -> bool:
+        if (space, new.casefold()) in self._taken:
+            return False
+        return not (fresh and self._presence.holds(new))

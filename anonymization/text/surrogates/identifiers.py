@@ -1,0 +1,213 @@
+"""Numbers with rules of their own (phones, cards, accounts, identity numbers) and secrets.
+
+A surrogate passes the same checks as the value, and where a range exists that is given to nobody
+(fictional phone numbers, test cards, regions and area numbers that were never assigned) it lies
+there. The digits are drawn for the number without its separators and then written in the form of
+the value, so that one number in several forms stays one number. Surrogates of secrets keep
+alphabet, length and prefix, and contain `fake` where it fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from numpy.random import Generator
+
+from anonymization.text.surrogates.assignment import Book
+from anonymization.text.surrogates.shapes import alnum_form, digits, filled, pick, same_shape
+
+_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+_ID_CHECK = "10X98765432"  # GB 11643
+_NO_REGION = "99"  # GB/T 2260 ends at 91
+_CODE_ALPHABET = "0123456789ABCDEFGHJKLMNPQRTUWXY"  # GB 32100
+_FICTION = 120  # attempts within a range of fictional numbers, before any number will do
+_TEST_CARDS = {
+    "4": "400000", "5": "555555", "2": "222300", "34": "378282", "37": "378282",
+    "62": "620000", "60": "601111", "35": "356600", "36": "360070", "38": "385200", "30": "305693",
+}  # fmt: skip
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEARS = (1990, 2026)
+_FEW_LETTERS = 2
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{10,30}")
+
+
+def phone(book: Book, value: str, salt: str) -> str:
+    """A number of the same plan; country code, separators and extension marks stay."""
+    plan, number = planned(value)
+    new = book.token(
+        f"phone.{plan}", number, lambda rng, n: _dial(plan, number, rng, n), salt, fresh=False
+    )
+    return filled(value, new)
+
+
+def planned(value: str) -> tuple[str, str]:
+    """The numbering plan and the number within it, without a trunk zero."""
+    number = "".join(char for char in alnum_form(value) if char.isdigit())
+    abroad = value.lstrip("(（ ").startswith(("+", "＋", "00"))
+    if abroad:
+        number = number.removeprefix("00")
+    for code, plan in (("86", "cn"), ("1", "us"), ("44", "uk")):
+        if abroad and number.startswith(code):
+            return plan, number[len(code) :].lstrip("0")
+    if abroad:
+        return "other", number[2:]
+    trunk, national = number.startswith("0"), number.lstrip("0")
+    if re.fullmatch(r"1[3-9]\d{9}", number):
+        return "cn", number
+    if trunk and len(number) == 11 and national.startswith("7"):
+        return "uk", national
+    if trunk:
+        return "cn", national
+    if len(number) == 11 and number.startswith("1"):
+        return "us", number[1:]
+    return ("us" if len(number) >= 10 else "other"), number
+
+
+def _dial(plan: str, number: str, rng: Generator, attempt: int) -> str:
+    size, fiction = len(number), attempt < _FICTION
+    if plan == "cn" and size == 11:
+        return "154" + digits(rng, 8)  # a prefix that no operator holds
+    if plan == "cn" and number[:1] in "12" and size == 10:
+        return "26" + pick(rng, "2345678") + digits(rng, 7)  # an area code that no city holds
+    if plan == "us" and size >= 10 and fiction:
+        area = pick(rng, "23456789") + digits(rng, 2)
+        return area + "55501" + digits(rng, 2 + size - 10)  # 555-0100 to 555-0199 are for fiction
+    if plan == "uk" and size == 10 and fiction:  # Ofcom's numbers for drama
+        return ("7700900" if number.startswith("7") else "1632960") + digits(rng, 3)
+    return number[:1] + digits(rng, size - 1)
+
+
+def bank_card(book: Book, value: str, salt: str) -> str:
+    """A number that passes Luhn, in the range that its network uses for tests."""
+    return _drawn(book, "card", value, salt, _card)
+
+
+def _card(number: str, rng: Generator) -> str:
+    known = _TEST_CARDS.get(number[:2]) or _TEST_CARDS.get(number[:1])
+    start = (known or number[:2] + "0000")[: max(0, len(number) - 2)]
+    body = start + digits(rng, len(number) - len(start) - 1)
+    return body + _luhn_digit(body)
+
+
+def _luhn_digit(body: str) -> str:
+    total = 0
+    for place, digit in enumerate(reversed(body)):
+        doubled = int(digit) * (2 if place % 2 == 0 else 1)
+        total += doubled - 9 if doubled > 9 else doubled
+    return str(-total % 10)
+
+
+def national_id(book: Book, value: str, salt: str) -> str:
+    """Resident ids with a region that does not exist; US numbers of an area never assigned."""
+    return _drawn(book, "id", value, salt, _identity)
+
+
+def _identity(number: str, rng: Generator) -> str:
+    if re.fullmatch(r"\d{17}[\dX]", number):
+        body = _NO_REGION + digits(rng, 4) + _birth(rng).strftime("%Y%m%d") + digits(rng, 3)
+        total = sum(int(d) * weight for d, weight in zip(body, _ID_WEIGHTS, strict=True))
+        return body + _ID_CHECK[total % 11]
+    if re.fullmatch(r"\d{15}", number):
+        return _NO_REGION + digits(rng, 4) + _birth(rng).strftime("%y%m%d") + digits(rng, 3)
+    if re.fullmatch(r"\d{9}", number):  # 9xx is no area, groups below 50 no taxpayer's number
+        group = f"{int(rng.integers(1, 50)):02d}"
+        return "9" + digits(rng, 2) + group + f"{int(rng.integers(1, 10_000)):04d}"
+    return same_shape(number, rng)
+
+
+def _birth(rng: Generator) -> date:
+    return date(1955, 1, 1) + timedelta(days=int(rng.integers(0, 18_000)))
+
+
+def company_code(book: Book, value: str, salt: str) -> str:
+    """A social credit code with a valid check character and a region that does not exist."""
+    return _drawn(book, "company_code", value, salt, _credit_code)
+
+
+def _credit_code(number: str, rng: Generator) -> str:
+    if len(number) != 18:
+        return same_shape(number, rng)
+    body = number[:2] + _NO_REGION + digits(rng, 4) + digits(rng, 9)
+    total = sum(_CODE_ALPHABET.find(char) * pow(3, i, 31) for i, char in enumerate(body))
+    return body + _CODE_ALPHABET[(31 - total % 31) % 31]
+
+
+def bank_account(book: Book, value: str, salt: str) -> str:
+    """An IBAN with valid check digits, or digits for digits."""
+    return _drawn(book, "account", value, salt, _account)
+
+
+def _account(number: str, rng: Generator) -> str:
+    if not _IBAN.fullmatch(number):
+        return same_shape(number, rng)
+    body = same_shape(number[4:], rng)
+    as_digits = "".join(str(int(char, 36)) for char in body + number[:2])
+    return number[:2] + f"{98 - int(as_digits + '00') % 97:02d}" + body
+
+
+def coded(book: Book, value: str, salt: str) -> str:
+    """Numbers of cases, employees, passports, plates: digits for digits, letters in words stay."""
+    letters = sum(char.isalpha() for char in value)
+    if any(map(str.isdigit, value)) and not (letters and letters <= _FEW_LETTERS):
+        return "".join(
+            _drawn(book, "coded", part, salt, _counted) if part.isdigit() else part
+            for part in re.split(r"(\d+)", value)
+        )
+    return _drawn(book, "coded", value, salt, same_shape)
+
+
+def _counted(number: str, rng: Generator) -> str:
+    if _YEAR.fullmatch(number):
+        return str(int(rng.integers(*_YEARS)))
+    return digits(rng, len(number))
+
+
+def _drawn(
+    book: Book, space: str, value: str, salt: str, draw: Callable[[str, Generator], str]
+) -> str:
+    number = alnum_form(value)
+    space = f"{space}{len(number)}"
+    new = book.token(space, number, lambda rng, _: draw(number, rng), salt, fresh=False)
+    return filled(value, new)
+
+
+_ARMOUR = re.compile(r"-----[A-Z ]{1,60}-----|\\[nrt]")
+_PREFIX = re.compile(
+    r"(?:[A-Za-z]{1,12}[0-9]?[-_.]){1,4}(?=[A-Za-z0-9])|(?:AKIA|ASIA|AKID|LTAI|AIza|eyJ|EAA|ya29)"
+)
+_LONG = 12
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
+
+
+def secret(book: Book, value: str, salt: str) -> str:
+    """A secret of the same form that opens nothing. Lines that frame a private key stay."""
+
+    def draw(rng: Generator, _: int) -> str:
+        told, place = [], 0
+        for match in _ARMOUR.finditer(value):
+            told += [same_shape(value[place : match.start()], rng), match.group()]
+            place = match.end()
+        if told:
+            return "".join(told) + same_shape(value[place:], rng)
+        return _token(value, rng)
+
+    return book.token("secret", value, draw, salt)
+
+
+def _token(value: str, rng: Generator) -> str:
+    lead = _SCHEME.match(value) or _PREFIX.match(value)
+    start = lead.end() if lead and len(value) - lead.end() >= _LONG else 0
+    body = same_shape(value[start:], rng)
+    if len(body) >= _LONG and body[:4].isalnum():
+        body = _mark(body) + body[4:]
+    return value[:start] + body
+
+
+def _mark(body: str) -> str:
+    word = "fade" if _HEX.fullmatch(body) else "fake"
+    if body[:_LONG].isdigit():
+        return body[:4]
+    return word.upper() if body.upper() == body else word

@@ -1,0 +1,115 @@
+"""The vault of one scope: values, surrogates and the spans of every document masked in it."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from anonymization.text.contracts import Document, EntityType, Entry, Mode, Span, VaultRefused
+from data.atomic import PRIVATE_FILE, private_dir, write_bytes
+from data.randomness import keyed_hash
+
+_STAGE = "anonymization.text.vault"
+_FORMAT = "benchmint-vault-1"
+_REFUSED = "found a vault that does not fit its seal; expected the one written with this key"
+
+
+class Vault:
+    """What was masked in one scope. `entries` are unique by type and value."""
+
+    def __init__(self, scope: str, mode: Mode) -> None:
+        self.scope = scope
+        self.mode = mode
+        self._surrogates: dict[tuple[EntityType, str], str] = {}
+        self._documents: dict[str, Document] = {}
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All values with their surrogates, sorted."""
+        return tuple(sorted(Entry(*pair, new) for pair, new in self._surrogates.items()))
+
+    @property
+    def documents(self) -> Mapping[str, Document]:
+        """The documents by the path of their masked form."""
+        return self._documents
+
+    def add(self, kind: EntityType, value: str, surrogate: str) -> None:
+        """Keep a value and its surrogate."""
+        self._surrogates[kind, value] = surrogate
+
+    def add_document(self, document: Document) -> None:
+        """Keep the way back of a document; a later one of the same path takes its place."""
+        self._documents[document.path] = document
+
+    def save(self, path: Path, key: bytes) -> None:
+        """Write the vault, sealed with HMAC-SHA-256 under a key derived from the release key.
+
+        It is sealed, not encrypted: who may read the private store reads it.
+        """
+        body = _dumped(self._body())
+        head = _dumped({"format": _FORMAT, "seal": _seal(key, body)})
+        private_dir(path.parent)
+        write_bytes(path, head + b"\n" + body + b"\n", mode=PRIVATE_FILE)
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "scope": self.scope,
+            "mode": self.mode.value,
+            "entries": [[e.type.value, e.value, e.surrogate] for e in self.entries],
+            "documents": [_document(self._documents[path]) for path in sorted(self._documents)],
+        }
+
+    @classmethod
+    def load(cls, path: Path, key: bytes) -> Vault:
+        """Read a vault. Raises VaultRefused if key or content are not those of its seal."""
+        raw = path.read_bytes()
+        head, _, body = raw.rstrip(b"\n").partition(b"\n")
+        try:
+            told = json.loads(head)
+            genuine = told["format"] == _FORMAT and isinstance(told["seal"], str)
+            genuine = genuine and hmac.compare_digest(told["seal"], _seal(key, body))
+        except (ValueError, KeyError, TypeError):
+            genuine = False
+        if not genuine:
+            raise VaultRefused(f"{path}: {_REFUSED}. Check --key, and that the file is unaltered.")
+        return cls._from_body(json.loads(body))
+
+    @classmethod
+    def _from_body(cls, body: Mapping[str, Any]) -> Vault:
+        vault = cls(body["scope"], Mode(body["mode"]))
+        for kind, value, surrogate in body["entries"]:
+            vault.add(EntityType(kind), value, surrogate)
+        for told in body["documents"]:
+            spans = tuple(Span(*span) for span in told.pop("spans"))
+            vault.add_document(Document(**told, spans=spans))
+        return vault
+
+
+def merged(vaults: Iterable[Vault]) -> Vault:
+    """One vault of parts that share scope and mode."""
+    parts = list(vaults)
+    whole = Vault(parts[0].scope, parts[0].mode)
+    for part in parts:
+        for entry in part.entries:
+            whole.add(entry.type, entry.value, entry.surrogate)
+        for document in part.documents.values():
+            whole.add_document(document)
+    return whole
+
+
+def _document(document: Document) -> dict[str, Any]:
+    told = asdict(document)
+    return told | {"spans": [[s.start, s.surrogate, s.original] for s in document.spans]}
+
+
+def _dumped(value: Any) -> bytes:
+    """Canonical JSON in ASCII: unlike `data.canonical` it takes lone surrogates."""
+    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _seal(key: bytes, body: bytes) -> str:
+    return hmac.digest(keyed_hash(key, _STAGE, "seal"), body, "sha256").hex()

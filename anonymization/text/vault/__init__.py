@@ -1,1 +1,0 @@
-"""What masking replaced, sealed with the release key, and the way back."""

@@ -1,0 +1,84 @@
+"""Append-only files of hash-chained entries: a removed or altered entry breaks the chain.
+
+Each line is one JSON object that holds the SHA-256 of the one before it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from data.atomic import PRIVATE_FILE
+from data.canonical import canonical_json, digest
+from data.errors import BenchmintError
+
+_FIRST = "0" * 64
+
+
+class BrokenChain(BenchmintError):
+    """An entry does not follow from the one before it."""
+
+
+def append(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Append one entry with the time and the user's name; returns it as written.
+
+    Raises BrokenChain if the file was altered.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, PRIVATE_FILE)
+    with os.fdopen(handle, "a+b") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        log.seek(0)
+        previous = _FIRST
+        for entry in _entries(log.read(), path):
+            previous = entry["hash"]
+        body: dict[str, Any] = {
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "who": getpass.getuser(),
+            "previous": previous,
+            **fields,
+        }
+        written = body | {"hash": digest(body)}
+        log.write(canonical_json(written) + b"\n")
+        log.flush()
+        os.fsync(log.fileno())
+    return written
+
+
+def entries(path: Path) -> list[dict[str, Any]]:
+    """All entries, oldest first; none if there is no file. Raises BrokenChain."""
+    return list(_entries(path.read_bytes(), path)) if path.exists() else []
+
+
+def _entries(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
+    previous = _FIRST
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            entry: dict[str, Any] = orjson.loads(line)
+            claimed = entry.pop("hash")
+            intact = entry["previous"] == previous and claimed == digest(entry)
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+            intact = False
+        if not intact:
+            raise BrokenChain(f"{path}:{number}: this entry was altered, or one before it removed.")
+        previous = claimed
+        yield entry | {"hash": claimed}
+
+
+def record_access(path: Path, action: str, item_id: str) -> None:
+    """Append to the log of looks at private evidence (law 8): who looked at what, when.
+
+    Raises BrokenChain if the log was altered.
+    """
+    append(path, {"action": action, "item_id": item_id})
+
+
+def verify_chain(path: Path) -> int:
+    """Verify the chain; returns the number of entries."""
+    return len(entries(path))

@@ -1,0 +1,217 @@
+"""`audit/report.html`: what was rejected and why, what was released, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from data.contracts import Outcome
+from data.snapshot import funnel_picture
+from data.snapshot.card import STAMPS
+from data.snapshot.manifest import Manifest
+from data.snapshot.neutralise import public_text, script_json
+from data.snapshot.pages import asset, page, thousands
+from data.snapshot.release import CardConfig, Picture
+
+_FULL = 100.0  # width of the longest bar, in units of its view box
+_STATUSES = ("passed", "failed", "unverified")
+_TURNED_AWAY = (str(Outcome.REJECTED), str(Outcome.ERRORED))
+# Charts of the released tasks: title, key of `statistics`, column counted.
+_COUNTS = (
+    ("Input types, by task", "input_types", "tasks"),
+    ("Deliverable types, by task", "deliverable_types", "tasks"),
+    ("Languages", "languages", "n"),
+    ("Source formats", "formats", "n"),
+    ("Lanes", "lanes", "n"),
+    ("Task families", "families", "n"),
+    ("Roles", "roles", "n"),
+    ("Skills", "skills", "n"),
+    ("Task classes", "task_classes", "n"),
+    ("For transfer of skills", "splits", "n"),
+    ("Labelled by", "judges", "n"),
+    ("Difficulty", "difficulties", "n"),
+    ("Network", "network", "n"),
+)
+_LENGTHS = (
+    ("Prompt length, characters", "prompt_chars"),
+    ("Input files per task", "inputs_per_task"),
+    ("Input file size, bytes", "input_bytes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a bar: its style class, where it starts and how long it is (0 to 100)."""
+
+    kind: str
+    start: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A labelled bar; `text` is the number as shown."""
+
+    label: str
+    text: str
+    segments: tuple[Segment, ...]
+
+
+def bars(rows: Sequence[Mapping[str, Any]], label: str = "value", n: str = "n") -> list[Bar]:
+    """One plain bar per row, scaled to the largest."""
+    top = max((row[n] for row in rows), default=0)
+    return [
+        Bar(str(row[label]), thousands(row[n]), (Segment("plain", 0.0, _scaled(row[n], top)),))
+        for row in rows
+    ]
+
+
+def stacks(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], label: str) -> list[Bar]:
+    """One bar per row with a segment per kind, scaled to the row with the largest sum."""
+    top = max((sum(row[kind] for kind in kinds) for row in rows), default=0)
+    return [_stack(row, kinds, label, top) for row in rows]
+
+
+def _stack(row: Mapping[str, Any], kinds: Sequence[str], label: str, top: int) -> Bar:
+    segments: list[Segment] = []
+    done = 0
+    for kind in kinds:
+        if row[kind]:
+            segments.append(Segment(kind, _scaled(done, top), _scaled(row[kind], top)))
+        done += row[kind]
+    return Bar(str(row[label]), thousands(done), tuple(segments))
+
+
+def _scaled(n: int, top: int) -> float:
+    return round(_FULL * n / top, 2) if top else 0.0
+
+
+def report(
+    card: CardConfig,
+    manifest: Manifest,
+    stages: Sequence[Mapping[str, Any]],
+    summary: Mapping[str, Sequence[Mapping[str, Any]]],
+    statistics: Mapping[str, Any],
+    rows: Mapping[str, Any],
+    pictures: Sequence[Picture] = (),
+    *,
+    has_privacy_page: bool = False,
+) -> str:
+    """The page. `rows` is what `rejection_rows` made; it travels as a JSON island."""
+    gates = [gate["gate"] for gate in summary["gates"]]
+    steps = funnel_picture.steps(stages, summary["rejections"], gates)
+    title = funnel_title(manifest, stages)
+    styles = dict.fromkeys(picture.style for picture in pictures)
+    return page(
+        "report.html.j2",
+        "".join([asset("report.css"), funnel_picture.STYLE, *styles]),
+        asset("report.js"),
+        card=card,
+        manifest=manifest,
+        stamp=STAMPS[manifest.privacy],
+        funnel_wide=funnel_picture.draw(steps, funnel_picture.WIDE, title),
+        funnel_narrow=funnel_picture.draw(steps, funnel_picture.NARROW, title),
+        stages=stages,
+        reasons=_reasons(summary["rejections"], stages, gates),
+        gates=[_gate(gate) for gate in summary["gates"]],
+        gate_names=gates,
+        overlaps=list(zip(summary["overlaps"], _overlap_bars(summary["overlaps"]), strict=True)),
+        strata=_strata(summary["strata"]),
+        counts=[(name, bars(statistics[key], n=n)) for name, key, n in _COUNTS],
+        lengths=[_length(name, statistics[key]) for name, key in _LENGTHS],
+        pictures=pictures,
+        has_privacy_page=has_privacy_page,
+        n_rows=sum(row["n"] for row in summary["rejections"]),
+        island=script_json(rows),
+    )
+
+
+def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:
+    """What a screen reader says instead of the picture."""
+    told = "; ".join(f"{step['stage']}: {step['n_in']} {step['unit']}s in" for step in stages)
+    return f"Funnel of {manifest.snapshot}. {told}; {manifest.counts.tasks} tasks released."
+
+
+def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[str, Any]:
+    """Rejected and errored units for the table: words once, rows as indices into them.
+
+    A row is [opaque id, stage, unit, outcome, gate, reason, observed, limit].
+    """
+    words: dict[str, int] = {}
+    columns = ["item_id", "stage", "unit", "outcome", "gate", "reason", "observed", "limit"]
+    chosen = ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).select(columns)
+    rows = [[opaque(row[0]), *_coded(row[1:], words)] for row in chosen.iter_rows()]
+    return {"words": list(words), "rows": sorted(rows)}
+
+
+def _coded(values: Sequence[str | None], words: dict[str, int]) -> Iterator[int]:
+    *names, observed, limit = values
+    for value in (*names, public_text(observed), public_text(limit)):
+        yield words.setdefault(value or "", len(words))
+
+
+def _reasons(
+    rows: Sequence[Mapping[str, Any]], stages: Sequence[Mapping[str, Any]], gates: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The table of reasons in pipeline order, the frequent ones of a gate first."""
+    stage_at = {(stage["stage"], stage["unit"]): at for at, stage in enumerate(stages)}
+    gate_at = {gate: at for at, gate in enumerate(gates)}
+    ordered = sorted(
+        rows,
+        key=lambda row: (
+            stage_at.get((row["stage"], row["unit"]), len(stage_at)),
+            gate_at.get(row["gate"], -1),
+            -row["n"],
+        ),
+    )
+    return [_reason(row) for row in ordered]
+
+
+def _strata(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One line per stage and stratum with its counts by outcome."""
+    lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in rows:
+        key = (row["stage"], row["unit"], row["stratum"])
+        line = lines.setdefault(key, {"chosen": 0, "not_chosen": 0})
+        line[row["outcome"]] = row["n"]
+    return [
+        {"stage": stage, "unit": unit, "stratum": stratum} | counts
+        for (stage, unit, stratum), counts in sorted(lines.items())
+    ]
+
+
+def _reason(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of the table of reasons, its observed values as one text."""
+    seen = row["observed"]
+    if seen["kind"] == "number":
+        low, high = thousands(seen["min"]), thousands(seen["max"])
+        text = low if low == high else f"{low} to {high}, median {thousands(seen['median'])}"
+    else:
+        values = seen["values"]
+        text = ", ".join(f"{item['value']} ({thousands(item['n'])})" for item in values)
+    return {**row, "observed_text": text, "limit_text": ", ".join(row["limits"])}
+
+
+def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "gate": gate["gate"],
+        "statuses": gate["statuses"],
+        "limit_text": ", ".join(gate["limits"]),
+        "total": stacks([{"label": gate["gate"]} | gate["statuses"]], _STATUSES, "label")[0],
+        "histogram": stacks(gate["histogram"], _STATUSES, "label"),
+    }
+
+
+def _overlap_bars(overlaps: Sequence[Mapping[str, Any]]) -> list[Any]:
+    return bars([{"value": "+".join(row["gates"]), "n": row["n"]} for row in overlaps])
+
+
+def _length(name: str, distribution: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "bars": bars(distribution["histogram"], label="label"),
+        "summary": distribution,
+    }
