@@ -34,6 +34,10 @@ _UNSETTLED = frozenset(reason for reason in CallReason if not reason.is_settled)
 _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
+class UnansweredError(ReleaseError):
+    """A model was not asked, or gave no answer, about something that a stage needs."""
+
+
 @contextmanager
 def one_budget(recipe: Recipe, runtime: Runtime) -> Iterator[Budget]:
     """What every client opened within may spend together; within another budget, that one."""
@@ -87,7 +91,7 @@ def settled(judged: list[Judged[T]]) -> list[Judged[T]]:
     reasons = Counter(one.reason for one in judged if one.reason in _UNSETTLED)
     if reasons:
         told = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
-        raise ReleaseError(
+        raise UnansweredError(
             f"judging: found {len(judged)} questions with {told}; expected an answer to each. "
             "Answers so far are kept: build again to continue."
         )

@@ -11,8 +11,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 
-from pydantic import Field, GetPydanticSchema, PlainSerializer
-from pydantic_core.core_schema import any_schema
+from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.tables.recipe import TablesRecipe
@@ -21,12 +20,7 @@ from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.config import SignalsRecipe
-from construction.statements.enrichment.contracts import EnrichmentConfig
-from construction.statements.filters import FilterConfig
-from construction.statements.hierarchy.rebuild import HierarchyConfig
-from construction.statements.questions.contracts import QuestionConfig
-from construction.statements.readers.edinet.contracts import EdinetConfig
-from construction.statements.readers.sec.contracts import SecConfig
+from construction.statements.config import StatementsRecipe
 from data.canonical import digest
 from data.contracts import Count, Disclosure, SourceFormat, StageConfig
 from data.sharding import Runner
@@ -76,17 +70,10 @@ class DemoConfig(StageConfig):
     seed: Count = 7
 
 
-class QuestionsRecipe(StageConfig):
-    """How statements become questions: readers, names, periods, filters, sampling, wording."""
+class QuestionsRecipe(StatementsRecipe):
+    """How statements become questions, and how many of which are drawn."""
 
-    sec: SecConfig = SecConfig()
-    edinet: EdinetConfig = EdinetConfig()
-    hierarchy: HierarchyConfig = HierarchyConfig()
-    filters: FilterConfig = FilterConfig()
     sampling: SamplingConfig = SamplingConfig()
-    wording: QuestionConfig = QuestionConfig()
-    enrichment: EnrichmentConfig = EnrichmentConfig()
-    licence: str | None = None
 
 
 class _Sections(StageConfig):
@@ -151,17 +138,15 @@ class Runtime(StageConfig):
         """Is real material given? Otherwise the demo workspace is built."""
         return bool(self.sessions or self.sec or self.edinet or self.tables)
 
+    def label(self, recipe: Recipe) -> dict[str, str]:
+        """What Prefect shows of a run: which snapshot is built, and where. Nothing else of it."""
+        name = layout.snapshot_id(recipe.release.name, recipe.release.release_date)
+        return {"snapshot": name, "out": _as_text(self.out)}
+
     @property
     def shards(self) -> tuple[int, Runner, str | None]:
         """How sharded stages are run: `map_shards` takes it."""
         return self.workers, self.runner, self.cluster
-
-
-# Prefect makes a JSON schema of each flow's parameters, half a second for models of this size; who
-# deploys has plain parameters instead (flows.deployed).
-_PASSED_ON = GetPydanticSchema(lambda _source, _handler: any_schema())
-FlowRecipe = Annotated[Recipe, _PASSED_ON]
-FlowRuntime = Annotated[Runtime, _PASSED_ON]
 
 
 class Settings(_Sections):

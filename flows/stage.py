@@ -17,14 +17,14 @@ from typing import Any
 import polars as pl
 
 from data.contracts import StageKind
-from data.errors import LedgerError
+from data.errors import LedgerError, guarded
+from data.progress import track
 from data.run_store import content_digest
+from data.sharding import compute_shard, map_shards
 from data.stage_key import StageKey
 from data.stage_tables import TALLIES_FILE, outcome_counts
-from flows.progress import track
 from flows.recipe import Recipe
 from flows.run import Run
-from flows.sharding import compute_shard, map_shards
 
 log = logging.getLogger("benchmint.stages")
 Folders = tuple[Path, ...]
@@ -176,18 +176,19 @@ def prepare(run: Run, stage: Stage, outputs: Mapping[str, Folders]) -> Prepared:
 
 def run_stage(run: Run, stage: Stage, results: Results) -> None:
     """Add the outputs of a stage to `results`, computing those that are not there yet."""
-    kept = stage.stand_in(run) if stage.stand_in is not None else None
-    if kept is not None:
-        results.outputs[stage.name] = (kept,)
-        return
-    prepared = prepare(run, stage, results.outputs)
-    folders = _computed(run, stage, prepared)
-    _check_units(stage, folders)
-    log.info("done", extra={"stage": stage.name, **_counts(folders)})
-    if stage.deliver is not None:
-        stage.deliver(prepared.work, folders)
-    results.outputs[stage.name] = folders
-    results.inputs |= prepared.inputs
+    with guarded(stage.name):
+        kept = stage.stand_in(run) if stage.stand_in is not None else None
+        if kept is not None:
+            results.outputs[stage.name] = (kept,)
+            return
+        prepared = prepare(run, stage, results.outputs)
+        folders = _computed(run, stage, prepared)
+        _check_units(stage, folders)
+        log.info("counted", extra={"stage": stage.name, **_counts(folders)})
+        if stage.deliver is not None:
+            stage.deliver(prepared.work, folders)
+        results.outputs[stage.name] = folders
+        results.inputs |= prepared.inputs
 
 
 def _setting(recipe: Recipe, path: str) -> Any:

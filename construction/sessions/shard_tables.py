@@ -21,7 +21,6 @@ from data.contracts import (
     TaskInstance,
     Turn,
     Verdict,
-    dump_instance,
 )
 from data.ledger import tally_outcomes
 from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS

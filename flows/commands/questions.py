@@ -11,11 +11,11 @@ import orjson
 import polars as pl
 import typer
 
+from construction.statements import database as questions
 from data.atomic import private_dir, replacing_dir
 from data.errors import InputError
 from data.snapshot import PrivacyStamp
 from data.snapshot.neutralise import one_line
-from flows import questions
 from flows.configuration import load_settings
 from flows.phrasing import Phrased
 from flows.run import Run, building, open_run

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from construction.signals.crosswalk import with_families
+from construction.signals.analyse import with_families
 from construction.signals.gap import coverage_gap
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json

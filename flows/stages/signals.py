@@ -8,12 +8,14 @@ from typing import Any
 
 import orjson
 
+from construction.judging.model.prompt import load_prompt
 from construction.signals.chart import STYLE
 from construction.signals.mixture import CHART, INLINE, REPORT, dated_files, write_mixture
 from data.canonical import file_digest
 from data.contracts import StageKind
 from data.snapshot import Picture
-from flows.ideas import IDEAS_FILE, known_prompts, suggest, write_ideas
+from flows.ideas import IDEAS_FILE, have_ideas, known_prompts, seeds_of, write_ideas
+from flows.run import Run
 from flows.stage import Observed, Stage, Unit, Work
 
 _PUBLIC = (
@@ -22,6 +24,11 @@ _PUBLIC = (
     *("families", "task_weights", "unmapped", "change"),
 )
 _PUBLIC_IDEA = ("idea_id", "seed", "task_family", "title", "artifact", "graded", "minutes", "judge")
+
+
+def is_given(run: Run) -> bool:
+    """Are there snapshots of what people install?"""
+    return bool(run.runtime.signals)
 
 
 def _snapshots(work: Work) -> dict[str, str]:
@@ -49,14 +56,13 @@ SIGNALS = Stage(
 
 
 def _known_prompts(work: Work) -> Observed:
-    prompts = known_prompts(work.run.recipe.release, work.run.runtime)
-    return Observed(prompts, prompts)
+    prompts = known_prompts(work.run.recipe, work.run.runtime)
+    return Observed([prompts, load_prompt("ideas").digest], prompts)
 
 
 def _suggest(work: Work, out: Path) -> None:
-    report = mixture_report(work.folder(SIGNALS.name))
-    run = work.run
-    write_ideas(suggest(report, work.observed, run.recipe.judging, run.runtime), out)
+    seeds, run = seeds_of(mixture_report(work.folder(SIGNALS.name))), work.run
+    write_ideas(have_ideas(seeds, work.observed, run.recipe, run.runtime), out)
 
 
 CANDIDATE_IDEAS = Stage(

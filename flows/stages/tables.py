@@ -23,7 +23,7 @@ from data.contracts import StageKind
 from data.errors import ConfigError, ReleaseError
 from data.stage_tables import write_stage_tables
 from flows.run import Run
-from flows.stage import Folders, Observed, Stage, Unit, Work
+from flows.stage import Observed, Stage, Unit, Work
 
 REPORT = "tables-report.json"
 _LIMITS = frozenset({"risk", "utility"})  # they decide about a release, not about its tables
@@ -133,11 +133,10 @@ def _sealed_inputs(work: Work) -> Mapping[str, str]:
     return {f"pseudonymized-{name}": file_digest(table.path) for name, table in tables.items()}
 
 
-def _keep(work: Work, _folders: Folders) -> None:
-    run = work.run
+def keep_pseudonymized(run: Run, folder: Path) -> None:
+    """Keep the released tables outside the run store, for a rebuild after sealing."""
     if sealed(run) is None:
-        inputs, folder = digests(declared_files(run)), work.folder(ANONYMIZE)
-        keep(run.private, folder, run.recipe.tables, run.key_id, inputs)
+        keep(run.private, folder, run.recipe.tables, run.key_id, digests(declared_files(run)))
 
 
 JUDGE_TABLES = Stage(
@@ -149,6 +148,5 @@ JUDGE_TABLES = Stage(
     inputs=_sealed_inputs,
     observe=_judge,
     compute=_write_judged,
-    deliver=_keep,
     is_cheap=True,
 )
