@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymization.tables.attacks import joint, pseudonyms, published, trajectory
+from anonymization.tables.attacks import joint, pseudonyms, single, trajectory
 from anonymization.tables.attacks.linked import Linked, link
 from anonymization.tables.attacks.report import attack
 from anonymization.tables.attacks.result import Knowledge, Risk
@@ -83,8 +83,8 @@ def speed(frame: pl.DataFrame, config: TableConfig) -> dict[str, float]:
 def triples(frame: pl.DataFrame, config: TableConfig) -> dict[str, Any]:
     """Method-aware assignment on the fullest year for every three columns."""
     linked = link(frame, perturb_table(frame, config, KEY).frame, config)
-    keys = [published.seed_key(0, str(turn)) for turn in range(2)]
-    runs = [published.rerun(linked, frame, config, key) for key in keys]
+    keys = [single.seed_key(0, str(turn)) for turn in range(2)]
+    runs = [single.rerun(linked, frame, config, key) for key in keys]
     year = linked.fullest_year()
     rates = {
         ", ".join(three): joint.aware_assignment(
@@ -140,12 +140,12 @@ def published_seed(frame: pl.DataFrame, config: TableConfig) -> list[tuple[str, 
     """Rerun and match: with noise from the public seed, and from a key that is not published."""
     noisy = config.with_steps([Step(method=PerturbMethod.LOG_NOISE, strength=0.3)])
     plain = link(frame, frame, noisy)
-    again = published.rerun(plain, frame, noisy, published.seed_key(0))
+    again = single.rerun(plain, frame, noisy, single.seed_key(0))
     rows = []
-    for source, key in (("release key", KEY), ("published seed", published.seed_key(0))):
-        linked = published.rerun(plain, frame, noisy, key)
+    for source, key in (("release key", KEY), ("published seed", single.seed_key(0))):
+        linked = single.rerun(plain, frame, noisy, key)
         for columns in (KNOWN[:1], KNOWN):
-            found = published.rerun_match(
+            found = single.rerun_match(
                 linked.knowing(columns), again.knowing(columns), Knowledge.PUBLISHED
             )
             rows.append((source, ", ".join(columns), found.rate))
@@ -161,7 +161,7 @@ def codes(frame: pl.DataFrame) -> list[dict[str, Any]]:
         pseudonyms.dictionary_attack(mapping, real, KEY, "six", "", Knowledge.KEY),
         pseudonyms.dictionary_attack(mapping, million, KEY, "six", "", Knowledge.KEY),
         pseudonyms.dictionary_attack(
-            mapping, real, published.seed_key(0), "six", "", Knowledge.PUBLISHED
+            mapping, real, single.seed_key(0), "six", "", Knowledge.PUBLISHED
         ),
         pseudonyms.order_attack(mapping, "six"),
         pseudonyms.likeness_attack(mapping, "six"),

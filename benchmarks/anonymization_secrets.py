@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from anonymization.leaks.contracts import LeakConfig, Needle
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.scan import scan_release
 from anonymization.text.secrets.find import find_secrets
 from benchmarks.anonymization_text_own import own_figures

@@ -7,6 +7,7 @@ from typing import Any
 
 from construction.judging.contracts import Case
 from construction.judging.preflight import PreflightConfig
+from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.candidates import package_survivors
@@ -17,7 +18,7 @@ from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure
 from data.demo import generate
 from data.survivors import read_survivors, unpack_fixtures
-from flows.judging_stages import with_excerpts, write_cases
+from flows.excerpts import document_texts
 
 _VERSIONS = 10
 _SEED = 5000
@@ -59,7 +60,7 @@ def _from_demo(sessions: int, work: Path) -> list[Case]:
     wanted = {item.sha256 for case in pool.cases for item in case.candidate.fixtures}
     unpack_fixtures(survivors, wanted, contents)
     kept = {sha256: contents / sha256 for sha256 in wanted}
-    return [with_excerpts(case, kept) for case in pool.cases]
+    return [with_excerpts(case, kept, document_texts) for case in pool.cases]
 
 
 def _version(case: Case, number: int) -> Case:

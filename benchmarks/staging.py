@@ -88,7 +88,7 @@ def _ask(database: Path, title: str, sql: str) -> dict[str, Any]:
     for _ in range(_TIMES):
         with open_read_only(database, every_run=True) as connection:
             began = time.perf_counter()
-            answer: pl.DataFrame = connection.sql(sql).pl()
+            answer = pl.DataFrame(connection.sql(sql))
             times.append(time.perf_counter() - began)
     return {
         "question": title,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from data.trie import shortest_pattern
+from data.text.trie import shortest_pattern
 
 
 def any_of(phrases: Iterable[str]) -> re.Pattern[str]:

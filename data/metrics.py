@@ -6,7 +6,6 @@ Nothing of this enters a digest (law 5): `timings.parquet` lies in the private s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,6 +42,8 @@ COSTS = Table(
         "cost": (pl.Float64, "money, in the currency of the configured prices"),
     },
 )
+Labels = tuple[tuple[str, str], ...]  # name and value, sorted by name
+
 FILE = "metrics.prom"
 _PREFIX = "benchmint"
 _ROUNDED = 6  # decimals of seconds and money
@@ -65,7 +66,7 @@ _HELP = {
     Measure.COST: "What judging by a model cost, in the currency of the configured prices.",
     Measure.TOKENS: "Tokens of the model that judged.",
 }
-_UNIT = {Measure.SECONDS: "seconds", Measure.BYTES: "bytes"}
+_UNITS = {Measure.SECONDS: "seconds", Measure.BYTES: "bytes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,50 +92,41 @@ def samples(staging: duckdb.DuckDBPyConnection) -> list[Sample]:
 
 
 def openmetrics(rows: Iterable[Sample]) -> str:
-    """The samples in the OpenMetrics 1.0 text format: gauges, one family after the other.
+    """The samples in the OpenMetrics 1.0 text format: gauges, sorted by their labels.
 
-    Raises ValueError where two samples have the same name and labels, which the format forbids.
+    What UTF-8 cannot hold in a label becomes `?`. Raises ValueError where two samples have the
+    same name and labels, which the format forbids.
     """
-    families: dict[Measure, dict[str, float]] = {}
+    # Late: every build imports this module to write timings, few print metrics.
+    from prometheus_client import CollectorRegistry, Gauge
+    from prometheus_client.openmetrics.exposition import generate_latest
+
+    families: dict[Measure, dict[Labels, float]] = {}
     for row in rows:
         family = families.setdefault(row.measure, {})
-        labels = _labels(row.labels)
+        labels = tuple(sorted((name, _encodable(text)) for name, text in row.labels.items()))
         if labels in family:
-            raise ValueError(f"{row.measure} has two samples with the labels {labels}")
+            raise ValueError(f"{row.measure} has two samples with the labels {dict(labels)}")
         family[labels] = row.value
-    lines = [line for measure in Measure for line in _family(measure, families.get(measure, {}))]
-    return "\n".join([*lines, "# EOF"]) + "\n"
+    registry = CollectorRegistry()
+    for measure in Measure:
+        if samples_of_measure := sorted(families.get(measure, {}).items()):
+            label_names = [name for name, _ in samples_of_measure[0][0]]
+            gauge = Gauge(
+                f"{_PREFIX}_{measure}",
+                _HELP[measure],
+                label_names,
+                unit=_UNITS.get(measure, ""),
+                registry=registry,
+            )
+            for labels, value in samples_of_measure:
+                gauge.labels(**dict(labels)).set(value)
+    text: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
+    return text.decode()
 
 
-def _family(measure: Measure, family: Mapping[str, float]) -> Iterator[str]:
-    if not family:
-        return
-    name = f"{_PREFIX}_{measure}"
-    yield f"# TYPE {name} gauge"
-    if measure in _UNIT:
-        yield f"# UNIT {name} {_UNIT[measure]}"
-    yield f"# HELP {name} {_escaped(_HELP[measure])}"
-    for labels in sorted(family):
-        yield f"{name}{labels} {_number(family[labels])}"
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    told = ",".join(f'{name}="{_escaped(labels[name])}"' for name in sorted(labels))
-    return f"{{{told}}}" if told else ""
-
-
-def _escaped(text: str) -> str:
-    """The three characters that the format escapes; what UTF-8 cannot hold becomes `?`."""
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return whole.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    return str(int(value)) if value == int(value) else repr(float(value))
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _items(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:

@@ -11,6 +11,7 @@ from construction.judging.contracts import Case, Containment
 from construction.judging.judge import contain
 from construction.judging.model.containment import rules_opinion
 from construction.judging.model.contracts import Judged
+from construction.judging.model_calls import cost_rows, require_answers
 from construction.judging.review import (
     Decisions,
     ReviewItem,
@@ -34,7 +35,7 @@ from data.atomic import private_dir
 from data.canonical import digest
 from data.contracts import Scalar
 from data.snapshot import layout
-from flows.model_calls import asked_with, cost_rows, open_client, settled
+from flows.model_calls import asked_with, open_client
 from flows.run import Run
 
 REVIEW = "review"
@@ -134,7 +135,7 @@ def _answers(
     asking = replace(run, recipe=run.recipe.model_copy(update={"judging": judging}))
     with open_client(asking, masked=True) as client:
         second = rules_opinion(config.containment)
-        judged = settled(judge_anew(due, known, client, judging.stage_settings, second))
+        judged = require_answers(judge_anew(due, known, client, judging.stage_settings, second))
     return judged, asked_with(asking)
 
 

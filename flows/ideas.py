@@ -18,6 +18,7 @@ from construction.judging.judge import JudgingConfig, ModelStage, client_config
 from construction.judging.model.contracts import Asker
 from construction.judging.model.ideas import propose_ideas
 from construction.judging.model.prefilters import PREFILTER, STAGE, Proposed
+from construction.judging.model_calls import cost_rows, require_answers, write_model_use
 from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
@@ -35,7 +36,7 @@ from data.tables import (
     tally_records,
     write_table,
 )
-from flows.model_calls import client_of, cost_rows, settled, write_model_use
+from flows.model_calls import client_of
 from flows.recipe import Recipe, Runtime
 
 IDEAS_FILE = "ideas.jsonl"
@@ -99,7 +100,7 @@ def _asked(
     seeds: Sequence[SeedIdea], client: Asker, config: JudgingConfig, known: Sequence[str]
 ) -> Proposed:
     proposed = propose_ideas(seeds, client, config.stage_settings, known)
-    settled(list(proposed.judged))
+    require_answers(list(proposed.judged))
     return proposed
 
 

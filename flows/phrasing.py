@@ -14,6 +14,7 @@ from construction.judging.calls.contracts import Image
 from construction.judging.judge import ModelStage
 from construction.judging.model import phrasing
 from construction.judging.model.contracts import Judged
+from construction.judging.model_calls import cost_rows, require_answers, write_model_use
 from construction.statements.enrichment.raster import render_png
 from construction.statements.questions.candidates import candidate_of
 from construction.statements.questions.contracts import Question
@@ -25,7 +26,7 @@ from data.canonical import pretty_json
 from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, StageKind
 from data.pool import write_pool
 from data.stage_tables import write_stage_tables
-from flows.model_calls import asked_with, cost_rows, open_client, settled, write_model_use
+from flows.model_calls import asked_with, open_client
 from flows.run import Run
 
 STAGE = phrasing.STAGE
@@ -50,7 +51,7 @@ def phrase_questions(run: Run, asked: Path, database: Path, pages: Path, out: Pa
         config = run.recipe.judging.stage_settings
         worded = phrasing.phrase_questions(questions, index, client, config, shown)
         replies = {"model-replies-questions": client.replies_digest()}
-    costs = cost_rows(asked_with(run), {STAGE: settled(worded)})
+    costs = cost_rows(asked_with(run), {STAGE: require_answers(worded)})
     _write(run, questions, worded, out)
     write_model_use(out, costs, replies)
 

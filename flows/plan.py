@@ -16,12 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
+from construction.judging.model_calls import UnansweredError
 from construction.sessions.network.transport import Wire
 from data.errors import BenchmintError
 from data.run_store import RunStore
 from data.stage_key import change_reason
 from flows.build_snapshot import PIPELINE
-from flows.model_calls import UnansweredError
 from flows.plan_aside import aside
 from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime

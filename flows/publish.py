@@ -20,6 +20,7 @@ from anonymization.tables.judged_tables import (
     tables_pictures,
     tables_report,
 )
+from construction.judging.model_calls import model_costs, model_replies
 from construction.sessions.config import GATES
 from data.canonical import file_digest
 from data.contracts import Candidate
@@ -38,7 +39,6 @@ from data.snapshot.release import (
 )
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
-from flows.model_calls import model_costs, model_replies
 from flows.pictures import pictures_of
 from flows.run import Run, architecture, lock_digest
 from flows.stage import Results
@@ -160,7 +160,7 @@ def _release(
             release_key_digest=run.key_id,
             seed=recipe.release.seed,
         ),
-        books=_records(results.folders),
+        ledger_tables=_records(results.folders),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention

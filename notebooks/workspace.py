@@ -44,7 +44,7 @@ def query(
 ) -> pl.DataFrame:
     """The rows of one question to the newest run, or to all runs; the file is opened read-only."""
     with open_read_only(out / "staging.duckdb", every_run=every_run) as staging:
-        return shown(staging.sql(sql, params=list(values)).pl())
+        return shown(pl.DataFrame(staging.sql(sql, params=list(values))))
 
 
 def audit_file(out: Path, name: str) -> dict[str, Any]:

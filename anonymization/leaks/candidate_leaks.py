@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from anonymization.leaks.contracts import Leak
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.leak_targets import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, LeakTargets
-from anonymization.leaks.needles import Needles
 from anonymization.leaks.scan import scan_bytes, scan_release
 from data.canonical import canonical_json
 from data.contracts import Candidate, Lane, Verdict

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from anonymization.leaks.contracts import Leak, LeakConfig, Needle
-from anonymization.leaks.needles import Needles, is_long_enough
+from anonymization.leaks.leak_patterns import Needles, is_long_enough
 from anonymization.session_masking import VAULTS
 from anonymization.text.contracts import EntityType, Entry
 from anonymization.text.masking.sweep import is_swept

@@ -7,10 +7,9 @@ from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 
-from anonymization.leaks.containers import Budget, CannotScan, is_container, parts
+from anonymization.leaks.containers import Budget, CannotScan, document_parts, is_container, parts
 from anonymization.leaks.contracts import Encoding, Leak, LeakConfig, NotScannable
-from anonymization.leaks.documents import document_parts
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.views import has_run, views
 
 # Long base64 is decoded as a file of its own: an attachment, a picture, a text with escapes.

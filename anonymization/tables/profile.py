@@ -19,7 +19,7 @@ from anonymization.tables.config import (
     TableConfig,
 )
 from anonymization.tables.derived import find_undeclared
-from anonymization.tables.pseudonyms.lexicon import lexicon
+from anonymization.tables.pseudonyms.name_parts import lexicon
 
 _SAMPLE = 5_000
 _PERIOD_NAME = re.compile(r"(?i)year|period|date|quarter|month|年|期|日")

@@ -9,8 +9,8 @@ import polars as pl
 
 from anonymization.tables import fidelity, frontier
 from anonymization.tables.attacks import pseudonyms as attacks
-from anonymization.tables.attacks.published import seed_key
 from anonymization.tables.attacks.result import AttackResult, Knowledge
+from anonymization.tables.attacks.single import seed_key
 from anonymization.tables.config import ColumnRole, IdentifierKind, TableConfig
 from anonymization.tables.frontier import Tried
 from anonymization.tables.privacy_report import TablePrivacy

@@ -11,11 +11,10 @@ import polars as pl
 from pydantic import TypeAdapter
 
 from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
-from anonymization.tables.checks import check_table
 from anonymization.tables.config import ColumnRole, TableConfig
 from anonymization.tables.fidelity import ALL, Fidelity
 from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.run import check_table, perturb_table
 from anonymization.tables.recipe import TablesRecipe
 from anonymization.tables.release_gate import (
     MeasuredTable,

@@ -20,6 +20,7 @@ from construction.judging.model.containment import (
 from construction.judging.model.contracts import Asker, Judged, ModelStagesConfig
 from construction.judging.model.grading import write_rubric_by_model
 from construction.judging.model.labels import TaskGroup, classify, default_catalogue, name_classes
+from construction.judging.model_calls import require_answers
 from construction.judging.rules.classes import (
     ClassesConfig,
     ClassGroup,
@@ -44,6 +45,9 @@ class ModelStage(StrEnum):
     TASK_CLASS = "task_class"
     QUESTION_PHRASING = "question_phrasing"
     CANDIDATE_IDEAS = "candidate_ideas"
+
+
+LABELLING = (ModelStage.LABELS, ModelStage.TASK_CLASS, ModelStage.GRADING)
 
 
 def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
@@ -184,6 +188,35 @@ def write_rubric(
     if client is not None:
         return write_rubric_by_model(cases, client, config.stage_settings)
     return _by_rules(cases, [grade(case, config.grading) for case in cases])
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Labels, names of groups of tasks, and gradings of cases, in the order of the cases.
+
+    `judges` says for each part who judged it: `rules` or `model:NAME`.
+    """
+
+    labels: Sequence[Judged[Taxonomy]]
+    names: Sequence[Judged[TaskClass]]
+    gradings: Sequence[Judged[Grading]]
+    judges: Mapping[str, str]
+
+
+def label_and_grade(
+    cases: Sequence[Case], config: JudgingConfig, client: Asker | None, seed: int
+) -> Labelled:
+    """Labels, task classes and grading: of each what the model does, or else the rules.
+
+    Raises ReleaseError where the model gave no reply about some case.
+    """
+    model = config.model
+    asker = {stage: client if model.does(stage) else None for stage in LABELLING}
+    labels = require_answers(label(cases, config, asker[ModelStage.LABELS]))
+    classed = induce(cases, labels, config, asker[ModelStage.TASK_CLASS], seed)
+    gradings = require_answers(write_rubric(cases, config, asker[ModelStage.GRADING]))
+    judges = {str(stage): model.judge_of(stage) for stage in LABELLING}
+    return Labelled(classed.labels, require_answers(classed.names), gradings, judges)
 
 
 def contained(case: Case, verdict: Containment, judge: str) -> Case:

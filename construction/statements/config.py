@@ -6,8 +6,8 @@ from construction.statements.enrichment.contracts import EnrichmentConfig
 from construction.statements.filters import FilterConfig
 from construction.statements.hierarchy.rebuild import HierarchyConfig
 from construction.statements.questions.contracts import QuestionConfig
-from construction.statements.readers.edinet.config import EdinetConfig
-from construction.statements.readers.sec.config import SecConfig
+from construction.statements.readers.edinet.contracts import EdinetConfig
+from construction.statements.readers.sec.contracts import SecConfig
 from data.contracts import StageConfig
 
 

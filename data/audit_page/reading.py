@@ -105,7 +105,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Books:
     names = ("run_id", "snapshot", "released", "published", "privacy")
     about = connection.execute(_ABOUT).fetchall() or [(None,) * len(names)]
     told = ["" if value is None else str(value) for value in about[0]]
-    verdicts = connection.sql(_VERDICTS).pl()
+    verdicts = pl.DataFrame(connection.sql(_VERDICTS))
     return Books(
         dict(zip(names, told, strict=True)),
         verdicts["item"].unique(maintain_order=True),
@@ -113,7 +113,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Books:
             str(gate): judged(rows)
             for (gate,), rows in verdicts.group_by("gate", maintain_order=True)
         },
-        connection.sql(_REJECTIONS).pl(),
+        pl.DataFrame(connection.sql(_REJECTIONS)),
     )
 
 

@@ -37,7 +37,11 @@ def _why(planned: PlannedStage) -> str:
         return "a stage before it runs"
     if planned.would is Would.REUSE:
         return "done already" if planned.outputs == 1 else f"{planned.outputs} shards done already"
-    shards = f"{planned.outputs - planned.present} of {planned.outputs} shards, " if planned.outputs > 1 else ""
+    shards = (
+        f"{planned.outputs - planned.present} of {planned.outputs} shards, "
+        if planned.outputs > 1
+        else ""
+    )
     return f"{shards}{planned.why}"
 
 

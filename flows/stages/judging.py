@@ -13,29 +13,28 @@ import orjson
 from construction.judging.consensus import STAGE as CONSENSUS_STAGE
 from construction.judging.consensus import UNIT as CONSENSUS_UNIT
 from construction.judging.contracts import Case, Containment
-from construction.judging.judge import ModelStage, contain, verdicts
+from construction.judging.judge import LABELLING, ModelStage, contain, label_and_grade, verdicts
 from construction.judging.model.containment import STAGE as CONTAINMENT_STAGE
 from construction.judging.model.contracts import Judged
 from construction.judging.model.labels import TASK_CLASS
 from construction.judging.model.prompt import prompts_digest
+from construction.judging.model_calls import cost_rows, require_answers, write_model_use
 from construction.judging.review import Decisions, read_items, recorded, write_items
-from data.atomic import private_dir, write_bytes
-from data.canonical import canonical_json
-from data.contracts import StageKind
-from data.stage_tables import write_stage_tables
-from flows.consensus import REVIEW, Consented, hold_consensus
-from flows.judging_stages import (
-    LABELLING,
+from construction.judging.stage_output import LABELS as LABELS_STAGE
+from construction.judging.stage_output import (
     for_review,
-    labelled,
     read_cases,
     read_kept,
     reviewed,
     write_contained,
     write_labelled,
 )
-from flows.judging_stages import LABELS as LABELS_STAGE
-from flows.model_calls import asked_with, cost_rows, open_client, settled, write_model_use
+from data.atomic import private_dir, write_bytes
+from data.canonical import canonical_json
+from data.contracts import StageKind
+from data.stage_tables import write_stage_tables
+from flows.consensus import REVIEW, Consented, hold_consensus
+from flows.model_calls import asked_with, open_client
 from flows.prefect_adapter import keep_table
 from flows.run import Run
 from flows.stage import Folders, Observed, Stage, Unit, Work
@@ -125,7 +124,7 @@ def _contain_by_model(work: Work, cases: Sequence[Case], out: Path) -> None:
     """Where the rules differ from the model, people are asked to decide."""
     run, decisions, config = work.run, work.observed, work.run.recipe.judging
     with open_client(run, masked=True) as client:
-        judged = settled(contain(cases, config, client))
+        judged = require_answers(contain(cases, config, client))
         replies = {"model-replies-containment": client.replies_digest()}
     by_judge = {config.model.judge: judged, "rules": verdicts(cases, config)}
     write_items(out, for_review(cases, by_judge))
@@ -173,7 +172,7 @@ def _label(work: Work, out: Path) -> None:
     cases = read_kept(work.folder(SELF_CONTAINMENT.name))
     by_model = [stage for stage in LABELLING if config.model.does(stage)]
     with open_client(run, masked=True) if by_model else nullcontext() as client:
-        result = labelled(cases, config, client, run.recipe.release.seed)
+        result = label_and_grade(cases, config, client, run.recipe.release.seed)
         replies = {"model-replies-labels": client.replies_digest()} if client is not None else {}
     write_labelled(cases, result, work.observed, out)
     judged: dict[ModelStage, Sequence[Judged[Any]]] = {

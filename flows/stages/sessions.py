@@ -14,16 +14,13 @@ import orjson
 import polars as pl
 from pydantic import TypeAdapter
 
-from anonymization.documents.contracts import DocumentConfig
-from anonymization.documents.dispatch import is_document
-from anonymization.documents.document import pieces_in
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
 from anonymization.leaks.candidate_leaks import judge, leaks_of, places
 from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
 from anonymization.masking_recipe import with_approvals
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard
-from construction.judging.contracts import Case
+from construction.judging.stage_output import read_labelled, with_excerpts, write_cases
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.mentions.spans import find_file_spans
 from construction.sessions.network.captures import Captures, frozen_path
@@ -46,7 +43,7 @@ from data.schemas import FILES
 from data.stage_tables import kept_ids, write_stage_tables
 from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
 from data.tables import write_table
-from flows.judging_stages import read_labelled, write_cases
+from flows.excerpts import document_texts
 from flows.run import Run
 from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
 
@@ -55,9 +52,6 @@ _SESSIONS_PER_SHARD = 8  # few enough that every worker has some, and progress s
 _SOURCES = "sources.json"
 _PROBES = "probes.json"
 _RESULTS = TypeAdapter(dict[str, ProbeResult])
-_EXCERPT = 1500  # characters
-_HEAD = 8192  # bytes
-_TEXT_ONLY = DocumentConfig(caption_model="")  # what is a name was masked before
 
 
 def is_given(run: Run) -> bool:
@@ -331,24 +325,7 @@ def _package(work: Work, out: Path) -> None:
     copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
     write_pool(out, candidates, copies)
     files = {sha256: out / path for sha256, path in copies.items()}
-    write_cases(out, [_with_excerpts(case, files) for case in packaged.cases])
-
-
-def _with_excerpts(case: Case, files: Mapping[str, Path]) -> Case:
-    """The case with the beginning of each fixture's text."""
-    texts = {item.path: _excerpt(item.path, files[item.sha256]) for item in case.candidate.fixtures}
-    return case.model_copy(
-        update={"excerpts": {path: text for path, text in texts.items() if text}}
-    )
-
-
-def _excerpt(path: str, file: Path) -> str:
-    with file.open("rb") as handle:
-        head = handle.read(_HEAD)
-    if is_document(head, path):
-        texts = (piece.value for piece in pieces_in(file.read_bytes(), path, _TEXT_ONLY))
-        return "\n".join(text for text in texts if text.strip())[:_EXCERPT]
-    return "" if b"\0" in head else head.decode("utf-8", "ignore")[:_EXCERPT]
+    write_cases(out, [with_excerpts(case, files, document_texts) for case in packaged.cases])
 
 
 PACKAGE = Stage(

@@ -68,7 +68,7 @@ def _component_codes(names: pl.Series, separator: str) -> list[Ints]:
             "series names", f"{names.null_count()} nulls", "names", "Drop rows without a name."
         )
     # Strings scattered in memory, as after a sort, are slower to read than to copy.
-    names = pl.Series(names.to_arrow())
+    names = names + ""
     split = names.str.split(separator)
     deepest = int(split.list.len().to_numpy().max())
     if deepest > MAX_DEPTH:

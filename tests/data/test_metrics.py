@@ -73,14 +73,14 @@ def test_shards_of_a_stage_add_up(staging: duckdb.DuckDBPyConnection) -> None:
 def test_the_text_is_what_the_format_asks_for(staging: duckdb.DuckDBPyConnection) -> None:
     text = openmetrics(samples(staging))
     assert text.splitlines()[-8:] == [
-        "# TYPE benchmint_judging_cost gauge",
         "# HELP benchmint_judging_cost "
         "What judging by a model cost, in the currency of the configured prices.",
+        "# TYPE benchmint_judging_cost gauge",
         'benchmint_judging_cost{run_id="r",stage="labels"} 0.25',
-        "# TYPE benchmint_judging_tokens gauge",
         "# HELP benchmint_judging_tokens Tokens of the model that judged.",
-        'benchmint_judging_tokens{kind="completion",run_id="r",stage="labels"} 10',
-        'benchmint_judging_tokens{kind="prompt",run_id="r",stage="labels"} 90',
+        "# TYPE benchmint_judging_tokens gauge",
+        'benchmint_judging_tokens{kind="completion",run_id="r",stage="labels"} 10.0',
+        'benchmint_judging_tokens{kind="prompt",run_id="r",stage="labels"} 90.0',
         "# EOF",
     ]
     assert "# UNIT benchmint_work_seconds seconds\n" in text

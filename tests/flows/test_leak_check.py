@@ -10,7 +10,7 @@ import pytest
 
 from anonymization.leaks.candidate_leaks import guard_release, judge, leaks_of
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.leaks.leak_targets import LeakTargets, read_tripwires
+from anonymization.leaks.leak_targets import read_tripwires
 from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance

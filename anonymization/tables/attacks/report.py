@@ -1,19 +1,22 @@
-"""All attacks on one released table: the measurement that the release gate judges."""
+"""All attacks on one released table, and how many rows share what is left untouched.
+
+This is the measurement that the release gate judges: the attacks' hit rates, and k-map and
+uniqueness of quasi-identifiers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from anonymization.tables.attacks import joint, published, single, trajectory
-from anonymization.tables.attacks.features import Metric
-from anonymization.tables.attacks.linked import Linked, link
+from anonymization.tables.attacks import joint, single, trajectory
+from anonymization.tables.attacks.linked import Linked, Metric, link
 from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk
-from anonymization.tables.attacks.uniqueness import KMap, k_maps
-from anonymization.tables.config import TableConfig
+from anonymization.tables.cells import Floats, numbers
+from anonymization.tables.config import ColumnRole, TableConfig
 from anonymization.tables.settings import AttackConfig
 
 _DIGITS = (1, 2, 3)
@@ -65,9 +68,7 @@ def attack(
     results += _histories(linked, known, simulated)
     if settings.assignment:
         results += _slow(linked, known, simulated, settings.exact_rows)
-        other = published.rerun(
-            linked, original, config, published.seed_key(settings.seed, "another")
-        )
+        other = single.rerun(linked, original, config, single.seed_key(settings.seed, "another"))
         results += _repeated(linked, known, other, Knowledge.METHOD)
     fullest = linked.fullest_year()
     return AttackReport(
@@ -104,8 +105,8 @@ def _simulated(
 ) -> list[Linked]:
     """The attacker's own runs; the first with the public seed as key."""
     turns = ["", *(str(turn) for turn in range(1, settings.simulations))]
-    keys = [published.seed_key(settings.seed, turn) for turn in turns]
-    return [published.rerun(linked, original, config, key) for key in keys]
+    keys = [single.seed_key(settings.seed, turn) for turn in turns]
+    return [single.rerun(linked, original, config, key) for key in keys]
 
 
 def _quick(linked: Linked, known: Sequence[str]) -> Iterator[AttackResult]:
@@ -126,7 +127,7 @@ def _repeated(
     linked: Linked, known: Sequence[str], again: Linked, knows: Knowledge
 ) -> Iterator[AttackResult]:
     for columns in knowledge_levels(known):
-        yield published.rerun_match(linked.knowing(columns), again.knowing(columns), knows)
+        yield single.rerun_match(linked.knowing(columns), again.knowing(columns), knows)
 
 
 def _histories(
@@ -150,3 +151,84 @@ def _slow(
         yield joint.assignment(part, most)
         yield joint.aware_assignment(part, runs, most)
         yield joint.rank_window(part, runs)
+
+
+_KS = (1, 2, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class KMap:
+    """Released rows and how many original rows agree with each in `columns`.
+
+    `k_min`: the least number (0: no original row agrees, so that the combination misleads);
+    `at_most`: share of rows with 1 to k agreeing rows, by k; `unmatched`: share with none.
+    """
+
+    columns: tuple[str, ...]
+    binned: tuple[str, ...]
+    rows: int
+    k_min: int
+    at_most: Mapping[int, float]
+    unmatched: float
+
+
+def k_maps(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    config: TableConfig,
+    known: Sequence[str],
+    bins: int,
+) -> list[KMap]:
+    """k-map (Sweeney 2001) of the kept quasi-identifiers, alone and with the `known` measures cut
+    into `bins` classes of equally many original rows. The population is the original table."""
+    kept = [n for n in config.of_role(ColumnRole.QUASI_IDENTIFIER) if n in released.columns]
+    found = [_k_map(original, released, kept, {})] if kept else []
+    if known:
+        classes = {n: _classes(original[n], released[n], bins) for n in known}
+        found.append(_k_map(original, released, kept, classes))
+    return found
+
+
+def _k_map(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    kept: Sequence[str],
+    classes: Mapping[str, tuple[pl.Series, pl.Series]],
+) -> KMap:
+    before, after = zip(*classes.values(), strict=True) if classes else ((), ())
+    names = [f"class {name}" for name in classes]
+    population = _combined(original, kept, names, before)
+    rows = _combined(released, kept, names, after)
+    counted = population.group_by(pl.all()).len("k")
+    k = (
+        rows.join(counted, on=rows.columns, how="left", nulls_equal=True)["k"]
+        .fill_null(0)
+        .to_numpy()
+        .astype(np.int64)
+    )
+    n = max(len(k), 1)
+    at_most = {most: round(float(((k > 0) & (k <= most)).sum()) / n, 9) for most in _KS}
+    unmatched = round(float((k == 0).sum()) / n, 9)
+    return KMap(
+        tuple(kept), tuple(classes), len(k), int(k.min()) if len(k) else 0, at_most, unmatched
+    )
+
+
+def _combined(
+    frame: pl.DataFrame, kept: Sequence[str], names: Sequence[str], classes: Sequence[pl.Series]
+) -> pl.DataFrame:
+    text = [frame[name].cast(pl.String) for name in kept]
+    return pl.DataFrame([*text, *(s.alias(n) for n, s in zip(names, classes, strict=True))])
+
+
+def _classes(old: pl.Series, new: pl.Series, bins: int) -> tuple[pl.Series, pl.Series]:
+    """Both columns by the quantiles of the first; -1 where there is no number."""
+    before, after = numbers(old), numbers(new)
+    known = before[~np.isnan(before)]
+    edges = np.quantile(known, np.arange(1, bins) / bins) if len(known) else np.zeros(0)
+    return _cut(before, edges), _cut(after, edges)
+
+
+def _cut(values: Floats, edges: Floats) -> pl.Series:
+    at = np.searchsorted(edges, np.nan_to_num(values), side="right")
+    return pl.Series(np.where(np.isnan(values), -1, at))

@@ -1,15 +1,93 @@
-"""Attacks on one company at a time: prefix join, nearest neighbour, ratios, the largest one."""
+"""Attacks on one company at a time, and from points to hits.
+
+Prefix join, nearest neighbour, ratios, the largest company; and the attacker who runs the published
+code again: useless without the key, complete with it. A hit is the nearest record, or the best
+assignment of all records at once.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Iterator
 
-from anonymization.tables.attacks.features import Metric, coordinates, logs, magnitudes, spread
-from anonymization.tables.attacks.linked import Linked
-from anonymization.tables.attacks.matching import kinds, nearest_hits
+import numpy as np
+import polars as pl
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial import cKDTree
+
+from anonymization.tables.attacks.linked import (
+    Linked,
+    Metric,
+    coordinates,
+    logs,
+    magnitudes,
+    spread,
+)
 from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk, guessing, result
 from anonymization.tables.cells import Floats
+from anonymization.tables.config import TableConfig
 from anonymization.tables.keystream import Ints
+from anonymization.tables.perturb.run import perturb_table
+from data.randomness import keyed_generator, keyed_hash
+
+_ROUNDING = 1e-9  # of a distance between equal points
+_SHUFFLE = 0  # any public seed: it only breaks ties
+_SAME = 1e-9  # relative difference of distances that counts as a tie
+
+# Costs of naming record j (second rows) for target i (first rows).
+Cost = Callable[[Ints, Ints], Floats]
+
+
+def nearest_hits(targets: Floats, records: Floats) -> Floats:
+    """Per target 1/k if its own record (same row) is among the k nearest ones, else 0."""
+    tree = cKDTree(records)
+    least, _ = tree.query(targets, k=1, workers=-1)
+    reach = least * (1 + _SAME) + _ROUNDING
+    own = np.flatnonzero(np.sqrt(((targets - records) ** 2).sum(axis=1)) <= reach)
+    hits = np.zeros(len(targets))
+    hits[own] = 1 / tree.query_ball_point(targets[own], reach[own], return_length=True)
+    return hits
+
+
+def assigned_hits(label: Ints, kinds: Ints, cost: Cost, key: Floats, most: int) -> Floats:
+    """Per target whether the assignment of least total cost within its label finds its record.
+
+    Records of the same kind cannot be told apart and count 1/k. Labels of more than `most` rows
+    are cut into blocks: targets by `key[:, 0]`, records by `key[:, 1]` (scipy's
+    linear_sum_assignment: Crouse, IEEE TAES 52, 2016). Records are shuffled first, since among
+    equal costs the solver prefers equal positions, which are the truth.
+    """
+    hits = np.zeros(len(label))
+    shared = np.bincount(kinds)
+    draw = keyed_generator(_SHUFFLE, "attacks/assignment", "")
+    for targets, sorted_records in _blocks(label, key, most):
+        records = draw.permutation(sorted_records)
+        rows, columns = linear_sum_assignment(cost(targets, records))
+        found = kinds[records[columns]] == kinds[targets[rows]]
+        hits[targets[rows]] = found / shared[kinds[targets[rows]]]
+    return hits
+
+
+def _blocks(label: Ints, key: Floats, most: int) -> Iterator[tuple[Ints, Ints]]:
+    order = np.argsort(label, kind="stable")
+    cuts = np.flatnonzero(np.diff(label[order])) + 1
+    for at in np.split(order, cuts):
+        parts = -(-len(at) // most)
+        if parts == 1:
+            yield at, at
+            continue
+        targets = at[np.argsort(key[at, 0], kind="stable")]
+        records = at[np.argsort(key[at, 1], kind="stable")]
+        yield from zip(np.array_split(targets, parts), np.array_split(records, parts), strict=True)
+
+
+def kinds(records: Floats, label: Ints) -> Ints:
+    """Equal numbers for equal records of one label."""
+    kind: Ints = np.unique(label, return_inverse=True)[1].astype(np.int64)
+    for column in records.T:
+        value = np.unique(column, return_inverse=True)[1].astype(np.int64)
+        kind = np.unique(kind * len(value) + value, return_inverse=True)[1].astype(np.int64)
+    return kind
+
 
 INDUSTRY, ALL = "industry and year", "year"
 _LEAST_GROUP = 3  # rows of a group whose largest company is looked for
@@ -100,3 +178,28 @@ def _largest(value: Floats, label: Ints) -> np.ndarray[tuple[int], np.dtype[np.b
     top = np.full(int(label.max(initial=0)) + 1, -np.inf)
     np.maximum.at(top, label, value)
     return np.asarray(value == top[label])
+
+
+def rerun(linked: Linked, original: pl.DataFrame, config: TableConfig, key: bytes) -> Linked:
+    """What the published code and recipe make of the originals with a guessed key."""
+    return linked.against(perturb_table(original, config, key).frame)
+
+
+def seed_key(seed: int, turn: str = "") -> bytes:
+    """The key an attacker would try first: the public seed put where the release key belongs, and
+    with `turn` another key that has nothing to do with the release, for comparison."""
+    return keyed_hash(seed, "release", turn)
+
+
+def rerun_match(linked: Linked, again: Linked, knows: Knowledge) -> AttackResult:
+    """Records nearest to what the rerun made of the target. With the true key they are equal."""
+    own = logs(again.released)
+    scale = spread(own)
+    hits = nearest_hits(
+        coordinates(own / scale, again.released, linked.cell),
+        coordinates(logs(linked.released) / scale, linked.released, linked.cell),
+    )
+    chance = guessing(linked.cell)
+    return result(
+        Risk.ONE_COMPANY, "rerun and match", linked.columns, INDUSTRY, knows, hits, chance
+    )

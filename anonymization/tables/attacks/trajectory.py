@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymization.tables.attacks.features import logs
-from anonymization.tables.attacks.linked import Linked
+from anonymization.tables.attacks.linked import Linked, logs
 from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk, guessing, result
 from anonymization.tables.cells import Floats
 from anonymization.tables.keystream import Ints

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymization.tables.attacks.features import ranks
-from anonymization.tables.attacks.linked import Linked
+from anonymization.tables.attacks.linked import Linked, ranks
 from anonymization.tables.cells import Floats, trailing_unit
 from anonymization.tables.config import Relations
 from anonymization.tables.fidelity import measured

@@ -19,7 +19,7 @@ import polars as pl
 
 from anonymization.tables.cells import Bools, Floats
 from anonymization.tables.keystream import Ints, RowNoise, chunks, normals
-from anonymization.tables.perturb.order import Order, runs
+from anonymization.tables.perturb.methods import Order, runs
 
 _SPREAD = np.sqrt(12.0)  # of the uniform distribution, so that scores have variance 1
 _DECIDING = 9  # decimals of a score that decides a rank (law 5)

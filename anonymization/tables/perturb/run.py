@@ -11,15 +11,18 @@ import polars as pl
 
 from anonymization.tables import derived, relations
 from anonymization.tables.cells import Bools, Cells, Floats, NumericColumn
-from anonymization.tables.checks import check_table
 from anonymization.tables.config import ColumnRole, PerturbMethod, Scope, Step, TableConfig
 from anonymization.tables.keystream import Ints, RowNoise, chunks, uniforms
-from anonymization.tables.perturb.cellwise import moved
 from anonymization.tables.perturb.level_swap import level_swapped
-from anonymization.tables.perturb.microaggregation import microaggregated
-from anonymization.tables.perturb.order import Order, canonical
-from anonymization.tables.perturb.rank_swap import rank_swapped
-from anonymization.tables.perturb.rescale import rescaled
+from anonymization.tables.perturb.methods import (
+    Order,
+    canonical,
+    microaggregated,
+    moved,
+    rank_swapped,
+    rescaled,
+)
+from data.errors import InputError
 
 _CELLWISE = (PerturbMethod.LSD, PerturbMethod.LOG_NOISE)
 _THREADS = 2
@@ -256,3 +259,18 @@ def _level_swap(state: _State, names: tuple[str, ...], position: int, stage: str
 
 def _store(state: _State, name: str, cells: Cells, ordered: Floats) -> None:
     state.value[name] = cells.settled(_unordered(ordered, state.order.rows))
+
+
+def check_table(frame: pl.DataFrame, config: TableConfig) -> None:
+    """Every column is declared, and every declared column is there.
+
+    Errors: `InputError` naming the columns: one that nobody declared would leave as it is.
+    """
+    undeclared = [name for name in frame.columns if name not in config.columns]
+    missing = [name for name in config.columns if name not in frame.columns]
+    if undeclared:
+        todo = "Declare a role for each; `benchmint profile` proposes them."
+        raise InputError("table", f"undeclared columns {', '.join(undeclared)}", "none", todo)
+    if missing:
+        found, todo = f"no column {', '.join(missing)}", "Correct the configuration."
+        raise InputError("table", found, "every declared column", todo)

@@ -13,8 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from anonymization.tables.pseudonyms.anatomy import Anatomy, dissect, language_of, normal
-from anonymization.tables.pseudonyms.lexicon import Language, Lexicon, Word, lexicon
+from anonymization.tables.pseudonyms.name_parts import (
+    Anatomy,
+    Language,
+    Lexicon,
+    Word,
+    dissect,
+    language_of,
+    lexicon,
+    normal,
+)
 from data.errors import InputError
 from data.randomness import keyed_generator, keyed_order
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from anonymization.text.contracts import EntityType
 from anonymization.text.spelling.known_values import Known, known
 from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
-from data.trie import trie_pattern
+from data.text.trie import trie_pattern
 
 # Kinds whose words also mean something else: there only the detector's context decides.
 _IN_CONTEXT = frozenset(

@@ -7,7 +7,7 @@ from collections import Counter
 from math import log2
 
 from anonymization.text.secrets.table import load
-from data.trie import trie_pattern
+from data.text.trie import trie_pattern
 
 _WORDS = load("words.toml")
 _COMMON = frozenset(_WORDS["common_values"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from data.trie import trie_pattern
+from data.text.trie import trie_pattern
 
 _FOLDER = files("anonymization.text.secrets")
 _ENTROPY = 2.6  # bits per character that random text of 16 or more characters exceeds

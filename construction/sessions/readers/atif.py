@@ -1,4 +1,4 @@
-"""ATIF trajectories (Harbor RFC 0001), versions 1.0 to 1.8, and our own export of them."""
+"""Reads ATIF trajectories (Harbor RFC 0001) 1.0 to 1.8, including exports of this project."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class _Names:
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
-    """The trajectory, and a session of its own for each embedded sub-agent's trajectory.
+    """The trajectory, and a separate session for each embedded sub-agent's trajectory.
 
-    Steps copied from an earlier trajectory are dropped as `replayed_prefix`; where a trajectory
-    goes on is kept as `extra["continued_trajectory_ref"]`. A step that cannot be read is an
-    issue, the others are read. What `to_atif` wrote is read back as it was.
+    Steps copied from an earlier trajectory are dropped as `replayed_prefix`; the reference to a
+    continuation is kept as `extra["continued_trajectory_ref"]`. An unreadable step becomes an
+    issue, the others are read. Exports of `to_atif` are read back unchanged.
     """
     document = json_document(source)
     if isinstance(document, ReadIssue):
@@ -46,42 +46,42 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         return
     uids = Uids(source.relative)
     waiting: deque[tuple[Any, str | None]] = deque([(document, None)])
-    place = 0
+    number = 0
     while waiting:
         trajectory, parent = waiting.popleft()
         issue = _unreadable(trajectory, source.relative)
         if issue is not None:
             yield issue
         else:
-            session_id = _session_id(trajectory, source.relative, place)
-            names = _Names(uids.give(session_id), session_id, parent, is_root=place == 0)
+            session_id = _session_id(trajectory, source.relative, number)
+            names = _Names(uids.give(session_id), session_id, parent, is_root=number == 0)
             yield from _read(trajectory, source.relative, names)
             embedded = trajectory.get("subagent_trajectories")
             if isinstance(embedded, list):
                 waiting.extend((inner, session_id) for inner in embedded)
-        place += 1
+        number += 1
 
 
 def _unreadable(trajectory: object, relative: str) -> ReadIssue | None:
     expected = "an ATIF trajectory 1.0-1.8: an object with schema_version and steps"
     if not isinstance(trajectory, dict):
-        found = type(trajectory).__name__
+        description = type(trajectory).__name__
     elif not isinstance(steps := trajectory.get("steps"), list):
-        found = f"steps: {type(steps).__name__}"
+        description = f"steps: {type(steps).__name__}"
     else:
         version = trajectory.get("schema_version")
         if isinstance(version, str) and _VERSION.fullmatch(version):
             return None
         length = f", {len(version)} characters" if isinstance(version, str) else ""
-        found = f"schema_version: {type(version).__name__}{length}"
-    return ReadIssue("file", relative, 0, "file.not_atif", found, expected)
+        description = f"schema_version: {type(version).__name__}{length}"
+    return ReadIssue("file", relative, 0, "file.not_atif", description, expected)
 
 
-def _session_id(trajectory: dict[str, Any], relative: str, place: int) -> str:
-    """Runs share a session id with their sub-agents; those go by their trajectory's id."""
-    keys = ("trajectory_id", "session_id") if place else ("session_id", "trajectory_id")
-    found = string(trajectory, keys[0]) or string(trajectory, keys[1])
-    return found or f"{PurePosixPath(relative).stem}{f'-subagent-{place}' if place else ''}"
+def _session_id(trajectory: dict[str, Any], relative: str, number: int) -> str:
+    """The session id; sub-agents share it with their run and use the trajectory's id instead."""
+    keys = ("trajectory_id", "session_id") if number else ("session_id", "trajectory_id")
+    named = string(trajectory, keys[0]) or string(trajectory, keys[1])
+    return named or f"{PurePosixPath(relative).stem}{f'-subagent-{number}' if number else ''}"
 
 
 def _read(
@@ -126,7 +126,7 @@ def _read(
 
 
 def _as_exported(session: Session, fields: dict[str, Any]) -> Session:
-    """The session with what ATIF itself has no place for. `fields` is checked, not trusted."""
+    """The session with the fields that only our exports hold; `fields` is checked, not trusted."""
     counts = fields.get("dropped")
     extra = fields.get("extra")
     started = fields.get("started_at")
@@ -146,8 +146,8 @@ def _as_exported(session: Session, fields: dict[str, Any]) -> Session:
 
 
 def _bad_step(step: object, number: int, relative: str) -> ReadIssue:
-    found = f"step {number}: {type(step).__name__}"
+    description = f"step {number}: {type(step).__name__}"
     if isinstance(step, dict):
-        found += f", source: {type(step.get('source')).__name__}"
+        description += f", source: {type(step.get('source')).__name__}"
     expected = "an object whose source is system, user or agent"
-    return ReadIssue("record", relative, 0, "record.bad_step", found, expected)
+    return ReadIssue("record", relative, 0, "record.bad_step", description, expected)

@@ -1,7 +1,7 @@
-"""Steps of an ATIF trajectory, and the fields that `export_atif` keeps beside the standard's.
+"""Reads the steps of an ATIF trajectory, and the fields that `export_atif` adds to the standard's.
 
-ATIF (Harbor RFC 0001, 1.0–1.8) has no senders, channels, branches or documents. They stand
-under `extra.benchmint`, at the root and at the steps.
+ATIF (Harbor RFC 0001, 1.0-1.8) has no senders, channels, branches or documents. The export stores
+them under `extra.benchmint`, at the root and in the steps.
 """
 
 from __future__ import annotations
@@ -28,22 +28,25 @@ ORIGINS = {
     Role.ASSISTANT: Origin.AGENT,
     Role.SYSTEM: Origin.SYSTEM,
 }
-# ATIF has results without a call: what the environment showed after a step.
+# The tool name for results without a call: what the environment showed after a step.
 OBSERVATION = "observation"
 _ORIGIN_NAMES = frozenset(origin.value for origin in Origin)
 
 
 def ours(holder: dict[str, Any]) -> dict[str, Any] | None:
-    """The fields of our own export, None if another tool wrote this object."""
+    """The fields of this project's export; None if another tool wrote the object."""
     extra = holder.get("extra")
-    found = extra.get(EXTRA_KEY) if isinstance(extra, dict) else None
-    return found if isinstance(found, dict) else None
+    fields = extra.get(EXTRA_KEY) if isinstance(extra, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
 def foreign_turn(
     index: int, step: dict[str, Any], model: str | None, prompts_by: Origin | None
 ) -> Turn:
-    """A turn of another tool's trajectory. `prompts_by`: the origin of prompts to a sub-agent."""
+    """The turn of a step that another tool wrote.
+
+    `prompts_by` is the origin of user messages where it is known: prompts to a sub-agent.
+    """
     text, media = message_parts(step.get("message"))
     at = epoch_seconds(step.get("timestamp"))
     if step["source"] == "agent":
@@ -62,7 +65,7 @@ def foreign_turn(
 
 
 def own_turn(index: int, step: dict[str, Any]) -> Turn:
-    """A turn that `export_atif` wrote, as it was."""
+    """The turn of a step that `export_atif` wrote, as it was before the export."""
     fields = ours(step) or {}
     role = SOURCES[step["source"]]
     text, media = message_parts(step.get("message"))
@@ -90,7 +93,7 @@ def own_turn(index: int, step: dict[str, Any]) -> Turn:
 
 
 def message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
-    """Text and media of a message. A picture on the web is an address, hence text."""
+    """Text and media of a message; the address of a picture on the web counts as text."""
     if not isinstance(message, list):
         return block_text(message), ()
     texts: list[str] = []
@@ -110,7 +113,7 @@ def message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
 
 
 def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
-    """The calls of a step, joined to the results of its observation, first in first out."""
+    """The calls of a step joined to the results of its observation, first in, first out."""
     results = _results_by_call(step)
     listed = step.get("tool_calls")
     calls: list[ToolCall] = []
@@ -121,8 +124,8 @@ def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
         waiting = results.get(id_)
         name = string(call, "function_name") or ""
         calls.append(_joined(id_, name, call.get("arguments"), waiting.pop(0) if waiting else {}))
-    for id_, left in results.items():
-        calls.extend(_joined(id_, OBSERVATION, None, result) for result in left)
+    for id_, unclaimed in results.items():
+        calls.extend(_joined(id_, OBSERVATION, None, result) for result in unclaimed)
     return tuple(calls)
 
 
@@ -144,19 +147,19 @@ def _joined(id_: str, name: str, arguments: object, result: dict[str, Any]) -> T
 
 
 def _attachments(listed: object, media: Sequence[Attachment]) -> tuple[Attachment, ...]:
-    """Attachments in their order: `part` counts the media parts of the message, from 0."""
+    """Attachments in their order; `part` is the index of a media part of the message."""
     if not isinstance(listed, list):
         return tuple(media)
-    found: list[Attachment] = []
+    attachments: list[Attachment] = []
     for item in listed:
         if not isinstance(item, dict):
             continue
         part = item.get("part")
         if isinstance(part, int) and 0 <= part < len(media):
-            found.append(media[part])
+            attachments.append(media[part])
         elif part is None:
-            found.append(Attachment(*(_kept(item, key) for key in ("path", "mime", "data"))))
-    return tuple(found)
+            attachments.append(Attachment(*(_kept(item, key) for key in ("path", "mime", "data"))))
+    return tuple(attachments)
 
 
 def _media(path: str, mime: str | None) -> Attachment:
@@ -174,6 +177,6 @@ def _origin(value: object, default: Origin) -> Origin:
 
 
 def string(holder: dict[str, Any], key: str) -> str | None:
-    """The value if it is a text that is not empty."""
+    """The value if it is a non-empty text, else None."""
     value = holder.get(key)
     return value if isinstance(value, str) and value else None

@@ -1,4 +1,4 @@
-"""Chat messages in OpenAI roles: lines, documents, runs (tau-bench) and exports (dataclaw)."""
+"""Reads chat messages in OpenAI roles: lines, documents, runs (tau-bench), exports (dataclaw)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _START_KEYS = ("session_start", "start_time", "startTime", "created_at", "timest
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The sessions of a file.
 
-    JSON lines are messages of one session, or sessions with a list of messages each. A
+    JSON lines are the messages of one session, or sessions with a list of messages each. A
     document is a session, a list of messages, or a list of sessions.
     """
     uids = Uids(source.relative)
@@ -34,11 +34,11 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             yield item
             continue
         line, value = item
-        found = find_messages(value)
-        if found is None:
+        conversation = find_messages(value)
+        if conversation is None:
             loose.append(item)
         else:
-            yield from _session(source, uids, *found, line)
+            yield from _session(source, uids, *conversation, line)
     if loose:
         yield from _session(source, uids, {}, loose, 0)
 
@@ -58,7 +58,7 @@ def _items(source: SourceFile) -> Iterator[tuple[int, object] | ReadIssue]:
 
 
 def find_messages(value: object) -> tuple[dict[str, Any], list[tuple[int, object]]] | None:
-    """(what stands around the messages, the messages) of a session; None if it is none."""
+    """(fields around the messages, numbered messages) of a session; None if `value` is not one."""
     if not isinstance(value, dict):
         return None
     conversation = value.get("conversation")
@@ -80,8 +80,8 @@ def _session(
 ) -> Iterator[Session | ReadIssue]:
     platform = _first_text(head, ("platform",))
     model = _first_text(head, ("model",))
-    placed = [(number or line, message) for number, message in messages]
-    talk = converse(placed, source.relative, model, platform)
+    with_lines = [(number or line, message) for number, message in messages]
+    talk = converse(with_lines, source.relative, model, platform)
     yield from talk.issues
     name = _name(source, head)
     settings = head.get("model_config")
@@ -102,7 +102,7 @@ def _session(
 
 
 def _name(source: SourceFile, head: dict[str, Any]) -> str:
-    """The session's own id, the run's task and trial, or the file's name."""
+    """The session's name: its own id, the run's task and trial, or the file's name."""
     own = _first_text(head, _ID_KEYS)
     if own is not None:
         return own

@@ -1,4 +1,4 @@
-"""The turns of messages in OpenAI roles, with the variants that exports add to them."""
+"""Turns from messages in OpenAI roles, including the variants that exports use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from construction.sessions.readers.turns import (
 from data.contracts import Attachment, ReadIssue, ToolCall, Turn
 
 ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
-# Records without a role, between messages, as some harnesses write calls and results.
+# Types of records without a role: some harnesses write calls and results this way.
 CALL_TYPES = frozenset({"tool_call", "function_call"})
 RESULT_TYPES = frozenset({"tool_result", "function_result"})
 _BOOKKEEPING = frozenset({"session_meta", "error", "world_state", "metadata"})
@@ -33,7 +33,7 @@ _NO_NAME = "tool"
 
 @dataclass(slots=True)
 class Conversation:
-    """Turns in the making; `place` is the file and the defaults that the export's head gives."""
+    """A conversation while it is read; `model` and `channel` are defaults for its messages."""
 
     source_path: str
     model: str | None = None
@@ -51,10 +51,10 @@ def converse(
     model: str | None = None,
     channel: str | None = None,
 ) -> Conversation:
-    """The turns of (line, message) pairs; results are joined to calls by id, else by name.
+    """The turns of (line, message) pairs; results are joined to calls by id, or else by name.
 
-    `model` and `channel` hold where a message names none. The system message that opens a
-    conversation is its system prompt. Messages of unknown shape become issues.
+    `model` and `channel` apply to messages that name none. The system message at the start of a
+    conversation is its system prompt. Messages of unknown form become issues.
     """
     talk = Conversation(source_path, model, channel)
     for _, message in messages:
@@ -65,14 +65,14 @@ def converse(
             _add(talk, message, line)
         else:
             _refuse(talk, line, type(message).__name__)
-    talk.dropped["result_without_call"] += talk.results.left()
+    talk.dropped["result_without_call"] += talk.results.unclaimed()
     return talk
 
 
-def _refuse(talk: Conversation, line: int, found: str) -> None:
+def _refuse(talk: Conversation, line: int, description: str) -> None:
     expected = "a message with an OpenAI role and content"
     talk.issues.append(
-        ReadIssue("record", talk.source_path, line, "record.unexpected", found, expected)
+        ReadIssue("record", talk.source_path, line, "record.unexpected", description, expected)
     )
 
 
@@ -90,7 +90,7 @@ def _collect_results(message: dict[str, Any], results: ToolResults) -> None:
 
 
 def _as_text(content: object) -> str:
-    """Text, the text of blocks, or JSON for any other value."""
+    """A text as it is, the text of blocks, or any other value as JSON."""
     if isinstance(content, list) and all(isinstance(b, dict) and "text" in b for b in content):
         return block_text(content)
     if isinstance(content, str):
@@ -174,7 +174,7 @@ def _add_assistant(
             text,
             line,
             at=at,
-            # Exports repeat the same thought under several keys.
+            # Exports repeat the same reasoning under several keys.
             thinking=next((thought for thought in thoughts if isinstance(thought, str)), ""),
             model=model if isinstance(model, str) else talk.model,
             stop_reason=stop if isinstance(stop, str) else None,
@@ -221,7 +221,7 @@ def _dicts(value: object) -> list[dict[str, Any]]:
 
 
 def _attachment(block: dict[str, Any]) -> Attachment | None:
-    """The media of a content part; None for text and for parts we do not know."""
+    """The media of a content part; None for text and for unknown kinds of parts."""
     kind = block.get("type")
     if kind == "image_url":
         image = block.get("image_url")

@@ -1,4 +1,4 @@
-"""Claude Code logs: JSON lines of every version, and exports that list them in one document."""
+"""Reads Claude Code logs: JSON lines of all versions, and exports as one document."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _AGENT_NAME = "claude-code"
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
-    """The session of a log, and a session of its own for each sub-agent that the log holds.
+    """The session of a log, and a separate session for each sub-agent in it.
 
-    Records of one answer are merged, replayed ones dropped, results joined to their calls;
-    turns follow the parent graph from the last leaf. A log without any message gives a session
-    without turns.
+    Records of one answer are merged, replayed ones dropped, and results joined to their calls.
+    Turns follow the parent graph to the last leaf. A log without messages gives a session without
+    turns.
     """
     path = PurePosixPath(source.relative)
-    is_agents = path.name.startswith("agent-") or path.parent.name == "subagents"
-    log = ClaudeLog(source.relative, path.stem.removeprefix("agent-") if is_agents else None)
+    is_sub_agent = path.name.startswith("agent-") or path.parent.name == "subagents"
+    log = ClaudeLog(source.relative, path.stem.removeprefix("agent-") if is_sub_agent else None)
     read_any = False
     for item in records(source, "loglines"):
         if isinstance(item, ReadIssue):
@@ -59,33 +59,33 @@ def _sessions(log: ClaudeLog, path: PurePosixPath) -> Iterator[Session]:
     messages = log.messages
     ids = [message.id for message in messages]
     parents = [message.parent for message in messages]
-    found = trees(ids, parents, [message.label for message in messages], log.relays)
+    forest = trees(ids, parents, [message.label for message in messages], log.relays)
     mentions = _mentions(log)
-    main = [tree for tree in found if tree.label == MAIN]
-    agents = _agents([tree for tree in found if tree.label != MAIN], messages)
+    main = [tree for tree in forest if tree.label == MAIN]
+    agents = _agents([tree for tree in forest if tree.label != MAIN], messages)
     named = log.session_ids.get(MAIN) or next(iter(log.session_ids.values()), None)
     main_id = named or path.stem
     uids = Uids(log.source_path)
     built: list[Session] = []
     if main or not agents:
         built.append(_session(log, main, mentions, (uids.give(main_id), main_id, None)))
-    for place, group in enumerate(agents, start=1):
+    for number, group in enumerate(agents, start=1):
         label = group[0].label
-        own = f"{main_id}-sidechain-{place}" if label == UNNAMED_AGENT else f"agent-{label}"
+        own = f"{main_id}-sidechain-{number}" if label == UNNAMED_AGENT else f"agent-{label}"
         parent = _parent_session(log.session_ids.get(label), own, path)
         built.append(_session(log, group, mentions, (uids.give(own), own, parent)))
-    # What belongs to the file, not to one of its sessions, is counted with the first.
-    if left := log.results.left():
-        log.dropped["unclaimed_result"] = left
+    # Counts of the whole file are reported with its first session.
+    if unclaimed := log.results.unclaimed():
+        log.dropped["unclaimed_result"] = unclaimed
     log.dropped.update(built[0].dropped)
     yield replace(built[0], dropped=dict(log.dropped))
     yield from built[1:]
 
 
-def _agents(found: list[Tree], messages: Sequence[Message]) -> list[list[Tree]]:
-    """Sub-agents' trees by agent. Where logs name none, each prompt starts an agent."""
+def _agents(side_trees: list[Tree], messages: Sequence[Message]) -> list[list[Tree]]:
+    """The sub-agents' trees grouped by agent; where the log names none, each prompt starts one."""
     groups: dict[str, list[Tree]] = {}
-    for tree in found:
+    for tree in side_trees:
         root = messages[tree.path[0]]
         alone = tree.label == UNNAMED_AGENT and root.id is not None
         groups.setdefault(f"{tree.label}{root.id}" if alone else tree.label, []).append(tree)
@@ -99,14 +99,14 @@ def _parent_session(logged: str | None, own: str, path: PurePosixPath) -> str | 
 
 
 def _mentions(log: ClaudeLog) -> dict[int, list[Attachment]]:
-    """Files that were opened for a prompt which names them with `@`, by the prompt's position."""
-    position = {message.id: place for place, message in enumerate(log.messages) if message.id}
-    found: dict[int, list[Attachment]] = {}
-    for hangs_from, attachment in log.mentioned:
-        place = nearest_message(hangs_from, position, log.relays)
-        if place is not None and log.messages[place].prompt is not None:
-            found.setdefault(place, []).append(attachment)
-    return found
+    """Files opened because a prompt names them with `@`, by the position of the prompt."""
+    positions = {message.id: number for number, message in enumerate(log.messages) if message.id}
+    files: dict[int, list[Attachment]] = {}
+    for parent, attachment in log.mentioned:
+        position = nearest_message(parent, positions, log.relays)
+        if position is not None and log.messages[position].prompt is not None:
+            files.setdefault(position, []).append(attachment)
+    return files
 
 
 def _session(
@@ -115,7 +115,7 @@ def _session(
     mentions: dict[int, list[Attachment]],
     names: tuple[str, str, str | None],
 ) -> Session:
-    """One conversation. `names` are its uid, its own id and its parent's id."""
+    """The session of one conversation; `names` are its uid, its own id and its parent's id."""
     uid, session_id, parent = names
     first = log.first.get(group[0].label if group else MAIN, {})
     turns, abandoned = _turns(log, group, mentions)
@@ -137,30 +137,30 @@ def _session(
 def _turns(
     log: ClaudeLog, group: Sequence[Tree], mentions: dict[int, list[Attachment]]
 ) -> tuple[list[Turn], int]:
-    """The turns of one conversation, and how many messages lie on branches left behind.
+    """The turns of one conversation, and the number of messages on abandoned branches.
 
-    An answer is whole: if one of its records is on the branch, all are. Parallel tool calls
-    hang the others on branches of their own.
+    If one record of an answer is on the active branch, all its records belong to it: parallel
+    tool calls put the others on branches of their own.
     """
-    left = sum(len(tree.members) for tree in group)
+    remaining = sum(len(tree.members) for tree in group)
     turns: list[Turn] = []
     for tree in group:
         before: str | None = None
-        for place in tree.path:
-            message = log.messages[place]
+        for position in tree.path:
+            message = log.messages[position]
             if message.prompt is None:
                 id_ = message.answer_id
                 parts = [message] if id_ is None else log.answers.pop(id_, None)
                 if parts is None:
                     continue
                 turns.append(_answer(log, len(turns), parts, before))
-                left -= len(parts)
+                remaining -= len(parts)
             else:
-                files = tuple(mentions.get(place, ()))
+                files = tuple(mentions.get(position, ()))
                 turns.append(_prompt(len(turns), message, message.prompt, before, files))
-                left -= 1
+                remaining -= 1
             before = turns[-1].turn_id
-    return turns, left
+    return turns, remaining
 
 
 def _answer(log: ClaudeLog, index: int, parts: Sequence[Message], before: str | None) -> Turn:
@@ -194,7 +194,7 @@ def _answer(log: ClaudeLog, index: int, parts: Sequence[Message], before: str | 
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """Some versions log an answer again while it grows: a block that is there counts once."""
+    """The texts joined, each once: some versions log an answer repeatedly while it grows."""
     return texts[0] if len(texts) == 1 else "\n".join(dict.fromkeys(filter(None, texts)))
 
 

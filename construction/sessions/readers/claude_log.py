@@ -1,4 +1,4 @@
-"""Telling what a person typed into Claude Code from what the harness put into user records."""
+"""Parts of a Claude Code log: who wrote a user record, its content, and the active branches."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from data.contracts import Attachment, Origin
 
-# Blocks that the harness puts before, after or inside a prompt.
+# Blocks that the harness inserts before, after or inside a prompt.
 _INJECTED = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
 
-# What a user record starts with if no person wrote it to the agent: slash commands and their
-# output, shell escapes, notices. A command's arguments are no prompt either: what the agent
-# answers is the command's own text.
+# The beginnings of user records that no person wrote to the agent: slash commands and their
+# output, shell escapes, notices. A command's arguments are no prompt either: the agent answers
+# the text of the command.
 _MACHINE = (
     "<command-name>",
     "<command-message>",
@@ -39,7 +39,7 @@ _NOTE_AFTER = "\n\nNote: The user's next message"
 
 
 def without_injections(text: str) -> str:
-    """The text without the blocks that the harness put into it."""
+    """The text without the blocks that the harness inserted."""
     if "<" not in text:
         return text
     for tag in _INJECTED:
@@ -62,7 +62,7 @@ def _without_tag(text: str, opening: str, closing: str) -> str:
 
 
 def origin_of(record: dict[str, Any], typed: str, is_side: bool) -> Origin | None:
-    """Who caused a user record with this text; None leaves it to the wrappers in the text."""
+    """The origin of a user record with this text; None leaves it to the wrappers in the text."""
     if any(record.get(flag) is True for flag in _FLAGS) or typed.lstrip().startswith(_MACHINE):
         return Origin.SYSTEM
     declared = record.get("origin")
@@ -77,7 +77,7 @@ def origin_of(record: dict[str, Any], typed: str, is_side: bool) -> Origin | Non
 
 
 def said_on_refusal(result: str) -> str | None:
-    """What a person typed when refusing a tool call: the log holds it as the call's result."""
+    """What a person typed when rejecting a tool call, which the log stores as the call's result."""
     start = result.find(_SAID)
     if start < 0:
         return None
@@ -86,7 +86,7 @@ def said_on_refusal(result: str) -> str | None:
 
 
 def prompt_parts(content: object) -> tuple[str, tuple[Attachment, ...]]:
-    """Text and media of a user record; blocks of other kinds are left out."""
+    """Text and media of a user record; other kinds of blocks are ignored."""
     if isinstance(content, str):
         return content, ()
     texts: list[str] = []
@@ -102,7 +102,7 @@ def prompt_parts(content: object) -> tuple[str, tuple[Attachment, ...]]:
 
 
 def _add_media(source: object, texts: list[str], media: list[Attachment]) -> None:
-    """Inline media become attachments; a linked picture is an address the person gave."""
+    """Add inline media as attachments; the address of a linked picture is text."""
     if not isinstance(source, dict):
         return
     mime, data, url = source.get("media_type"), source.get("data"), source.get("url")
@@ -119,7 +119,7 @@ _CLIMBING = -2
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Messages that hang together, as positions in the log.
+    """Connected messages, as positions in the log.
 
     `members` are all of them in file order, `path` those of the active branch, root first.
     """
@@ -135,13 +135,13 @@ def trees(
     labels: Sequence[str],
     relays: dict[str, str | None],
 ) -> list[Tree]:
-    """Sort messages into trees, in the order of their roots.
+    """Group messages into trees, in the order of their roots.
 
-    `ids`, `parents` and `labels` belong to the messages, in file order. `relays` maps the other
-    records that stand between messages to their parents; it is compressed in place. A message
-    is a root if its parent is not in the log (nothing came before, a line was lost, a log starts
-    anew after compaction) or has another label. Where a message has several children, the
-    branch of the last leaf in the file is active, because logs are appended to. Cycles are cut.
+    `ids`, `parents` and `labels` describe the messages, in file order. `relays` maps the other
+    records between messages to their parents; it is compressed in place. A message is a root if
+    its parent is not in the log (it is the first, a line was lost, the log restarts after
+    compaction) or has another label. If a message has several children, the branch of the last
+    leaf in the file is active, because logs are appended to. Cycles are cut.
     """
     position = {id_: number for number, id_ in enumerate(ids) if id_ is not None}
     above = [_NONE] * len(ids)
@@ -155,17 +155,17 @@ def trees(
     for number, root in enumerate(_roots(above)):
         members.setdefault(root, []).append(number)
     with_child = set(above)
-    found: list[Tree] = []
+    forest: list[Tree] = []
     for root in sorted(members):
         leaf = next(number for number in reversed(members[root]) if number not in with_child)
-        found.append(Tree(labels[root], tuple(members[root]), _path_down(leaf, above)))
-    return found
+        forest.append(Tree(labels[root], tuple(members[root]), _path_down(leaf, above)))
+    return forest
 
 
 def nearest_message(
     start: str, position: Mapping[str, int], relays: dict[str, str | None]
 ) -> int | None:
-    """The position of the message that `start` is or hangs from through relays."""
+    """The position of the message `start`, or of its nearest ancestor through relays."""
     if start in position:
         return position[start]
     trail: list[str] = []
@@ -173,7 +173,7 @@ def nearest_message(
     while at is not None and at not in position:
         trail.append(at)
         above = relays.get(at)
-        # An emptied relay ends a cycle when it is met again.
+        # A relay set to None ends a cycle when it is reached again.
         relays[at] = None
         at = above
     for relay in trail:
@@ -182,7 +182,7 @@ def nearest_message(
 
 
 def _roots(above: list[int]) -> list[int]:
-    """The root of each message; a cycle is cut (in `above`) where it is first met."""
+    """The root of each message; a cycle is cut (in `above`) where it is first reached."""
     roots = [_UNKNOWN] * len(above)
     for start in range(len(above)):
         trail: list[int] = []

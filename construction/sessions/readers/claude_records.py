@@ -26,11 +26,11 @@ _BOOKKEEPING = frozenset(
 
 @dataclass(slots=True)
 class Message:
-    """What is kept of a record that holds words of either party.
+    """The kept parts of a record with words of a person or of the agent.
 
-    `label` names the sub-agent whose conversation it belongs to. `answer_id` is what the
-    records of one answer share. `timestamp` is as logged. `prompt` is the record itself for
-    what is not the agent's: its flags and its origin tell who wrote it.
+    `label` names the sub-agent whose conversation it belongs to. The records of one answer share
+    `answer_id`. `timestamp` is as logged. `prompt` is the record itself unless the agent wrote
+    it: its flags and origin show who did.
     """
 
     line: int
@@ -47,12 +47,11 @@ class Message:
 
 @dataclass(slots=True)
 class ClaudeLog:
-    """What was read of one file so far.
+    """The content of one file while it is read.
 
-    `agent` names the sub-agent whose own log the file is. `mentioned` holds the files that
-    were opened for a prompt, with the id of the record they hang from. `first` holds the first
-    record of each conversation that says where it runs, `session_ids` the last id that it gave
-    to its session, both by label.
+    `agent` names the sub-agent whose own log the file is. `mentioned` holds the files that were
+    opened for a prompt, each with the id of its parent record. `first` holds the first record
+    with a working folder, `session_ids` the last session id, both by conversation label.
     """
 
     source_path: str
@@ -69,7 +68,7 @@ class ClaudeLog:
     _last_answer: str | None = None
 
     def add(self, line: int, record: dict[str, Any]) -> ReadIssue | None:
-        """Sort one record in; an issue if its type is unknown, or its message is missing."""
+        """Add one record; returns an issue if its type is unknown or its message is missing."""
         id_ = string(record, "uuid")
         if id_ is not None:
             if id_ in self._ids:
@@ -82,7 +81,7 @@ class ClaudeLog:
         if kind == "user":
             return self._add_message(line, record, id_, by_agent=False)
         if kind == "tool_use" or kind == "tool_result":
-            # Versions before 1.0 log calls and results as records of their own.
+            # Versions before 1.0 log calls and results as separate records.
             record["message"] = {"content": [dict(record)]}
             return self._add_message(line, record, id_, by_agent=kind == "tool_use")
         if kind == "attachment":
@@ -92,9 +91,11 @@ class ClaudeLog:
         if isinstance(kind, str) and kind in _BOOKKEEPING:
             self.dropped["bookkeeping"] += 1
             return None
-        found = f"a record of type {type_name(kind)} with {len(record)} keys"
+        description = f"a record of type {type_name(kind)} with {len(record)} keys"
         expected = "a message, a tool's result, or a record of the program's state"
-        return ReadIssue("record", self.source_path, line, "record.unexpected", found, expected)
+        return ReadIssue(
+            "record", self.source_path, line, "record.unexpected", description, expected
+        )
 
     def _add_message(
         self, line: int, record: dict[str, Any], id_: str | None, *, by_agent: bool
@@ -103,25 +104,27 @@ class ClaudeLog:
         content = message.get("content") if isinstance(message, dict) else None
         if not isinstance(content, str | list):
             self._relay(id_, record)
-            found = f"message: {type(message).__name__}, content: {type(content).__name__}"
+            description = f"message: {type(message).__name__}, content: {type(content).__name__}"
             expected = "an object whose content is a text or a list of blocks"
-            return ReadIssue("record", self.source_path, line, "record.no_content", found, expected)
+            return ReadIssue(
+                "record", self.source_path, line, "record.no_content", description, expected
+            )
         if isinstance(content, list) and not by_agent:
             content = self._without_results(record, content)
         if content:
             self._keep(line, record, id_, content, by_agent)
         else:
-            # Only results, which their calls will ask for, or nothing at all.
+            # The record held only results, now stored for their calls, or nothing.
             self._relay(id_, record)
         return None
 
     def _without_results(self, record: dict[str, Any], blocks: list[Any]) -> list[Any]:
-        """Store the results; what is left was typed by a person or put in by the harness."""
-        left: list[Any] = []
+        """Store the results; returns the other blocks, from a person or inserted by the harness."""
+        others: list[Any] = []
         detail = record.pop("toolUseResult", None)
         for block in blocks:
             if not isinstance(block, dict) or block.get("type") != "tool_result":
-                left.append(block)
+                others.append(block)
                 continue
             content = block.get("content", block.get("output"))
             text = content if isinstance(content, str) else block_text(content)
@@ -130,8 +133,8 @@ class ClaudeLog:
             self.results.add(string(block, "tool_use_id") or self._call_of(record), text, failed)
             said = said_on_refusal(text) if failed else None
             if said is not None:
-                left.append({"type": "text", "text": said})
-        return left
+                others.append({"type": "text", "text": said})
+        return others
 
     def _call_of(self, record: dict[str, Any]) -> str:
         """The key of the call that a result without an id belongs to."""
@@ -181,7 +184,7 @@ class ClaudeLog:
             self.answers.setdefault(message.answer_id, []).append(message)
 
     def _conversation(self, record: dict[str, Any]) -> str:
-        """The label of a record; what it says of its session is noted."""
+        """The label of a record's conversation; notes the session id and folder that it names."""
         label = MAIN
         if self.agent is not None or record.get("isSidechain") is True:
             label = string(record, "agentId") or self.agent or UNNAMED_AGENT
@@ -196,11 +199,11 @@ class ClaudeLog:
         if id_ is not None:
             self.relays[id_] = _parent(record)
         if not self.messages:
-            self._conversation(record)  # a log without any message still names its session
+            self._conversation(record)  # a log without messages still names its session
 
 
 def string(holder: dict[str, Any], key: str) -> str | None:
-    """The value if it is a text that is not empty."""
+    """The value if it is a non-empty text, else None."""
     value = holder.get(key)
     return value if isinstance(value, str) and value else None
 
@@ -218,7 +221,7 @@ def _stop_reason(record: dict[str, Any], message: dict[str, Any]) -> str | None:
 
 
 def _queued_prompt(attachment: dict[str, Any]) -> str | list[Any] | None:
-    """A prompt typed while the agent worked is logged as an attachment and nowhere else."""
+    """The prompt typed while the agent worked, which is logged only as an attachment."""
     if attachment.get("type") != "queued_command":
         return None
     if attachment.get("commandMode", "prompt") != "prompt":
@@ -228,7 +231,7 @@ def _queued_prompt(attachment: dict[str, Any]) -> str | list[Any] | None:
 
 
 def _detail_text(detail: object) -> str:
-    """What the harness kept beside an empty result."""
+    """The output that the harness stored beside an empty result."""
     if isinstance(detail, str):
         return detail
     if not isinstance(detail, dict):

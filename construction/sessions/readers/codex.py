@@ -1,4 +1,4 @@
-"""Codex rollouts: JSON lines with and without `payload`, and documents that list `items`."""
+"""Reads Codex rollouts: JSON lines with or without `payload`, and documents with `items`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _AGENT_NAME = "codex"
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
-    """The session of one rollout; one that ends in the middle of a run is read as far as it goes.
+    """The session of one rollout, which may be incomplete.
 
-    A text that is logged as event and as item counts once. Context that the harness wrote into
-    user messages is of system origin. Prompts to a sub-agent are of agent origin.
+    A text logged as event and as item counts once. Context that the harness wrote into user
+    messages has system origin, a prompt to a sub-agent agent origin.
     """
     log = CodexLog(source.relative)
     read_any = False
@@ -45,8 +45,8 @@ def _session(log: CodexLog, relative: str) -> Session:
     session_id = _text(meta, "id") or _text(meta, "session_id") or PurePosixPath(relative).stem
     by_agent, parent = _spawned_by(meta)
     turns = tuple(_turn(log, index, draft, by_agent) for index, draft in enumerate(log.drafts))
-    if left := log.results.left():
-        log.dropped["unclaimed_result"] = left
+    if unclaimed := log.results.unclaimed():
+        log.dropped["unclaimed_result"] = unclaimed
     started = epoch_seconds(meta.get("timestamp"))
     if started is None:
         started = next((turn.at for turn in turns if turn.at is not None), None)
@@ -98,7 +98,7 @@ def _turn(log: CodexLog, index: int, draft: Draft, by_agent: bool) -> Turn:
 
 
 def _spawned_by(meta: dict[str, Any]) -> tuple[bool, str | None]:
-    """Whether an agent started this session, and the id of that agent's session."""
+    """(whether an agent started this session, the id of that agent's session if known)."""
     origin = meta.get("source")
     spawn = origin.get("subagent") if isinstance(origin, dict) else None
     if spawn is None:

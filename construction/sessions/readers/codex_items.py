@@ -1,4 +1,4 @@
-"""What the items of a Codex rollout say: texts, media, calls, results."""
+"""The content of a Codex rollout's items: texts, media, calls and results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 from construction.sessions.readers.turns import WEB, ToolResult, block_text, inline_media
 from data.contracts import Attachment
 
-# What the harness puts into user messages. Newer versions send several in one message.
+# The beginnings of texts that the harness inserts into user messages, sometimes several at once.
 _INJECTED = (
     "<environment_context>",
     "<user_instructions>",
@@ -32,7 +32,7 @@ _INJECTED = (
     "<hook_prompt",
     "<goal_context>",
 )
-# What an editor puts before the request, and the heading it puts over the request itself.
+# Headings of the context that an editor puts before the request, and of the request itself.
 _EDITOR_HEADS = (
     "# Context from my IDE setup:",
     "# Files mentioned by the user:",
@@ -43,7 +43,7 @@ _FILES_HEAD = "# Files mentioned by the user:"
 _PATH_START = re.compile(r"/|~/|\\\\|[A-Za-z]:[\\/]")
 _IMAGE_TAGS = ("<image", "</image>")
 _EXIT_CODE = re.compile(r"(?:Exit code: |Process exited with code )(-?\d{1,10})")
-_EXIT_WITHIN = 300  # characters: the code stands in the head that the harness writes
+_EXIT_WITHIN = 300  # characters: the exit code is in the lines that the harness writes on top
 
 CALLS = frozenset(
     {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_call"}
@@ -56,14 +56,14 @@ RESULTS = frozenset(
 
 
 def is_injected(text: str) -> bool:
-    """True for context that the harness wrote into a user message."""
+    """True for context that the harness inserted into a user message."""
     return text.lstrip().startswith(_INJECTED)
 
 
 def message_texts(item: dict[str, Any]) -> list[str]:
-    """The text parts of a message, without the tags that stand around pictures.
+    """The text parts of a message, without the tags around pictures.
 
-    A picture on the web is an address that the person gave, hence text.
+    The address of a picture on the web counts as text.
     """
     content = item.get("content", item.get("message"))
     if isinstance(content, str):
@@ -77,12 +77,12 @@ def message_texts(item: dict[str, Any]) -> list[str]:
 
 
 def message_media(item: dict[str, Any]) -> tuple[Attachment, ...]:
-    """The pictures that a message holds itself."""
+    """The pictures inside a message."""
     content = item.get("content")
     parts = content if isinstance(content, list) else ()
     urls = [part.get("image_url") for part in parts if isinstance(part, dict)]
-    found = [url for url in urls if isinstance(url, str) and url and not url.startswith(WEB)]
-    return tuple(inline_media(url) for url in found)
+    local = [url for url in urls if isinstance(url, str) and url and not url.startswith(WEB)]
+    return tuple(inline_media(url) for url in local)
 
 
 def _web_picture(part: dict[str, Any]) -> str | None:
@@ -92,17 +92,17 @@ def _web_picture(part: dict[str, Any]) -> str | None:
 
 def event_media(event: dict[str, Any]) -> tuple[Attachment, ...]:
     """Pictures of a `user_message` event: files on the person's disk, or inline."""
-    found: list[Attachment] = []
+    pictures: list[Attachment] = []
     for key in ("local_images", "images"):
         listed = event.get(key)
         for image in listed if isinstance(listed, list) else ():
             if isinstance(image, str) and image and not image.startswith(WEB):
-                found.append(inline_media(image))
-    return tuple(found)
+                pictures.append(inline_media(image))
+    return tuple(pictures)
 
 
 def without_editor_context(text: str) -> tuple[str, tuple[Attachment, ...]]:
-    """The request below an editor's context, and the files which the context declares."""
+    """The request below an editor's context, and the files that the context declares."""
     start = text.lstrip()
     if not start.startswith(_EDITOR_HEADS):
         return text, ()
@@ -114,17 +114,17 @@ def without_editor_context(text: str) -> tuple[str, tuple[Attachment, ...]]:
 
 
 def _declared(listed: str) -> tuple[Attachment, ...]:
-    """Files given as `## name: path`, one a line."""
-    found: list[Attachment] = []
+    """Files listed as `## name: path`, one per line."""
+    files: list[Attachment] = []
     for line in listed.splitlines():
         name, _, path = line.partition(": ")
         if name.startswith("## ") and _PATH_START.match(path):
-            found.append(Attachment(path.strip()))
-    return tuple(found)
+            files.append(Attachment(path.strip()))
+    return tuple(files)
 
 
 def call_parts(item: dict[str, Any]) -> tuple[str, str, object]:
-    """Id, name and arguments of a call, whichever of the shapes it has."""
+    """Id, name and arguments of a call in any of its forms."""
     kind = str(item.get("type"))
     function = item.get("function")
     name = item.get("name") or (function.get("name") if isinstance(function, dict) else None)
@@ -140,7 +140,7 @@ def call_parts(item: dict[str, Any]) -> tuple[str, str, object]:
 
 
 def result_of(item: dict[str, Any]) -> ToolResult:
-    """The text of an output, out of the envelope that some versions put it in."""
+    """The text of an output, taken out of the envelope that some versions use."""
     output = item.get("output", item.get("result"))
     if isinstance(output, str) and output.startswith(('{"output":', '{"content":')):
         try:
@@ -150,8 +150,8 @@ def result_of(item: dict[str, Any]) -> ToolResult:
     if isinstance(output, dict):
         return _from_envelope(output)
     text = block_text(output)
-    told = text.find("xit", 0, _EXIT_WITHIN) >= 0
-    code = _EXIT_CODE.search(text, 0, _EXIT_WITHIN) if told else None
+    may_hold_code = text.find("xit", 0, _EXIT_WITHIN) >= 0
+    code = _EXIT_CODE.search(text, 0, _EXIT_WITHIN) if may_hold_code else None
     return ToolResult(text, code is not None and code[1] != "0")
 
 
@@ -167,7 +167,7 @@ def _from_envelope(output: dict[str, Any]) -> ToolResult:
 
 
 def reasoning_text(item: dict[str, Any]) -> str:
-    """Summaries and open reasoning; the encrypted part is left out."""
+    """Summaries and readable reasoning, without the encrypted part."""
     parts: list[str] = []
     for key in ("summary", "content"):
         listed = item.get(key)

@@ -1,4 +1,4 @@
-"""The records of one Codex rollout, gathered into drafts of turns."""
+"""The records of one Codex rollout, collected into drafts of turns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAID_BY = {"user_message": Role.USER, "agent_message": Role.ASSISTANT}
 _ENDED = {"turn_aborted": "aborted", "error": "error"}
 _DUPLICATES = frozenset({"agent_reasoning", "agent_reasoning_raw_content", "exec_command_end"})
 _BOOKKEEPING = frozenset({"world_state", "inter_agent_communication_metadata", "turn_context"})
-# What a rollout keeps beside the conversation. `agent_message` passes between agents.
+# Item types outside the conversation; an `agent_message` goes from one agent to another.
 _SILENT_ITEMS = frozenset(
     {"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other"}
     | {"tool_search_output", "agent_message"}
@@ -37,7 +37,7 @@ Call = tuple[str, str, object, int]  # id, name, arguments, line
 
 @dataclass(slots=True)
 class Draft:
-    """A turn in the making. `answered`: a result came in, so the next call is a new turn."""
+    """A turn while it is read. `answered`: it has a result, so that the next call is a new turn."""
 
     role: Role
     line: int
@@ -53,7 +53,7 @@ class Draft:
 
     @property
     def is_request(self) -> bool:
-        """True if a person (or a calling agent) wrote it."""
+        """True if a person or a calling agent wrote it."""
         return self.role is Role.USER and (
             bool(self.media) or not all(is_injected(text) for text in self.texts)
         )
@@ -61,7 +61,7 @@ class Draft:
 
 @dataclass(slots=True)
 class CodexLog:
-    """What was read of one rollout so far."""
+    """The content of one rollout while it is read."""
 
     source_path: str
     meta: dict[str, Any] = field(default_factory=dict)
@@ -74,14 +74,14 @@ class CodexLog:
     _model: str | None = None
 
     def add(self, line: int, record: dict[str, Any]) -> ReadIssue | None:
-        """Sort one record in; an issue if its type is unknown, or its payload is missing."""
+        """Add one record; returns an issue if its type is unknown or its payload is invalid."""
         kind, payload = record.get("type"), record.get("payload")
         if payload is None:
             return self._add_bare(line, record)
         if not isinstance(payload, dict):
-            found = f"payload: {type(payload).__name__}"
+            description = f"payload: {type(payload).__name__}"
             return ReadIssue(
-                "record", self.source_path, line, "record.no_payload", found, "an object"
+                "record", self.source_path, line, "record.no_payload", description, "an object"
             )
         if kind == "response_item":
             return self._add_item(line, record, payload)
@@ -98,29 +98,31 @@ class CodexLog:
         return None
 
     def _unexpected(self, line: int, kind: object, record: dict[str, Any]) -> ReadIssue:
-        found = f"a record of type {type_name(kind)} with {len(record)} keys"
+        description = f"a record of type {type_name(kind)} with {len(record)} keys"
         expected = "an item, an event, a summary, or a record of the program's state"
-        return ReadIssue("record", self.source_path, line, "record.unexpected", found, expected)
+        return ReadIssue(
+            "record", self.source_path, line, "record.unexpected", description, expected
+        )
 
     def settle_events(self) -> None:
-        """Drop events whose text is an item too; others become turns at their place.
+        """Drop events whose text also is an item; the others become turns at their position.
 
-        Pictures that only the event names are handed to the item.
+        An item takes the pictures that only its event names.
         """
         items: dict[tuple[Role, str], list[Draft]] = {}
         for draft in self.drafts:
             items.setdefault((draft.role, _spoken(draft)), []).append(draft)
-        for place, event in reversed(self._events):
+        for position, event in reversed(self._events):
             same = items.get((event.role, _spoken(event)))
             if not same:
-                self.drafts.insert(place, event)
+                self.drafts.insert(position, event)
                 continue
             self.dropped["duplicate_event"] += 1
             item = same.pop()
             item.media = item.media or event.media
 
     def _add_bare(self, line: int, record: dict[str, Any]) -> ReadIssue | None:
-        """Rollouts before 0.32 have no envelope: the record is the item."""
+        """Add a record of a rollout before 0.32, which has no envelope: the record is the item."""
         if "type" in record or "role" in record:
             return self._add_item(line, record, record)
         if "id" in record and not self.meta:
@@ -130,7 +132,7 @@ class CodexLog:
         return None
 
     def _add_meta(self, payload: dict[str, Any]) -> None:
-        """A forked rollout repeats the meta record of its origin: the first one counts."""
+        """Keep the first meta record; a forked rollout repeats that of its origin."""
         if self.meta:
             self.dropped["bookkeeping"] += 1
         else:
@@ -173,14 +175,14 @@ class CodexLog:
             self.dropped["bookkeeping"] += 1
 
     def _roll_back(self, turns: object) -> None:
-        """The person took back the last requests with all that followed them."""
-        requests = [place for place, draft in enumerate(self.drafts) if draft.is_request]
+        """Remove the last requests, which the person took back, and everything after them."""
+        requests = [position for position, draft in enumerate(self.drafts) if draft.is_request]
         if not isinstance(turns, int) or turns < 1 or not requests:
             return
         cut = requests[-min(turns, len(requests))]
         self.dropped["abandoned_branch"] += len(self.drafts) - cut
         del self.drafts[cut:]
-        self._events = [(place, event) for place, event in self._events if place < cut]
+        self._events = [(position, event) for position, event in self._events if position < cut]
 
     def _add_item(
         self, line: int, record: dict[str, Any], item: dict[str, Any]
@@ -229,7 +231,7 @@ class CodexLog:
         self._close_answer()
 
     def _answer(self, line: int, record: dict[str, Any]) -> Draft:
-        """The answer that a record of the agent belongs to."""
+        """The answer to which a record of the agent belongs."""
         last = self.drafts[-1] if self.drafts else None
         if last is None or last.role is not Role.ASSISTANT or last.answered:
             return self._new_answer(line, record)
@@ -249,6 +251,6 @@ def _at(record: dict[str, Any]) -> float | None:
 
 
 def _spoken(draft: Draft) -> str:
-    """What events and items of one message share: its words without white space."""
+    """The words without white space, by which the event and the item of a message are matched."""
     texts = [text for text in draft.texts if not is_injected(text)]
     return "".join("".join(texts).split())

@@ -1,4 +1,4 @@
-"""Which program wrote a file, told by what is in it rather than by its name."""
+"""Detects which program wrote a file, by its content instead of its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import Any
 
 from construction.sessions.readers.chat import find_messages
 from construction.sessions.readers.chat_messages import CALL_TYPES, RESULT_TYPES, ROLES
-from construction.sessions.readers.source import SourceFile, first_records, read_head
+from construction.sessions.readers.source import (
+    LARGEST_DOCUMENT,
+    SourceFile,
+    first_records,
+    read_head,
+)
 from data.contracts import SourceFormat
 
 _NO_LOG = "not_a_session_log"
@@ -37,7 +42,7 @@ _CLAUDE_KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """`name` is what wrote the file; `format` is the reader for it, None if there is none."""
+    """The program that wrote a file (`name`), its reader (`format`, if any), and the evidence."""
 
     format: SourceFormat | None
     name: str
@@ -45,7 +50,7 @@ class Detection:
 
 
 def detect(source: SourceFile) -> Detection:
-    """Tell the format of a file from its first records, or from the whole if it is one document.
+    """Detect the format from the first records, or from the whole file if it is one document.
 
     Raises:
         OSError: the file cannot be read.
@@ -57,7 +62,8 @@ def detect(source: SourceFile) -> Detection:
         if head.start.startswith(magic):
             return Detection(None, name, "its first bytes")
     if head.is_too_large:
-        return Detection(None, "document_too_large", "one JSON document of over 512 MiB")
+        limit = f"one JSON document of more than {LARGEST_DOCUMENT // 2**20} MiB"
+        return Detection(None, "document_too_large", limit)
     if head.record is not None and source.relative.endswith(".trajectory.jsonl"):
         return Detection(None, "openclaw_trajectory", "its name ends in .trajectory.jsonl")
     if head.record is not None:
@@ -69,23 +75,23 @@ def detect(source: SourceFile) -> Detection:
 
 def _detect_records(source: SourceFile) -> Detection:
     for record in first_records(source):
-        found = _classify(record)
-        if found is not None:
-            return found
+        detection = _classify(record)
+        if detection is not None:
+            return detection
     return Detection(None, _NO_LOG, "JSON lines of no known record type")
 
 
 def _detect_document(document: object) -> Detection:
     items = document if isinstance(document, list) else [document]
     for item in items[:20]:
-        found = _classify(item) if isinstance(item, dict) else None
-        if found is not None:
-            return found
+        detection = _classify(item) if isinstance(item, dict) else None
+        if detection is not None:
+            return detection
     return Detection(None, _NO_LOG, "a JSON document of no known kind")
 
 
 def _classify(record: dict[str, Any]) -> Detection | None:
-    """The first kind whose test holds; None if the record could be anyone's."""
+    """The first kind whose test holds; None if the record fits no particular program."""
     for name, source_format, why, test in _KINDS:
         if test(record):
             return Detection(source_format, name, why)
@@ -139,7 +145,7 @@ def _is_droid(record: dict[str, Any]) -> bool:
 def _is_opencode(record: dict[str, Any]) -> bool:
     if record.keys() & {"sessionID", "messageID", "projectID"}:
         return True
-    # A text part of storage version 2 names nothing but itself.
+    # A text part of storage version 2 has no other keys.
     return {"id", "type", "text", "time"} == record.keys()
 
 
@@ -157,7 +163,7 @@ def _is_openclaw(record: dict[str, Any]) -> bool:
 
 
 def _is_openclaw_index(record: dict[str, Any]) -> bool:
-    """`sessions.json`: a map of session keys to what is known about the session."""
+    """True for `sessions.json`: a map from session keys to facts about the sessions."""
     entries = list(record.values())
     return bool(entries) and all(
         isinstance(entry, dict) and "sessionId" in entry and "updatedAt" in entry
@@ -168,9 +174,9 @@ def _is_openclaw_index(record: dict[str, Any]) -> bool:
 def _is_grok(record: dict[str, Any]) -> bool:
     if "chat_format_version" in record:
         return True
-    of_grok = _type(record) in {"system", "user", "assistant", "reasoning", "tool_result"}
+    has_grok_type = _type(record) in {"system", "user", "assistant", "reasoning", "tool_result"}
     foreign = record.keys() & {"uuid", "sessionId", "timestamp", "message", "role"}
-    return of_grok and "content" in record and not foreign
+    return has_grok_type and "content" in record and not foreign
 
 
 def _is_claude(record: dict[str, Any]) -> bool:
@@ -178,7 +184,7 @@ def _is_claude(record: dict[str, Any]) -> bool:
         return True
     kind = _type(record)
     if kind == "system":
-        return "uuid" in record  # others write `system` records too
+        return "uuid" in record  # other programs write `system` records, too
     return kind == "file-history-snapshot" or (
         kind in _CLAUDE_TYPES and bool(record.keys() & _CLAUDE_KEYS)
     )
@@ -197,10 +203,10 @@ def _is_swe_agent(record: dict[str, Any]) -> bool:
 
 
 def _is_chat(record: dict[str, Any]) -> bool:
-    """Messages in OpenAI roles throughout, or one such message."""
-    found = find_messages(record)
-    if found is not None:
-        messages = [message for _, message in found[1]]
+    """True for a list of messages that all have OpenAI roles, or for one such message."""
+    conversation = find_messages(record)
+    if conversation is not None:
+        messages = [message for _, message in conversation[1]]
         return bool(messages) and all(
             isinstance(message, dict) and isinstance(message.get("role"), str)
             for message in messages
@@ -216,7 +222,7 @@ def _is_chat(record: dict[str, Any]) -> bool:
 
 
 _Test = Callable[[dict[str, Any]], bool]
-# In this order: a test may rely on the ones before it having failed.
+# The order matters: a test may assume that those before it have failed.
 _KINDS: tuple[tuple[str, SourceFormat | None, str, _Test], ...] = (
     ("atif", SourceFormat.ATIF, "its schema_version", _is_atif),
     ("openclaw_trajectory", None, "traceSchema", _has("traceSchema")),

@@ -1,7 +1,7 @@
-"""OpenClaw and pi logs: JSON lines, version 1 (a list) and 3 (a tree), with or without header.
+"""Reads OpenClaw and pi logs: JSON lines, version 1 (a list) or 3 (a tree), header optional.
 
-A version 3 log is a tree of records; what happened last is the path from its last message to
-the root. In version 1, and where a parent cannot be found, a record follows the one before it.
+A version 3 log is a tree of records; its active branch is the path from the last message to the
+root. In version 1, and where a parent is missing, a record follows the one before it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from construction.sessions.readers.source import (
 from construction.sessions.readers.turns import ToolResults, Uids, block_text, type_name
 from data.contracts import ReadIssue, Session, SourceFormat, Turn
 
-# Records that carry state of the program, and no turn.
+# Types of records that hold the program's state and no turn.
 _BOOKKEEPING = frozenset(
     {"model_change", "thinking_level_change", "custom", "label", "session_info", "compact"}
 )
@@ -34,16 +34,17 @@ _OTHER_ROLES = NOTICE_ROLES | {"user", "bashExecution"}
 # Header fields that name the session this one was copied from.
 _ORIGINS = ("branchedFrom", "parentSession")
 _ROOT = -1
-# OpenClaw logs what it delivered to a channel once more, as a message of this "model".
+# OpenClaw logs a message delivered to a channel a second time, under this "model".
 _MIRROR = "delivery-mirror"
 
 
 @dataclass(slots=True)
 class _Log:
-    """The records of one session, by position, and where each hangs.
+    """The records of one session by position, and the tree that they form.
 
-    `parents` holds positions, or _ROOT; a parent always stands before its child. `silent` are
-    the records that make no turn, `results` those of tools, `by_call` finds a call's message.
+    `parents` holds the position of each record's parent, or _ROOT; a parent precedes its child.
+    `silent` are the records that make no turn, `results` those with tool results; `by_call` maps
+    a call's id to its message.
     """
 
     header: dict[str, Any]
@@ -58,10 +59,10 @@ class _Log:
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
-    """The sessions of a log: one, unless a second header with another id stands in it.
+    """The sessions of a log: one, unless it contains another header with a different id.
 
-    A log without header takes its id from the file's name. Messages that left the active
-    branch are counted in `dropped`, records of unknown type or shape become issues.
+    A log without header takes its id from the file's name. Messages off the active branch are
+    counted in `dropped`; records of unknown type or form become issues.
     """
     log = _Log({})
     seen: set[str] = set()
@@ -72,9 +73,9 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             continue
         line, record = item
         if record.get("type") != "session":
-            odd = _add(log, line, record)
-            if odd is not None:
-                yield _issue(source, line, odd)
+            problem = _add(log, line, record)
+            if problem is not None:
+                yield _issue(source, line, problem)
         elif str(record.get("id")) in seen:
             log.dropped["bookkeeping"] += 1
         else:
@@ -86,13 +87,13 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         yield _session(source, log, uids)
 
 
-def _issue(source: SourceFile, line: int, found: str) -> ReadIssue:
+def _issue(source: SourceFile, line: int, problem: str) -> ReadIssue:
     expected = "a message with a known role, a summary, or a change of settings"
-    return ReadIssue("record", source.relative, line, "record.unexpected", found, expected)
+    return ReadIssue("record", source.relative, line, "record.unexpected", problem, expected)
 
 
 def _add(log: _Log, line: int, record: dict[str, Any]) -> str | None:
-    """Hang a record into the tree; what is odd about it (never its text), or None."""
+    """Add a record to the tree; returns what is wrong with it (never its text), or None."""
     position = len(log.records)
     own_id = record.get("id")
     if isinstance(own_id, str) and log.by_id.setdefault(own_id, position) != position:
@@ -103,7 +104,7 @@ def _add(log: _Log, line: int, record: dict[str, Any]) -> str | None:
     log.lines.append(line)
     kind = text_or_none(record.get("type"))
     if kind == "message":
-        odd = _register_message(log, position, record.get("message"))
+        problem = _register_message(log, position, record.get("message"))
     elif kind in _BOOKKEEPING:
         log.silent.add(position)
         log.dropped["bookkeeping"] += 1
@@ -111,10 +112,10 @@ def _add(log: _Log, line: int, record: dict[str, Any]) -> str | None:
     elif kind in NOTICE_TYPES:
         return None
     else:
-        odd = f"a record of type {type_name(record.get('type'))} with {len(record)} keys"
-    if odd is not None:
+        problem = f"a record of type {type_name(record.get('type'))} with {len(record)} keys"
+    if problem is not None:
         log.silent.add(position)
-    return odd
+    return problem
 
 
 def _parent(log: _Log, record: dict[str, Any]) -> int:
@@ -130,7 +131,7 @@ def _parent(log: _Log, record: dict[str, Any]) -> int:
         return log.by_id[parent]
     if parent == log.header.get("id"):
         return _ROOT
-    # Some writers hang a result under its call's id rather than under the message's.
+    # Some writers name the call's id as the parent of a result, not the message's.
     return log.by_call.get(parent, previous)
 
 
@@ -166,7 +167,7 @@ def _session(source: SourceFile, log: _Log, uids: Uids) -> Session:
             log.dropped["duplicate_event"] += 1
         else:
             turns.append(turn)
-    log.dropped["result_without_call"] += results.left()
+    log.dropped["result_without_call"] += results.unclaimed()
     session_id = text_or_none(header.get("id"))
     if not session_id:
         session_id = PurePosixPath(source.relative).name.split(".jsonl")[0]
@@ -193,7 +194,7 @@ def _version(log: _Log) -> str | None:
 
 
 def _active_branch(log: _Log) -> list[int]:
-    """Positions from the root to the last record that takes part in the conversation."""
+    """Positions from the root to the last record that belongs to the conversation."""
     position = len(log.records) - 1
     while position in log.silent:
         position -= 1
@@ -206,10 +207,10 @@ def _active_branch(log: _Log) -> list[int]:
 
 
 def _results(log: _Log, on_branch: set[int]) -> ToolResults:
-    """The results for the calls of the active branch; the rest beside it is counted as dropped.
+    """The results of the active branch's calls; other records off the branch count as dropped.
 
-    A result belongs to its call even if it hangs beside the branch, as those of parallel calls
-    do in some logs; results on the branch go first.
+    A result belongs to its call even if it is off the branch, as those of parallel calls are in
+    some logs. Results on the branch take precedence.
     """
     results = ToolResults()
     abandoned = len(log.records) - len(on_branch | log.silent)

@@ -1,4 +1,4 @@
-"""The turns that single records of an OpenClaw or pi log make."""
+"""Turns from single records of an OpenClaw or pi log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTICE_ROLES = frozenset({"system", "custom", "hookMessage", "branchSummary", "c
 
 
 def record_turn(record: dict[str, Any], index: int, line: int, results: ToolResults) -> Turn | None:
-    """The turn of a record; None for those that are none (results, settings, odd ones)."""
+    """The turn of a record; None for a record without one (result, setting, unknown kind)."""
     at = epoch_seconds(record.get("timestamp"))
     own_id, parent = text_or_none(record.get("id")), text_or_none(record.get("parentId"))
     kind, message = record.get("type"), record.get("message")
@@ -30,7 +30,7 @@ def record_turn(record: dict[str, Any], index: int, line: int, results: ToolResu
     if not isinstance(message, dict):
         return None
     if at is None:
-        # The outer time is the log's own and goes first: the inner one is wrong in some logs.
+        # The record's own time takes precedence: the message's time is wrong in some logs.
         at = epoch_seconds(message.get("timestamp"))
     role, content = text_or_none(message.get("role")), message.get("content")
     if role == "assistant":

@@ -1,4 +1,4 @@
-"""One way in: a file to its sessions and to what could not be read of it."""
+"""Reads a log file of any supported format: its sessions, and issues for unreadable parts."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ _NO_LOGS = frozenset({"not_a_session_log", "empty"})
 def read_source(
     source: SourceFile, forced: SourceFormat | None = None
 ) -> Iterator[Session | ReadIssue]:
-    """The sessions of a file, and an issue for each line, record or file that is none.
+    """The sessions of a file, and an issue for each unreadable line, record or file.
 
-    At least one item comes for every file: one in another format yields an issue of unit
-    `file` that names it. `forced` overrides the detection. Never raises for what a file holds.
+    Every file yields at least one item; one of an unsupported format yields an issue of unit
+    `file` that names the format. `forced` overrides the detection. No content of a file makes
+    this raise.
     """
-    nothing = True
+    is_empty = True
     try:
-        found = forced
-        if found is None:
+        source_format = forced
+        if source_format is None:
             detection = detect(source)
-            found = detection.format
-            if found is None:
+            source_format = detection.format
+            if source_format is None:
                 yield _unread(source, detection.name, detection.why)
                 return
-        for item in _READERS[found](source):
-            nothing = False
+        for item in _READERS[source_format](source):
+            is_empty = False
             yield item
     except OSError as error:
         yield _failed(source, "file.unreadable", f"{type(error).__name__} {error.errno}")
         return
     except Exception as error:
-        # Hostile or odd input that a reader did not foresee must not stop the other files; the
-        # ledger shows it, and no text of the file, which the message may hold.
+        # Input that a reader does not expect must not stop the other files. The ledger shows the
+        # failure, but not the error message, which may contain text of the file.
         yield _failed(source, "file.reader_failed", f"{type(error).__name__} in the reader")
         return
-    if nothing:
-        yield _failed(source, "file.no_session", f"no session for the {found} reader")
+    if is_empty:
+        yield _failed(source, "file.no_session", f"no session for the {source_format} reader")
 
 
 def _unread(source: SourceFile, name: str, why: str) -> ReadIssue:
@@ -57,5 +58,5 @@ def _unread(source: SourceFile, name: str, why: str) -> ReadIssue:
     return _failed(source, reason, f"{name} ({why})")
 
 
-def _failed(source: SourceFile, reason: str, found: str) -> ReadIssue:
-    return ReadIssue("file", source.relative, 0, reason, found, _EXPECTED)
+def _failed(source: SourceFile, reason: str, description: str) -> ReadIssue:
+    return ReadIssue("file", source.relative, 0, reason, description, _EXPECTED)

@@ -1,4 +1,4 @@
-"""What every reader shares: the file at hand, its JSON lines, and the identity of a session."""
+"""Input shared by all readers: a log file, its JSON lines or JSON document, and session ids."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import orjson
 
 from data.contracts import ReadIssue
 
-# Every escape is consumed, so that the `\ud83d` of an escaped backslash is never taken for one.
+# The pattern consumes every escape, so that `\ud83d` after an escaped backslash does not match.
 _ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|\\u([dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -25,12 +25,12 @@ _ESCAPE = re.compile(
 
 
 def loads(raw: bytes) -> Any:
-    """JSON, with half surrogate pairs read as U+FFFD.
+    """The JSON value; unpaired surrogates are read as U+FFFD.
 
-    Harnesses cut long output between the halves of an emoji, and orjson refuses the rest.
+    Harnesses cut long output between the two halves of an emoji, which orjson rejects.
 
     Raises:
-        orjson.JSONDecodeError: not JSON, or nested more than 1,024 deep.
+        orjson.JSONDecodeError: not JSON, or nested more than 1,024 levels deep.
     """
     try:
         return orjson.loads(raw)
@@ -43,45 +43,45 @@ def loads(raw: bytes) -> Any:
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
 _SLUG_LENGTH = 80
 BOM = b"\xef\xbb\xbf"
-LARGEST_LINE = 128 * 2**20  # bytes; parsed, a line takes about ten times its length
-_BUFFER = 1 << 18  # bytes: most lines are longer than the usual eight kilobytes
+LARGEST_LINE = 128 * 2**20  # bytes; a parsed line takes about ten times its length in memory
+_BUFFER = 1 << 18  # bytes: most lines are longer than the default buffer of eight kilobytes
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A session log: where it lies, and its POSIX path relative to the root it was found under."""
+    """A session log: its path, and the POSIX path relative to the root that contains it."""
 
     path: Path
     relative: str
 
 
 def session_uid(session_id: str, relative: str) -> str:
-    """The id as a slug, plus six hex digits of the source path: unique in the corpus.
+    """The id as a slug plus six hex digits of the path's hash: unique in the corpus.
 
-    A follow-up file that repeats a session id gets a uid of its own, and a session that has
-    grown keeps its uid from one build to the next.
+    A follow-up file that repeats a session id gets its own uid, and a session that has grown
+    keeps its uid from one build to the next.
     """
     slug = _NOT_SLUG.sub("-", session_id).strip("-.")[:_SLUG_LENGTH] or "session"
     return f"{slug}.{hashlib.sha256(relative.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 
 def json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]] | ReadIssue]:
-    """Yield (1-based line, object) for each line, and an issue for each line that is none.
+    """Yield (1-based line, object) for each JSON object, and an issue for any other line.
 
-    The file is streamed; blank lines are passed over. A UTF-8 byte order mark is tolerated.
+    The file is streamed; blank lines are skipped. A UTF-8 byte order mark is tolerated.
     """
     with source.path.open("rb", _BUFFER) as handle:
         for number, raw in enumerate(_lines(handle), start=1):
             if len(raw) > LARGEST_LINE:
-                found = f"more than {LARGEST_LINE:,} bytes"
+                size = f"more than {LARGEST_LINE:,} bytes"
                 yield ReadIssue(
-                    "line", source.relative, number, "line.too_long", found, "a shorter line"
+                    "line", source.relative, number, "line.too_long", size, "a shorter line"
                 )
                 continue
             try:
                 record = orjson.loads(raw)
             except orjson.JSONDecodeError:
-                item = _odd_line(source, number, raw)
+                item = _irregular_line(source, number, raw)
                 if item is not None:
                     yield item
                 continue
@@ -93,17 +93,20 @@ def json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]] | Read
 
 
 def _lines(handle: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file; of one that is too long only the beginning."""
+    """The lines of a file; a line that is too long is cut off."""
     while raw := handle.readline(LARGEST_LINE + 1):
         yield raw
         while len(raw) > LARGEST_LINE and not raw.endswith(b"\n"):
             raw = handle.readline(LARGEST_LINE + 1)
 
 
-def _odd_line(
+def _irregular_line(
     source: SourceFile, number: int, raw: bytes
 ) -> tuple[int, dict[str, Any]] | ReadIssue | None:
-    """A line with a byte order mark, one that can be mended, a blank one (None), or no JSON."""
+    """The object of a line with a byte order mark or an unpaired surrogate; None if it is blank.
+
+    Any other line is an issue.
+    """
     line = raw.strip()
     if number == 1:
         line = line.removeprefix(BOM)
@@ -112,20 +115,22 @@ def _odd_line(
     try:
         record = loads(line)
     except orjson.JSONDecodeError:
-        found = f"text, {len(line)} bytes, not JSON"
-        return ReadIssue("line", source.relative, number, "line.not_json", found, "JSON")
+        description = f"text, {len(line)} bytes, not JSON"
+        return ReadIssue("line", source.relative, number, "line.not_json", description, "JSON")
     return (number, record) if isinstance(record, dict) else _other(source, number, record, line)
 
 
 def _other(source: SourceFile, number: int, record: object, line: bytes) -> ReadIssue:
-    found = f"{type(record).__name__}, {len(line.strip())} bytes"
-    return ReadIssue("line", source.relative, number, "line.not_object", found, "a JSON object")
+    description = f"{type(record).__name__}, {len(line.strip())} bytes"
+    return ReadIssue(
+        "line", source.relative, number, "line.not_object", description, "a JSON object"
+    )
 
 
 def epoch_seconds(value: object) -> float | None:
     """ISO text, epoch seconds or epoch milliseconds as seconds since the epoch (UTC).
 
-    None for anything else, e.g. the `T8:20:00` that some logs hold.
+    None for anything else, for example the `T8:20:00` that some logs contain.
     """
     if isinstance(value, str):
         try:
@@ -140,24 +145,24 @@ def epoch_seconds(value: object) -> float | None:
 
 
 def json_document(source: SourceFile) -> Any | ReadIssue:
-    """The file as one JSON value, or the issue that says why it is none."""
+    """The file as one JSON value, or the issue that says why it is not one."""
     raw = source.path.read_bytes().removeprefix(BOM)
     try:
         return loads(raw)
     except orjson.JSONDecodeError as error:
-        found = f"text, {len(raw)} bytes, not JSON"
+        description = f"text, {len(raw)} bytes, not JSON"
         return ReadIssue(
-            "file", source.relative, error.lineno, "file.not_json", found, "one JSON document"
+            "file", source.relative, error.lineno, "file.not_json", description, "one JSON document"
         )
 
 
 def records(
     source: SourceFile, listed_under: str
 ) -> Iterator[tuple[int, dict[str, Any]] | ReadIssue]:
-    """The records of a log that may be JSON lines or one document, as `json_lines` yields them.
+    """The records of a log, either JSON lines or one document, in the form of `json_lines`.
 
     A document holds its records in a list under the key `listed_under`, or is itself the only
-    record; their line is 0.
+    record; the line number of its records is 0.
     """
     lines = json_lines(source)
     first = next(lines, None)
@@ -167,7 +172,7 @@ def records(
         return
     document = json_document(source)
     if not isinstance(document, dict):
-        # A log whose first line is broken: `json_lines` names that line and reads the rest.
+        # The first line is broken: `json_lines` reports that line and reads the others.
         yield from json_lines(source)
         return
     listed = document.get(listed_under)
@@ -175,24 +180,26 @@ def records(
         if isinstance(record, dict):
             yield 0, record
         else:
-            found = f"{type(record).__name__} at place {number}"
+            description = f"{type(record).__name__} at position {number}"
             expected = f"an object in {listed_under}"
-            yield ReadIssue("record", source.relative, 0, "record.not_object", found, expected)
+            yield ReadIssue(
+                "record", source.relative, 0, "record.not_object", description, expected
+            )
 
 
 _SAMPLE_LINES = 40
-# Enough for the longest first lines seen (instructions, images), little enough for any machine.
+# Enough for the longest first lines observed (instructions, images), and fits in any memory.
 _SAMPLE_BYTES = 16 * 2**20
 LARGEST_DOCUMENT = 128 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a file starts with.
+    """The beginning of a file.
 
-    `record` is the first object if the file is JSON lines (a document on one line counts as
-    such), else None. `document` is the whole file if it is one JSON value over several lines, or
-    a list; None otherwise. `start` is its first bytes.
+    `start` holds its first bytes. `record` is the first object if the file is JSON lines (a
+    document on one line counts as such), else None. `document` is the whole file if it is a list
+    or one JSON value over several lines, else None.
     """
 
     start: bytes
@@ -222,22 +229,22 @@ def read_head(source: SourceFile) -> Head:
 
 
 def first_records(source: SourceFile) -> Iterator[dict[str, Any]]:
-    """The objects among the first lines, each read when it is asked for.
+    """The objects among the first lines, read lazily.
 
-    If there is none, the first object of a first line that holds several.
+    If there is none, the first of several objects on the first line.
     """
-    found = False
+    has_object = False
     for line in _first_lines(source):
         value = _parsed(line)
         if isinstance(value, dict):
-            found = True
+            has_object = True
             yield value
-    if not found:
+    if not has_object:
         yield from _glued(next(_first_lines(source), b""))
 
 
 def _glued(line: bytes) -> tuple[dict[str, Any], ...]:
-    """The first object of a line that holds several, glued by a writer that was killed."""
+    """The first object of a line with several, which a killed writer did not separate."""
     try:
         value, _ = json.JSONDecoder().raw_decode(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -246,7 +253,7 @@ def _glued(line: bytes) -> tuple[dict[str, Any], ...]:
 
 
 def _first_lines(source: SourceFile) -> Iterator[bytes]:
-    """The first lines that are not blank, within the limits."""
+    """The first non-blank lines, within the limits."""
     count, budget = 0, _SAMPLE_BYTES
     with source.path.open("rb") as handle:
         while count < _SAMPLE_LINES and budget > 0 and (line := handle.readline(budget)):
@@ -258,7 +265,7 @@ def _first_lines(source: SourceFile) -> Iterator[bytes]:
 
 
 def _parsed(raw: bytes) -> Any:
-    """The JSON value, or None (which no log holds alone)."""
+    """The JSON value, None if there is none (no log consists of `null`)."""
     try:
         return loads(raw)
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""What the readers share: turns built one way, and tool calls joined to their results."""
+"""Output shared by all readers: building turns, joining tool calls to results, inline media."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from construction.sessions.readers.source import session_uid
 from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import Attachment, Origin, Role, ToolCall, Turn
 
-# Media on the web are an address that the person gave: text for the readers, not a file.
+# The address of media on the web is part of the person's text, not a file.
 WEB = ("http://", "https://")
 _DATA_URL = re.compile(r"data:([^;,]{0,100})(?:;[^;,]{0,100})*?;base64,")
 
 
 def inline_media(url: str) -> Attachment:
-    """A `data:` URL as inline media, any other text as the path that it is."""
+    """A `data:` URL as inline media; any other text as a path."""
     match = _DATA_URL.match(url)
     if match is None:
         return Attachment(url)
     return Attachment(None, match[1] or None, url[match.end() :])
 
 
-_ASSISTANT, _AGENT = Role.ASSISTANT, Origin.AGENT  # looking a member up takes its time
+_ASSISTANT, _AGENT = Role.ASSISTANT, Origin.AGENT  # an enum lookup costs time in this hot path
 
 
 class ToolResult(NamedTuple):
-    """What a tool gave back, as text."""
+    """The output of a tool, as text."""
 
     text: str
     is_error: bool = False
@@ -39,10 +39,10 @@ _NO_RESULT = (None, False)
 
 
 class ToolResults:
-    """Results by call id, first in first out: some harnesses use an id more than once.
+    """Results by call id, first in, first out: some harnesses use an id more than once.
 
-    A reader adds all results of a session first and then builds its turns, so that no turn
-    has to be copied to receive a result.
+    A reader adds all results of a session before it builds the turns, so that no turn must be
+    copied to receive a result.
     """
 
     def __init__(self) -> None:
@@ -52,17 +52,17 @@ class ToolResults:
         self._by_id.setdefault(call_id, deque()).append(ToolResult(text, is_error))
 
     def take(self, call_id: str) -> ToolResult | None:
-        """The next result of this id, or None if the log holds none (any more)."""
+        """The next result of this id, None if no further one exists."""
         waiting = self._by_id.get(call_id)
         return waiting.popleft() if waiting else None
 
-    def left(self) -> int:
-        """Results that no call asked for."""
+    def unclaimed(self) -> int:
+        """The number of results that no call has taken."""
         return sum(len(waiting) for waiting in self._by_id.values())
 
 
 class Uids:
-    """Uids for the sessions of one file: ids that repeat or give the same slug are numbered."""
+    """Uids for the sessions of one file; repeated ids, and ids with equal slugs, are numbered."""
 
     def __init__(self, relative: str) -> None:
         self._relative = relative
@@ -75,7 +75,7 @@ class Uids:
 
 
 def type_name(value: object) -> str:
-    """A type as a record names it; of anything else, which may be private, type and length."""
+    """A record's type name for messages; for other values, possibly private, type and length."""
     if isinstance(value, str) and value.replace("-", "_").isidentifier() and len(value) <= 40:
         return value
     length = f", {len(value)} characters" if isinstance(value, str) else ""
@@ -83,7 +83,7 @@ def type_name(value: object) -> str:
 
 
 def decoded_arguments(value: object) -> dict[str, Any]:
-    """A call's arguments as a dict: objects as they are, JSON text decoded, other text wrapped."""
+    """A call's arguments as a dict: an object as it is, JSON text decoded, other values wrapped."""
     if isinstance(value, dict):
         return value
     if not isinstance(value, str):
@@ -107,7 +107,7 @@ def tool_call(
 
 
 def block_text(content: object) -> str:
-    """The text of a message's content: a string, or its text blocks, one a line."""
+    """The text of a message's content: a string, or its text blocks joined by newlines."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -132,26 +132,26 @@ def user_turn(
     attachments: tuple[Attachment, ...] = (),
     origin: Origin | None = None,
 ) -> Turn:
-    """A turn of the user's side, unwrapped.
+    """A turn of the user's side, with its text unwrapped.
 
-    What the record itself says (time, sender, channel) goes before what its wrapper says;
-    attachments of both are kept, the record's first. `origin` overrides the wrapper's, e.g.
-    for the prompt that an agent wrote to a sub-agent.
+    Time, sender and channel of the record take precedence over those of the wrapper in its text.
+    Attachments of both are kept, the record's first. `origin` overrides the wrapper's, for
+    example for a prompt that an agent wrote to a sub-agent.
     """
-    found = unwrap(text, dated=at is None)
+    unwrapped = unwrap(text, dated=at is None)
     return Turn(
         index,
         Role.USER,
-        origin or found.origin,
+        origin or unwrapped.origin,
         text,
-        found.said,
+        unwrapped.said,
         line,
-        at if at is not None else found.at,
+        at if at is not None else unwrapped.at,
         turn_id,
         parent_id,
-        sender or found.sender,
-        channel or found.channel,
-        attachments=attachments + found.attachments,
+        sender or unwrapped.sender,
+        channel or unwrapped.channel,
+        attachments=attachments + unwrapped.attachments,
     )
 
 
@@ -168,7 +168,7 @@ def agent_turn(
     stop_reason: str | None = None,
     tool_calls: tuple[ToolCall, ...] = (),
 ) -> Turn:
-    """A turn of the agent, after the records of one message were merged."""
+    """A turn of the agent, made from the merged records of one message."""
     return Turn(
         index,
         _ASSISTANT,
@@ -198,5 +198,5 @@ def system_turn(
     turn_id: str | None = None,
     parent_id: str | None = None,
 ) -> Turn:
-    """Text that neither party typed: a compaction summary, a hook's message, a notice."""
+    """A turn with text that nobody typed: a compaction summary, a hook's message, a notice."""
     return Turn(index, Role.SYSTEM, Origin.SYSTEM, text, text, line, at, turn_id, parent_id)

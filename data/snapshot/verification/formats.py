@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 
 from data.snapshot import layout
 from data.snapshot.pages import block_source
@@ -24,7 +23,13 @@ _HEAD = re.compile(
 _REFRESH = re.compile(rb"http-equiv\s?=\s?[\"']?refresh", re.IGNORECASE)
 _FIXED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _QUOTE = "&#39;"  # how the template escapes the quotes of the policy
-_BROKEN = (OSError, ValueError, MemoryError, pa.ArrowException)
+BROKEN = (
+    OSError,
+    ValueError,
+    MemoryError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
 
 
 def check_report(half: Half, findings: Findings) -> None:
@@ -85,8 +90,8 @@ def _is_table(path: str) -> bool:
 
 def _table_problem(file: Path) -> str | None:
     try:
-        with pq.ParquetFile(file) as table:
-            columns = len(table.schema_arrow)
-    except _BROKEN as error:
+        with file.open("rb") as handle:
+            columns = pl.read_parquet_schema(handle)
+    except BROKEN as error:
         return f"is no Parquet table ({type(error).__name__})"
     return None if columns else "has no columns"

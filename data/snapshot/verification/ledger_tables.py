@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import orjson
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from data.contracts import Outcome, StageKind
 from data.ledger import OUTCOMES
@@ -18,6 +17,7 @@ from data.snapshot.ledger_tables import SCHEMAS, Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.verification.files import LARGEST_DOCUMENT, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
+from data.snapshot.verification.formats import BROKEN
 from data.tables import LINEAGE
 
 Document = Mapping[str, Any]
@@ -27,7 +27,7 @@ _NEVER_NULL: Mapping[str, tuple[str, ...]] = {
     layout.VERDICTS_TABLE: ("item_id", "gate", "status"),
     layout.LINEAGE_TABLE: tuple(LINEAGE),
 }
-_BROKEN = (OSError, ValueError, MemoryError, pa.ArrowException, pl.exceptions.PolarsError)
+_INFLATED = "SELECT sum(total_uncompressed_size) FROM parquet_metadata(?)"
 
 
 def check_funnel(half: Half, findings: Findings) -> list[Document]:
@@ -179,15 +179,13 @@ def _table_problem(frame: pl.DataFrame, name: str) -> str | None:
 def _load(file: Path) -> pl.DataFrame | str:
     """A Parquet file as a frame, or what is wrong with it."""
     try:
-        with pq.ParquetFile(file) as table:
-            groups = range(table.metadata.num_row_groups)
-            size = sum(table.metadata.row_group(index).total_byte_size for index in groups)
-            if size > LARGEST_DOCUMENT:
-                return "inflates to more than 512 MiB"
-            frame = pl.from_arrow(table.read())
-    except _BROKEN as error:
+        with duckdb.connect() as connection:
+            size = connection.execute(_INFLATED, [str(file)]).fetchall()[0][0] or 0
+        if size > LARGEST_DOCUMENT:
+            return "inflates to more than 512 MiB"
+        return pl.read_parquet(file, glob=False)
+    except (*BROKEN, duckdb.Error) as error:
         return f"is no Parquet table ({type(error).__name__})"
-    return frame if isinstance(frame, pl.DataFrame) else "is no table"
 
 
 def _rows(value: object) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from anonymization.leaks.contracts import Leak, LeakConfig, Needle, NotScannable
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.scan import scan_bytes, scan_release
 
 KEY = b"k" * 32
@@ -271,6 +271,18 @@ def test_bombs_and_closed_archives_fail_the_release() -> None:
     assert _reasons(b"7z\xbc\xaf\x27\x1c" + bytes(40)) == {NotScannable.UNKNOWN_ARCHIVE}
     assert _reasons(_zip(a=b"abc" * 99)[:60]) == {NotScannable.BROKEN}
     assert _reasons(_zip(a=_zip(b=_zip(c=_zip(d=b"x"))))) == {NotScannable.TOO_DEEP}
+
+
+def test_a_table_is_read_up_to_the_limit_and_no_further() -> None:
+    """Two million equal rows take a few thousand bytes in the file, sixteen million in memory."""
+    packed = io.BytesIO()
+    pl.select(a=pl.repeat(int(CODE), 2_000_000)).write_parquet(packed, compression="zstd")
+    data = packed.getvalue()
+    assert len(data) < 100_000
+    small = LeakConfig(free_inflated_bytes=1 << 20, max_inflation_ratio=10)
+    assert _reasons(data, small) == {NotScannable.INFLATES}
+    assert _reasons(data) == set()
+    assert _reasons(b"PAR1" + bytes(40) + b"PAR1") == {NotScannable.BROKEN}
 
 
 def test_clean_files_are_not_accused(tmp_path: Path) -> None:

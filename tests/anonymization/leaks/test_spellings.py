@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from anonymization.leaks.contracts import LeakConfig, Needle
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.leaks.scan import scan_bytes
 
 CONFIG = LeakConfig()

@@ -7,9 +7,7 @@ import polars as pl
 import pytest
 
 from anonymization.tables.config import PerturbMethod, Step
-from anonymization.tables.perturb.microaggregation import microaggregated
-from anonymization.tables.perturb.rank_swap import rank_swapped
-from anonymization.tables.perturb.rescale import rescaled
+from anonymization.tables.perturb.methods import microaggregated, rank_swapped, rescaled
 from anonymization.tables.perturb.run import perturb_table
 from tests.anonymization.tables.build import KEY, company_config, company_table, step
 

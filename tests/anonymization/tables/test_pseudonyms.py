@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from anonymization.tables.config import ColumnConfig, ColumnRole, IdentifierKind, TableConfig
-from anonymization.tables.pseudonyms.anatomy import dissect, normal
 from anonymization.tables.pseudonyms.codes import permuted_codes
-from anonymization.tables.pseudonyms.lexicon import Language, lexicon
-from anonymization.tables.pseudonyms.mapping import make_pseudonyms, pseudonymize
+from anonymization.tables.pseudonyms.mapping import make_pseudonyms, pseudonymize, replaced
+from anonymization.tables.pseudonyms.name_parts import Language, dissect, lexicon, normal
 from anonymization.tables.pseudonyms.names import CLOSE, Company, rebuilt_names
-from anonymization.tables.pseudonyms.text import replaced
 from data.errors import InputError
 from tests.anonymization.tables.build import KEY
 

@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymization.tables.attacks import joint, published, single, trajectory
-from anonymization.tables.attacks.features import Metric, ranks, states
-from anonymization.tables.attacks.linked import link
+from anonymization.tables.attacks import joint, single, trajectory
+from anonymization.tables.attacks.linked import Metric, link, ranks, states
 from anonymization.tables.attacks.result import Knowledge
 from anonymization.tables.config import PerturbMethod
 from data.errors import InputError
@@ -71,7 +70,7 @@ def test_a_factor_per_company_falls_to_ratios_only() -> None:
 def test_growth_gives_away_who_changed_levels() -> None:
     frame, released, config = world(step(PerturbMethod.LEVEL_SWAP, 0.5))
     linked = link(frame, released, config)
-    run = published.rerun(linked, frame, config, published.seed_key(0)).of(THREE)
+    run = single.rerun(linked, frame, config, single.seed_key(0)).of(THREE)
     part = linked.of(THREE)
     assert single.nearest(part, Metric.LOG, within=True).rate < 0.25
     signs = trajectory.sign_history(part)
@@ -104,7 +103,7 @@ def test_prefix_join_shares_among_equal_prefixes() -> None:
 def test_knowing_the_method_helps_against_rank_swap() -> None:
     frame, released, config = world(step(PerturbMethod.RANK_SWAP, 0.2))
     linked = link(frame, released, config)
-    runs = [published.rerun(linked, frame, config, published.seed_key(n)) for n in range(4)]
+    runs = [single.rerun(linked, frame, config, single.seed_key(n)) for n in range(4)]
     part, known = linked.of(THREE), [run.of(THREE) for run in runs]
     aware = joint.aware_assignment(part, known, 2_000)
     assert aware.rate > joint.assignment(part, 2_000).rate > 2 * aware.chance
@@ -114,17 +113,17 @@ def test_knowing_the_method_helps_against_rank_swap() -> None:
 
 @pytest.mark.parametrize("columns", [("people",), THREE])
 def test_a_published_seed_is_no_key(columns: tuple[str, ...]) -> None:
-    seed = published.seed_key(0)
+    seed = single.seed_key(0)
     frame, sealed, config = world(NOISE)
     linked = link(frame, sealed, config)
-    again = published.rerun(linked, frame, config, seed)
-    other = published.rerun(linked, frame, config, published.seed_key(0, "another"))
+    again = single.rerun(linked, frame, config, seed)
+    other = single.rerun(linked, frame, config, single.seed_key(0, "another"))
     knows = Knowledge.PUBLISHED
-    safe = published.rerun_match(linked.of(columns), again.of(columns), knows)
-    control = published.rerun_match(linked.of(columns), other.of(columns), knows)
+    safe = single.rerun_match(linked.of(columns), again.of(columns), knows)
+    control = single.rerun_match(linked.of(columns), other.of(columns), knows)
     assert safe.ci_low < control.rate < safe.ci_high
     leaked = linked.against(world(NOISE, key=seed)[1])
-    assert published.rerun_match(leaked.of(columns), again.of(columns), knows).rate > 0.95
+    assert single.rerun_match(leaked.of(columns), again.of(columns), knows).rate > 0.95
 
 
 def test_missing_cells_and_signs_are_used() -> None:
@@ -162,4 +161,4 @@ def test_tables_of_different_height_are_refused() -> None:
 
 
 def test_key_of_the_world_is_not_the_public_one() -> None:
-    assert published.seed_key(0) != KEY
+    assert single.seed_key(0) != KEY

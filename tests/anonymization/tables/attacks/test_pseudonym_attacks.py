@@ -8,8 +8,8 @@ from anonymization.tables.attacks.pseudonyms import (
     order_attack,
     row_order_attack,
 )
-from anonymization.tables.attacks.published import seed_key
 from anonymization.tables.attacks.result import Knowledge
+from anonymization.tables.attacks.single import seed_key
 from anonymization.tables.pseudonyms.codes import permuted_codes
 from tests.anonymization.tables.build import KEY
 

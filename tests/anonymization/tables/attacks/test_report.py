@@ -7,9 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.tables.attacks.report import attack, known_columns
+from anonymization.tables.attacks.report import attack, k_maps, known_columns
 from anonymization.tables.attacks.result import Knowledge, Risk
-from anonymization.tables.attacks.uniqueness import k_maps
 from anonymization.tables.config import ColumnConfig, ColumnRole, PerturbMethod, TableConfig
 from anonymization.tables.files import read_table
 from anonymization.tables.perturb.run import perturb_table

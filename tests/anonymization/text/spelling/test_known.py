@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymization.leaks.contracts import LeakConfig, Needle
-from anonymization.leaks.needles import Needles
+from anonymization.leaks.leak_patterns import Needles
 from anonymization.text.contracts import EntityType as Kind
 from anonymization.text.masking.sweep import Sweep
 from anonymization.text.spelling.known_values import respelled

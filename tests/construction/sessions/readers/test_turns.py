@@ -34,7 +34,7 @@ def test_results_without_a_call_are_counted() -> None:
     results.add("a", "x")
     results.add("b", "y")
     tool_call(results, "a", "count", None, 1)
-    assert results.left() == 1
+    assert results.unclaimed() == 1
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,67 @@
-"""What a company's name is made of: legal forms around a core, in a language and a style."""
+"""What a company's name is made of: legal forms around a core, and the words of pseudonyms."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
 
-from anonymization.tables.pseudonyms.lexicon import Language, lexicon
+
+class Language(StrEnum):
+    EN = "en"
+    ZH = "zh"
+    JA = "ja"
+
+
+Word = Mapping[Language, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """`sectors`: the words of each; `labels`: (part of an industry's label, sector), longest first;
+    `forms`: legal forms per language, longest first."""
+
+    first: tuple[Word, ...]
+    second: tuple[Word, ...]
+    before: tuple[Word, ...]
+    sectors: Mapping[str, tuple[Word, ...]]
+    labels: tuple[tuple[str, str], ...]
+    forms: Mapping[Language, tuple[str, ...]]
+
+    def sector_of(self, industry: str) -> str:
+        """The sector whose label is found in the industry's name; `general` if none is."""
+        low = industry.casefold()
+        return next((sector for part, sector in self.labels if part in low), "general")
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The lexicon of the package."""
+    raw = tomllib.loads((Path(__file__).parent / "lexicon.toml").read_text(encoding="utf-8"))
+    sectors = {name: _words(entry["words"]) for name, entry in raw["sectors"].items()}
+    labels = [(p, name) for name, entry in raw["sectors"].items() for p in entry["labels"]]
+    return Lexicon(
+        _words(raw["first"]),
+        _words(raw["second"]),
+        _words(raw["before"]),
+        sectors,
+        tuple(sorted(labels, key=lambda label: (-len(label[0]), label))),
+        {
+            Language(k): tuple(sorted(v, key=lambda f: (-len(f), f)))
+            for k, v in raw["forms"].items()
+        },
+    )
+
+
+def _words(lines: list[str]) -> tuple[Word, ...]:
+    """Each line: an English form, which may have spaces, a Chinese and a Japanese one."""
+    return tuple(dict(zip(Language, line.rsplit(" ", 2), strict=True)) for line in lines)
+
 
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u9fff々]")

@@ -1,4 +1,4 @@
-"""Judging inside the lane: books that close, people who overrule, costs, and who may judge."""
+"""What judging stages write: ledgers, labels, review decisions, and who judged."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pydantic import ValidationError
 
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.judge import JudgingConfig, ModelCalls, contain
+from construction.judging.judge import JudgingConfig, ModelCalls, contain, label_and_grade
 from construction.judging.model.contracts import Judged
+from construction.judging.model_calls import require_answers
 from construction.judging.review import Decision, Topic, record, recorded
-from data.errors import ReleaseError
-from flows.judge_instances import labelled
-from flows.judging_stages import (
+from construction.judging.stage_output import (
     for_review,
     read_cases,
     read_kept,
@@ -27,7 +26,7 @@ from flows.judging_stages import (
     write_contained,
     write_labelled,
 )
-from flows.model_calls import settled
+from data.errors import ReleaseError
 from tests.construction.judging.model.fakes import Scripted, always
 from tests.construction.judging.rules.cases import case
 
@@ -61,7 +60,7 @@ def test_what_is_kept_gets_labels_and_a_rubric(tmp_path: Path) -> None:
     by_rules(tmp_path / "a", [GOOD])
     cases = read_kept(tmp_path / "a")
     (tmp_path / "b").mkdir()
-    write_labelled(cases, labelled(cases, RULES, None, 7), {}, tmp_path / "b")
+    write_labelled(cases, label_and_grade(cases, RULES, None, 7), {}, tmp_path / "b")
     (done,) = read_labelled(tmp_path / "b")
     assert done.role is not None
     assert (done.role.value, done.role.judge) == ("engineering_it", "rules")
@@ -103,7 +102,7 @@ def test_a_model_may_name_the_classes_and_nothing_else(
     tmp_path: Path,
 ) -> None:
     config = JudgingConfig.model_validate({"model": {"name": "m", "stages": ["task_class"]}})
-    given = labelled([GOOD], config, always(told), 7)
+    given = label_and_grade([GOOD], config, always(told), 7)
     write_labelled([GOOD], given, {}, tmp_path)
     (done,) = read_labelled(tmp_path)
     assert done.task_class is not None and done.role is not None
@@ -162,13 +161,13 @@ def test_a_model_judges_where_there_is_a_client() -> None:
 def test_a_refusal_is_errored_and_an_unheard_question_stops_the_build(tmp_path: Path) -> None:
     config = JudgingConfig.model_validate({"model": {"name": "m"}})
     refused = contain([GOOD], config, always(CallReason.REFUSED))
-    assert settled(refused) == refused
+    assert require_answers(refused) == refused
     write_contained([GOOD], refused, {}, "model:m", tmp_path)
     (row,) = pl.read_parquet(tmp_path / "ledger.parquet").iter_rows(named=True)
     assert (row["outcome"], row["reason"]) == ("errored", "call.refused")
     script = Scripted(lambda question: CallReason.BUDGET)
     with pytest.raises(ReleaseError, match=r"call\.budget 2.*build again"):
-        settled(contain([GOOD, THANKS], config, script))
+        require_answers(contain([GOOD, THANKS], config, script))
 
 
 def test_how_answers_come_is_no_part_of_the_recipe() -> None:
@@ -182,7 +181,7 @@ def test_cases_come_back_with_the_beginning_of_their_files(tmp_path: Path) -> No
     file = tmp_path / "content"
     file.write_text("service,code\ngateway,502\n" * 500)
     files = {GOOD.candidate.fixtures[0].sha256: file}
-    told = with_excerpts(GOOD, files)
+    told = with_excerpts(GOOD, files, lambda file, path: None)
     write_cases(tmp_path, [told])
     (back,) = read_cases(tmp_path)
     assert back == told

@@ -1,0 +1,1 @@
+"""What the program knows about writing: scripts, numerals, dates, language, word lists."""

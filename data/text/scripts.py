@@ -1,0 +1,74 @@
+"""Writing systems as character classes and as predicates: the one place that names their ranges.
+
+The constants are bodies of character classes for `re`, to be written inside brackets
+(`rf"[{HAN}]+"`, `rf"[^{HAN}{KANA}]"`). They hold code points rather than `\\p{Han}`, because `re`
+does not know script properties and is the faster engine on the hot paths; a test compares them
+with the properties of the `regex` library.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+# Ideographs of all extensions (planes 2 and 3 hold nothing else), compatibility ideographs,
+# radicals, the iteration mark 々, the zero 〇 and the Suzhou numerals.
+HAN = (
+    "\u2e80-\u2e99\u2e9b-\u2ef3\u2f00-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00016fe2-\U00016ff6\U00020000-\U0003ffff"
+)
+# Hiragana and katakana in all widths, with the marks written inside their words (ー, ・, ゝ).
+KANA = "\u3040-\u30ff\u31f0-\u31ff\uff65-\uff9f"
+HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"
+BOPOMOFO = "\u3105-\u312f\u31a0-\u31bf"
+HAN_KANA = HAN + KANA
+CJK = HAN + KANA + HANGUL
+# Ideographic marks, and full-width and half-width forms.
+CJK_MARKS = "\u3000-\u3004\u3006\u3008-\u3020\u302a-\u3037\u303c-\u303f"
+
+_HAN_CHAR = re.compile(f"[{HAN}]")
+_HAN_TEXT = re.compile(f"[{HAN}]+")
+_KANA_CHAR = re.compile(f"[{KANA}]")
+_CJK_CHAR = re.compile(f"[{CJK}]")
+
+_WESTERN = ((0x41, 0x530), (0x1E00, 0x2000))  # Latin, Greek, Cyrillic, Armenian, extensions
+
+
+def is_han(text: str) -> bool:
+    """Is it Han characters and nothing else? False for an empty text."""
+    return _HAN_TEXT.fullmatch(text) is not None
+
+
+def has_han(text: str) -> bool:
+    """Is there a Han character in the text?"""
+    return not text.isascii() and _HAN_CHAR.search(text) is not None
+
+
+def count_han(text: str) -> int:
+    """How many Han characters are in the text?"""
+    return 0 if text.isascii() else len(_HAN_CHAR.findall(text))
+
+
+def has_kana(text: str) -> bool:
+    """Is there a hiragana or katakana character in the text?"""
+    return not text.isascii() and _KANA_CHAR.search(text) is not None
+
+
+def count_cjk(text: str) -> int:
+    """How many Han, kana and Hangul characters are in the text?"""
+    return 0 if text.isascii() else len(_CJK_CHAR.findall(text))
+
+
+@cache
+def _western(kind: str) -> str:
+    chars = (chr(code) for first, last in _WESTERN for code in range(first, last))
+    return "".join(char for char in chars if getattr(char, kind)())
+
+
+# `\w` and `\b` count Han characters as part of a word; patterns over Western words that hold
+# beside Han characters are built of these.
+CAPITALS = _western("isupper")
+LETTERS = _western("isalpha")
+LETTER = f"[{LETTERS}]"
+WORD_START = f"(?<![{LETTERS}0-9_])"
+WORD_END = f"(?![{LETTERS}0-9_])"
