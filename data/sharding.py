@@ -78,7 +78,7 @@ def _on_dask(
 ) -> Iterator[Result]:
     distributed = _extra("distributed", Runner.DASK)
     with ExitStack() as stack:
-        place: Any = cluster or stack.enter_context(
+        address: Any = cluster or stack.enter_context(
             distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -87,7 +87,7 @@ def _on_dask(
                 security=True,  # jobs hold the release key: TLS with keys of this run alone
             )
         )
-        client = stack.enter_context(distributed.Client(place, set_as_default=False))
+        client = stack.enter_context(distributed.Client(address, set_as_default=False))
         futures = client.map(work, jobs, pure=False)
         for future in futures:
             yield future.result()

@@ -21,7 +21,6 @@ from anonymization.tables.judged_tables import (
     tables_report,
 )
 from construction.judging.model_calls import model_costs, model_replies
-from construction.sessions.config import GATES
 from data.canonical import file_digest
 from data.contracts import Candidate
 from data.pool import read_pool
@@ -39,6 +38,7 @@ from data.snapshot.release import (
 )
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
+from flows.gates import GATE_ORDER
 from flows.pictures import pictures_of
 from flows.run import Run, architecture, lock_digest
 from flows.stage import Results
@@ -179,7 +179,9 @@ def _release(
 
 def _records(folders: Sequence[Path]) -> LedgerTables:
     records = read_records(folders)
-    return LedgerTables(records.ledger, records.verdicts, records.lineage, records.tallies, GATES)
+    return LedgerTables(
+        records.ledger, records.verdicts, records.lineage, records.tallies, GATE_ORDER
+    )
 
 
 def _tools() -> dict[str, Any]:

@@ -63,7 +63,7 @@ def _hold_rounds(work: Work) -> Observed:
     cases = read_cases(work.folder("package"))
     consented = hold_consensus(work.run, cases, decisions_of(work.run))
     ids = [case.candidate.task_id for case in cases]
-    return Observed([ids, list(consented.routed.ledger), consented.inputs], consented)
+    return Observed([ids, list(consented.agreement.routed.ledger), consented.inputs], consented)
 
 
 def _write_consensus(work: Work, out: Path) -> None:
@@ -73,18 +73,18 @@ def _write_consensus(work: Work, out: Path) -> None:
         out,
         _FILTER,
         ids,
-        consented.routed.ledger,
+        consented.agreement.routed.ledger,
         stage=CONSENSUS_STAGE,
         unit=CONSENSUS_UNIT,
     )
-    verdicts_by_id = {judged.item_id: judged.value for judged in consented.judged}
-    agreed = {"judge": consented.judge, "verdicts": verdicts_by_id}
+    verdicts_by_id = {judged.item_id: judged.value for judged in consented.agreement.judged}
+    agreed = {"judge": consented.agreement.judge, "verdicts": verdicts_by_id}
     write_bytes(out / _AGREED, canonical_json(agreed))
     write_model_use(out, consented.costs)
 
 
 def _keep_rounds(work: Work, _folders: Folders) -> None:
-    keep_table("consensus-rounds", [asdict(row) for row in work.observed.routed.funnel])
+    keep_table("consensus-rounds", [asdict(row) for row in work.observed.agreement.routed.funnel])
 
 
 def _consensus_inputs(work: Work) -> Mapping[str, str]:

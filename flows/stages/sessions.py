@@ -9,19 +9,24 @@ from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import orjson
 import polars as pl
 from pydantic import TypeAdapter
 
+from anonymization.gates.leaks import GATE as LEAKS
+from anonymization.gates.leaks import measure
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
-from anonymization.leaks.candidate_leaks import judge, leaks_of, places
+from anonymization.leaks.candidate_leaks import leaks_of, places
 from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
 from anonymization.masking_recipe import with_approvals
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard
 from construction.judging.stage_output import read_labelled, with_excerpts, write_cases
+from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
 from construction.sessions.gates.network import ProbeResult
+from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.mentions.spans import find_file_spans
 from construction.sessions.network.captures import Captures, frozen_path
 from construction.sessions.network.probe import probe_urls
@@ -35,7 +40,7 @@ from construction.sessions.scan import ScannedFile, files_below, scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
-from data.contracts import LedgerRow, SourceFormat, StageKind, dump_instance
+from data.contracts import Gate, LedgerRow, SourceFormat, StageKind, dump_instance
 from data.errors import ConfigError
 from data.ledger import deciding, gated_row
 from data.pool import read_pool, write_pool
@@ -52,6 +57,10 @@ _SESSIONS_PER_SHARD = 8  # few enough that every worker has some, and progress s
 _SOURCES = "sources.json"
 _PROBES = "probes.json"
 _RESULTS = TypeAdapter(dict[str, ProbeResult])
+
+
+def _settings_of(gates: Sequence[Gate[Any, Any]]) -> tuple[str, ...]:
+    return tuple(f"sessions.{gate.name}" for gate in gates)
 
 
 def is_given(run: Run) -> bool:
@@ -178,7 +187,7 @@ RECOVER = Stage(
         Unit("turn", DERIVE),
         Unit("instance", FILTER, "gates"),
     ),
-    settings=("sessions.recovery", "sessions.length", "sessions.fixture", "sessions.restoration"),
+    settings=tuple(f"sessions.{name}" for name in LocalGatesConfig.model_fields),
     reads=(SCAN.name,),
     shards=_recover_shards,
     uses_key=True,
@@ -223,7 +232,7 @@ def _probe(work: Work) -> Observed:
 
 def _reach(work: Work, out: Path) -> None:
     survivors = _survivors(work, DISTINCT.name)
-    judged = judge_reach(survivors, work.observed, work.run.recipe.sessions.network)
+    judged = judge_reach(survivors, work.observed, work.run.recipe.sessions)
     write_stage_tables(
         out,
         FILTER,
@@ -240,7 +249,7 @@ NETWORK = Stage(
     name=NETWORK_STAGE,
     meaning="Does every URL answer?",
     units=(Unit("instance", FILTER),),
-    settings=("sessions.network",),
+    settings=_settings_of(NETWORK_GATES),
     reads=(RECOVER.name, DISTINCT.name),
     observe=_probe,
     compute=_reach,
@@ -305,8 +314,7 @@ def _package(work: Work, out: Path) -> None:
         lambda item: Identity(
             run.opaque("s", item), source.name, source.disclosure, source.licence
         ),
-        run.recipe.sessions.network,
-        run.recipe.sessions.preflight,
+        run.recipe.sessions,
     )
     write_stage_tables(
         out,
@@ -332,7 +340,7 @@ PACKAGE = Stage(
     name=PACKAGE_STAGE,
     meaning="Could a fresh agent do the task as written?",
     units=(Unit("instance", FILTER),),
-    settings=("sessions.network", "sessions.preflight", "source"),
+    settings=("source", *_settings_of((*NETWORK_GATES, *PACKAGE_GATES))),
     reads=(MASKING.name,),
     compute=_package,
     uses_key=True,
@@ -357,7 +365,9 @@ def _check_leaks(work: Work, out: Path) -> None:
     fixtures = read_pool([work.folder(PACKAGE.name)]).fixtures
     candidates = read_labelled(work.folder("labels"))
     leaks = {task.task_id: leaks_of(task, fixtures, targets) for task in candidates}
-    verdicts = {task_id: judge(found) for task_id, found in leaks.items()}
+    verdicts = {
+        task_id: LEAKS.judge(measure(found), targets.config) for task_id, found in leaks.items()
+    }
     rows = [
         gated_row(
             LEAK_CHECK.name,

@@ -9,11 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.documents.batch import detector
 from anonymization.documents.document import masked_path
-from anonymization.instance_texts import masked_text, text_edits
-from anonymization.masking_recipe import MaskingRecipe
-from anonymization.session_masking import MaskJob, mask_shard, vault_name
+from anonymization.documents.scopes import detector
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
