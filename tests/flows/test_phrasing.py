@@ -12,7 +12,6 @@ import pytest
 from construction.judging.calls.config import Prices
 from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.contracts import JudgeReason
-from construction.judging.model.phrasing import STAGE
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import numbers_of, store_questions, stored_questions
@@ -20,7 +19,7 @@ from construction.statements.store import write_statements
 from data.errors import ReleaseError
 from data.pool import read_pool
 from flows.model_calls import one_budget, open_client
-from flows.phrasing import Phrased, phrase_questions
+from flows.phrasing import STAGE, Phrased, phrase_questions
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from tests.construction.statements.questions.small import Book, drawn

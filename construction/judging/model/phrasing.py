@@ -166,7 +166,7 @@ class ReleaseTerms:
     """What candidates made of questions need from the release: ids by point id, licence, seed."""
 
     task_id: Callable[[str], str]
-    licence: str
+    licence: str | None
     seed: int
 
 
