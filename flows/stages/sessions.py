@@ -39,7 +39,7 @@ from data.contracts import Gate, StageKind
 from data.errors import ConfigError
 from data.pool import write_pool
 from data.stage_tables import kept_ids, write_stage_tables
-from data.survivors import FIXTURES, Survivor, unpack_fixtures
+from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
 from flows.excerpts import document_texts
 from flows.run import Run
 from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
