@@ -10,9 +10,9 @@ import pytest
 from data.canonical import canonical_json
 from data.contracts import Candidate, Disclosure, Fixture, Label, Lane, Provenance
 from data.errors import InputError, ReleaseError
-from flows.choosing import NOT_IN_SUBSET, NOT_PILOTED, SAME_TASK, Known, choose, last_release
 from flows.pictures import pictures_of
 from flows.recipe import Recipe, SelectionRecipe
+from selection.release import NOT_IN_SUBSET, NOT_PILOTED, SAME_TASK, Known, choose, last_release
 from selection.scores import ScoreMatrix
 
 

@@ -4,85 +4,29 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from construction.signals.analyse import analyse
-from construction.signals.chart import STYLE, draw, mixture_panel
+from construction.signals.chart import draw, mixture_panel
 from construction.signals.codebook import default_codebook
 from construction.signals.collect import Collected, collect_file, save_snapshot
+from construction.signals.config import SignalsRecipe
 from construction.signals.crosswalk import default_crosswalk, spread
 from construction.signals.report import Reported, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from construction.signals.weights import DatedMixture, MixtureChange, change
 from data.atomic import write_bytes
-from data.canonical import file_digest, pretty_json
+from data.canonical import pretty_json
 from data.contracts import SignalSnapshot
 from data.errors import InputError
 from data.progress import track
 from data.schemas import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
-from data.snapshot import Picture
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
-from flows.ideas import IdeasRef
-from flows.lanes import LanePool
-from flows.recipe import SignalsRecipe
 
 Dated = Sequence[tuple[dt.date, Path]]
 REPORT, CHART, INLINE = "signals.json", "mixture.svg", "mixture-inline.svg"
 _DATE = re.compile(r"(\d{4}-\d{2})(-\d{2})?")
-
-
-@dataclass(frozen=True, slots=True)
-class MixtureRef:
-    """The newest mixture: weights by task family (sum 1), where its tables lie, input digests.
-
-    `ideas` are what its seed ideas were worked out to.
-    """
-
-    task_weights: Mapping[str, float]
-    folder: Path
-    report: Mapping[str, Any]
-    inputs: Mapping[str, str]
-    ideas: IdeasRef | None = None
-
-    @property
-    def public(self) -> dict[str, Any]:
-        """What a release tells of the mixture: figures by family and pattern, no skill by name."""
-        told = {name: self.report[name] for name in _PUBLIC}
-        patterns = [_without(row, "heaviest") for row in self.report["patterns"]]
-        seeds = [_without(row, "signals") for row in self.report["seeds"]]
-        ideas = self.ideas.public if self.ideas else []
-        return told | {"patterns": patterns, "seeds": seeds, "ideas": ideas}
-
-    @property
-    def lane(self) -> LanePool:
-        """What the lane hands to the release besides the weights: books, inputs and costs."""
-        if self.ideas is None:
-            return LanePool((), [self.folder], {}, self.inputs)
-        inputs = {**self.inputs, **self.ideas.inputs}
-        folders = [self.folder, self.ideas.folder]
-        return LanePool((), folders, {}, inputs, costs=self.ideas.costs)
-
-    @property
-    def picture(self) -> Picture:
-        """The chart of the mixture."""
-        inline, standalone = (self.folder / name for name in (INLINE, CHART))
-        return Picture("Mixture", inline.read_text(), standalone.read_text(), STYLE)
-
-
-_PUBLIC = (
-    *("source", "date", "snapshot_digest", "codebook_digest", "crosswalk_digest", "signals"),
-    *("measure", "counting", "total_mass", "uncategorized_share", "meta_share"),
-    *("families", "task_weights", "unmapped", "change"),
-)
-
-
-def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != name}
 
 
 def date_of(path: Path, otherwise: dt.date | None = None) -> dt.date:
@@ -160,10 +104,3 @@ def _write_tables(out: Path, collected: Collected, told: Reported) -> None:
 def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> Dated:
     """Snapshot files by the date in their names, oldest first."""
     return sorted((date_of(path, otherwise), path) for path in paths)
-
-
-def read_mixture(folder: Path, dated: Dated) -> MixtureRef:
-    """What `write_mixture` wrote."""
-    report = orjson.loads((folder / REPORT).read_bytes())
-    inputs = {f"signals-{date}": file_digest(path) for date, path in dated}
-    return MixtureRef(report["task_weights"], folder, report, inputs)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from anonymization.documents.approvals import read_approvals
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import Mode
 from data.contracts import StageConfig
-from flows.approvals import read_approvals
 
 
 class MaskingRecipe(StageConfig):

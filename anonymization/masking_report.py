@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from anonymization.leaks.leak_targets import LeakTargets, counts_of
 from data.schemas import MASKED_SPANS
-from flows.guarded import Guarded, counts_of
 
 
-def masking_report(masked: Sequence[Path], sought: Guarded) -> dict[str, Any] | None:
+def masking_report(masked: Sequence[Path], targets: LeakTargets) -> dict[str, Any] | None:
     """How much was masked, of which kind and by what, and what the leak scan looked for.
 
     None where no session was masked. A release that the scan finds anything in is never written.
@@ -26,10 +26,10 @@ def masking_report(masked: Sequence[Path], sought: Guarded) -> dict[str, Any] | 
     ledger = pl.concat([pl.read_parquet(folder / "ledger.parquet") for folder in masked])
     refused = ledger.filter(pl.col("reason").is_not_null())["reason"]
     return {
-        "sessions": len(sought.sessions),
+        "sessions": len(targets.sessions),
         "instances": ledger.height,
         "refused": dict(sorted(Counter(refused).items())),
         "spans": dict(sorted(Counter(spans["type"]).items())),
         "recognizers": dict(sorted(Counter(spans["recognizer"]).items())),
-        "leak_scan": counts_of(sought),
+        "leak_scan": counts_of(targets),
     }

@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from construction.signals.gap import CoverageGap, coverage_gap
 from data.canonical import digest
 from data.contracts import Candidate
 from data.errors import InputError, ReleaseError
 from data.snapshot.layout import PUBLIC, TASK_LIST
-from flows.recipe import Recipe, SelectionRecipe
-from selection.config import Band, Objective, SelectionConfig
+from selection.config import Band, Objective, SelectionConfig, SelectionRecipe
 from selection.lite import LiteItem, choose_lite
 from selection.output import describe
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
@@ -45,48 +43,54 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The ids to release, why each other one is not, and the report for the auditor."""
+    """The ids to release, why each other one is not, and the report for the auditor.
 
-    taken: frozenset[str]
+    `size` is how many tasks the release was to have.
+    """
+
+    chosen: frozenset[str]
     reasons: Mapping[str, str]
     report: Mapping[str, Any]
+    size: int
 
 
 def choose(
-    pool: Sequence[Candidate], weights: Mapping[str, float], recipe: Recipe, known: Known
+    candidates: Sequence[Candidate],
+    weights: Mapping[str, float],
+    recipe: SelectionRecipe,
+    seed: int,
+    known: Known,
 ) -> Choice:
     """Choose from the pool under the lane shares, the family weights and the pilots' scores.
 
     Raises ReleaseError naming every blocker if no selection of the size is possible.
     """
-    items = {candidate.task_id: _item(candidate, known) for candidate in pool}
-    selectable, missing, size = _sized(items, recipe.selection, known)
-    report: dict[str, Any] = {"pool": len(pool), "family_weights": dict(weights)}
-    if weights and pool:
-        report["coverage_gap"] = asdict(_gap(recipe, pool, weights, size))
-    shares = _lane_shares(recipe.selection, selectable)
-    if size == len(pool) and not any(band.low for band in shares.values()):
-        taken = frozenset(items)
-        return Choice(taken, {}, _with_lite(report | {"rule": "all of the pool"}, pool, recipe))
-    config = _config(recipe, size, selectable, known)
-    told = select_subset(selectable, config, weights or None)
-    if told.chosen is None:
-        reasons = "; ".join(blocker.text for blocker in told.blockers)
+    items = {candidate.task_id: _item(candidate, known) for candidate in candidates}
+    selectable, not_piloted, size = _sized(items, recipe, known)
+    report: dict[str, Any] = {"pool": len(candidates), "family_weights": dict(weights)}
+    shares = _lane_shares(recipe, selectable)
+    if size == len(candidates) and not any(band.low for band in shares.values()):
+        report["rule"] = "all of the pool"
+        return Choice(frozenset(items), {}, _with_lite(report, candidates, recipe, seed), size)
+    config = _config(recipe, seed, size, selectable, known)
+    solved = select_subset(selectable, config, weights or None)
+    if solved.chosen is None:
+        reasons = "; ".join(blocker.text for blocker in solved.blockers)
         raise ReleaseError(f"no selection of {size} tasks is possible: {reasons}.")
-    taken = frozenset(told.chosen)
-    left = _left(items, taken) | dict.fromkeys(missing, NOT_PILOTED)
-    report |= {"rule": "subset"} | describe(config, told, weights or None)
-    chosen = [candidate for candidate in pool if candidate.task_id in taken]
-    return Choice(taken, left, _with_lite(report, chosen, recipe))
+    chosen = frozenset(solved.chosen)
+    report |= {"rule": "subset"} | describe(config, solved, weights or None)
+    released = [candidate for candidate in candidates if candidate.task_id in chosen]
+    not_chosen = _not_chosen(items, chosen) | dict.fromkeys(not_piloted, NOT_PILOTED)
+    return Choice(chosen, not_chosen, _with_lite(report, released, recipe, seed), size)
 
 
-def _left(items: Mapping[str, PoolItem], taken: frozenset[str]) -> dict[str, str]:
-    """Why each item is not chosen."""
-    clusters = {items[name].cluster for name in taken}
+def _not_chosen(items: Mapping[str, PoolItem], chosen: frozenset[str]) -> dict[str, str]:
+    """Why each other item is not chosen."""
+    clusters = {items[name].cluster for name in chosen}
     return {
         name: SAME_TASK if item.cluster in clusters else NOT_IN_SUBSET
         for name, item in items.items()
-        if name not in taken
+        if name not in chosen
     }
 
 
@@ -107,16 +111,17 @@ def _sized(
     That is as many as asked for, if the highest shares of the lanes allow it; where the pool holds
     no more than that, as many as all limits allow. Raises ReleaseError if that is none.
     """
-    everything, asked = pool_of_items(list(items.values())), recipe.max_tasks
-    if asked is not None and asked < len(items):
-        size = _most(_able(everything), asked, _lane_shares(recipe, everything), None)
+    everything, limit = pool_of_items(list(items.values())), recipe.max_tasks
+    if limit is not None and limit < len(items):
+        size = _most(_eligible(everything), limit, _lane_shares(recipe, everything), None)
         pool, missing = _selectable(items, recipe, size, known)
     else:
         pool, missing = _selectable(items, recipe, 1, known)
-        able = _able(pool)
-        size = _most(able, len(able), _lane_shares(recipe, pool), _max_changed(recipe, known))
+        eligible = _eligible(pool)
+        shares, max_changed = _lane_shares(recipe, pool), _max_changed(recipe, known)
+        size = _most(eligible, len(eligible), shares, max_changed)
     if items and not size:
-        piloted = f"{len(_able(pool))} tell the pilots apart, and " if pool.pilots else ""
+        piloted = f"{len(_eligible(pool))} tell the pilots apart, and " if pool.pilots else ""
         raise ReleaseError(
             f"none of {len(items)} candidates can be released: {piloted}[selection] lane_shares "
             "and max_changed leave room for none."
@@ -124,18 +129,20 @@ def _sized(
     return pool, missing, size
 
 
-def _able(pool: Pool) -> list[PoolItem]:
+def _eligible(pool: Pool) -> list[PoolItem]:
     """The eligible items, one of each cluster, if possible of the last release."""
-    able = [item for item, able in zip(pool.items, pool.eligible, strict=True) if able]
+    eligible = [
+        item for item, is_eligible in zip(pool.items, pool.eligible, strict=True) if is_eligible
+    ]
     first: dict[str, PoolItem] = {}
-    for item in sorted(able, key=lambda item: not item.in_last_release):
+    for item in sorted(eligible, key=lambda item: not item.in_last_release):
         first.setdefault(item.cluster or item.item_id, item)
     return list(first.values())
 
 
 def _lane_shares(recipe: SelectionRecipe, pool: Pool) -> Mapping[str, Band]:
     """A single lane fills the release whatever its share."""
-    return recipe.lane_shares if len({item.lane for item in _able(pool)}) > 1 else {}
+    return recipe.lane_shares if len({item.lane for item in _eligible(pool)}) > 1 else {}
 
 
 def _max_changed(recipe: SelectionRecipe, known: Known) -> float | None:
@@ -152,15 +159,15 @@ def _most(
     """The largest size, up to `size`, for which lanes and bound on changes leave enough items."""
     lanes = Counter(item.lane for item in items)
     held = Counter(item.lane for item in items if item.in_last_release)
-    for some in range(size, 0, -1):
+    for smaller in range(size, 0, -1):
         room = {
-            lane: min(n, _share(shares[lane].high, some)) if lane in shares else n
+            lane: min(n, _share(shares[lane].high, smaller)) if lane in shares else n
             for lane, n in lanes.items()
         }
         kept = sum(min(n, held[lane]) for lane, n in room.items())
         new = sum(room.values()) - kept
-        if kept + min(new, _share(1.0 if max_changed is None else max_changed, some)) >= some:
-            return some
+        if kept + min(new, _share(1.0 if max_changed is None else max_changed, smaller)) >= smaller:
+            return smaller
     return 0
 
 
@@ -190,27 +197,21 @@ def _selectable(
     return pool_of_matrix(matrix, config, items), missing
 
 
-def _config(recipe: Recipe, size: int, pool: Pool, known: Known) -> SelectionConfig:
-    asked = recipe.selection
+def _config(
+    recipe: SelectionRecipe, seed: int, size: int, pool: Pool, known: Known
+) -> SelectionConfig:
     families = {item.family for item in pool.items}
     return SelectionConfig(
         size=size,
-        objective=asked.objective if pool.pilots else Objective.COVERAGE,
+        objective=recipe.objective if pool.pilots else Objective.COVERAGE,
         pilots=pool.pilots,
-        selection_threshold=asked.selection_threshold,
+        selection_threshold=recipe.selection_threshold,
         cover_families=size >= len(families),
-        lane_shares=_lane_shares(asked, pool),
-        difficulty_shares=asked.difficulty_shares,
-        max_changed=_max_changed(asked, known),
-        seed=recipe.release.seed,
+        lane_shares=_lane_shares(recipe, pool),
+        difficulty_shares=recipe.difficulty_shares,
+        max_changed=_max_changed(recipe, known),
+        seed=seed,
     )
-
-
-def _gap(
-    recipe: Recipe, pool: Sequence[Candidate], weights: Mapping[str, float], size: int
-) -> CoverageGap:
-    held = Counter(c.task_family.value for c in pool if c.task_family is not None)
-    return coverage_gap(weights, held, size, recipe.signals.analysis.gap)
 
 
 def _item(candidate: Candidate, known: Known) -> PoolItem:
@@ -239,10 +240,10 @@ def family_of(candidate: Candidate) -> str:
 
 
 def _with_lite(
-    report: dict[str, Any], chosen: Sequence[Candidate], recipe: Recipe
+    report: dict[str, Any], released: Sequence[Candidate], recipe: SelectionRecipe, seed: int
 ) -> dict[str, Any]:
     """The report with the subset for manual audit, by family, role and deliverable type."""
-    size = min(recipe.selection.lite_size or 0, len(chosen))
+    size = min(recipe.lite_size or 0, len(released))
     if not size:
         return report
     items = [
@@ -252,6 +253,6 @@ def _with_lite(
             candidate.role.value if candidate.role else None,
             candidate.deliverables[0].file_type if candidate.deliverables else None,
         )
-        for candidate in chosen
+        for candidate in released
     ]
-    return report | {"lite": asdict(choose_lite(items, size, recipe.release.seed))}
+    return report | {"lite": asdict(choose_lite(items, size, seed))}

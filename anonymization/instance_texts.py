@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from anonymization.documents.visitor import name_edits
@@ -11,23 +11,24 @@ from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, shifted
 from anonymization.text.restore import applied
-from construction.sessions.mentions.spans import find_file_spans
 
+# Where the names of files stand in a text: (start, end) of each.
+FindFileNames = Callable[[str], Sequence[tuple[int, int]]]
 _COMPONENT = re.compile(r"[^/\\]+")
 
 
-def masked_text(text: str, masker: Masker) -> str:
+def masked_text(text: str, masker: Masker, find_names: FindFileNames) -> str:
     """A text masked; the names of files in it become what the files' own names become."""
-    return applied(text, text_edits(text, masker))[0]
+    return applied(text, text_edits(text, masker, find_names))[0]
 
 
-def text_edits(text: str, masker: Masker) -> list[Edit]:
+def text_edits(text: str, masker: Masker, find_names: FindFileNames) -> list[Edit]:
     """The edits of a text, sorted, without overlap.
 
-    Inside the name of a file only what the name alone tells is changed, wherever it stands: a
-    sentence around it must not give the file another name than it is released by.
+    Inside the name of a file only what the name itself shows to be private is changed: a sentence
+    around it must not give the file another name than the one it is released under.
     """
-    named = [(span.start, span.end) for span in find_file_spans(text)]
+    named = find_names(text)
     edits = [part for edit in masker.edits(Piece(text)) for part in _outside(edit, named)]
     for start, end in named:
         for component in _COMPONENT.finditer(text, start, end):

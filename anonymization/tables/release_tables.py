@@ -1,16 +1,12 @@
-"""The stages of anonymized tables: files found, tables anonymized and attacked, release judged.
-
-Prefect is not needed here: the flow wraps these stages as tasks.
-"""
+"""Tables anonymized, attacked and measured into the output of a stage."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
 import polars as pl
 from pydantic import TypeAdapter
 
@@ -19,12 +15,14 @@ from anonymization.tables.config import ColumnRole, TableConfig
 from anonymization.tables.fidelity import ALL, Fidelity
 from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
 from anonymization.tables.perturb.perturb_table import check_table, perturb_table
+from anonymization.tables.recipe import TablesRecipe
 from anonymization.tables.release_gate import (
     MeasuredTable,
     original_identifiers,
     pseudonym_attacks,
 )
 from anonymization.tables.settings import FidelityConfig
+from anonymization.tables.table_files import TableFile, in_order, read_tables
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import LedgerRow, Outcome, StageKind
@@ -32,56 +30,47 @@ from data.errors import InputError
 from data.ledger import close
 from data.progress import track
 from data.randomness import keyed_hash
-from data.run_store import StageOutput
 from data.sharding import map_shards
-from data.stage_tables import write_stage_tables
-from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
-from flows.run import Run
-from flows.table_files import FIND, TableFile, in_order, read_tables
-from flows.tables_recipe import TablesRecipe
+from data.stage_tables import StageRecords, write_records
+from data.tables import write_frame
 
 ANONYMIZE = "anonymize-tables"
-RELEASED, MEASURED, TOLD, IDENTIFIERS = "released", "measured.json", "told.json", "originals.json"
+RELEASED, MEASURED, REPORT = "released", "measured.json", "report.json"
+IDENTIFIERS = "originals.json"
 MEASUREMENTS = TypeAdapter(tuple[MeasuredTable, ...])
 _LARGE = 5_000  # rows from which settings are tried in several processes
 _LABELLED = (ColumnRole.QUASI_IDENTIFIER, ColumnRole.CONSTANT, ColumnRole.UNIT)
 Frames = Mapping[str, pl.DataFrame]
 
 
-def find(run: Run, files: Sequence[TableFile]) -> StageOutput:
-    """The books of the files that were given."""
-    rows = [file.row() for file in files]
-    ids = [file.item for file in files]
-    write = partial(
-        write_stage_tables, kind=StageKind.FILTER, ids_in=ids, rows=rows, stage=FIND, unit="file"
-    )
-    return run.store.run(FIND, run.store.key(FIND, [(f.item, f.reason) for f in files]), write)
+@dataclass(frozen=True, slots=True)
+class Anonymizing:
+    """How tables are anonymized: recipe, release key, public seed; workers for trying settings."""
+
+    recipe: TablesRecipe
+    key: bytes = field(repr=False)
+    seed: int
+    workers: int = 1
+    quiet: bool = True
 
 
-def anonymize(run: Run, files: Sequence[TableFile], inputs: Mapping[str, str]) -> StageOutput:
-    """Tables under pseudonyms, perturbed, and everything measured about them.
+def write_anonymized(files: Sequence[TableFile], how: Anonymizing, out: Path) -> None:
+    """Write the tables under pseudonyms, perturbed, and everything measured about them.
 
-    `inputs`: the digests of the declared tables.
+    Rows are sorted by pseudonym before they are written, so that their order links no pseudonym
+    to its original.
     """
-    recipe, seed = run.recipe.tables, run.recipe.release.seed
-    told = (sorted(inputs.items()), recipe.made_from(), seed, run.key_id)
-    key = run.store.key(ANONYMIZE, *told)
-    return run.store.run(ANONYMIZE, key, partial(_anonymize, run, files))
-
-
-def _anonymize(run: Run, files: Sequence[TableFile], out: Path) -> None:
-    """What stays behind links no pseudonym to its original: rows are sorted as they leave."""
-    recipe = run.recipe.tables
+    recipe = how.recipe
     frames = read_tables(files)
     _check(frames, recipe)
-    made = anonymize_tables(frames, recipe, run.key)
+    made = anonymize_tables(frames, recipe, how.key)
     (out / RELEASED).mkdir()
     leaving = {name: _leaving(frame, recipe, name) for name, frame in made.frames.items()}
     for name, frame in leaving.items():
         write_frame(out / RELEASED / released_file(name), frame)
-    measured = [_measured(run, name, frames, made, leaving) for name in sorted(recipe.tables)]
+    measured = [_measured(how, name, frames, made, leaving) for name in sorted(recipe.tables)]
     write_bytes(out / MEASURED, MEASUREMENTS.dump_json(tuple(measured)))
-    write_bytes(out / TOLD, canonical_json(_told(made, recipe)))
+    write_bytes(out / REPORT, canonical_json(_report(made, recipe)))
     known = original_identifiers(frames, recipe.tables, made.pseudonyms)
     write_bytes(out / IDENTIFIERS, canonical_json(known))
     _write_ledger(out, frames, recipe)
@@ -99,11 +88,11 @@ def _leaving(frame: pl.DataFrame, recipe: TablesRecipe, name: str) -> pl.DataFra
 
 
 def _measured(
-    run: Run, name: str, frames: Frames, made: AnonymizedTables, leaving: Frames
+    how: Anonymizing, name: str, frames: Frames, made: AnonymizedTables, leaving: Frames
 ) -> MeasuredTable:
-    recipe, seed = run.recipe.tables, run.recipe.release.seed
+    recipe, seed = how.recipe, how.seed
     config, frame = recipe.tables[name], frames[name]
-    codes = pseudonym_attacks(frame, leaving[name], config, made.pseudonyms, run.key, seed)
+    codes = pseudonym_attacks(frame, leaving[name], config, made.pseudonyms, how.key, seed)
     tried: list[Tried] = []
     if config.measures:
         attacks = recipe.attacks_on(config, seed)
@@ -111,10 +100,10 @@ def _measured(
         tried.append(measure(CONFIGURED, *own))
         others = grid(config, recipe.frontier)
         del others[CONFIGURED]
-        jobs = [(s, frame, c, run.key, attacks, recipe.fidelity) for s, c in others.items()]
-        workers = run.runtime.workers if frame.height >= _LARGE else 1
+        jobs = [(s, frame, c, how.key, attacks, recipe.fidelity) for s, c in others.items()]
+        workers = how.workers if frame.height >= _LARGE else 1
         done = map_shards(_try, jobs, workers)
-        tried += track(done, f"{name}: settings", len(jobs), quiet=run.runtime.quiet)
+        tried += track(done, f"{name}: settings", len(jobs), quiet=how.quiet)
     return MeasuredTable(name, tuple(tried), tuple(codes))
 
 
@@ -140,13 +129,13 @@ def _check(frames: Frames, recipe: TablesRecipe) -> None:
             raise InputError(name, found, "columns of `by` and `values` alone", todo)
 
 
-def _told(made: AnonymizedTables, recipe: TablesRecipe) -> dict[str, Any]:
+def _report(made: AnonymizedTables, recipe: TablesRecipe) -> dict[str, Any]:
     """The report of the pure stage, and the fidelity of each column."""
     tables = {}
-    for name, told in made.report["tables"].items():
+    for name, report in made.report["tables"].items():
         config = recipe.tables[name]
         columns = _columns(made.frames[name], config)
-        tables[name] = {"rows": made.frames[name].height, "columns": columns} | told
+        tables[name] = {"rows": made.frames[name].height, "columns": columns} | report
         if name in made.fidelity:
             cells = _cells(made.fidelity[name], config)
             tables[name]["fidelity"] |= cells | {"limits": recipe.fidelity}
@@ -155,13 +144,13 @@ def _told(made: AnonymizedTables, recipe: TablesRecipe) -> dict[str, Any]:
 
 def _columns(frame: pl.DataFrame, config: TableConfig) -> list[dict[str, Any]]:
     """Role and treatment of each column: those released in their order, then those dropped."""
-    told = []
+    columns = []
     for name in (*frame.columns, *config.of_role(ColumnRole.DROPPED)):
         role = config.columns[name].role
         steps = config.steps_of(name) if role is ColumnRole.MEASURE else ()
         made = [f"{step.method} {step.strength:g}" for step in steps]
-        told.append({"column": name, "role": role, "steps": made})
-    return told
+        columns.append({"column": name, "role": role, "steps": made})
+    return columns
 
 
 def _cells(fidelity: Fidelity, config: TableConfig) -> dict[str, Any]:
@@ -202,12 +191,4 @@ def _write_ledger(out: Path, frames: Frames, recipe: TablesRecipe) -> None:
         close(ANONYMIZE, StageKind.FILTER, "column", n_columns, counts),
         close(ANONYMIZE, StageKind.FILTER, "row", n_rows, {Outcome.KEPT: n_rows}),
     ]
-    write_table(out / "ledger.parquet", map(ledger_record, [*columns, *rows]), LEDGER)
-    records = [record for tally in tallies for record in tally_records(tally)]
-    write_table(out / "tallies.parquet", records, TALLIES)
-
-
-def read_told(folder: Path) -> dict[str, Any]:
-    """The report that `anonymize` left."""
-    told: dict[str, Any] = orjson.loads((folder / TOLD).read_bytes())
-    return told
+    write_records(out, StageRecords([*columns, *rows], tallies))

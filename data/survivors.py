@@ -1,28 +1,37 @@
-"""Instances that passed the local gates: reading, writing, texts to mask, removal of copies."""
+"""Task instances that are still in the lane, as its stages hand them on: private originals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from pydantic import TypeAdapter
 
-from construction.sessions.fixtures.store import unpack
-from construction.sessions.shard import FIXTURES
-from construction.sessions.shard_tables import SURVIVORS, survivor_values
+from data.canonical import canonical_json
+from data.content_store import unpack
 from data.contracts import (
     Attachment,
     Fixture,
-    LedgerRow,
-    Outcome,
     Scalar,
     TaskInstance,
     UserTurn,
+    dump_instance,
     load_instance,
 )
-from data.tables import write_rows
+from data.tables import Schema, write_rows
+
+FIXTURES = "fixtures"  # the content store beside the table
+SURVIVORS: Schema = {
+    "instance_id": pl.String,
+    "fingerprint": pl.String,
+    "source_path": pl.String,
+    "payload": pl.String,
+    "fixtures": pl.String,
+}
+_FILE = "survivors.parquet"
 
 _FIXTURES = TypeAdapter(tuple[Fixture, ...])
 
@@ -53,11 +62,11 @@ def write_survivors(out: Path, survivors: Sequence[Survivor]) -> None:
         survivor_values(survivor.instance, survivor.fixtures)
         for survivor in sorted(survivors, key=lambda survivor: survivor.instance.instance_id)
     ]
-    write_rows(out / "survivors.parquet", rows, SURVIVORS)
+    write_rows(out / _FILE, rows, SURVIVORS)
 
 
 def _read(shard: Path) -> Iterator[Survivor]:
-    for row in pl.read_parquet(shard / "survivors.parquet").iter_rows(named=True):
+    for row in pl.read_parquet(shard / _FILE).iter_rows(named=True):
         fixtures = _FIXTURES.validate_json(row["fixtures"])
         yield Survivor(load_instance(row["payload"]), fixtures, shard / FIXTURES)
 
@@ -75,30 +84,15 @@ def unpack_fixtures(survivors: Sequence[Survivor], wanted: set[str], target: Pat
         unpack(store, digests, target)
 
 
-def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[LedgerRow]]:
-    """Of instances with the same typed text, keep the one whose source path comes first.
-
-    Copies arise because resumed sessions replay their beginning and backups repeat whole files.
-    """
-    first: dict[str, str] = {}
-    rows: dict[str, LedgerRow] = {}
-    kept: list[Survivor] = []
-    by_path = sorted(survivors, key=lambda s: (s.instance.source_path, s.instance.instance_id))
-    for survivor in by_path:
-        instance = survivor.instance
-        original = first.setdefault(instance.fingerprint, instance.instance_id)
-        outcome, reason = Outcome.KEPT, None
-        evidence = survivor.evidence
-        if original == instance.instance_id:
-            kept.append(survivor)
-        else:
-            outcome, reason = Outcome.REJECTED, "instance.duplicate"
-            evidence = evidence | {"copy_of": original}
-        rows[instance.instance_id] = LedgerRow(
-            "distinct", "instance", instance.instance_id, outcome, reason=reason, evidence=evidence
-        )
-    kept.sort(key=lambda survivor: survivor.instance.instance_id)
-    return kept, [rows[name] for name in sorted(rows)]
+def survivor_values(instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> tuple[Any, ...]:
+    """A row of SURVIVORS."""
+    return (
+        instance.instance_id,
+        instance.fingerprint,
+        instance.source_path,
+        dump_instance(instance),
+        canonical_json(fixtures).decode(),
+    )
 
 
 def with_texts(instance: TaskInstance, change: Callable[[str], str]) -> TaskInstance:

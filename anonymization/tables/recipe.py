@@ -15,12 +15,12 @@ from anonymization.tables.settings import (
     TablesConfig,
     UtilityLimits,
 )
-from construction.statements.model import TABLES
 from data.contracts import StageConfig
 from data.errors import ReleaseError
+from data.schemas_statements import STATEMENT_TABLES
 from data.snapshot import layout
 
-_TAKEN = frozenset({"questions", *(table.name for table in TABLES)})
+_STATEMENT_NAMES = frozenset({"questions", *(table.name for table in STATEMENT_TABLES)})
 
 
 class TablesRecipe(TablesConfig):
@@ -44,10 +44,10 @@ class TablesRecipe(TablesConfig):
                 layout.table_path(name)
         except ReleaseError as error:
             raise ValueError(str(error)) from None
-        if taken := sorted(_TAKEN.intersection(names)):
-            raise ValueError(f"names of the questions' tables: {', '.join(taken)}")
-        if twice := sorted(self.tables.keys() & self.aggregates.keys()):
-            raise ValueError(f"both table and aggregate: {', '.join(twice)}")
+        if clashing := sorted(_STATEMENT_NAMES.intersection(names)):
+            raise ValueError(f"names of the questions' tables: {', '.join(clashing)}")
+        if doubled := sorted(self.tables.keys() & self.aggregates.keys()):
+            raise ValueError(f"both table and aggregate: {', '.join(doubled)}")
         measures = {name for table in self.tables.values() for name in table.measures}
         if strange := sorted({*self.attacks.known} - measures) if self.tables else []:
             raise ValueError(f"attacks.known: no measures: {', '.join(strange)}")

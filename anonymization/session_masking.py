@@ -1,37 +1,40 @@
-"""Masking some sessions: their instances and files, one vault per session. Imports no Prefect."""
+"""Masks sessions: their instances and input files, with one vault per session."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.scopes import detector
 from anonymization.gates.masking import GATE, measure
+from anonymization.instance_texts import FindFileNames, masked_text, text_edits
+from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from construction.sessions.fixtures.store import FixtureStore
-from construction.sessions.packaging.survivors import (
+from data.canonical import canonical_json, digest, keyed_digest
+from data.content_store import ContentStore
+from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance
+from data.ledger import deciding, gated_row
+from data.schemas import MASKED_SPANS
+from data.stage_tables import write_stage_tables
+from data.survivors import (
+    FIXTURES,
     Survivor,
     texts_of,
     unpack_fixtures,
     with_texts,
     write_survivors,
 )
-from data.canonical import digest, keyed_digest
-from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict
-from data.ledger import deciding, gated_row
-from data.schemas import MASKED_SPANS
-from data.stage_tables import write_stage_tables
 from data.tables import write_rows
-from flows.mask_texts import masked_text, text_edits
-from flows.masking_recipe import MaskingRecipe
 
 STAGE = GATE.stage
-FIXTURES, VAULTS = "fixtures", "vaults"
+VAULTS = "vaults"
+_SESSIONS_PER_SHARD = 8  # few enough that every worker has some, and progress shows
 _ORIGINALS = "originals"
 _NAME_CHARS = 32
 
@@ -40,12 +43,16 @@ Row = tuple[str, str, int, str, str, float]
 
 @dataclass(frozen=True, slots=True)
 class MaskJob:
-    """Sessions to mask: the survivors of each, and the frozen pages among their fixtures."""
+    """Sessions to mask: the survivors of each, and the frozen pages among their fixtures.
+
+    `find_names` finds the names of files in a text; it must be picklable.
+    """
 
     sessions: tuple[tuple[Survivor, ...], ...]
     pages: Mapping[str, Path]
     config: MaskingRecipe
     key: bytes
+    find_names: FindFileNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ def mask_shard(job: MaskJob, out: Path) -> None:
 class _Shard:
     def __init__(self, job: MaskJob, out: Path) -> None:
         self._job, self._out = job, out
-        self._store = FixtureStore(out / FIXTURES)
+        self._store = ContentStore(out / FIXTURES)
         self._kept: list[Survivor] = []
         self._verdicts: list[tuple[str, Verdict]] = []
         self._rows: list[LedgerRow] = []
@@ -84,15 +91,17 @@ class _Shard:
         job = self._job
         masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope)
         originals = self._originals(session)
-        files = {(item.path, item.sha256): item for one in session for item in one.fixtures}
+        files = {
+            (item.path, item.sha256): item for survivor in session for item in survivor.fixtures
+        }
         documents = job.config.documents
         read = (pieces_in(self._content(f, originals), f.path, documents) for f in files.values())
         learn(list(read), masker)
         for survivor in session:
             masker.learn(Piece(text) for text in texts_of(survivor.instance))
         masked = {
-            place: self._mask_file(fixture, self._content(fixture, originals), masker)
-            for place, fixture in files.items()
+            name: self._mask_file(fixture, self._content(fixture, originals), masker)
+            for name, fixture in files.items()
         }
         for survivor in session:
             self._mask_instance(survivor, masked, masker)
@@ -100,7 +109,7 @@ class _Shard:
         shutil.rmtree(self._out / _ORIGINALS)
 
     def write(self) -> None:
-        """The books, the survivors and the audit."""
+        """Write the stage's tables, the survivors and the audit of masked spans."""
         self._store.close()
         ids = [survivor.instance.instance_id for of in self._job.sessions for survivor in of]
         write_stage_tables(
@@ -134,8 +143,8 @@ class _Shard:
         sha256 = digest(masked.data)
         if sha256 not in self._store:
             self._store.add(sha256, [masked.data])
-        told = {"path": target, "sha256": sha256, "bytes": len(masked.data)}
-        return MaskedFile(fixture.model_copy(update=told), masked.report)
+        released = {"path": target, "sha256": sha256, "bytes": len(masked.data)}
+        return MaskedFile(fixture.model_copy(update=released), masked.report)
 
     def _mask_instance(
         self, survivor: Survivor, files: Mapping[tuple[str, str], MaskedFile], masker: Masker
@@ -151,10 +160,10 @@ class _Shard:
         )
         if decided is not None:
             return
-        masked = with_texts(instance, lambda text: masked_text(text, masker))
+        masked = with_texts(instance, lambda text: masked_text(text, masker, self._job.find_names))
         fixtures = _distinct(file.fixture for file in used)
         self._kept.append(Survivor(masked, fixtures, self._out / FIXTURES))
-        self._spans += _spans(instance, masker)
+        self._spans += _spans(instance, masker, self._job.find_names)
         self._spans += [
             (instance.instance_id, path, row.offset, row.type, row.recognizer, row.score)
             for path, rows in ((file.report.path, file.report.rows) for file in used)
@@ -178,9 +187,22 @@ def _distinct(fixtures: Iterable[Fixture]) -> tuple[Fixture, ...]:
     return tuple(taken.values())
 
 
-def _spans(instance: TaskInstance, masker: Masker) -> Iterator[Row]:
-    """The audit of what people said: place, kind and recognizer, never the value (law 8)."""
+def _spans(instance: TaskInstance, masker: Masker, find_names: FindFileNames) -> Iterator[Row]:
+    """The audit of what people said: position, kind and recognizer, never the value (law 8)."""
     for turn in instance.user_turns:
-        for edit in text_edits(turn.said, masker):
-            told = (edit.type, edit.recognizer, edit.score)
-            yield (instance.instance_id, f"turn {turn.index}", edit.start, *told)
+        for edit in text_edits(turn.said, masker, find_names):
+            turn_name, kind = f"turn {turn.index}", (edit.type, edit.recognizer, edit.score)
+            yield (instance.instance_id, turn_name, edit.start, *kind)
+
+
+def session_groups(survivors: Sequence[Survivor]) -> list[tuple[tuple[Survivor, ...], ...]]:
+    """Whole sessions in the order of their ids, some to a shard."""
+    by_session = sorted(survivors, key=lambda s: (s.instance.session_uid, s.instance.instance_id))
+    sessions = [tuple(of) for _, of in groupby(by_session, lambda s: s.instance.session_uid)]
+    step = _SESSIONS_PER_SHARD
+    return [tuple(sessions[start : start + step]) for start in range(0, len(sessions), step)]
+
+
+def payloads(session: Sequence[Survivor]) -> list[tuple[str, str]]:
+    """What masking reads of a session: instances and fixtures as JSON."""
+    return [(dump_instance(s.instance), canonical_json(s.fixtures).decode()) for s in session]

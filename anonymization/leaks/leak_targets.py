@@ -10,14 +10,13 @@ from pathlib import Path
 
 from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
+from anonymization.session_masking import VAULTS
 from anonymization.text.contracts import EntityType, Entry
 from anonymization.text.masking.known_search import is_masked_everywhere
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
 from data.canonical import canonical_json, keyed_digest
 from data.errors import InputError
-from flows.mask_shard import VAULTS
-from flows.run import Run
 
 TRIPWIRE, IDENTIFIER = "tripwire", "identifier"
 # Kinds whose form tells them from other words: they are looked for in every file of a release.
@@ -45,7 +44,7 @@ _MAX_TRIPWIRES = 64 << 20  # bytes
 
 
 @dataclass(frozen=True)
-class Guarded:
+class LeakTargets:
     """All that must not surface: what each session's vault holds, and values given by hand."""
 
     sessions: Mapping[str, tuple[Entry, ...]]
@@ -96,15 +95,19 @@ class Guarded:
         }
 
 
-def sought_in(run: Run, masked: Iterable[Path], identifiers: Sequence[str] = ()) -> Guarded:
-    """What must not surface in a release made of these outputs of masking."""
-    return Guarded(
-        read_vaults(masked, run.key),
-        read_tripwires(run.runtime.tripwires, run.recipe.masking.leaks),
-        tuple(sorted(identifiers)),
-        run.recipe.masking.leaks,
-        run.key,
-    )
+def leak_targets(
+    masked: Iterable[Path],
+    key: bytes,
+    config: LeakConfig,
+    tripwires: Path | None,
+    identifiers: Sequence[str] = (),
+) -> LeakTargets:
+    """What must not surface in a release made of these outputs of masking.
+
+    `tripwires` is a file of planted values, `identifiers` are original codes and names of tables.
+    """
+    planted = read_tripwires(tripwires, config)
+    return LeakTargets(read_vaults(masked, key), planted, tuple(sorted(identifiers)), config, key)
 
 
 def read_vaults(folders: Iterable[Path], key: bytes) -> dict[str, tuple[Entry, ...]]:
@@ -141,22 +144,22 @@ def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
     return tuple(sorted(values))
 
 
-def counts_of(guarded: Guarded) -> dict[str, dict[str, int]]:
+def counts_of(targets: LeakTargets) -> dict[str, dict[str, int]]:
     """How many values of each kind are looked for, and how many are too short to be."""
-    patterns = guarded.everywhere
-    sought = Counter(private.kind for private in patterns.values)
-    return {"sought": dict(sorted(sought.items())), "too_short": dict(patterns.too_short)}
+    patterns = targets.everywhere
+    counts = Counter(private.kind for private in patterns.values)
+    return {"sought": dict(sorted(counts.items())), "too_short": dict(patterns.too_short)}
 
 
-def digest_of(guarded: Guarded) -> str:
+def digest_of(targets: LeakTargets) -> str:
     """Keyed: changes with what is looked for, and tells nothing of it."""
     told = sorted(
         [entry.type, entry.value, entry.surrogate]
-        for entries in guarded.sessions.values()
+        for entries in targets.sessions.values()
         for entry in entries
     )
-    whole = canonical_json([told, guarded.tripwires, guarded.identifiers]).decode()
-    return keyed_digest(guarded.key, whole)
+    whole = canonical_json([told, targets.tripwires, targets.identifiers]).decode()
+    return keyed_digest(targets.key, whole)
 
 
 def _is_telling(entry: Entry) -> bool:
