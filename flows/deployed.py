@@ -24,7 +24,7 @@ from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.captures import capture_registry
 from flows.configuration import load_settings
-from flows.ideas import IDEAS_FILE
+from construction.judging.candidate_ideas import IDEAS_FILE
 from flows.recipe import Settings
 from flows.run import BuildRunning, building, open_run
 from flows.source import with_source
