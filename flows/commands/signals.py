@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from construction.judging.candidate_ideas import CandidateIdeas, seeds_of, summary, write_ideas
 from construction.signals.mixture import dated_files, write_mixture
 from data.errors import InputError
 from flows.captures import capture_registry
 from flows.configuration import load_settings
-from construction.judging.candidate_ideas import CandidateIdeas, seeds_of, summary, write_ideas
 from flows.ideas import have_ideas, known_prompts
 from flows.stages.signals import mixture_report
 
