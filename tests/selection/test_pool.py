@@ -16,10 +16,9 @@ NAN = float("nan")
 CONFIG = SelectionConfig(size=1)
 
 
-def matrix(rows: list[list[float]], models: str = "ab", **more: object) -> ScoreMatrix:
+def matrix(rows: list[list[float]], models: str = "ab") -> ScoreMatrix:
     names = tuple(f"i{number}" for number in range(len(rows)))
-    plain = ScoreMatrix(names, ("f",) * len(rows), tuple(models), np.array(rows))
-    return replace(plain, **more)
+    return ScoreMatrix(names, ("f",) * len(rows), tuple(models), np.array(rows))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_models_without_a_score_are_named() -> None:
 def test_items_cost_what_the_matrix_says_unless_they_are_known() -> None:
     rows = [[1.0, 0.0], [1.0, 0.0]]
     assert [item.cost for item in pool_of_matrix(matrix(rows), CONFIG).items] == [0.0, 0.0]
-    priced = matrix(rows, costs=np.array([2.5, 3.5]))
+    priced = replace(matrix(rows), costs=np.array([2.5, 3.5]))
     known = {"i1": PoolItem("i1", "g", lane="questions", cost=9.0)}
     first, second = pool_of_matrix(priced, CONFIG, known).items
     assert (first.family, first.lane, first.cost, first.in_last_release) == (
