@@ -66,7 +66,7 @@ def _row(
         return SourceRow(where, signal_of(record, source, date))
     except BadFieldError as bad:
         reason = SignalReason.BAD_FIELD
-        return SourceRow(where, _issue(path, line, reason, bad.found, bad.expected))
+        return SourceRow(where, _issue(path, line, reason, bad.actual, bad.expected))
 
 
 def _issue(path: Path, line: int, reason: SignalReason, actual: str, expected: str) -> ReadIssue:

@@ -43,7 +43,7 @@ class BadFieldError(ValueError):
 
     def __init__(self, field: str, actual: str, expected: str) -> None:
         super().__init__(f"{field}: found {actual}; expected {expected}")
-        self.found, self.expected = f"{field}: {actual}", expected
+        self.actual, self.expected = f"{field}: {actual}", expected
 
 
 def fold(name: str) -> str:

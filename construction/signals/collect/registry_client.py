@@ -38,7 +38,7 @@ class RegistryError(BenchmintError):
 
     def __init__(self, url: str, actual: str, expected: str, todo: str) -> None:
         super().__init__(f"{url}: found {actual}; expected {expected}. {todo}")
-        self.url, self.found, self.expected, self.todo = url, actual, expected, todo
+        self.url, self.actual, self.expected, self.todo = url, actual, expected, todo
 
 
 class RegistryBusyError(RegistryError):
