@@ -109,15 +109,12 @@ def _page(figures: Mapping[str, Any]) -> str:
     staged = ", ".join(f"{wall:g} s ({used:g} s of processor time)" for wall, used in pairs)
     return (
         f"{figures['runs']} runs of {figures['turns']:,} turns each ({sum(rows.values()):,} rows a "
-        f"run: {table_rows}).\n\nBar: each question under {_BAR:g} s. {kept.capitalize()}: the slowest "
-        f"took {worst:g} s.\n\n"
+        f"run: {table_rows}).\n\nBar: each question under {_BAR:g} s. {kept.capitalize()}: the "
+        f"slowest took {worst:g} s.\n\n"
         + table(
             ("question", "rows", "first (s)", "median (s)", "worst (s)"),
             [
-                (
-                    answer["question"],
-                    *(str(answer[k]) for k in ("rows", "first", "median", "worst")),
-                )
+                [str(answer[key]) for key in ("question", "rows", "first", "median", "worst")]
                 for answer in answers
             ],
         )
