@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from construction.judging.language import language_of
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.fixtures.store import FixtureChangedError, FixtureStore, copy_fixtures
@@ -33,6 +32,7 @@ from data.contracts import (
     TaskInstance,
 )
 from data.ledger import deciding, gated_row
+from data.text.language import UNDETERMINED, language_of
 
 FIXTURES = "fixtures"  # the directory of a shard's fixture store
 
@@ -122,7 +122,8 @@ def _gate(shard: _Shard, instance: TaskInstance) -> None:
         fixture.judge(files, config.fixture),
         restoration.judge(spans, config.restoration),
     )
-    tables.instance(instance, language_of(" ".join(t.said for t in instance.user_turns)))
+    said = " ".join(turn.said for turn in instance.user_turns)
+    tables.instance(instance, language_of(said) or UNDETERMINED)
     for verdict in verdicts:
         tables.verdict(instance.instance_id, verdict)
     for span in spans:

@@ -70,5 +70,5 @@ def _western(kind: str) -> str:
 CAPITALS = _western("isupper")
 LETTERS = _western("isalpha")
 LETTER = f"[{LETTERS}]"
-WORD_START = f"(?<![{LETTERS}0-9_])"
-WORD_END = f"(?![{LETTERS}0-9_])"
+BEFORE = f"(?<![{LETTERS}0-9_])"
+AFTER = f"(?![{LETTERS}0-9_])"

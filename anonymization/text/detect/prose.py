@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import BEFORE, CAPITALS, LETTER, LETTERS
 
 # What begins a line of code, of a shell session, or of a structured listing.
 _OPENING = re.compile(

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 
-from anonymization.text.detect.fold import fold
+from data.text.folding import fold_characters
 
 _ASCII_SEPARATORS = " \t\n\r\v\f.,_-/()[]+"
 _MORE = "\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb\uff65"
@@ -49,7 +49,7 @@ class _Table(dict[int, str]):
 def _left_of(char: str) -> str:
     if is_invisible(char):
         return ""
-    folded = unicodedata.normalize("NFKD", fold(char)).casefold()
+    folded = unicodedata.normalize("NFKD", fold_characters(char)).casefold()
     plain = unicodedata.normalize("NFKD", folded)
     return "".join(one for one in plain if not _is_dropped(one))
 
@@ -112,7 +112,7 @@ def visible(text: str) -> str:
 
 def clean(text: str) -> str:
     """Visible, in compatibility form (NFKC), with plain hyphens and spaces."""
-    return text if text.isascii() else fold(unicodedata.normalize("NFKC", visible(text)))
+    return text if text.isascii() else fold_characters(unicodedata.normalize("NFKC", visible(text)))
 
 
 def is_whole(text: str, start: int, end: int) -> bool:

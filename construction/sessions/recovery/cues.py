@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.cohesion import Cohesion
 from construction.sessions.recovery.features import Answer, Speech
 from construction.sessions.recovery.lexicon import plain
 from data.contracts import CutReason
+from data.text.lexicon import has_any
 
 _OPENING = 160  # characters of a request in which markers and references count
 _REFERRING = 80

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.lexicon import plain
 from construction.sessions.recovery.shell import WROTE
 from construction.sessions.recovery.terms import terms
+from data.text.lexicon import has_any
 
 _HEAD, _TAIL = 400, 240  # characters of a turn in which openers, requests and news are sought
 _REPLY_END = 300  # characters of a reply in which news, questions and offers are sought

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from construction.phrases import any_of
+from data.text.lexicon import any_of
 
 _SENTENCE, _CLAUSE, _QUOTE = " | ", " , ", " ^ "  # what is quoted is not said
 _ENDS = (

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.cohesion import cohesions
 from construction.sessions.recovery.config import RecoveryConfig
@@ -16,6 +15,7 @@ from construction.sessions.recovery.cues import CUES, Cue, Gap
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.features import Answer, Speech, hear, read_answer
 from data.contracts import CutReason, Scalar
+from data.text.lexicon import has_any
 
 _PRIOR_PAUSES = 2
 _LONGEST = 2.0

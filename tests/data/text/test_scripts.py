@@ -54,6 +54,6 @@ def test_predicates_over_kana_and_cjk() -> None:
 
 
 def test_word_edges_hold_beside_han() -> None:
-    pattern = re.compile(f"{scripts.WORD_START}PDF{scripts.WORD_END}")
+    pattern = re.compile(f"{scripts.BEFORE}PDF{scripts.AFTER}")
     assert pattern.findall("处理PDF文件") == ["PDF"]
     assert pattern.findall("xPDF PDFé PDF_1") == []

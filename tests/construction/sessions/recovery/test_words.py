@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.phrases import any_of, has_any
 from construction.sessions.recovery import RecoveryConfig, lexicon
 from construction.sessions.recovery.cohesion import cohesions
 from construction.sessions.recovery.cues import CUES
@@ -16,6 +15,7 @@ from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.features import Speech, asks_back, hear, is_courtesy
 from construction.sessions.recovery.lexicon import plain
 from construction.sessions.recovery.terms import terms
+from data.text.lexicon import any_of, has_any
 from tests.construction.sessions.recovery.talk import Talk
 
 
