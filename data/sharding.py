@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from enum import StrEnum
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +23,6 @@ from data.run_store import RunStore, StageOutput
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-Compute = Callable[[Job, Path], None]
 _LOOPBACK = "127.0.0.1"
 
 
@@ -61,10 +59,10 @@ def map_shards(
         yield from _in_processes(work, jobs, workers)
 
 
-def compute_shard(told: tuple[RunStore, str, str, Compute[Job], Job]) -> StageOutput:
-    """The output of one job behind its key: what a worker is asked for."""
-    store, stage, key, compute, job = told
-    return store.run(stage, key, partial(compute, job))
+def compute_shard(part: tuple[RunStore, str, str, Callable[[Path], None]]) -> StageOutput:
+    """The output of one shard (store, stage, key, compute): what a worker computes."""
+    store, stage, key, compute = part
+    return store.run(stage, key, compute)
 
 
 def _in_processes(
@@ -80,7 +78,7 @@ def _on_dask(
 ) -> Iterator[Result]:
     distributed = _extra("distributed", Runner.DASK)
     with ExitStack() as stack:
-        place: Any = cluster or stack.enter_context(
+        address: Any = cluster or stack.enter_context(
             distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -89,7 +87,7 @@ def _on_dask(
                 security=True,  # jobs hold the release key: TLS with keys of this run alone
             )
         )
-        client = stack.enter_context(distributed.Client(place, set_as_default=False))
+        client = stack.enter_context(distributed.Client(address, set_as_default=False))
         futures = client.map(work, jobs, pure=False)
         for future in futures:
             yield future.result()

@@ -12,16 +12,18 @@ from pathlib import Path
 
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
-from construction.sessions.fixtures.store import FixtureChangedError, FixtureStore, copy_fixtures
-from construction.sessions.gates import fixture, length, restoration
+from construction.sessions.fixtures.store import FixtureChangedError, copy_fixtures
+from construction.sessions.gates import fixture, restoration
 from construction.sessions.gates.fixture import FixtureObservation
-from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.gates.restoration import RestoredSpan
+from construction.sessions.local_gates import LOCAL_GATES, LocalGatesConfig
 from construction.sessions.mentions.extensions import extension
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.recover import recover
 from construction.sessions.scan import ScannedFile
 from construction.sessions.shard_tables import ShardTables
+from data.content_store import ContentStore
 from data.contracts import (
     Fixture,
     LedgerRow,
@@ -30,11 +32,11 @@ from data.contracts import (
     Scalar,
     Session,
     TaskInstance,
+    run_gates,
 )
 from data.ledger import deciding, gated_row
+from data.survivors import FIXTURES
 from data.text.language import UNDETERMINED, language_of
-
-FIXTURES = "fixtures"  # the directory of a shard's fixture store
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,12 @@ class _Shard:
     job: ShardJob
     index: RootIndex
     tables: ShardTables
-    store: FixtureStore
+    store: ContentStore
 
 
 def process_shard(job: ShardJob, out: Path) -> None:
     """Write the tables of a shard and the fixtures of its survivors into `out`."""
-    store = FixtureStore(out / FIXTURES)
+    store = ContentStore(out / FIXTURES)
     shard = _Shard(job, _root_index(job.roots), ShardTables(job.key), store)
     for file in job.files:
         _read_file(shard, file)
@@ -91,7 +93,7 @@ def _read_file(shard: _Shard, file: ScannedFile) -> None:
             tables.issue(item)
     evidence: dict[str, Scalar] = {"path": file.relative}
     if failure is not None:
-        evidence |= {"found": failure.found, "expected": failure.expected}
+        evidence |= {"found": failure.actual, "expected": failure.expected}
     errored = failure is not None and not sessions
     tables.outcome(
         LedgerRow(
@@ -113,15 +115,12 @@ def _take_session(shard: _Shard, session: Session) -> None:
 
 
 def _gate(shard: _Shard, instance: TaskInstance) -> None:
-    """Run all three local gates, so that overlaps are seen; the first failure decides."""
+    """Run every local gate, so that overlaps are seen; the first failure decides."""
     config, tables = shard.job.config, shard.tables
-    files = resolve_fixtures(instance, shard.index, config.fixture)
-    spans = restoration.measure(instance)
-    verdicts = (
-        length.GATE.judge(length.measure(instance), config.length),
-        fixture.judge(files, config.fixture),
-        restoration.judge(spans, config.restoration),
-    )
+    adapters = {fixture.GATE.name: lambda item: resolve_fixtures(item, shard.index, config.fixture)}
+    observations, verdicts = run_gates(LOCAL_GATES, config, instance, adapters)
+    files: FixtureObservation = observations[fixture.GATE.name]
+    spans: tuple[RestoredSpan, ...] = observations[restoration.GATE.name]
     said = " ".join(turn.said for turn in instance.user_turns)
     tables.instance(instance, language_of(said) or UNDETERMINED)
     for verdict in verdicts:

@@ -17,10 +17,10 @@ _PACKAGE, _FILE = "matplotlib_fontja", "fonts/ipaexg.ttf"
 
 @cache
 def font_path() -> Path:
-    """The IPAex Gothic that the package matplotlib-fontja carries; the package is not imported.
+    """The IPAex Gothic font in the package matplotlib-fontja; the package is not imported.
 
-    It has Japanese and Latin letters and no simplified Chinese (see `missing_glyphs`).
-    Errors: `InputError` if it is not installed.
+    It has Japanese and Latin letters but no simplified Chinese (see `missing_glyphs`). Errors:
+    `InputError` if it is not installed.
     """
     spec = importlib.util.find_spec(_PACKAGE)
     folders = spec.submodule_search_locations if spec else None
