@@ -11,6 +11,7 @@ from functools import cache
 from construction.signals.codebook import Codebook
 from construction.signals.config import MatchingConfig
 from construction.signals.tokens import Phrase, Token, match_at, parse_cue, plain_form, tokens_of
+from data.text.scripts import FIRST_WIDE
 
 # How texts begin before they come to their point; it does not count as read.
 _LEAD_IN = re.compile(
@@ -21,7 +22,7 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _STEP = 20  # letters: the weight falls in steps
-_FIRST_HAN, _HAN_WIDTH = "\u3400", 3  # a Han character says about as much as three letters
+_WIDE_LETTERS = 3  # a Han character says about as much as three letters
 _BRACKETS = re.compile(r"\([^()]*\)?|\[[^\[\]]*\]?|【[^【】]*】?")
 # What follows names the means or the neighbours, not the goal.
 _MEANS = re.compile(
@@ -65,7 +66,7 @@ def zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
     for at, (char, factor) in enumerate(zip(text, factors, strict=True)):
         weights.append(factor * max(config.rest, config.opening - slope * (read // _STEP * _STEP)))
         if at >= begin:
-            read += _HAN_WIDTH if char >= _FIRST_HAN else 1
+            read += _WIDE_LETTERS if char >= FIRST_WIDE else 1
     return [
         Zone(at, round(weight, 9))
         for at, weight in enumerate(weights)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[^\W_])+[+#]*")
-_HAN_CHAR = re.compile(f"[{_HAN}]")
+from data.text.folding import narrow_in_place
+from data.text.scripts import HAN, has_han, is_han
+
+_TOKEN = re.compile(rf"[{HAN}]|(?:(?![{HAN}])[^\W_])+[+#]*")
 _JOINED = re.compile(r"[\s\-_/]*|\s?[&.'’·]\s?(?!$)|[.'’&·]")
 _LOOSE = re.compile(r"[\s\-_/,&'’\"“”()]*")
 # Characters of the cues in traditional script, and the simplified ones they are written with here.
@@ -69,24 +69,19 @@ def plain_form(text: str) -> str:
 
     One character for one: offsets stay as they are.
     """
-    if text.isascii():
-        return text
-    folded = (unicodedata.normalize("NFKC", char) for char in text)
-    plain = "".join(f if len(f) == 1 else char for f, char in zip(folded, text, strict=True))
-    return plain.translate(_SCRIPT)
+    return narrow_in_place(text).translate(_SCRIPT)
 
 
 def tokens_of(text: str) -> list[Token]:
     """The words of a text in order; Han characters are words of their own."""
     return [
-        Token(m[0], m[0].lower(), m.start(), m.end(), _HAN_CHAR.match(m[0]) is not None)
-        for m in _TOKEN.finditer(text)
+        Token(m[0], m[0].lower(), m.start(), m.end(), is_han(m[0])) for m in _TOKEN.finditer(text)
     ]
 
 
 def parse_cue(cue: str) -> Phrase:
     """A cue in the notation of cues.toml; with capitals and without Han it minds case."""
-    minds_case = cue.lower() != cue and _HAN_CHAR.search(cue) is None
+    minds_case = cue.lower() != cue and not has_han(cue)
     said = cue if minds_case else cue.lower()
     return Phrase(tuple(tuple(_cue_words(half, minds_case)) for half in said.split(" .. ")))
 

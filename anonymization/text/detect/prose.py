@@ -17,7 +17,7 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import COMMON
-from data.text.scripts import BEFORE, CAPITALS, LETTER, LETTERS
+from data.text.scripts import BEFORE, CAPITALS, HAN, LETTER, LETTERS, count_han, has_han
 
 # What begins a line of code, of a shell session, or of a structured listing.
 _OPENING = re.compile(
@@ -64,11 +64,10 @@ class MachineLines:
 
 
 # Han characters and their marks end a piece: else the model joins what stands on either side.
-_UNIT_LINE = re.compile(r"[^\n\r\u3000-\u303f\u3400-\u9fff，；！？]+")
+_UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 # At a full stop behind two small letters or digits, so that initials and titles stay whole.
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
 _NO_NAMES = COMMON | words("words.toml", "institutions")
@@ -116,13 +115,13 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
 
     The model takes numbers for names, so that patterns go first.
     """
-    if not _HAN.search(text):
+    if not has_han(text):
         return
     start = 0
     for finding in [*taken, None]:
         end = len(text) if finding is None else finding.start
         for clause in _CLAUSE.finditer(text, start, end):
-            if len(_HAN.findall(clause.group())) >= 2:
+            if count_han(clause.group()) >= 2:
                 yield clause.start(), clause.group()
         start = max(start, end if finding is None else finding.end)
 

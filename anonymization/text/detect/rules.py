@@ -14,6 +14,7 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import checks, wording
 from anonymization.text.detect.prose import MachineLines
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
+from data.text.folding import lower_in_place
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _BOOST = 0.4
@@ -97,9 +98,7 @@ def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
 
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of all rules, overlapping and in no order. `lines` tells prose from code."""
-    lowered = folded.lower()
-    if len(lowered) != len(folded):  # İ lowers to two characters: offsets would slip
-        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in folded)
+    lowered = lower_in_place(folded)
     has_digit = re.search(r"\d", lowered) is not None
     for rule in rules:
         if rule.needs and not _wanted(rule.needs, lowered, has_digit):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anonymization.text.contracts import EntityType
 from anonymization.text.spelling.normal_form import PLANTED, clean
 from anonymization.text.surrogates.identifiers import planned
-from anonymization.text.surrogates.shapes import alnum_form
+from data.text.folding import alnum_form
 
 # Letters are part of the numbers of the first, and few are of the others.
 _LETTERED = frozenset(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.shapes import HAN
 from data.randomness import keyed_generator
+from data.text.folding import fold_case
+from data.text.scripts import HAN
 
 _WORD = re.compile(rf"[^\W_{HAN}]+")
 _RUN = re.compile(rf"[{HAN}]+")
@@ -26,7 +26,7 @@ class ScopeVocabulary:
 
     def add(self, text: str) -> None:
         """Take note of a text."""
-        plain = unicodedata.normalize("NFKC", text).casefold()
+        plain = fold_case(text)
         self._words.update(word[:_LONGEST_WORD] for word in _WORD.findall(plain))
         for run in set(_RUN.findall(plain)):
             for size in range(2, _LONGEST_GRAM + 1):
@@ -34,7 +34,7 @@ class ScopeVocabulary:
 
     def may_contain(self, value: str) -> bool:
         """May `value` stand in a text? False is sure; a single Chinese character always may."""
-        plain = unicodedata.normalize("NFKC", value).casefold()
+        plain = fold_case(value)
         words, runs = _WORD.findall(plain), _RUN.findall(plain)
         if any(word[:_LONGEST_WORD] not in self._words for word in words):
             return False
