@@ -42,9 +42,9 @@ from flows.gates import GATE_ORDER
 from flows.pictures import pictures_of
 from flows.run import Run, architecture, lock_digest
 from flows.stage import Results
+from flows.stages.masking import release_targets
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report
-from flows.stages.sessions import release_targets
 from flows.stages.signals import public_mixture
 from flows.stages.tables import keep_pseudonymized, sealed
 

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from construction.judging.model.phrasing import REPORT as PHRASING_REPORT
 from construction.judging.model.phrasing import STAGE as PHRASING_STAGE
 from construction.judging.model.prompt import load_prompt
 from construction.statements.database import (
@@ -32,7 +33,7 @@ from data.contracts import StageKind
 from data.errors import InputError
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
-from flows.phrasing import PHRASING_REPORT, phrase_questions
+from flows.phrasing import phrase_questions
 from flows.run import Run
 from flows.stage import Observed, Stage, Unit, Work
 from selection.sampling.drawn import fitting, sample_records, sampling_report

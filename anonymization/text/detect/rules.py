@@ -44,7 +44,7 @@ _MACROS = {
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Words looked for around a value, in lower case."""
+    """Words searched for around a value, in lower case."""
 
     words: tuple[str, ...]
     before: int
@@ -61,7 +61,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern; see data/rules.toml for what its parts mean."""
+    """One pattern; data/rules.toml explains the fields."""
 
     name: str
     type: EntityType
@@ -88,16 +88,16 @@ def load_rules() -> tuple[Rule, ...]:
 
 
 def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Rules for the house's own person numbers."""
+    """Rules for the organisation's own person numbers."""
     entry: dict[str, Any] = {"type": "PERSON_NUMBER", "score": 0.9}
     return tuple(
-        _rule(entry | {"name": f"person_number_{place}", "pattern": pattern}, {})
-        for place, pattern in enumerate(patterns)
+        _rule(entry | {"name": f"person_number_{number}", "pattern": pattern}, {})
+        for number, pattern in enumerate(patterns)
     )
 
 
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
-    """Findings of all rules, overlapping and in no order. `lines` tells prose from code."""
+    """Findings of all rules, overlapping and in no order. `lines` separates prose from code."""
     lowered = lower_in_place(folded)
     has_digit = re.search(r"\d", lowered) is not None
     for rule in rules:
