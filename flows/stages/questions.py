@@ -11,6 +11,7 @@ import orjson
 import polars as pl
 
 from construction.judging.judge import ModelStage
+from construction.judging.model.phrasing import REPORT as PHRASING_REPORT
 from construction.judging.model.phrasing import STAGE as PHRASING_STAGE
 from construction.judging.model.prompt import load_prompt
 from construction.statements.database import (
@@ -34,7 +35,7 @@ from data.errors import InputError
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
 from flows.model_calls import judges_of
-from flows.phrasing import PHRASING_REPORT, phrase_questions
+from flows.phrasing import phrase_questions
 from flows.run import Run
 from flows.stage import Observed, Stage, Unit, Work
 from selection.sampling.drawn import fitting, sample_records, sampling_report

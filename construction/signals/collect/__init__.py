@@ -1,4 +1,4 @@
-"""Collection of signals: files and registries in, dated snapshots out."""
+"""Collects signals from files and registries into dated snapshots."""
 
 from construction.signals.collect.changes import SignalChange, SnapshotChange, Standing, compare
 from construction.signals.collect.fields import SignalReason

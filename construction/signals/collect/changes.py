@@ -1,4 +1,4 @@
-"""What changed between two snapshots: who came, who went, and whose share of the mass moved."""
+"""Compares two snapshots: added and dropped skills, and changes in the share of the mass."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _DIGITS = 9  # shares are rounded before they decide an order (law 5)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A skill in one snapshot: count, 1-based place by the measure, and its share of the mass.
+    """A skill in one snapshot: count, 1-based rank by the measure, and share of the mass.
 
-    `share` is None for a skill below the compared top: only these have shares that sum to 1.
+    `share` is None for a skill below the compared top; the shares of the top sum to 1.
     """
 
     count: int
-    place: int
+    rank: int
     share: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class SignalChange:
-    """A skill in the old and the new snapshot; None where it is not in it at all.
+    """A skill in the old and the new snapshot, None where it is absent.
 
-    `moved` is the new share minus the old one, with 0 for no share.
+    `moved` is the new share minus the old one; a missing share counts as 0.
     """
 
     slug: str
@@ -40,11 +40,11 @@ class SignalChange:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotChange:
-    """The top `top` of both snapshots compared; each list by |moved|, then by slug.
+    """The comparison of the top `top` of both snapshots; each list by |moved|, then by slug.
 
-    `added` are in the new top only, `dropped` in the old top only, `moved` in both. Such a skill
-    may still stand in the other snapshot below its top: then it has a standing there.
-    `overlap` is the share of the new top's mass that was in the old top.
+    `added` are only in the new top, `dropped` only in the old top, `moved` in both. An added or
+    dropped skill may appear in the other snapshot below its top; then it has a standing there.
+    `overlap` is the share of the new top's mass held by skills that were in the old top.
     """
 
     source: str
@@ -59,10 +59,10 @@ class SnapshotChange:
 
 
 def compare(old: SignalSnapshot, new: SignalSnapshot) -> SnapshotChange:
-    """Compare two snapshots on tops of equal size, that of the smaller one.
+    """Compare two snapshots on tops of equal size, the size of the smaller one.
 
-    A top 500 and a top 99 can be compared so, without 401 skills that seem to have gone. Raises
-    InputError if they count different things.
+    So 401 skills do not seem to disappear between a top 500 and a top 99. Raises InputError if
+    the snapshots have different measures.
     """
     if old.measure is not new.measure:
         raise InputError(
@@ -102,10 +102,10 @@ def _standings(snapshot: SignalSnapshot, top: int) -> Mapping[str, Standing]:
     return {
         signal.slug: Standing(
             count(signal),
-            place,
-            (round(count(signal) / mass, _DIGITS) if mass else 0.0) if place <= top else None,
+            rank,
+            (round(count(signal) / mass, _DIGITS) if mass else 0.0) if rank <= top else None,
         )
-        for place, signal in enumerate(ranked, start=1)
+        for rank, signal in enumerate(ranked, start=1)
     }
 
 
