@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from construction.judging.candidate_ideas import IDEAS_FILE, seeds_of, write_ideas
 from construction.judging.judge import ModelStage
 from construction.judging.model.prompt import load_prompt
 from construction.signals.chart import STYLE
@@ -15,7 +16,7 @@ from construction.signals.mixture import CHART, INLINE, REPORT, dated_files, wri
 from data.canonical import file_digest
 from data.contracts import StageKind
 from data.snapshot import Picture
-from flows.ideas import IDEAS_FILE, have_ideas, known_prompts, seeds_of, write_ideas
+from flows.ideas import have_ideas, known_prompts
 from flows.model_calls import judges_of
 from flows.run import Run
 from flows.stage import Observed, Stage, Unit, Work
