@@ -123,7 +123,7 @@ class KnownValueSearch:
 
     def _variant_at(self, text: str, start: int, end: int, key: str) -> Occurrence | None:
         for spelling in self._spelled[key]:
-            span = spelling.place(text, start, end)
+            span = spelling.locate(text, start, end)
             if span is not None:
                 return Occurrence(*span, EntityType(spelling.kind), spelling.value)
         return None
