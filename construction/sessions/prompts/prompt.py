@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from construction.judging.deliverables import ANSWER
-from construction.judging.language import leading_language
 from construction.sessions.mentions.spans import FileSpan, find_file_spans
 from construction.sessions.network.urls import find_urls
 from construction.sessions.prompts.merge import Part
 from data.contracts import Deliverable, Fixture
+from data.text.language import leading_language
 
 
 @dataclass(frozen=True, slots=True)
