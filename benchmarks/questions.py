@@ -75,7 +75,8 @@ def page(figures: dict[str, Any]) -> str:
         f"`benchmint questions --size {SIZE}` over 2010q2 and 302 EDINET companies: "
         f"{figures['questions']} questions about {figures['companies']} companies in "
         f"{figures['seconds']} s (bar 90), from {figures['points']:,} data points; "
-        f"{figures['traced']} answers traced to their row, {figures['distinct texts']} distinct texts.",
+        f"{figures['traced']} answers traced to their row, "
+        f"{figures['distinct texts']} distinct texts.",
         table(("region or category", "questions"), as_text(sorted(counts.items()))),
         "Points left out, by reason:",
         table(("reason", "points"), as_text(sorted(rejected.items()))),
