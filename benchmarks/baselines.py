@@ -98,8 +98,8 @@ def _tiles(tokens: Sequence[str], tiling: Tiling) -> Iterator[int]:
             yield places[i]
 
 
-def _cosine(left: Sequence[str], right: Sequence[str]) -> float:
-    a, b = Counter(left), Counter(right)
+def _cosine(first: Sequence[str], second: Sequence[str]) -> float:
+    a, b = Counter(first), Counter(second)
     norm = math.sqrt(sum(v * v for v in a.values()) * sum(v * v for v in b.values()))
     return sum(count * b[token] for token, count in a.items() if token in b) / norm if norm else 0.0
 
