@@ -1,4 +1,4 @@
-"""What a file holds inside: members of archives, and the text of Parquet, PDF and PNG files.
+"""The contents of files: members of archives, and the text of Parquet, PDF and PNG files.
 
 Members are inflated under limits and never extracted.
 """
@@ -34,7 +34,7 @@ _UNKNOWN = {
 
 
 class CannotScan(Exception):
-    """The content cannot be searched; `reason` says why."""
+    """The content cannot be searched, for a `reason`."""
 
     def __init__(self, reason: NotScannable) -> None:
         super().__init__(reason)
@@ -50,7 +50,7 @@ class Part:
 
 
 class Budget:
-    """Counts what one released file inflates to, nested archives included."""
+    """Limits the inflated size of one released file, nested archives included."""
 
     def __init__(self, size: int, config: LeakConfig) -> None:
         by_ratio = max(config.free_inflated_bytes, size * config.max_inflation_ratio)
@@ -164,7 +164,7 @@ _PNG_TEXT = (b"zTXt", b"iTXt", b"iCCP")
 
 
 def document_parts(data: bytes, budget: Budget, config: LeakConfig) -> Iterator[Part]:
-    """What a document says, as UTF-8 parts; nothing for other data.
+    """The text of a document, as UTF-8 parts; nothing for other data.
 
     Raises CannotScan when it cannot be read within the limits.
     """
@@ -219,14 +219,14 @@ def _pdf(data: bytes, budget: Budget, config: LeakConfig) -> Iterator[Part]:
 
 
 def _png(data: bytes, budget: Budget) -> Iterator[Part]:
-    """Compressed text chunks (PNG 1.2, §4.2.3); the others are searched as they stand."""
-    place = len(_PNG)
-    while place + 12 <= len(data):
-        size = int.from_bytes(data[place : place + 4], "big")
-        kind, body = data[place + 4 : place + 8], data[place + 8 : place + 8 + size]
+    """Compressed text chunks (PNG 1.2, §4.2.3); other chunks are searched undecoded."""
+    offset = len(_PNG)
+    while offset + 12 <= len(data):
+        size = int.from_bytes(data[offset : offset + 4], "big")
+        kind, body = data[offset + 4 : offset + 8], data[offset + 8 : offset + 8 + size]
         if kind in _PNG_TEXT:
             yield Part(f"({kind.decode()})", _inflated_text(kind, body, budget))
-        place += 12 + size
+        offset += 12 + size
 
 
 def _inflated_text(kind: bytes, body: bytes, budget: Budget) -> bytes:

@@ -1,4 +1,4 @@
-"""A process of its own that turns the PDF on its standard input into text on its output.
+"""A child process that turns the PDF on its standard input into text on its output.
 
     python -m anonymization.leaks.pdf_text SECONDS < file.pdf
 
@@ -24,9 +24,9 @@ _MAX_OBJECTS = 500_000
 def _strings(reader: PdfReader) -> Iterator[str]:
     """Every text of every object: metadata, annotations, form fields, bookmarks."""
     for number in range(1, min(len(reader.xref_objStm) + _size(reader), _MAX_OBJECTS)):
-        found = reader.get_object(number)
-        if isinstance(found, DictionaryObject):
-            for value in found.values():
+        pdf_object = reader.get_object(number)
+        if isinstance(pdf_object, DictionaryObject):
+            for value in pdf_object.values():
                 if isinstance(value, TextStringObject):
                     yield str(value)
                 elif isinstance(value, ByteStringObject):
@@ -58,10 +58,10 @@ def main() -> None:
     reader = PdfReader(io.BytesIO(sys.stdin.buffer.read()), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
         raise SystemExit(3)
-    left = _MAX_TEXT
+    remaining = _MAX_TEXT
     for text in _texts(reader):
-        left -= len(text)
-        if left < 0:
+        remaining -= len(text)
+        if remaining < 0:
             raise SystemExit(4)
         sys.stdout.buffer.write(text + b"\n")
 

@@ -1,4 +1,4 @@
-"""The decoded forms of a layer of text: escapes undone, so that plain values can be found."""
+"""The decoded forms of a layer of text, in which plain values can be found."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
 _ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _QUOTED = re.compile(rb"=(?:[0-9A-F]{2}|\r?\n)")
 _TAG = re.compile(rb"<[^<>]{0,4000}>")
-# Ends of blocks: what stands on both sides is not one text. Runs inside a block are.
+# Ends of blocks: the two sides are separate texts. Runs inside a block are one text.
 _BLOCK_END = re.compile(
     rb"</(?:[a-z0-9]{1,4}:)?(?:p|si|c|v|row|tr|td|th|li|div|h[1-6]|title|option|comment|text|dd|dt)>"
     rb"|<(?:[a-z0-9]{1,4}:)?(?:br|tab|cr)[ /]{0,2}>",
     re.IGNORECASE,
 )
 _INDENT = re.compile(rb">[ \t]*\r?\n[ \t\r\n]*<")
-# A line of base64 as mail wraps it, followed by another. The break comes first, and what stands
-# before it is looked at only there: the other way round every position is.
+# A line of base64 as mail wraps it, followed by another. The pattern begins with the break and
+# looks behind from there; otherwise it would be tried at every position.
 _BREAK = rb"(?:{0}(?<=[A-Za-z0-9+/_-]{40}{0}))"
 _WRAP = re.compile(
     rb"(?:"
@@ -49,11 +49,11 @@ _UTF16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def views(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
-    """The forms of `data` in which escapes of one kind are undone, if there are any.
+    """The forms of `data` in which escapes of one kind are decoded, if there are any.
 
-    Only what lies within `reach` bytes of an escape is kept, where a value may hold it. UTF-16
-    with a byte order mark becomes UTF-8; JSON escapes are undone up to three times; in markup the
-    tags are taken out as well as the entities; lines of base64 are joined.
+    Only text within `reach` bytes of an escape is kept, as only a value there can contain it.
+    UTF-16 with a byte order mark becomes UTF-8; JSON escapes are decoded up to three times; in
+    markup tags are removed and entities decoded; lines of base64 are joined.
     """
     codec = _UTF16_MARKS.get(data[:2])
     if codec:
@@ -74,12 +74,12 @@ def views(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
 
 
 def has_run(data: bytes, length: int) -> bool:
-    """Do `length` characters of base64 stand in a row?"""
+    """Does it contain `length` consecutive base64 characters?"""
     return b"A" * length in data.translate(_BASE64)
 
 
 def _undone(data: bytes, pattern: re.Pattern[bytes], plain: _Plain, reach: int) -> bytes:
-    """`data` with its escapes undone, without what lies farther than `reach` from all of them."""
+    """`data` with its escapes decoded, without what is farther than `reach` from all of them."""
     pieces: list[bytes] = []
     last = -reach
     for match in pattern.finditer(data):
@@ -96,7 +96,7 @@ def _undone(data: bytes, pattern: re.Pattern[bytes], plain: _Plain, reach: int) 
 
 
 def joined_lines(data: bytes) -> bytes:
-    """Text with its line breaks turned into spaces, for what a page broke in two."""
+    """Text with line breaks turned into spaces, for values that a page broke in two."""
     return _BREAKS.sub(b" ", data)
 
 

@@ -1,4 +1,4 @@
-"""Tables in, anonymized tables and the reports about them out: one pure stage."""
+"""One pure stage: tables to anonymized tables and the reports about them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def anonymize_tables(
 ) -> AnonymizedTables:
     """Perturb and pseudonymize all tables with one mapping, and report on each.
 
-    Errors: `InputError` if the tables are not those of the configuration, and as `perturb_table`.
+    Errors: `InputError` if the tables are not those of the configuration, and those of
+    `perturb_table`.
     """
     _check(tables, config)
     pairs = {name: (tables[name], own) for name, own in sorted(config.tables.items())}
@@ -47,16 +48,18 @@ def anonymize_tables(
         moved[name] = perturbed.frame
         named = pseudonymize(perturbed.frame, own, pseudonyms)
         frames[name] = named.frame
-        told = {"perturbation": asdict(perturbed.report), "replaced_in_text": named.in_text}
+        table_report = {"perturbation": asdict(perturbed.report), "replaced_in_text": named.in_text}
         if own.measures:
             fidelity[name] = assess(frame, perturbed.frame, own, config.fidelity)
-            told |= _told(fidelity[name])
-            told["undeclared_derived"] = [
+            table_report |= _fidelity_report(fidelity[name])
+            table_report["undeclared_derived"] = [
                 asdict(s) | {"formula": s.formula.model_dump(mode="json")}
                 for s in find_undeclared(frame, own)
             ]
-        told["native_noise"] = [asdict(noise) for noise in native_noise(frame, named.frame, own)]
-        report["tables"][name] = told
+        table_report["native_noise"] = [
+            asdict(noise) for noise in native_noise(frame, named.frame, own)
+        ]
+        report["tables"][name] = table_report
     for name, given in sorted(config.aggregates.items()):
         own = config.tables[given.of]
         aligned, figures = align(tables[name], tables[given.of], moved[given.of], own, given)
@@ -65,7 +68,7 @@ def anonymize_tables(
     return AnonymizedTables(frames, report, fidelity, pseudonyms)
 
 
-def _told(fidelity: Fidelity) -> dict[str, Any]:
+def _fidelity_report(fidelity: Fidelity) -> dict[str, Any]:
     verdict = fidelity.verdict
     return {
         "fidelity": {
@@ -82,10 +85,12 @@ def _told(fidelity: Fidelity) -> dict[str, Any]:
 def _check(tables: Mapping[str, pl.DataFrame], config: TablesConfig) -> None:
     expected = {*config.tables, *config.aggregates}
     if set(tables) != expected:
-        found = f"tables {', '.join(sorted(tables)) or 'none'}"
+        actual = f"tables {', '.join(sorted(tables)) or 'none'}"
         wanted = ", ".join(sorted(expected))
-        raise InputError("tables", found, wanted, "Name each table after its file, without ending.")
+        raise InputError(
+            "tables", actual, wanted, "Name each table after its file, without ending."
+        )
     strange = [n for n, given in config.aggregates.items() if given.of not in config.tables]
     if strange:
-        found = f"aggregates {', '.join(sorted(strange))} of an unknown table"
-        raise InputError("tables", found, "the name of a configured table", "Correct `of`.")
+        actual = f"aggregates {', '.join(sorted(strange))} of an unknown table"
+        raise InputError("tables", actual, "the name of a configured table", "Correct `of`.")

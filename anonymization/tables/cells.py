@@ -1,7 +1,7 @@
-"""Numbers as they are reported: how many decimals, and which digit is the last one.
+"""Numbers as they are reported: the number of decimals, and the last reported digit.
 
-Most reported values are multiples of a thousand or a million; noise below that digit would show
-at once, so every perturbed value is settled on the grid of the value it replaces.
+Most reported values are multiples of a thousand or a million; noise below that digit would be
+obvious, so every perturbed value is rounded to the grid of the value that it replaces.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Cells:
 
     `value` (0 where unknown), `grid` the last reported unit (1, 10, 1000, …; 0 where a float has
     more decimals than anyone reports), `scale` 10^decimals, `known`: the cell holds a number.
-    `strict`: the digit at the grid is not zero, and stays so.
+    `strict`: the digit at the grid is not zero, and must not become zero.
     """
 
     value: Floats
@@ -97,7 +97,7 @@ class NumericColumn:
         return self._checked(_float_cells(value, known))
 
     def plain(self, rows: slice) -> tuple[Floats, Bools]:
-        """Values and where they are known, as in `cells`, without looking for the last digit."""
+        """Values and where they are known, as in `cells`, without determining the last digit."""
         if not self.series.dtype.is_integer():
             cells = self.cells(rows)
             return cells.value, cells.known
@@ -121,7 +121,7 @@ class NumericColumn:
     def written(self, value: Floats) -> pl.Series:
         """The column with new values (in units of the last decimal); unknown cells stay.
 
-        `value` is used up: its memory becomes the column's.
+        `value` is consumed: its memory becomes the column's.
         """
         if self.text is not None:
             return self.text.written(value)
@@ -158,7 +158,7 @@ def _float_cells(value: Floats, known: Bools) -> Cells:
     return Cells(scaled, grid, scale, known, True)
 
 
-# Sign, currency and unit stay as they are, and so are not parsed beyond the sign.
+# Sign, currency and unit stay unchanged, so only the sign is parsed.
 _NUMBER = (
     r"^(?<before>[^0-9]{0,16}?)(?<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)"
     r"(?:\.(?<decimals>[0-9]+))?(?<after>[^0-9]{0,16})$"
@@ -171,8 +171,8 @@ _NARROW = "0123456789,."
 class TextNumbers:
     """A text column parsed once. `value` is in units of the last decimal, signed.
 
-    `known` is false for cells without a digit (blank, `－`, `n/a`): missing values, kept as they
-    are. Errors: `InputError` for cells with digits that are no single number.
+    `known` is false for cells without a digit (blank, `－`, `n/a`): missing values, kept unchanged.
+    Errors: `InputError` for cells with digits that are not a single number.
     """
 
     def __init__(self, series: pl.Series) -> None:
@@ -219,7 +219,7 @@ class TextNumbers:
 
 
 def _parsed(cells: pl.Series) -> pl.DataFrame:
-    """All parts of all cells in one query: tables have many columns, and queries a price."""
+    """All parts of all cells in one query: tables have many columns, and each query has a cost."""
     cell, whole, decimals = pl.col("cell"), pl.col("whole"), pl.col("decimals")
     return (
         pl.LazyFrame({"cell": cells})

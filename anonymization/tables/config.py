@@ -1,7 +1,8 @@
-"""What a table is made of, and how it is perturbed: part of the recipe, the key beside it.
+"""Settings of anonymized tables: columns and their roles, perturbation steps, hard relations.
 
-A table has a row per entity and period (or a row per entity, without a period). Each column has a
-role; measures have perturbation steps; hard relations and derived columns are declared.
+They are part of the recipe; the key is not. A table has a row per entity and period (or a row per
+entity, without a period). Each column has a role; measures have perturbation steps; hard relations
+and derived columns are declared.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class IdentifierKind(StrEnum):
 
 
 class PerturbMethod(StrEnum):
-    """How numbers move; what `strength` means is said in `Step`."""
+    """How numbers are perturbed; `Step` explains `strength`."""
 
     LSD = "least_significant_digit"
     LOG_NOISE = "log_noise"
@@ -49,7 +50,7 @@ class PerturbMethod(StrEnum):
 
 
 class Scope(StrEnum):
-    """Noise of `cell` scope is fresh in every row; of `entity` scope, one draw for all periods."""
+    """Noise of scope `cell` is drawn for every row; of scope `entity`, once for all periods."""
 
     CELL = "cell"
     ENTITY = "entity"
@@ -60,15 +61,15 @@ class Step(StageConfig):
 
     `strength` by method:
     - `least_significant_digit`: leading digits kept (1, 2, …); the others, down to the last
-      reported digit, are drawn anew.
+      reported digit, are redrawn.
     - `log_noise`: standard deviation of the normal noise on the logarithm of the value.
     - `rank_swap`: window, as a share of the rows of the group and period (0.1 = 10 %).
     - `microaggregation`: rows per micro-group, which share their mean (at least 2).
     - `level_swap`: distortion of an entity's rank score (0: none; 0.12 leaves a rank correlation of
       about √(1 - 0.12) = .94). All columns with this step are moved together, see
       `perturb.level_swap`; one factor per entity and column holds for all periods.
-    - `rescale`: share of the difference to the original sums per group and period that is made
-      up for, mostly by the largest entities: 1 restores the sums.
+    - `rescale`: share of the difference to the original sums per group and period that is
+      corrected, mostly in the largest entities: 1 restores the sums.
     """
 
     method: PerturbMethod
@@ -117,7 +118,7 @@ class ColumnConfig(StageConfig):
     table's), `formula` for derived columns.
 
     `prefix` is the part of a code that all codes share and that stays, such as `E` of `E01234`.
-    Codes of the same `space` (default: the column's name) are the same thing in all tables.
+    Codes of the same `space` (default: the column's name) identify the same entity in all tables.
     """
 
     role: ColumnRole
@@ -137,21 +138,21 @@ class ColumnConfig(StageConfig):
 
 
 class SumRelation(StageConfig):
-    """`total` = sum of `parts` wherever it was so before; `total` is computed from the parts."""
+    """`total` = sum of `parts` wherever that held before; `total` is computed from the parts."""
 
     total: Name
     parts: Annotated[tuple[Name, ...], Field(min_length=2, max_length=50)]
 
 
 class BoundRelation(StageConfig):
-    """`lesser` ≤ `greater` wherever it was so before; `lesser` gives way."""
+    """`lesser` ≤ `greater` wherever that held before; `lesser` is adjusted."""
 
     lesser: Name
     greater: Name
 
 
 class Relations(StageConfig):
-    """Hard relations: sums are restored in the order given, and bounds after them."""
+    """Hard relations: sums are restored in the given order, then bounds."""
 
     sums: tuple[SumRelation, ...] = ()
     bounds: tuple[BoundRelation, ...] = ()
@@ -161,11 +162,11 @@ DEFAULT_STEPS = (Step(method=PerturbMethod.LSD, strength=2),)
 
 
 class TableConfig(StageConfig):
-    """A table: its columns by name, and which of them hold the sub-industry, entity and period.
+    """A table: its columns by name, and which of them hold the entity, sub-industry and period.
 
     `group` None: one group; `period` None: one row per entity. Rows whose periods begin with the
     same `period_chars` characters (4: the year of a date) are compared with each other. `steps`
-    are those of measures that name none. Columns that are not declared are refused.
+    apply to measures without steps of their own. Undeclared columns are refused.
     """
 
     columns: Mapping[Name, ColumnConfig]
@@ -194,7 +195,7 @@ class TableConfig(StageConfig):
         formulas = [c.formula for c in self.columns.values() if c.formula is not None]
         operands = {name for formula in formulas for name in formula.of}
         if unmeasured := sorted(operands - set(self.measures)):
-            # What is computed from other columns would leave as it came.
+            # A column computed from columns that are not perturbed would be released unchanged.
             raise ValueError(f"formulas are over measures, not: {', '.join(unmeasured)}")
         return self
 

@@ -1,4 +1,4 @@
-"""Do the tables still fit each other? Aggregates, and the noise that was there from the start."""
+"""Consistency between tables: aggregates aligned with rows, and the noise of the original data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LEAST_CELLS = 3  # of a correlation
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """How a given aggregate column agrees with sums of rows.
+    """How a given aggregate column agrees with the sums of rows.
 
     `cells` given, `matched` with rows, `moved` by alignment. `offset`: mean of log(given / sum of
-    rows) before, and after alignment with the perturbed sums: the coverage of the given table,
-    which stays. `shape`: Spearman correlation of given values and row sums, before and after;
-    `kept`: Pearson correlation of the logarithms of the given column with its aligned one.
+    rows) before, and after alignment with the perturbed sums; it is the coverage of the given
+    table, which is preserved. `shape`: Spearman correlation of given values and row sums, before
+    and after; `kept`: Pearson correlation of the logarithms of the given and the aligned column.
     """
 
     column: str
@@ -44,14 +44,14 @@ def align(
     config: TableConfig,
     aggregate: AggregateConfig,
 ) -> tuple[pl.DataFrame, tuple[Aligned, ...]]:
-    """The given aggregates moved as the sums of the rows moved: given · |new sum / old sum|.
+    """The given aggregates changed in proportion to the sums of rows: given · |new sum / old sum|.
 
-    Same rows, same columns, same formats and signs: where a sum changes its sign, the cell moves
-    by the sums' magnitudes. Zeros and missing cells stay. Errors: `InputError` for columns that are
-    not there, and for cells that would leave as they are, since no rows move them.
+    Rows, columns, formats and signs stay: if a sum changes its sign, the magnitudes decide. Zeros
+    and missing cells stay. Errors: `InputError` for missing columns, and for cells that would be
+    released unchanged because no rows change them.
     """
     _check(given, before, aggregate)
-    aligned, told = given, []
+    aligned, comparisons = given, []
     for column, measure in aggregate.values.items():
         target = NumericColumn(given[column])
         cells = target.cells(slice(0, given.height))
@@ -62,18 +62,18 @@ def align(
         moved = np.where(use, cells.settled(cells.value * np.where(use, ratio, 1.0)), cells.value)
         values = cells.value / cells.scale, moved / cells.scale
         aligned = aligned.with_columns(target.written(moved))
-        told.append(_compared(column, values, (old, new), use))
-    return aligned, tuple(told)
+        comparisons.append(_compared(column, values, (old, new), use))
+    return aligned, tuple(comparisons)
 
 
 def _require_rows(column: str, aggregate: AggregateConfig, without: int) -> None:
-    """Errors: `InputError` if cells are `without` rows below them that add up to something."""
+    """Errors: `InputError` if cells are `without` rows that add up to something."""
     if without:
         rows = ", ".join(aggregate.by.values())
-        found = f"{without} cells without rows of the same {rows} that add up to something"
-        expected = "rows below every cell: one without them would leave as it is"
-        todo = "Take these cells out of the aggregates, or correct `by`."
-        raise InputError(column, found, expected, todo)
+        actual = f"{without} cells without rows of the same {rows} that add up to something"
+        expected = "rows for every cell: a cell without rows would be released unchanged"
+        todo = "Remove these cells from the aggregates, or correct `by`."
+        raise InputError(column, actual, expected, todo)
 
 
 def _compared(
@@ -112,7 +112,7 @@ def _shape(value: Floats, total: Floats, use: Bools) -> float | None:
 
 
 def totals(frame: pl.DataFrame, config: TableConfig, by: tuple[str, ...]) -> pl.DataFrame:
-    """Sums of the measures per industry, region or period, whichever are named in `by`."""
+    """Sums of the measures per industry, region or period, as named in `by`."""
     measures = [pl.Series(name, numbers(frame[name])) for name in config.measures]
     keys = [_key(config, name, name) for name in by]
     table = frame.select(*keys, *measures)
@@ -134,26 +134,26 @@ def _sums(
     aggregate: AggregateConfig,
     measure: str,
 ) -> Floats:
-    """Per row of the given table the sum of the measure over its rows; NaN where there are none."""
+    """Per row of the given table the sum of the measure over its rows; NaN without rows."""
     by = tuple(aggregate.by.values())
     sums = totals(rows, config, by).select(*by, measure)
     keys = [_key(config, name, row) for name, row in aggregate.by.items()]
-    found = given.select(keys).join(sums, on=by, how="left", maintain_order="left")
-    return found[measure].fill_null(float("nan")).to_numpy()
+    joined = given.select(keys).join(sums, on=by, how="left", maintain_order="left")
+    return joined[measure].fill_null(float("nan")).to_numpy()
 
 
 def _check(given: pl.DataFrame, rows: pl.DataFrame, aggregate: AggregateConfig) -> None:
     missing = [n for n in (*aggregate.by, *aggregate.values) if n not in given.columns]
     missing += [n for n in (*aggregate.by.values(), *aggregate.values.values()) if n not in rows]
     if missing:
-        found, expected = f"no column {', '.join(sorted(missing))}", "the configured columns"
-        raise InputError("aggregates", found, expected, "Correct the configuration.")
+        actual, expected = f"no column {', '.join(sorted(missing))}", "the configured columns"
+        raise InputError("aggregates", actual, expected, "Correct the configuration.")
 
 
 @dataclass(frozen=True, slots=True)
 class NativeNoise:
-    """One kind of noise a table came with: its count before and after, and whether it is at the
-    same positions."""
+    """One kind of noise in the original table: its count before and after, and whether it is at
+    the same positions."""
 
     kind: str
     column: str
@@ -167,19 +167,19 @@ def native_noise(
 ) -> tuple[NativeNoise, ...]:
     """Missing cells, mixed units, naming variants, lags and duplicates, before and after."""
     kept = [name for name in config.columns if name in after.columns]
-    found = [_missing(before, after, name) for name in kept]
-    found += [_variants("unit", before, after, n, None) for n in config.of_role(ColumnRole.UNIT)]
+    noise = [_missing(before, after, name) for name in kept]
+    noise += [_variants("unit", before, after, n, None) for n in config.of_role(ColumnRole.UNIT)]
     names = config.of_role(ColumnRole.IDENTIFIER)
-    found += [
+    noise += [
         _variants("naming variant", before, after, name, config.entity)
         for name in names
         if name != config.entity and name in after.columns
     ]
     if config.period is not None:
-        found.append(_compare("gap", config.period, *(_gaps(f, config) for f in (before, after))))
+        noise.append(_compare("gap", config.period, *(_gaps(f, config) for f in (before, after))))
     pair = (_repeats(frame.select(kept)) for frame in (before, after))
-    found.append(_compare("duplicate row", "", *pair))
-    return tuple(found)
+    noise.append(_compare("duplicate row", "", *pair))
+    return tuple(noise)
 
 
 def _compare(kind: str, column: str, old: pl.Series, new: pl.Series) -> NativeNoise:
@@ -206,7 +206,7 @@ def _missing(before: pl.DataFrame, after: pl.DataFrame, name: str) -> NativeNois
 
 
 def _first_seen(column: pl.Series) -> pl.Series:
-    """Each value as the number of its first row: equal patterns of equality, equal labels."""
+    """Each value as the number of its first row: columns with the same repeats get equal labels."""
     table = pl.DataFrame({"value": column}).with_row_index("row", offset=1)
     return table.select(pl.col("row").min().over("value").cast(pl.Int64))["row"]
 
@@ -229,8 +229,10 @@ def _variants(
 
 
 def _gaps(frame: pl.DataFrame, config: TableConfig) -> pl.Series:
-    """Per row how many of the table's periods its entity is on from its row before; 0 where that
-    is one or none. Periods are cut to `period_chars`, and may be years, quarters or dates."""
+    """Per row the number of periods since the entity's previous row; 0 for one or none.
+
+    Periods are cut to `period_chars`, and may be years, quarters or dates.
+    """
     assert config.period is not None
     entity = _first_seen(frame[config.entity].cast(pl.String).fill_null("\x00"))
     period = frame[config.period].cast(pl.String)

@@ -1,4 +1,4 @@
-"""Derived columns: recomputed from perturbed ones, and found where nobody declared them."""
+"""Derived columns: recomputed from perturbed columns, and detected if they are undeclared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Recomputed:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A column that follows from others in `share` of the cells, though nobody declared it."""
+    """An undeclared column that follows from others in `share` of the cells."""
 
     column: str
     formula: Formula
@@ -42,11 +42,11 @@ class Suspect:
 def recompute(
     before: pl.DataFrame, after: pl.DataFrame, config: TableConfig, key: bytes
 ) -> tuple[pl.DataFrame, tuple[Recomputed, ...]]:
-    """`after` with its derived columns computed from its own bases.
+    """`after` with its derived columns computed from its own measures.
 
-    Formulas are over measures; `TableConfig` checks it.
+    `TableConfig` ensures that formulas use measures only.
     """
-    told: list[Recomputed] = []
+    recomputed: list[Recomputed] = []
     for name in config.of_role(ColumnRole.DERIVED):
         formula = config.columns[name].formula
         assert formula is not None
@@ -63,12 +63,12 @@ def recompute(
         value = np.where(held, _rounded(new, cells), cells.settled(cells.value * factor))
         after = after.with_columns(_written(column, np.where(cells.known, value, 0.0), cells))
         counts = (int(mask.sum()) for mask in (held, deviating, missing))
-        told.append(Recomputed(name, *counts))
-    return after, tuple(told)
+        recomputed.append(Recomputed(name, *counts))
+    return after, tuple(recomputed)
 
 
 def _even(cells: Cells, series: pl.Series) -> Cells:
-    """Floats of a column with the decimals of the one that has most: 1.5 stands for 1.50."""
+    """Floats of a column with the decimals of the value that has most: 1.5 is read as 1.50."""
     if not series.dtype.is_float():
         return cells
     scale = float(np.max(cells.scale, initial=1.0))
@@ -78,7 +78,7 @@ def _even(cells: Cells, series: pl.Series) -> Cells:
 
 
 def _rounded(value: Floats, cells: Cells) -> Floats:
-    """On the last decimal, unless the column has more decimals than anyone reports."""
+    """Rounded to the last decimal, unless the column has more decimals than anyone reports."""
     return np.where(cells.grid > 0, np.rint(value), value)
 
 
@@ -128,40 +128,40 @@ def _evaluated(kind: DerivedKind, operands: list[Floats]) -> Floats:
 
 
 def _previous(frame: pl.DataFrame, value: Floats, config: TableConfig) -> Floats:
-    """The entity's value in its period before; NaN in the first. Repeated rows share theirs."""
+    """The entity's value in its previous period; NaN in the first. Repeated rows share it."""
     if config.period is None:
         return np.full_like(value, np.nan)
     keys = ("entity", "period")
     table = frame.select(entity=config.entity, period=config.period, value=pl.Series(value))
     periods = table.group_by(keys).agg(pl.col("value").max())
     before = periods.with_columns(pl.col("value").shift().over("entity", order_by="period"))
-    found = table.select(keys).join(
+    joined = table.select(keys).join(
         before, on=keys, how="left", maintain_order="left", nulls_equal=True
     )
-    return found["value"].fill_null(float("nan")).to_numpy()
+    return joined["value"].fill_null(float("nan")).to_numpy()
 
 
 def find_undeclared(frame: pl.DataFrame, config: TableConfig) -> tuple[Suspect, ...]:
     """Measures that follow from other numbers and are neither declared nor in a hard relation.
 
     Ratios, differences, sums of two, and growth are tried on up to 2,000 rows, at scales 1, 100
-    and 10,000. A perturbed base beside an unperturbed ratio would give the noise away.
+    and 10,000. A perturbed column next to an unperturbed ratio would reveal the noise.
     """
     related = {frozenset((s.total, *s.parts)) for s in config.relations.sums}
     part = frame.sort(config.entity, nulls_last=True).head(_SAMPLE)
     values = {name: numbers(part[name]) for name in config.measures}
-    found: dict[frozenset[str], tuple[float, Suspect]] = {}
+    suspects: dict[frozenset[str], tuple[float, Suspect]] = {}
     for name in config.measures:
         cells = NumericColumn(part[name]).cells(slice(0, part.height))
         formula, share = _best(name, cells, values, part, config)
         if formula is None or share < _LOOKS_DERIVED:
             continue
         columns = frozenset((name, *formula.of))
-        # a = b / c is also c = b / a: the one with more digits to agree in is the derived one
+        # a = b / c is also c = b / a: the column with more digits is taken as the derived one
         digits = float(np.median(np.abs(cells.value[cells.known])))
-        if columns not in related and digits > found.get(columns, (-1.0,))[0]:
-            found[columns] = digits, Suspect(name, formula, round(share, 4))
-    return tuple(sorted((s for _, s in found.values()), key=lambda suspect: suspect.column))
+        if columns not in related and digits > suspects.get(columns, (-1.0,))[0]:
+            suspects[columns] = digits, Suspect(name, formula, round(share, 4))
+    return tuple(sorted((s for _, s in suspects.values()), key=lambda suspect: suspect.column))
 
 
 def _best(
@@ -185,7 +185,7 @@ def _best(
 
 
 def _informative(value: Floats) -> bool:
-    """Few small whole numbers agree with anything."""
+    """Are the values varied and large enough? A few small whole numbers agree with anything."""
     return len(np.unique(value)) >= _LEAST_ROWS and float(np.median(np.abs(value))) >= 5
 
 

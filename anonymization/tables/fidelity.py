@@ -1,7 +1,7 @@
-"""What perturbation did to each column, in each sub-industry and in all: figures and a gate.
+"""The effect of perturbation on each column, per sub-industry and overall: figures and a gate.
 
-KS p is reported because the seed states it, and decides nothing: original and perturbed samples
-are paired, so that it is inflated, and not rejecting is the wished outcome. The gate is an
+KS p is reported because the source paper states it, but it decides nothing: original and perturbed
+samples are paired, which inflates it, and not rejecting is the desired outcome. The gate is an
 equivalence limit on effect sizes instead.
 """
 
@@ -39,7 +39,7 @@ class Fidelity:
 def assess(
     before: pl.DataFrame, after: pl.DataFrame, config: TableConfig, limits: FidelityConfig
 ) -> Fidelity:
-    """Compare the measures of a table before and after; rows stand in the same order."""
+    """Compare the measures of a table before and after; rows are in the same order."""
     groups = _groups(before, config)
     rows = [
         {"column": name, "group": label, **measured(old[at], new[at]), "rows": len(at)}
@@ -106,10 +106,10 @@ def _distance(xs: Floats, ys: Floats) -> float:
 
 
 def spearman(x: Floats, y: Floats) -> float | None:
-    """Spearman's rank correlation, ties at their mean rank; None where one side is all tied."""
+    """Spearman's rank correlation, ties at their mean rank; None if one side has no variation."""
     if len(x) < 2 or not np.ptp(x) or not np.ptp(y):
         return None
-    from scipy.stats import spearmanr  # a second of imports, not paid where all is cached
+    from scipy.stats import spearmanr  # takes a second to import, unneeded if all is cached
 
     return round(float(spearmanr(x, y).statistic), 9)
 

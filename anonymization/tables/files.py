@@ -38,8 +38,8 @@ def read_table(path: Path) -> pl.DataFrame:
             return pl.read_parquet(path)
         return pl.read_csv(_content(path), infer_schema_length=0)
     except (PolarsError, OSError, EOFError) as error:
-        found, todo = type(error).__name__, "Export it again as UTF-8."
-        raise InputError(path.name, found, "a readable table", todo) from error
+        problem, todo = type(error).__name__, "Export it again as UTF-8."
+        raise InputError(path.name, problem, "a readable table", todo) from error
 
 
 def _content(path: Path) -> bytes:

@@ -38,15 +38,15 @@ class Tried:
     fidelity: Verdict
 
     def point(self, columns: int) -> FrontierPoint:
-        """Its place on the frontier for attackers who know up to `columns` columns."""
+        """Its point on the frontier for attackers who know up to `columns` columns."""
         risks = worst_risks(self.attacks, columns)
         return FrontierPoint(self.setting, self.utility, risks, self.fidelity)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint:
-    """A setting with its utility, per risk the attack that finds most companies, and whether the
-    fidelity gate lets it pass."""
+    """A setting with its utility, per risk the attack that finds most companies, and the verdict
+    of the fidelity gate."""
 
     setting: str
     utility: Utility
@@ -89,9 +89,9 @@ def frontier(
     columns: int,
     limits: FidelityConfig = _FIDELITY,
 ) -> tuple[FrontierPoint, ...]:
-    """Perturb, attack and measure under every setting, in the order given.
+    """Perturb, attack and measure with every setting, in the given order.
 
-    `key` is the release key, or another one: only rates leave this function.
+    `key` is the release key or another one: this function returns only rates.
     """
     points = []
     for name, config in settings.items():
@@ -102,36 +102,36 @@ def frontier(
 
 def worst_risks(report: AttackReport, columns: int) -> dict[Risk, AttackResult]:
     """Per risk the attack with the highest rate, knowing up to `columns` columns."""
-    found = {risk: report.worst(risk, columns) for risk in LIMITED}
-    return {risk: result for risk, result in found.items() if result is not None}
+    worst = {risk: report.worst(risk, columns) for risk in LIMITED}
+    return {risk: result for risk, result in worst.items() if result is not None}
 
 
 def passes(risks: Mapping[Risk, AttackResult], limits: RiskLimits) -> bool:
-    """Whether no risk is above its limit, and whole industries were attacked or accepted."""
+    """Is no risk above its limit, and were whole industries attacked, or their risk accepted?"""
     return attacked(risks, limits) and all(
         result.rate <= limits.of(risk) for risk, result in risks.items()
     )
 
 
 def attacked(risks: Mapping[Risk, AttackResult], limits: RiskLimits) -> bool:
-    """Whether the slow attacks on whole industries ran, unless their risk is accepted."""
+    """Did the slow attacks on whole industries run, or is their risk accepted?"""
     return Risk.WHOLE_INDUSTRY in risks or limits.whole_industry == 1
 
 
-def keeps(found: Utility, worth: UtilityLimits) -> bool:
-    """Whether a release keeps all that makes it worth naming."""
+def keeps(utility_kept: Utility, worth: UtilityLimits) -> bool:
+    """Does a release keep the declared utility?"""
     return (
-        found.spearman >= worth.min_spearman
-        and found.flips <= worth.max_flips
-        and found.sums <= worth.max_sums
-        and found.broken <= worth.max_broken
+        utility_kept.spearman >= worth.min_spearman
+        and utility_kept.flips <= worth.max_flips
+        and utility_kept.sums <= worth.max_sums
+        and utility_kept.broken <= worth.max_broken
     )
 
 
 def would_pass(
     points: Sequence[FrontierPoint], limits: RiskLimits, worth: UtilityLimits
 ) -> dict[str, Scalar]:
-    """Which of the settings tried would pass both gates, and which keep the utility besides."""
+    """Which of the settings tried would pass both gates, and which also keep the utility."""
     faithful = [point for point in points if point.fidelity.status is not Status.FAILED]
     safe = [point for point in faithful if passes(point.risks, limits)]
     useful = [point for point in safe if keeps(point.utility, worth)]
@@ -148,10 +148,10 @@ def judge(
     worth: UtilityLimits,
     points: Sequence[FrontierPoint],
 ) -> Verdict:
-    """The gate: refuses a release with a risk above its limit, and says what would pass.
+    """The gate: refuses a release with a risk above its limit, and lists settings that would pass.
 
-    `observed` is the rate that is farthest above its limit, or nearest to it. If nothing is above
-    and the attacks on whole industries did not run, the release is unverified.
+    `observed` is the rate that is farthest above its limit, or nearest to it. If none is above and
+    the attacks on whole industries did not run, the release is unverified.
     """
     risks = worst_risks(report, limits.columns)
     fields = {risk.name.lower(): result for risk, result in risks.items()}

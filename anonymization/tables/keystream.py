@@ -1,9 +1,9 @@
 """Noise for millions of cells from one secret: ChaCha with eight rounds, vectorised over rows.
 
-A counter generator as law 5 asks for, but a cipher: Philox makes no claim of secrecy, and what
-an attacker sees of this noise must not lead to the rest of it. Eight rounds are enough
-(Aumasson, "Too Much Crypto", 2019). The word at (stage, entity, period, slot) depends on nothing
-else, so that order, duplicates and other rows change nothing.
+A counter generator as law 5 requires, but a cipher: Philox does not claim secrecy, and the noise
+that an attacker sees must not reveal the rest. Eight rounds are enough (Aumasson, "Too Much
+Crypto", 2019). The word at (stage, entity, period, slot) depends on nothing else, so order,
+duplicates and other rows change nothing.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def text_keys(stage: Words, texts: Texts) -> Words:
 
 
 def _absorbed(keys: Words, block: Words) -> Words:
-    """HChaCha: the outer words of the permuted state, which give nothing of the key away."""
+    """HChaCha: the outer words of the permuted state, which reveal nothing of the key."""
     state = np.empty((16, keys.shape[1]), dtype=np.uint32)
     state[:4] = _SIGMA[:, None]
     state[4:12] = keys
@@ -100,10 +100,10 @@ def _absorbed(keys: Words, block: Words) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """UTF-8 texts in one buffer: where each begins, its length, and that of its first part.
+    """UTF-8 texts in one buffer: the start of each, its length, and that of its first part.
 
-    With the lengths absorbed first, no text is the beginning of another, and the same letters
-    parted elsewhere are another text.
+    With the lengths absorbed first, no text is a prefix of another, and the same letters split
+    elsewhere are a different text.
     """
 
     buffer: NDArray[np.uint8]
@@ -144,10 +144,10 @@ class Texts:
 
     def block(self, at: int, size: int) -> Words:
         """Bytes `at` to `at` + `size` of each text as words, zeros after its end."""
-        places = np.arange(at, at + size)
-        index = np.minimum(self.starts[:, None] + places, len(self.buffer) - 1)
-        found = np.where(places < self.lengths[:, None], self.buffer[index], np.uint8(0))
-        return np.ascontiguousarray(found).view("<u4").T.astype(np.uint32)
+        offsets = np.arange(at, at + size)
+        index = np.minimum(self.starts[:, None] + offsets, len(self.buffer) - 1)
+        padded = np.where(offsets < self.lengths[:, None], self.buffer[index], np.uint8(0))
+        return np.ascontiguousarray(padded).view("<u4").T.astype(np.uint32)
 
 
 class RowNoise:

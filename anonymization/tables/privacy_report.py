@@ -1,7 +1,6 @@
-"""The part of a table in `audit/privacy.json`, and its pictures: who could be found again, and
-what it cost.
+"""A table's part of `audit/privacy.json`, and its charts: re-identification risk and utility.
 
-No names, codes or values of companies: rates, counts and settings only.
+It holds no names, codes or values of companies: only rates, counts and settings.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class TablePrivacy:
 
 
 def privacy_json(table: TablePrivacy) -> dict[str, Any]:
-    """What `audit/privacy.json` holds on the attacks on a table."""
+    """The attacks on a table, for `audit/privacy.json`."""
     attacks = asdict(table.attacks)
     results = attacks.pop("results")
     return {
@@ -60,7 +59,7 @@ def privacy_json(table: TablePrivacy) -> dict[str, Any]:
             {
                 "setting": point.setting,
                 "utility": asdict(point.utility),
-                "risks": {risk.value: asdict(found) for risk, found in point.risks.items()},
+                "risks": {risk.value: asdict(result) for risk, result in point.risks.items()},
                 "fidelity": {"status": point.fidelity.status, "beyond": point.fidelity.observed},
             }
             for point in table.frontier
@@ -77,34 +76,34 @@ def privacy_json(table: TablePrivacy) -> dict[str, Any]:
 
 
 def statement(table: TablePrivacy) -> str:
-    """The result in sentences: measured rates, and no claim beyond them."""
-    told = [f"Attackers who know up to {table.limits.columns} columns:"]
+    """The result in sentences: measured rates, without any further claim."""
+    sentences = [f"Attackers who know up to {table.limits.columns} columns:"]
     for risk in LIMITED:
         worst = table.attacks.worst(risk, table.limits.columns)
         if worst is not None:
-            told.append(
+            sentences.append(
                 f"{risk.value.capitalize()}: {_percent(worst.rate)} found by {worst.name} "
                 f"(guessing {_percent(worst.chance)}, limit {_percent(table.limits.of(risk))})."
             )
     measures = table.verdict.measures
     if table.verdict.status is not Status.PASSED:
-        told.append(f"Settings that would pass: {measures['would_pass']}.")
+        sentences.append(f"Settings that would pass: {measures['would_pass']}.")
     elif not keeps(table.utility, table.worth):
-        told.append("The release does not keep the declared utility, which no gate asks for.")
+        sentences.append("The release does not keep the declared utility, which no gate asks for.")
     both = measures["would_pass_and_keep_utility"]
-    told.append(f"Settings tried that would pass and keep the declared utility: {both}.")
-    told.append("Other attackers may do better: these rates are what these attacks found.")
-    return " ".join(told)
+    sentences.append(f"Settings tried that would pass and keep the declared utility: {both}.")
+    sentences.append("Other attackers may do better: these rates are what these attacks found.")
+    return " ".join(sentences)
 
 
 def rates_picture(table: TablePrivacy, *, standalone: bool = False) -> str:
-    """Per risk and number of known columns the best attack, as an `<svg>`."""
+    """The best attack per risk and number of known columns, as an `<svg>`."""
     counts = sorted({len(result.columns) for result in table.attacks.results})
     rows = []
     for risk in LIMITED:
         for n in counts:
-            found = [r for r in table.attacks.results if r.risk is risk and len(r.columns) == n]
-            best = max(found, key=lambda r: r.rate, default=None)
+            attacks = [r for r in table.attacks.results if r.risk is risk and len(r.columns) == n]
+            best = max(attacks, key=lambda r: r.rate, default=None)
             if best is not None and (risk is not Risk.LARGEST or n == 1):
                 limit = table.limits.of(risk) if n <= table.limits.columns else None
                 rows.append(_row(best, n, limit))
@@ -119,9 +118,9 @@ def _row(best: AttackResult, n: int, limit: float | None) -> RateRow:
 
 
 def frontier_picture(table: TablePrivacy, *, standalone: bool = False) -> str:
-    """Risk against utility over the settings tried, as an `<svg>`; green is where both hold.
+    """Risk against utility of the settings tried, as an `<svg>`; in the green area both hold.
 
-    The gate judges the risk alone: the released setting may stand outside the green.
+    The gate judges only the risk: the released setting may lie outside the green area.
     """
     plots = []
     for risk in _PLOTTED:

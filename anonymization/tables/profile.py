@@ -1,4 +1,4 @@
-"""Which role has which column? A proposal from the data, for a person to correct."""
+"""A proposal of column roles from the data, for a person to correct."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOSTLY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A column's proposed role and why: counts and shapes, never values."""
+    """A column's proposed role and the reason: counts and shapes, never values."""
 
     column: str
     role: ColumnRole
@@ -50,7 +50,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Proposals per column, what the entity, group, region and period seem to be, and sums."""
+    """Proposals per column, the likely entity, group, region and period columns, and sums."""
 
     proposals: tuple[Proposal, ...]
     entity: str | None
@@ -63,8 +63,8 @@ class Profile:
 def propose_roles(frame: pl.DataFrame) -> Profile:
     """Propose a role for every column from its name and its values.
 
-    Numbers that follow from others are proposed as derived; where a total is the sum of two other
-    columns, as a relation. The proposal is a start: nobody but a person knows the table.
+    Numbers that follow from others are proposed as derived, and a total of two other columns as a
+    relation. The proposal is a start: only a person knows the table.
     """
     shapes = {name: _Shape.of(frame[name]) for name in frame.columns}
     proposals = {name: _proposed(name, shape) for name, shape in shapes.items()}
@@ -78,8 +78,10 @@ def propose_roles(frame: pl.DataFrame) -> Profile:
         frame, lambda n: bool(_REGION_NAME.search(n)), lambda n: (shapes[n].distinct, n)
     )
     entity = _entity(frame, proposals)
-    told, sums = _derived(frame, proposals, entity, period)
-    return Profile(tuple(told[name] for name in frame.columns), entity, group, region, period, sums)
+    with_derived, sums = _derived(frame, proposals, entity, period)
+    return Profile(
+        tuple(with_derived[name] for name in frame.columns), entity, group, region, period, sums
+    )
 
 
 def as_config(profile: Profile) -> dict[str, Any]:
@@ -92,21 +94,23 @@ def as_config(profile: Profile) -> dict[str, Any]:
         if proposal.formula is not None:
             column["formula"] = proposal.formula.model_dump(mode="json", exclude_defaults=True)
         columns[proposal.column] = column
-    found = {
+    key_columns = {
         "entity": profile.entity or "",
         "group": profile.group,
         "region": profile.region,
         "period": profile.period,
     }
-    told: dict[str, Any] = {name: value for name, value in found.items() if value is not None}
+    section: dict[str, Any] = {
+        name: value for name, value in key_columns.items() if value is not None
+    }
     if profile.sums:
-        told["relations"] = {"sums": [s.model_dump(mode="json") for s in profile.sums]}
-    return told | {"columns": columns}
+        section["relations"] = {"sums": [s.model_dump(mode="json") for s in profile.sums]}
+    return section | {"columns": columns}
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Shares of a column's known cells that look like something, and how many are distinct."""
+    """Shares of a column's known cells by form, and the number of distinct ones."""
 
     known: int
     distinct: int
@@ -172,8 +176,8 @@ def _judged(name: str, shape: _Shape) -> tuple[ColumnRole, IdentifierKind | None
 
 
 def _first(frame: pl.DataFrame, fits: Any, order: Any) -> str | None:
-    found = sorted((name for name in frame.columns if fits(name)), key=order)
-    return found[0] if found else None
+    matching = sorted((name for name in frame.columns if fits(name)), key=order)
+    return matching[0] if matching else None
 
 
 def _entity(frame: pl.DataFrame, proposals: dict[str, Proposal]) -> str | None:
@@ -197,19 +201,19 @@ def _derived(
         used[str(name)] = ColumnConfig(role=ColumnRole.QUASI_IDENTIFIER)
     config = TableConfig(columns=used, entity=key, period=period, relations=Relations())
     sums: list[SumRelation] = []
-    told = dict(proposals)
+    revised = dict(proposals)
     bases: set[str] = set()
     for suspect in find_undeclared(table, config):
         name, formula = suspect.column, suspect.formula
         if name in bases:
-            continue  # others are derived from it already
+            continue  # other columns are already derived from it
         why = f"{formula.kind} of {', '.join(formula.of)} in {suspect.share:.0%} of the cells"
         if formula.kind is DerivedKind.SUM:
             sums.append(SumRelation(total=name, parts=formula.of))
-            told[name] = Proposal(name, ColumnRole.MEASURE, None, None, why)
+            revised[name] = Proposal(name, ColumnRole.MEASURE, None, None, why)
         elif formula.kind is DerivedKind.DIFFERENCE:
             sums.append(SumRelation(total=formula.of[0], parts=(name, formula.of[1])))
         else:
-            told[name] = Proposal(name, ColumnRole.DERIVED, None, formula, why)
+            revised[name] = Proposal(name, ColumnRole.DERIVED, None, formula, why)
         bases |= {name, *formula.of}
-    return told, tuple(sums)
+    return revised, tuple(sums)

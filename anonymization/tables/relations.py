@@ -26,7 +26,7 @@ class Restored:
     forced: int
 
 
-# What a total's remainder becomes: (total, moved remainder, original one, rows) to a remainder.
+# Rescales a total's remainder: (total, moved remainder, original remainder, rows) → remainder.
 Rescale = Callable[[str, Floats, Floats, Bools], Floats]
 
 
@@ -36,10 +36,10 @@ def restore(
     relations: Relations,
     rescale: Rescale,
 ) -> tuple[Restored, ...]:
-    """Change `value` (in units of the last decimal) so that what held before holds again."""
-    told = [_restore_sum(columns, value, relation, rescale) for relation in relations.sums]
-    told += [_restore_bound(columns, value, relation) for relation in relations.bounds]
-    return tuple(told)
+    """Change `value` (in units of the last decimal) so that relations that held hold again."""
+    restored = [_restore_sum(columns, value, relation, rescale) for relation in relations.sums]
+    restored += [_restore_bound(columns, value, relation) for relation in relations.bounds]
+    return tuple(restored)
 
 
 def _cells(columns: Mapping[str, NumericColumn], name: str) -> Cells:
@@ -53,7 +53,7 @@ def _restore_sum(
     relation: SumRelation,
     rescale: Rescale,
 ) -> Restored:
-    """total = sum of the known parts + what they leave unexplained.
+    """total = sum of the known parts + a remainder.
 
     Where all parts are known, a remainder of at most one reported unit per part is rounding and
     stays. Any other remainder, such as a missing part, takes the factor of the total's own noise.
@@ -75,8 +75,8 @@ def _restore_sum(
     new = (sum(moved) + rest) * total.scale
     new = np.where(held, np.rint(new), total.settled(new))
     value[relation.total] = np.where(some, new, value[relation.total])
-    left = value[relation.total] / total.scale - sum(moved)
-    hold = int((held & (np.abs(left) <= slack)).sum())
+    remainder = value[relation.total] / total.scale - sum(moved)
+    hold = int((held & (np.abs(remainder) <= slack)).sum())
     name = f"{relation.total} = {' + '.join(relation.parts)}"
     return Restored(name, int(complete.sum()), int(held.sum()), hold, int(forced.sum()))
 
@@ -104,7 +104,7 @@ def _share_factor(
     moved: list[Floats],
     rows: Bools,
 ) -> None:
-    """In `rows` all parts take the factor of the largest one, so that the sum keeps its sign."""
+    """In `rows` all parts take the factor of the largest part, so that the sum keeps its sign."""
     largest = np.argmax(np.abs(real), axis=0)
     take = (largest, np.arange(len(largest)))
     factor = _ratio(np.abs(np.array(moved)[take]), np.abs(np.array(real)[take]))
@@ -115,10 +115,10 @@ def _share_factor(
 def _restore_bound(
     columns: Mapping[str, NumericColumn], value: dict[str, Floats], relation: BoundRelation
 ) -> Restored:
-    """Where the lesser passed the greater, it goes back below it, about as far as it was before.
+    """If the lesser exceeds the greater, it is set below it, about as far as it was before.
 
     With the distance a = log(greater / lesser) before and the excess v after, the new distance is
-    a · (1 + e⁻ᵛ) / 2: it depends on the noise, so that the old ratio is not given away.
+    a · (1 + e⁻ᵛ) / 2: it depends on the noise, so the old ratio is not revealed.
     """
     lesser, greater = _cells(columns, relation.lesser), _cells(columns, relation.greater)
     known = lesser.known & greater.known

@@ -23,7 +23,7 @@ from data.contracts import Status, Verdict
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTable:
-    """All that the gates and the report need to know about a released table.
+    """Everything that the gates and the report need about a released table.
 
     `tried`: the setting as configured first, then the others; empty without measures.
     """
@@ -45,8 +45,8 @@ class JudgedTable:
     def refused(self) -> tuple[Verdict, ...]:
         """The verdicts that stop the release.
 
-        Re-identification that could not be measured stops it as well; fidelity that cannot be
-        assessed, for want of rows, does not.
+        Re-identification that could not be measured stops it too; fidelity that cannot be assessed
+        for lack of rows does not.
         """
         return tuple(
             verdict
@@ -57,7 +57,7 @@ class JudgedTable:
 
 
 def judge_table(measured: MeasuredTable, limits: RiskLimits, worth: UtilityLimits) -> JudgedTable:
-    """Both gates on one table; those without measures pass by none."""
+    """Both gates on one table; a table without measures has no verdicts."""
     if not measured.tried:
         return JudgedTable(measured.name, (), None)
     own = measured.tried[0]
@@ -81,11 +81,11 @@ def refusal(table: JudgedTable) -> str:
     assert table.privacy is not None
     causes = " and ".join(_cause(verdict) for verdict in table.refused)
     points, limits, worth = table.privacy.frontier, table.privacy.limits, table.privacy.worth
-    found = frontier.would_pass(points, limits, worth)
+    alternatives = frontier.would_pass(points, limits, worth)
     return (
-        f"{table.name}: {causes}; would pass (of {found['settings_tried']} tried): "
-        f"{found['would_pass']}; would also keep the declared utility: "
-        f"{found['would_pass_and_keep_utility']}"
+        f"{table.name}: {causes}; would pass (of {alternatives['settings_tried']} tried): "
+        f"{alternatives['would_pass']}; would also keep the declared utility: "
+        f"{alternatives['would_pass_and_keep_utility']}"
     )
 
 
@@ -110,7 +110,7 @@ def pseudonym_attacks(
     key: bytes,
     seed: int,
 ) -> Iterator[AttackResult]:
-    """Attacks on the codes of one table. `original` as it came, `released` as it leaves."""
+    """Attacks on the codes of one table, `original` and `released`."""
     for name in config.of_role(ColumnRole.IDENTIFIER):
         column = config.columns[name]
         if column.kind is not IdentifierKind.CODE:
@@ -139,13 +139,13 @@ def original_identifiers(
 ) -> list[str]:
     """Every code and name that the pseudonyms stand for, as values of a leak scan.
 
-    A code that is also someone's pseudonym, for want of room, is left out.
+    A code that is also someone's pseudonym, because the code space is full, is left out.
     """
-    found = {
+    identifiers = {
         value
         for name, config in configs.items()
         for column in config.of_role(ColumnRole.IDENTIFIER)
         for value in _codes(frames[name][column].unique())
     }
     images = {image for codes in made.codes.values() for image in codes.values()}
-    return sorted(found - images)
+    return sorted(identifiers - images)

@@ -1,4 +1,4 @@
-"""Sealing: key and mapping of a release are destroyed, and it is written down that they were."""
+"""Sealing: key and mapping of a release are destroyed, and this is recorded."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ class Sealed:
 
 
 def to_destroy(directory: Path) -> tuple[Path, ...]:
-    """Key and mapping, as far as they are there. Raises InputError if neither is."""
+    """Key and mapping, as far as they exist. Raises InputError if neither does."""
     private = directory / "private"
-    found = tuple(private / name for name in (KEY, MAPPING) if (private / name).is_file())
-    if not found:
+    files = tuple(private / name for name in (KEY, MAPPING) if (private / name).is_file())
+    if not files:
         expected = f"private/{KEY} or private/{MAPPING}"
         raise InputError(str(directory), "neither key nor mapping", expected, "Check the folder.")
-    return found
+    return files
 
 
 def seal(directory: Path) -> Sealed:
     """Overwrite and remove the key and the mapping in `directory`/private, and record it.
 
-    The record stands before the first of them goes: without one, a build would make a new key and
-    perturb the originals anew. After a kill, sealing again finishes the work. The caller keeps
-    builds out meanwhile. Overwriting is done as well as a file system allows: journals, snapshots,
-    backups and flash memory may keep copies, and the record says so. Errors: `InputError` if there
-    is nothing.
+    The record is written before the first file is destroyed: without it, a build would make a new
+    key and perturb the originals again. After a kill, sealing again finishes the work. The caller
+    prevents builds meanwhile. Overwriting is as thorough as the file system allows: journals,
+    snapshots, backups and flash memory may keep copies, and the record says so. Errors:
+    `InputError` if there is nothing to destroy.
     """
-    found = to_destroy(directory)
-    names = {path.name for path in found} | _recorded(directory)
+    files = to_destroy(directory)
+    names = {path.name for path in files} | _recorded(directory)
     _record(directory, "being destroyed", names)
-    for path in found:
+    for path in files:
         destroy(path)
     _record(directory, "destroyed", names)
-    return Sealed(tuple(path.name for path in found))
+    return Sealed(tuple(path.name for path in files))
 
 
 def _recorded(directory: Path) -> set[str]:
-    """What a killed or an earlier sealing has destroyed already."""
+    """The files that an interrupted or earlier sealing has destroyed."""
     path = directory / RECORD
-    told = orjson.loads(path.read_bytes()) if path.is_file() else {}
-    return {*told.get("being destroyed", ()), *told.get("destroyed", ())}
+    record = orjson.loads(path.read_bytes()) if path.is_file() else {}
+    return {*record.get("being destroyed", ()), *record.get("destroyed", ())}
 
 
 def _record(directory: Path, state: str, names: set[str]) -> None:
@@ -74,11 +74,11 @@ def destroy(path: Path) -> None:
     if path.is_symlink():
         path.unlink()
         return
-    left = path.stat().st_size
+    remaining = path.stat().st_size
     with path.open("r+b") as handle:
-        while left > 0:
-            handle.write(secrets.token_bytes(min(left, _CHUNK)))
-            left -= _CHUNK
+        while remaining > 0:
+            handle.write(secrets.token_bytes(min(remaining, _CHUNK)))
+            remaining -= _CHUNK
         handle.flush()
         os.fsync(handle.fileno())
     path.unlink()

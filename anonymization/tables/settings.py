@@ -1,7 +1,7 @@
-"""Settings of table anonymization beside those of a table: what is attacked, tried, allowed.
+"""Settings of table anonymization other than those of a table: attacks, frontier, limits.
 
-They stand apart from the code that they set, since every command reads the recipe, and few need
-the libraries of that code.
+They are kept apart from the code that uses them, because every command reads the recipe, and few
+need the libraries of that code.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class TablesConfig(StageConfig):
 class AttackConfig(StageConfig):
     """`known`: columns in the order in which an attacker learns them; empty: the fullest ones.
 
-    `assignment` switches the slow attacks on (and a rerun with a key that has nothing to do with
-    the release, to compare the published seed with); assignments run on the year with most rows,
-    exact up to `exact_rows` per industry and in blocks beyond. `simulations`: how often the
-    method-aware attacker tries the method. `seed` is the public seed, which every attacker has.
+    `assignment` switches the slow attacks on (and a rerun with a key unrelated to the release, for
+    comparison with the published seed); assignments run on the year with most rows, exactly up to
+    `exact_rows` per industry and in blocks beyond. `simulations`: how often the method-aware
+    attacker runs the method. `seed` is the public seed, which every attacker knows.
     """
 
     known: tuple[Name, ...] = ()
@@ -80,7 +80,7 @@ class AttackConfig(StageConfig):
 
 
 class FrontierConfig(StageConfig):
-    """The plain methods and strengths tried beside the setting as configured."""
+    """The plain methods and strengths tried in addition to the configured setting."""
 
     strengths: Mapping[PerturbMethod, tuple[float, ...]] = Field(
         default_factory=lambda: dict(_STRENGTHS)
@@ -103,8 +103,8 @@ class FrontierConfig(StageConfig):
 class RiskLimits(StageConfig):
     """Hit rates that a release may not exceed, for attackers who know up to `columns` columns.
 
-    A limit of 1 accepts a risk: it is reported all the same. `history` binds tables with several
-    years under one pseudonym; releasing a year alone, or new pseudonyms per year, takes it away.
+    A limit of 1 accepts a risk, which is still reported. `history` applies to tables with several
+    years under one pseudonym; releasing a single year, or new pseudonyms per year, removes it.
     """
 
     columns: Annotated[int, Field(ge=1)] = 3
@@ -120,7 +120,7 @@ class RiskLimits(StageConfig):
 
 
 class UtilityLimits(StageConfig):
-    """What a setting must keep to be worth naming, see `Utility` for the figures."""
+    """The utility that a recommended setting must keep; `Utility` explains the figures."""
 
     min_spearman: Share = 0.94
     max_flips: Share = 0.10

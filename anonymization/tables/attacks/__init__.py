@@ -1,1 +1,1 @@
-"""Who could be found again in a released table, by which attack, knowing what."""
+"""Attacks on released tables: who can be re-identified, how, and with what knowledge."""

@@ -41,7 +41,7 @@ class Linked:
         return len(self.entity)
 
     def of(self, columns: Sequence[str]) -> Linked:
-        """The same rows with some of the columns, in the order named."""
+        """The same rows with some of the columns, in the given order."""
         at = [self.columns.index(name) for name in columns]
         return replace(
             self,
@@ -52,7 +52,7 @@ class Linked:
 
     def knowing(self, columns: Sequence[str]) -> Linked:
         """Some of the columns, and the rows that have a number in any of them: the targets of an
-        attacker who knows these columns. Gaps stay in a release, so that records have them too."""
+        attacker who knows these columns. Gaps stay in a release, so the records have them too."""
         part = self.of(columns)
         return part.only(np.asarray(~np.isnan(part.original).all(axis=1)))
 
@@ -70,13 +70,13 @@ class Linked:
         )
 
     def fullest_year(self) -> Linked:
-        """The rows of the year with most of them, the latest of several."""
+        """The rows of the year with the most rows, of the latest if several have."""
         counts = np.bincount(self.year)
         latest = len(counts) - 1 - int(np.argmax(counts[::-1]))
         return self.only(np.asarray(self.year == latest))
 
     def against(self, released: pl.DataFrame) -> Linked:
-        """The same originals beside another release of their table."""
+        """The same originals with another release of their table."""
         columns = [numbers(released[name])[self.rows] for name in self.columns]
         return replace(self, released=np.column_stack(columns))
 
@@ -88,9 +88,9 @@ def link(original: pl.DataFrame, released: pl.DataFrame, config: TableConfig) ->
     """
     missing = [n for n in config.measures if n not in original.columns or n not in released.columns]
     if missing or original.height != released.height:
-        found = f"{original.height} and {released.height} rows, {len(missing)} measures missing"
+        actual = f"{original.height} and {released.height} rows, {len(missing)} measures missing"
         todo = "Give the table and its own release."
-        raise InputError("attacks", found, "the rows and measures of one table", todo)
+        raise InputError("attacks", actual, "the rows and measures of one table", todo)
     old = [numbers(original[name]) for name in config.measures]
     labels = _labels(original, config, old)
     at = labels["row"].to_numpy()
@@ -153,9 +153,9 @@ def states(values: Floats) -> Floats:
 
 
 def logs(values: Floats) -> Floats:
-    """log10 of the size, with the sign of the value so that order is kept; 0 where there is none.
+    """log10 of the magnitude with the sign of the value, which keeps the order; 0 for 0 and NaN.
 
-    The smallest unit counts as one: reported values are whole numbers of some unit.
+    Reported values are whole numbers of some unit, so magnitudes are at least 1.
     """
     numbers = np.nan_to_num(values)
     return np.sign(numbers) * np.log10(
@@ -200,13 +200,13 @@ def magnitudes(values: Floats, label: Ints, metric: Metric) -> Floats:
 
 
 def spread(known: Floats) -> Floats:
-    """Per column the distance between quartiles, 1 where there is none."""
+    """The interquartile range of each column, or 1 if it is 0."""
     wide = np.subtract(*np.quantile(known, (0.75, 0.25), axis=0))
     return np.where(wide > 0, wide, 1.0)
 
 
 def coordinates(magnitude: Floats, values: Floats, label: Ints | None) -> Floats:
-    """Points whose Euclidean distance sets apart labels first, then states, then magnitudes."""
+    """Points whose Euclidean distance separates labels first, then states, then magnitudes."""
     points = magnitude + _APART * states(values)
     if label is None:
         return points

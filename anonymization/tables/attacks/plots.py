@@ -1,4 +1,4 @@
-"""The attack report as pictures: the same bytes for the same figures."""
+"""The attack report as SVG charts: the same figures give the same bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """A bar: a rate with its interval, the chance level, and the declared limit if it binds."""
+    """A bar: a rate with its interval, the chance level, and the declared limit if one applies."""
 
     label: str
     rate: float
@@ -54,7 +54,7 @@ class RateRow:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A setting: how much of the utility it keeps (across) and its risk (up), both 0 to 1."""
+    """A setting: the utility it keeps (horizontal) and its risk (vertical), both 0 to 1."""
 
     label: str
     kept: float
@@ -64,8 +64,8 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """A plot of settings: a release passes below `most_risk`, and in the green part, right of
-    `least_kept`, it keeps the declared utility besides."""
+    """A plot of settings: a release passes below `most_risk`; in the green part, right of
+    `least_kept`, it also keeps the declared utility."""
 
     heading: str
     dots: tuple[Dot, ...]
@@ -74,7 +74,7 @@ class Scatter:
 
 
 def rates_chart(rows: Sequence[RateRow], title: str, *, standalone: bool = False) -> str:
-    """Bars one below the other; red where a limit is exceeded."""
+    """Horizontal bars, one per row; red where a limit is exceeded."""
     parts = [_text(0, 26, title, "big")]
     for at, row in enumerate(rows):
         parts.append(_rate(row, _HEAD + at * _ROW))
@@ -113,9 +113,9 @@ def frontier_chart(
     """Up to two plots side by side, with one numbered list of the settings below."""
     parts = [_text(0, 26, title, "big")]
     least = min((dot.kept for plot in plots for dot in plot.dots), default=0.0)
-    left = min(int(least * 10) / 10, 0.9)
+    least_shown = min(int(least * 10) / 10, 0.9)
     for at, plot in enumerate(plots):
-        parts.append(_scatter(plot, across, left, _SIDE + at * (_PLOT + _GAP), _HEAD + 24))
+        parts.append(_scatter(plot, across, least_shown, _SIDE + at * (_PLOT + _GAP), _HEAD + 24))
     y = _HEAD + 24 + _PLOT + 64
     labels = [(dot.label, dot.own) for dot in plots[0].dots] if plots else []
     for number, (label, own) in enumerate(labels, 1):
@@ -127,12 +127,12 @@ def frontier_chart(
     return _framed(parts, y + 16, title, standalone)
 
 
-def _scatter(plot: Scatter, across: str, left: float, x: float, y: float) -> str:
-    def place(kept: float, risk: float) -> tuple[float, float]:
-        return x + _PLOT * (kept - left) / (1 - left), y + _PLOT * (1 - risk)
+def _scatter(plot: Scatter, across: str, least_shown: float, x: float, y: float) -> str:
+    def position(kept: float, risk: float) -> tuple[float, float]:
+        return x + _PLOT * (kept - least_shown) / (1 - least_shown), y + _PLOT * (1 - risk)
 
     bottom = y + _PLOT
-    wanted_x, wanted_y = place(max(plot.least_kept, left), plot.most_risk)
+    wanted_x, wanted_y = position(max(plot.least_kept, least_shown), plot.most_risk)
     parts = [
         _text(x, y - 10, plot.heading, "name"),
         f'<rect class="wanted" x="{wanted_x:.1f}" y="{wanted_y:.1f}" '
@@ -143,12 +143,12 @@ def _scatter(plot: Scatter, across: str, left: float, x: float, y: float) -> str
     ]
     for step in range(_TICKS + 1):
         share = step / _TICKS
-        kept = left + (1 - left) * share
+        kept = least_shown + (1 - least_shown) * share
         parts.append(_text(x + _PLOT * share, bottom + 18, f"{kept:.2f}", "soft", "middle"))
         parts.append(_text(x - 6, bottom - _PLOT * share + 4, f"{share:.2f}", "soft", "end"))
     numbered = sorted(enumerate(plot.dots, 1), key=lambda item: item[1].own)  # own: on top
     for number, dot in numbered:
-        at_x, at_y = place(dot.kept, dot.risk)
+        at_x, at_y = position(dot.kept, dot.risk)
         kind = "own" if dot.own else "dot"
         parts.append(f'<circle class="{kind}" cx="{at_x:.1f}" cy="{at_y:.1f}" r="4"/>')
         parts.append(_text(at_x + 6, at_y + 4, str(number), "soft"))
@@ -165,7 +165,7 @@ def _framed(parts: Sequence[str], height: float, title: str, standalone: bool) -
 
 
 def _plain(text: str) -> str:
-    """One line that XML can hold: names come from files that anyone may edit."""
+    """One line of characters allowed in XML: names come from files that anyone may edit."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 

@@ -1,7 +1,7 @@
-"""Attacks on the pseudonyms of codes: dictionaries under a known or guessed key, order, likeness.
+"""Attacks on the pseudonyms of codes: dictionary with a known or guessed key, order, likeness.
 
-While the key exists, whoever gets it runs the permutation over all codes there could be and has
-everyone. Sealed, what is left is guessing keys from what is published, and structure.
+While the key exists, whoever gets it can permute all possible codes and identify everyone. After
+sealing, an attacker can only guess keys from what is published, and use structure.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def dictionary_attack(
     prefix: str,
     knows: Knowledge,
 ) -> AttackResult:
-    """Permute every code of `dictionary` with `key` and look the released pseudonyms up.
+    """Permute every code of `dictionary` with `key` and look up the released pseudonyms.
 
-    `mapping` is the truth: code to pseudonym. A dictionary that is the public list of companies
-    is permuted as the release was; of a larger one, codes that the release had to move to another
-    free place are missed.
+    `mapping` is the truth: code to pseudonym. If the dictionary is the public list of companies,
+    it is permuted exactly like the release; a larger one misses codes that the release had to move
+    to another free pseudonym.
     """
     wanted = set(mapping.values())
     named: dict[str, list[str]] = {}
@@ -45,23 +45,23 @@ def dictionary_attack(
         for code, image in sorted(mapping.items())
     ]
     name = f"dictionary of {len(dictionary):,} codes"
-    return _told(name, space, knows, np.array(hits))
+    return _pseudonym_result(name, space, knows, np.array(hits))
 
 
 def order_attack(mapping: Mapping[str, str], space: str) -> AttackResult:
     """Both lists sorted: the k-th code is taken for the k-th pseudonym."""
     pairs = zip(sorted(mapping), sorted(mapping.values()), strict=True)
     hits = np.array([float(mapping[code] == image) for code, image in pairs])
-    return _told("same order", space, Knowledge.WHOLE_POPULATION, hits)
+    return _pseudonym_result("same order", space, Knowledge.WHOLE_POPULATION, hits)
 
 
 def likeness_attack(mapping: Mapping[str, str], space: str) -> AttackResult:
-    """The pseudonym that agrees with the code in most places, among those of the same length."""
+    """The pseudonym that agrees with the code in most positions, among those of equal length."""
     by_length: dict[int, list[str]] = {}
     for code in sorted(mapping):
         by_length.setdefault(len(code), []).append(code)
     hits = [hit for codes in by_length.values() for hit in _alike(codes, mapping)]
-    return _told("most alike", space, Knowledge.WHOLE_POPULATION, np.array(hits))
+    return _pseudonym_result("most alike", space, Knowledge.WHOLE_POPULATION, np.array(hits))
 
 
 def row_order_attack(
@@ -73,7 +73,7 @@ def row_order_attack(
     """
     pairs = zip(dict.fromkeys(codes), dict.fromkeys(published), strict=False)
     hits = np.array([float(mapping[code] == image) for code, image in pairs])
-    return _told("row order", "rows", Knowledge.WHOLE_POPULATION, hits)
+    return _pseudonym_result("row order", "rows", Knowledge.WHOLE_POPULATION, hits)
 
 
 def _alike(codes: Sequence[str], mapping: Mapping[str, str]) -> Iterator[float]:
@@ -83,8 +83,8 @@ def _alike(codes: Sequence[str], mapping: Mapping[str, str]) -> Iterator[float]:
     for start in range(0, len(codes), _BLOCK):
         block = old[start : start + _BLOCK]
         same = np.zeros((len(block), len(new)), dtype=np.int16)
-        for place in range(length):
-            same += block[:, place][:, None] == new[:, place][None, :]
+        for position in range(length):
+            same += block[:, position][:, None] == new[:, position][None, :]
         best = same == same.max(axis=1, keepdims=True)
         own = best[np.arange(len(block)), np.arange(start, start + len(block))]
         yield from np.where(own, 1 / best.sum(axis=1), 0.0).tolist()
@@ -94,7 +94,7 @@ def _letters(texts: Sequence[str], length: int) -> np.ndarray[tuple[int, int], n
     return np.array([[ord(c) for c in text.ljust(length)] for text in texts], dtype=np.int64)
 
 
-def _told(name: str, space: str, knows: Knowledge, hits: Floats) -> AttackResult:
+def _pseudonym_result(name: str, space: str, knows: Knowledge, hits: Floats) -> AttackResult:
     return result(
         Risk.PSEUDONYM, name, (space,), SCOPE, knows, hits, 1 / len(hits) if len(hits) else 0.0
     )

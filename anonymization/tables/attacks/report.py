@@ -28,7 +28,7 @@ _LARGEST_BY = 3  # columns
 class AttackReport:
     """`rows`, `companies`, `years` attacked; `doubled` rows of an entity and year left out.
 
-    `assigned_year` is the year whose rows the assignment attacks looked at, None if they did not.
+    `assigned_year` is the year on which the assignment attacks ran, None if they did not run.
     """
 
     rows: int
@@ -42,8 +42,8 @@ class AttackReport:
 
     def worst(self, risk: Risk, columns: int) -> AttackResult | None:
         """The attack with the highest rate among those that know up to `columns` columns."""
-        found = [r for r in self.results if r.risk is risk and len(r.columns) <= columns]
-        return max(found, key=lambda r: r.rate, default=None)
+        candidates = [r for r in self.results if r.risk is risk and len(r.columns) <= columns]
+        return max(candidates, key=lambda r: r.rate, default=None)
 
 
 def attack(
@@ -56,8 +56,8 @@ def attack(
     """Attack `released`, whose rows correspond to those of `original` by position.
 
     Identifiers are not used: the attacker has the original values of the known columns, industry
-    and year, and wants the released record. `linked`: both tables, if they are linked already.
-    Errors: `InputError` as `link`.
+    and year, and looks for the released record. `linked`: both tables, if already linked.
+    Errors: the `InputError` of `link`.
     """
     if linked is None:
         linked = link(original, released, config)
@@ -84,14 +84,14 @@ def attack(
 
 
 def known_columns(linked: Linked, settings: AttackConfig) -> tuple[str, ...]:
-    """All measures: those named in the settings first, then the fullest, most varied ones."""
+    """All measures: those named in the settings first, then by known and distinct values."""
     order = list(settings.known)
-    told = []
+    ranked = []
     for at, name in enumerate(linked.columns):
         values = linked.original[:, at]
         values = values[~np.isnan(values)]
-        told.append((-len(np.unique(values)) - len(values), name))
-    return tuple(order + [name for _, name in sorted(told) if name not in order])
+        ranked.append((-len(np.unique(values)) - len(values), name))
+    return tuple(order + [name for _, name in sorted(ranked) if name not in order])
 
 
 def knowledge_levels(known: Sequence[str]) -> list[tuple[str, ...]]:
@@ -133,7 +133,7 @@ def _repeated(
 def _histories(
     linked: Linked, known: Sequence[str], simulated: Sequence[Linked]
 ) -> Iterator[AttackResult]:
-    """Only where the table has more than one year."""
+    """Attacks on histories, if the table has more than one year."""
     if len(linked.years) < 2:
         return
     for columns in knowledge_levels(known):
@@ -160,7 +160,7 @@ _KS = (1, 2, 5, 10)
 class KMap:
     """Released rows and how many original rows agree with each in `columns`.
 
-    `k_min`: the least number (0: no original row agrees, so that the combination misleads);
+    `k_min`: the least number (0: no original row agrees, so the combination misleads an attacker);
     `at_most`: share of rows with 1 to k agreeing rows, by k; `unmatched`: share with none.
     """
 
@@ -182,11 +182,11 @@ def k_maps(
     """k-map (Sweeney 2001) of the kept quasi-identifiers, alone and with the `known` measures cut
     into `bins` classes of equally many original rows. The population is the original table."""
     kept = [n for n in config.of_role(ColumnRole.QUASI_IDENTIFIER) if n in released.columns]
-    found = [_k_map(original, released, kept, {})] if kept else []
+    maps = [_k_map(original, released, kept, {})] if kept else []
     if known:
         classes = {n: _classes(original[n], released[n], bins) for n in known}
-        found.append(_k_map(original, released, kept, classes))
-    return found
+        maps.append(_k_map(original, released, kept, classes))
+    return maps
 
 
 def _k_map(

@@ -1,4 +1,4 @@
-"""What an attack achieved: hits, their rate with an interval, and what guessing would achieve."""
+"""The result of an attack: hits, their rate with an interval, and the rate of guessing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DECIDING = 9  # decimals of a figure that a gate compares (law 5)
 
 
 class Knowledge(StrEnum):
-    """What the attacker has besides the release and the original values of the known columns."""
+    """What the attacker knows besides the release and the original values of the known columns."""
 
     ONE_TARGET = "one target"  # its own values only
     WHOLE_POPULATION = "whole population"  # all companies of the industry
@@ -25,7 +25,7 @@ class Knowledge(StrEnum):
 
 
 class Risk(StrEnum):
-    """What a limit is declared for."""
+    """The risks for which limits are declared."""
 
     ONE_COMPANY = "one company"  # looked for alone, with one year's figures
     WHOLE_INDUSTRY = "whole industry"  # matched at once, with one year's figures
@@ -42,8 +42,8 @@ class AttackResult:
     """One attack on one release.
 
     `n` targets, `hits` expected (a tie among k records counts 1/k), `rate` = hits / n with its
-    95 % Clopper-Pearson interval (Biometrika 26, 1934; targets taken as independent), `chance` what
-    guessing within the same scope would achieve. `scope` is where the attacker looks.
+    95 % Clopper-Pearson interval (Biometrika 26, 1934; targets taken as independent), `chance` the
+    rate of guessing within the same scope. `scope` is where the attacker looks.
     """
 
     risk: Risk
@@ -68,7 +68,7 @@ def result(
     hits: Floats,
     chance: float,
 ) -> AttackResult:
-    """`hits`: per target the probability that the attacker names the right record."""
+    """The result of an attack; `hits`: per target the probability of naming the right record."""
     n, total = len(hits), float(hits.sum())
     low, high = interval(total, n)
     figures = (total, total / n if n else 0.0, low, high, chance)
@@ -78,7 +78,7 @@ def result(
 
 
 def interval(hits: float, n: int) -> tuple[float, float]:
-    """Clopper-Pearson limits of a rate; hits that are no whole number interpolate."""
+    """Clopper-Pearson limits of a rate; fractional hits are interpolated."""
     tail = (1 - _LEVEL) / 2
     low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0

@@ -1,7 +1,7 @@
-"""Attacks on one company at a time, and from points to hits.
+"""Attacks on one company at a time, and the matching of points that gives hits.
 
-Prefix join, nearest neighbour, ratios, the largest company; and the attacker who runs the published
-code again: useless without the key, complete with it. A hit is the nearest record, or the best
+Prefix join, nearest neighbour, ratios, the largest company; and rerunning the published code, which
+finds nobody without the key and everybody with it. A match is the nearest record, or the best
 assignment of all records at once.
 """
 
@@ -62,8 +62,8 @@ def assigned_hits(label: Ints, kinds: Ints, cost: Cost, key: Floats, most: int) 
     for targets, sorted_records in _blocks(label, key, most):
         records = draw.permutation(sorted_records)
         rows, columns = linear_sum_assignment(cost(targets, records))
-        found = kinds[records[columns]] == kinds[targets[rows]]
-        hits[targets[rows]] = found / shared[kinds[targets[rows]]]
+        is_match = kinds[records[columns]] == kinds[targets[rows]]
+        hits[targets[rows]] = is_match / shared[kinds[targets[rows]]]
     return hits
 
 
@@ -181,7 +181,7 @@ def _largest(value: Floats, label: Ints) -> np.ndarray[tuple[int], np.dtype[np.b
 
 
 def rerun(linked: Linked, original: pl.DataFrame, config: TableConfig, key: bytes) -> Linked:
-    """What the published code and recipe make of the originals with a guessed key."""
+    """The originals, perturbed by the published code and recipe with a guessed key."""
     return linked.against(perturb_table(original, config, key).frame)
 
 
@@ -192,7 +192,7 @@ def seed_key(seed: int, turn: str = "") -> bytes:
 
 
 def rerun_match(linked: Linked, again: Linked, knows: Knowledge) -> AttackResult:
-    """Records nearest to what the rerun made of the target. With the true key they are equal."""
+    """The record nearest to the target's rerun. With the true key the two are equal."""
     own = logs(again.released)
     scale = spread(own)
     hits = nearest_hits(

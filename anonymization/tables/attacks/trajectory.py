@@ -1,8 +1,8 @@
 """Attacks on a company's whole history: pseudonyms that stay the same over years join its rows.
 
-Levels can be exchanged while growth is kept; the growth then tells who it is. The attack on
-signs alone uses nothing but whether a figure rose or fell: as far as year-on-year signs are kept
-for analysis, no noise can take this attack away.
+Levels can be exchanged while growth is kept; the growth then identifies the company. The attack on
+signs only uses whether a figure rose or fell: as long as year-on-year signs are kept for analysis,
+no noise can prevent it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from anonymization.tables.keystream import Ints
 
 SIGNS, HISTORY = "history, rises and falls only", "history, levels and growth"
 SCOPE = "industry, all years"
-_CAP = 6.0  # no single year tells more than this many deviations
+_CAP = 6.0  # deviations; no single year counts more
 _TIE = 1e-4
-_GAP = 1e9  # where there is no figure: far from every figure, and from no gap
+_GAP = 1e9  # stands for a missing figure: far from every figure, equal to other gaps
 _LEAST_NOISE = 1e-6  # of a logarithm: rounding
 
 
@@ -44,7 +44,7 @@ def sign_history(linked: Linked) -> AttackResult:
     levels = len(linked.columns)
     old, new = (np.sign(v[:, levels:]) for v in (both.original, both.released))
     hits = _nearest(old, new, both.group, _unlike)
-    return _told(SIGNS, linked, Knowledge.ONE_TARGET, hits, both.group)
+    return _history_result(SIGNS, linked, Knowledge.ONE_TARGET, hits, both.group)
 
 
 def history(linked: Linked, simulated: Sequence[Linked]) -> AttackResult:
@@ -53,10 +53,12 @@ def history(linked: Linked, simulated: Sequence[Linked]) -> AttackResult:
     scale = np.median([_noise(_histories(run)) for run in simulated], axis=0)
     old, new = both.original / scale, both.released / scale
     hits = _nearest(old, new, both.group, _capped)
-    return _told(HISTORY, linked, Knowledge.METHOD, hits, both.group)
+    return _history_result(HISTORY, linked, Knowledge.METHOD, hits, both.group)
 
 
-def _told(name: str, linked: Linked, knows: Knowledge, hits: Floats, group: Ints) -> AttackResult:
+def _history_result(
+    name: str, linked: Linked, knows: Knowledge, hits: Floats, group: Ints
+) -> AttackResult:
     return result(Risk.HISTORY, name, linked.columns, SCOPE, knows, hits, guessing(group))
 
 
@@ -100,7 +102,7 @@ def _nearest(old: Floats, new: Floats, group: Ints, distances: Distances) -> Flo
 
 
 def _unlike(old: Floats, new: Floats) -> NDArray[np.float32]:
-    """How many features differ: rise, fall, no change, no figure."""
+    """The number of features that differ: rise, fall, no change, no figure."""
     alike = np.zeros((len(old), len(new)), dtype=np.float32)
     for sign in (-1.0, 0.0, 1.0):
         alike += (old == sign).astype(np.float32) @ (new == sign).astype(np.float32).T
@@ -113,8 +115,8 @@ def _capped(old: Floats, new: Floats) -> NDArray[np.float32]:
     total = np.zeros((len(old), len(new)), dtype=np.float32)
     apart = np.empty_like(total)
     a, b = (np.nan_to_num(v, nan=_GAP).astype(np.float32) for v in (old, new))
-    for left, right in zip(a.T, b.T, strict=True):
-        np.subtract.outer(left, right, out=apart)
+    for old_column, new_column in zip(a.T, b.T, strict=True):
+        np.subtract.outer(old_column, new_column, out=apart)
         np.abs(apart, out=apart)
         np.minimum(apart, _CAP, out=apart)
         total += apart

@@ -1,4 +1,4 @@
-"""What an analyst keeps, in few figures: the other axis of the risk–utility frontier."""
+"""The utility that a release keeps for analysts, in few figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DECIDING = 9
 
 @dataclass(frozen=True, slots=True)
 class Utility:
-    """The worst column counts, and is named by `of`.
+    """The figures of the worst column, which `of` names.
 
     `spearman`: least rank correlation within industries (mean weighted by rows, industries of
     30 rows and more, all years); `flips`: share of yearly changes whose sign turned; `sums`:
@@ -96,7 +96,8 @@ def _rank_correlation(column: Linked) -> float:
 
 
 def _flips(linked: Linked) -> list[float]:
-    """Rows are sorted by entity and year: a change is to the year before it in the table."""
+    """Share of changed signs per column. Rows are sorted by entity and year; changes are between
+    consecutive rows of an entity."""
     same = linked.entity[1:] == linked.entity[:-1]
     old, new = (np.diff(v, axis=0)[same] for v in (linked.original, linked.released))
     counted = ~np.isnan(old) & ~np.isnan(new) & (old != 0)
@@ -132,7 +133,7 @@ def _broken(linked: Linked, relations: Relations) -> int:
 def _adds_up(
     linked: Linked, values: Floats, total: str, parts: tuple[str, ...]
 ) -> NDArray[np.bool_]:
-    """Up to rounding: one reported unit per part."""
+    """Does the sum hold, up to a rounding of one reported unit per part?"""
     at = [linked.columns.index(name) for name in (total, *parts)]
     reported = np.nan_to_num(linked.original[:, at])
     unit = np.min([trailing_unit(column) for column in reported.T], axis=0)

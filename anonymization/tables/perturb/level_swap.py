@@ -1,13 +1,13 @@
-"""Whole trajectories change places: each entity takes the level of another at a noisy rank.
+"""Level swapping: each entity takes the level of another, at a noisy rank, for all periods.
 
 The levels (mean logarithm over the periods) of all columns are turned into rank scores within the
-group and sent together through the channel that reaches a wanted distortion with the least
+group and sent together through the channel that reaches a given distortion with the least
 information (reverse water-filling, Cover and Thomas 2006, §10.3.3): directions in which entities
 differ less than the distortion, such as the exact ratios between columns, are not sent at all.
-The score decides the rank, the rank decides whose level it is. Against independent noise of the
-same rank correlation this halves the assignment hits of an attacker who knows all columns.
-An entity that makes up most of its group cannot be hidden by any noise that keeps the group's
-sums: it keeps its levels, and is counted.
+The score determines the rank, and the rank determines whose level the entity takes. Compared with
+independent noise of the same rank correlation this halves the assignment hits of an attacker who
+knows all columns. An entity that makes up most of its group cannot be hidden by any noise that
+keeps the group's sums: it keeps its levels, and is counted.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def level_swapped(
     """`values` (rows × columns, in canonical order) times one factor per entity and column.
 
     `distortion` has a value per column. Signs, zeros and growth rates stay; per group the
-    levels of the entities are a permutation of what they were. Also told: how many entities keep
-    their levels, since they make up more than 30 % of their group in some column.
+    levels of the entities are a permutation of the original ones. The second result is the number
+    of entities that keep their levels because they make up more than 30 % of their group in some
+    column.
     """
     levels = _levels(values, known, order)
     dominant = _dominant(levels)
@@ -74,12 +75,12 @@ def _levels(values: Floats, known: Bools, order: Order) -> _Levels:
 
 def _dominant(levels: _Levels) -> Bools:
     """Entities with more than the dominant share of their group, in groups of three or more."""
-    found = np.zeros(len(levels.group), dtype=np.bool_)
+    is_dominant = np.zeros(len(levels.group), dtype=np.bool_)
     for column in range(levels.level.shape[1]):
         size = np.where(levels.known[:, column], np.exp(levels.level[:, column]), 0.0)
         share = size / np.maximum(np.bincount(levels.group, size)[levels.group], 1e-300)
-        found |= share > _DOMINANT
-    return np.asarray(found & (np.bincount(levels.group)[levels.group] > 2))
+        is_dominant |= share > _DOMINANT
+    return np.asarray(is_dominant & (np.bincount(levels.group)[levels.group] > 2))
 
 
 def _scores(levels: _Levels) -> Floats:
@@ -102,7 +103,7 @@ def _correlation(scores: Floats, known: Bools) -> Floats:
 
 
 def _imputed(scores: Floats, known: Bools) -> Floats:
-    """Unknown scores as expected from the known ones, so that they carry no information."""
+    """Unknown scores filled with their expectation given the known ones: no added information."""
     correlation = _correlation(scores, known)
     filled = scores.copy()
     patterns, which = np.unique(known, axis=0, return_inverse=True)
@@ -119,7 +120,7 @@ def _imputed(scores: Floats, known: Bools) -> Floats:
 
 
 def _channel(scores: Floats, known: Bools, noise: Floats, distortion: Floats) -> Floats:
-    """Scores after the channel; a column with distortion 0 passes untouched."""
+    """Scores after the channel; a column with distortion 0 passes unchanged."""
     moving = distortion > 0
     sent = scores.copy()
     if not moving.any():
@@ -128,7 +129,7 @@ def _channel(scores: Floats, known: Bools, noise: Floats, distortion: Floats) ->
     correlation = _correlation(scores[:, moving], known[:, moving])
     power, axes = np.linalg.eigh(correlation * np.outer(weight, weight))
     passed = np.maximum(0.0, 1 - 1 / np.maximum(power, 1e-12))
-    # symmetric forms, which the signs of the axes do not touch
+    # symmetric forms, which do not depend on the signs of the axes
     through = axes @ np.diag(passed) @ axes.T
     added = axes @ np.diag(np.sqrt(passed)) @ axes.T
     scaled = scores[:, moving] * weight

@@ -1,4 +1,4 @@
-"""The perturbation methods but level swapping: noise on cells, joint steps, and sums brought back.
+"""The perturbation methods except level swapping: cell noise, joint steps, restored sums.
 
 Cellwise: least significant digits and log-noise. Joint: univariate microaggregation of fixed group
 size (Domingo-Ferrer and Mateo-Sanz 2002), rank swapping (Moore 1996). Joint steps see rows in
@@ -34,9 +34,9 @@ class Order:
 
 
 def canonical(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Order:
-    """The canonical order of a table, which the order of its rows does not touch.
+    """The canonical order of a table, which does not depend on the order of its rows.
 
-    Rows that agree in all but their position agree in their values, so that their order is free.
+    Rows that only differ in their position have equal values, so their order is free.
     """
     entity = frame[config.entity].cast(pl.String).fill_null("")
     names = entity.unique().sort()
@@ -103,7 +103,7 @@ def microaggregated(value: Floats, known: Bools, cell: Ints, size: int) -> Float
     """Each value becomes the mean of its micro-group of `size` to 2 · `size` - 1 neighbours.
 
     Micro-groups are taken in ascending order within a cell (group and year) and a sign, so that
-    signs stay; zeros stay. Fewer than `size` values of a sign share one mean.
+    signs and zeros stay. Fewer than `size` values of a sign share one mean.
     """
     grouped = value.copy()
     for at in runs(cell * 2 + (value > 0), value, known & (value != 0)):
@@ -150,12 +150,12 @@ _DOWN, _UP = -0.4, 0.6  # the most one pass may change a value by: signs stay
 def rescaled(
     value: Floats, original: Floats, known: Bools, group: Ints, cell: Ints, share: float
 ) -> Floats:
-    """Make up for `share` of the difference between each cell's sum and its original sum.
+    """Correct `share` of the difference between each cell's sum and its original sum.
 
-    First one factor per group for all years, then what is left per cell in proportion to the
-    square of the value: the few largest entities take it, and the growth of the others is not
-    disturbed. (One factor per group and year turned the sign of 10 % of the yearly changes on
-    the EDINET table; this turns 1 %.) Cells of fewer than five rows get the group's factor only.
+    First by one factor per group for all years, then per cell in proportion to the square of the
+    value: the few largest entities absorb it, and the growth of the others is not disturbed. (One
+    factor per group and year reversed the sign of 10 % of the yearly changes on the EDINET table;
+    this reverses 1 %.) Cells of fewer than five rows get the group's factor only.
     """
     weight = known.astype(np.float64)
     enough = _summed(cell, weight) >= _LEAST_ROWS

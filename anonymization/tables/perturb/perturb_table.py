@@ -30,10 +30,10 @@ _THREADS = 2
 
 @dataclass(frozen=True, slots=True)
 class PerturbReport:
-    """Counts per column: numbers, zeros, and numbers that did not move; what was restored. Joint
-    steps count a repeated row once, but for `rows`.
+    """Counts per column: numbers, zeros, and unchanged numbers; restored relations. Joint steps
+    count a repeated row once, except in `rows`.
 
-    `kept_levels`: entities that a level swap left at their level, since they dominate their group.
+    `kept_levels`: entities that a level swap left at their level because they dominate their group.
     """
 
     rows: int
@@ -47,7 +47,7 @@ class PerturbReport:
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """The perturbed table, rows and columns in the order they came in."""
+    """The perturbed table, with rows and columns in the original order."""
 
     frame: pl.DataFrame
     report: PerturbReport
@@ -56,8 +56,8 @@ class Perturbed:
 class _State:
     """The values of all measures, in units of each cell's last decimal, while steps are applied.
 
-    A column without an entry in `value` is as it came: large tables are read in chunks, and
-    held once.
+    A column without an entry in `value` is unchanged: large tables are read in chunks, and held
+    once.
     """
 
     def __init__(self, frame: pl.DataFrame, config: TableConfig, key: bytes) -> None:
@@ -70,7 +70,7 @@ class _State:
         self._order: Order | None = None
 
     def filled(self) -> dict[str, Floats]:
-        """The values of all measures, those as they came included."""
+        """The values of all measures, including unchanged ones."""
         for name, column in self.columns.items():
             if name not in self.value:
                 self.value[name] = column.cells(self.all).value
@@ -90,8 +90,8 @@ def perturb_table(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Pertu
     Noise belongs to (step, entity, period, column), so that the order of rows changes nothing.
     Signs, zeros, missing cells, integers, number formats and the last reported digit stay; then
     sums and bounds are restored and derived columns recomputed. Other columns are not touched.
-    Joint steps see a row that repeats another in all columns once, and it repeats it afterwards.
-    Errors: `InputError` for undeclared or missing columns, and for measures that are no numbers.
+    Joint steps see a row that repeats another in all columns once; it still repeats it afterwards.
+    Errors: `InputError` for undeclared or missing columns, and for measures that are not numbers.
     """
     check_table(frame, config)
     first = None if _is_cellwise(config) else _first_alike(frame)
@@ -140,7 +140,7 @@ def _perturbed(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Perturbe
 
 
 def _restore(state: _State) -> tuple[relations.Restored, ...]:
-    """Relations; where the total of a sum is rescaled, so is what its parts leave unexplained."""
+    """Restore relations; if the total of a sum is rescaled, so is the part its addends leave."""
 
     def rescale(name: str, rest: Floats, original: Floats, rows: Bools) -> Floats:
         steps = [s for s in state.config.steps_of(name) if s.method is PerturbMethod.RESCALE]
@@ -175,7 +175,7 @@ def _counted(state: _State, name: str) -> tuple[int, ...]:
 
 
 def _together(config: TableConfig, position: int) -> list[tuple[Step, tuple[str, ...]]]:
-    """The columns per step at a position. A level swap takes all its columns, whatever strength."""
+    """The columns per step at a position. A level swap takes all its columns, at any strength."""
     at: dict[str, list[str]] = {}
     steps: dict[str, Step] = {}
     for name in config.measures:
@@ -262,9 +262,9 @@ def _store(state: _State, name: str, cells: Cells, ordered: Floats) -> None:
 
 
 def check_table(frame: pl.DataFrame, config: TableConfig) -> None:
-    """Every column is declared, and every declared column is there.
+    """Check that every column is declared and every declared column exists.
 
-    Errors: `InputError` naming the columns: one that nobody declared would leave as it is.
+    Errors: `InputError` naming the columns: an undeclared column would be released unchanged.
     """
     undeclared = [name for name in frame.columns if name not in config.columns]
     missing = [name for name in config.columns if name not in frame.columns]
@@ -272,5 +272,5 @@ def check_table(frame: pl.DataFrame, config: TableConfig) -> None:
         todo = "Declare a role for each; `benchmint profile` proposes them."
         raise InputError("table", f"undeclared columns {', '.join(undeclared)}", "none", todo)
     if missing:
-        found, todo = f"no column {', '.join(missing)}", "Correct the configuration."
-        raise InputError("table", found, "every declared column", todo)
+        actual, todo = f"no column {', '.join(missing)}", "Correct the configuration."
+        raise InputError("table", actual, "every declared column", todo)

@@ -1,8 +1,8 @@
-"""Codes by a permutation of their code space, drawn from the release key.
+"""Pseudonyms of codes: a permutation of their code space, drawn from the release key.
 
-A keyed hash of a code would fall to whoever gets the key and tries a million codes, and so does
-a permutation while the key exists; `benchmint seal` destroys the key, and then nothing is left to
-try. The shape of a code (digits, letters, punctuation) stays.
+Whoever gets the key can invert it by trying a million codes, as for a keyed hash; `benchmint seal`
+destroys the key, after which this is impossible. The shape of a code (digits, letters,
+punctuation) stays.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class CodeMap:
 
 
 def permuted_codes(codes: Iterable[str], key: bytes, space: str, prefix: str = "") -> CodeMap:
-    """One to one, within each shape; where there is room, no pseudonym is a real code.
+    """One-to-one pseudonyms within each shape; if there is room, no pseudonym is a real code.
 
     A code whose image is a real code tries other images, in keyed order, until one is free: only
-    these depend on which other codes there are.
+    these pseudonyms depend on the other codes.
     Errors: `InputError` for codes without the prefix, or of a shape with 2⁶² codes or more.
     """
     shapes: dict[str, list[str]] = {}
@@ -52,7 +52,7 @@ def permuted_codes(codes: Iterable[str], key: bytes, space: str, prefix: str = "
 
 
 def _shape(code: str, prefix: str) -> str:
-    """Nine for a digit, A or a for a letter, all else as it is; the prefix as it is."""
+    """9 for a digit, A or a for a letter; all other characters and the prefix unchanged."""
     if not code.startswith(prefix):
         expected, todo = "codes that begin with the prefix", "Correct the prefix of the column."
         raise InputError("codes", f"a code of {len(code)} characters without it", expected, todo)
@@ -76,8 +76,8 @@ def _images(
         raise InputError("codes", f"a shape of {len(shape)} characters", expected, todo)
     permute = _Permutation(size, key, f"codes/{space}/{shape}")
     numbers = [_number(code[fixed:], alphabets) for code in codes]
-    found, clashes = _avoiding(numbers, permute, key, space, codes)
-    return [shape[:fixed] + _code(number, alphabets) for number in found], clashes
+    images, clashes = _avoiding(numbers, permute, key, space, codes)
+    return [shape[:fixed] + _code(number, alphabets) for number in images], clashes
 
 
 def _avoiding(
@@ -87,7 +87,7 @@ def _avoiding(
     real, taken = set(numbers), set(images)
     again = [at for at, image in enumerate(images) if image in real]
     again.sort(key=lambda at: keyed_hash(key, f"codes/{space}", codes[at]))
-    # wide steps: real codes come in dense runs, and so do the images that need another one
+    # wide steps: real codes occur in dense runs, and so do the images that need another one
     steps = np.arange(1, _TRIES, dtype=np.uint64) * np.uint64(permute.size // _TRIES + 1)
     for at in again:
         tries = (images[at] + steps) % np.uint64(permute.size)
@@ -136,10 +136,13 @@ class _Permutation:
         return np.argsort(words, kind="stable").astype(np.uint64)
 
     def _network(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        left, right = numbers // self._half, numbers % self._half
+        first_half, second_half = numbers // self._half, numbers % self._half
         for turn in range(1, _ROUNDS + 1):
-            left, right = right, (left + self._words(right, turn)) % self._half
-        return left * self._half + right
+            first_half, second_half = (
+                second_half,
+                (first_half + self._words(second_half, turn)) % self._half,
+            )
+        return first_half * self._half + second_half
 
     def _words(self, numbers: NDArray[np.uint64], turn: int) -> NDArray[np.uint64]:
         """One word per number and turn."""

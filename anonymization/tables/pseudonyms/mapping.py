@@ -21,8 +21,8 @@ Tables = Sequence[tuple[pl.DataFrame, TableConfig]]
 @dataclass(frozen=True, slots=True)
 class Pseudonyms:
     """Private until it is sealed. `codes`: per code space; `names`: per (entity, name);
-    `in_text`: everything that is looked for in text; `clashes`: codes whose pseudonym is another
-    real code, for want of room."""
+    `in_text`: everything that is replaced in text; `clashes`: codes whose pseudonym is another
+    real code because the code space is too full."""
 
     codes: Mapping[str, Mapping[str, str]]
     names: Mapping[tuple[str, str], str]
@@ -73,7 +73,7 @@ def pseudonymize(frame: pl.DataFrame, config: TableConfig, pseudonyms: Pseudonym
 
 
 def _codes(tables: Tables, key: bytes) -> tuple[dict[str, dict[str, str]], int]:
-    found: dict[str, set[str]] = {}
+    values_by_space: dict[str, set[str]] = {}
     prefixes: dict[str, str] = {}
     for frame, config in tables:
         for name in config.of_role(ColumnRole.IDENTIFIER):
@@ -81,9 +81,12 @@ def _codes(tables: Tables, key: bytes) -> tuple[dict[str, dict[str, str]], int]:
             if column.kind is IdentifierKind.CODE:
                 space = column.space or name
                 values = frame[name].cast(pl.String).drop_nulls().unique()
-                found.setdefault(space, set()).update(v for v in values if v.strip())
+                values_by_space.setdefault(space, set()).update(v for v in values if v.strip())
                 prefixes.setdefault(space, column.prefix)
-    made = {s: permuted_codes(codes, key, s, prefixes[s]) for s, codes in sorted(found.items())}
+    made = {
+        s: permuted_codes(codes, key, s, prefixes[s])
+        for s, codes in sorted(values_by_space.items())
+    }
     return {space: codes.new for space, codes in made.items()}, sum(
         c.clashes for c in made.values()
     )
@@ -122,18 +125,20 @@ def _in_text(
 ) -> dict[str, str]:
     """Full names, names without their legal forms, and codes. A form that two companies share
     is left out, since nobody could say whose pseudonym to put."""
-    found: dict[str, set[str]] = {}
+    replacements: dict[str, set[str]] = {}
     for (_, name), new in names.items():
         default = Language.JA if language_of(new, Language.JA) is Language.JA else Language.ZH
         old_core, new_core = dissect(name, default).core, dissect(new, default).core
-        found.setdefault(name, set()).add(new)
+        replacements.setdefault(name, set()).add(new)
         if findable(old_core):
-            found.setdefault(old_core, set()).add(new_core)
+            replacements.setdefault(old_core, set()).add(new_core)
     for known in codes.values():
         for code, image in known.items():
             if findable_code(code):
-                found.setdefault(code, set()).add(image)
-    return {form: min(options) for form, options in sorted(found.items()) if len(options) == 1}
+                replacements.setdefault(code, set()).add(image)
+    return {
+        form: min(options) for form, options in sorted(replacements.items()) if len(options) == 1
+    }
 
 
 _LEAST_LATIN = 4  # letters of a name without its legal form; shorter ones are words too often
@@ -153,14 +158,14 @@ def findable_code(code: str) -> bool:
 def replaced(texts: pl.Series, new: Mapping[str, str]) -> tuple[pl.Series, int]:
     """`texts` with every key of `new` replaced, and the number of replacements.
 
-    Leftmost, then longest, in a single pass: what was put in is not searched again. Case does
-    not count for Latin letters; a Latin name must not continue on either side.
+    Leftmost, then longest, in a single pass: replacements are not searched again. Latin letters
+    match in any case; a Latin name must not continue on either side.
     """
     if not new or texts.dtype != pl.String:
         return texts, 0
     patterns = sorted(new, key=lambda name: (-len(name), name))
-    found = texts.str.extract_many(patterns, ascii_case_insensitive=True, overlapping=True)
-    hit = found.list.len().fill_null(0).to_numpy() > 0
+    matches = texts.str.extract_many(patterns, ascii_case_insensitive=True, overlapping=True)
+    hit = matches.list.len().fill_null(0).to_numpy() > 0
     if not hit.any():
         return texts, 0
     starts = texts.str.find_many(patterns, ascii_case_insensitive=True, overlapping=True)
@@ -168,7 +173,7 @@ def replaced(texts: pl.Series, new: Mapping[str, str]) -> tuple[pl.Series, int]:
     out, count = texts.to_list(), 0
     for at in hit.nonzero()[0].tolist():
         out[at], moved = _substituted(
-            out[at].encode(), list(zip(starts[at], found[at], strict=True)), folded
+            out[at].encode(), list(zip(starts[at], matches[at], strict=True)), folded
         )
         count += moved
     return pl.Series(texts.name, out, dtype=pl.String), count
@@ -195,7 +200,7 @@ def _substituted(
 
 
 def _whole(raw: bytes, start: int, stop: int) -> bool:
-    """A Latin letter or digit must not stand beside one: `Sun` is not in `Sunday`."""
-    left = raw[start - 1 : start].isalnum() and raw[start : start + 1].isalnum()
-    right = raw[stop - 1 : stop].isalnum() and raw[stop : stop + 1].isalnum()
-    return not left and not right
+    """Is it a whole word? `Sun` is not in `Sunday`."""
+    joins_left = raw[start - 1 : start].isalnum() and raw[start : start + 1].isalnum()
+    joins_right = raw[stop - 1 : stop].isalnum() and raw[stop : stop + 1].isalnum()
+    return not joins_left and not joins_right

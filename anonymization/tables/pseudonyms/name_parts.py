@@ -114,7 +114,7 @@ def _without_form(
     name: str, start: int, end: int, forms: tuple[str, ...]
 ) -> tuple[int, int] | None:
     low = name[start:end].casefold()
-    if len(low) != end - start:  # a character that folds to several: positions would not agree
+    if len(low) != end - start:  # a character that folds to several: offsets would not agree
         low = name[start:end]
     for form in forms:
         folded = form.casefold()
@@ -129,11 +129,11 @@ def _without_form(
 
 
 def _parted(text: str, at: int) -> bool:
-    """A Latin form is a word of its own; in Chinese and Japanese nothing parts words."""
-    left, right = text[at - 1], text[at]
-    return not (left.isascii() and right.isascii() and left.isalnum() and right.isalnum())
+    """Does a word end at `at`? Latin forms are separate words; Han and kana have no spaces."""
+    before, after = text[at - 1], text[at]
+    return not (before.isascii() and after.isascii() and before.isalnum() and after.isalnum())
 
 
 def normal(name: str) -> str:
-    """For comparison: compatibility forms, case, spaces and punctuation do not count."""
+    """The name for comparison: without differences of compatibility form, case and punctuation."""
     return alphanumeric(name)

@@ -1,8 +1,8 @@
 """Company names rebuilt from the lexicons: one stem per company in all its languages.
 
-No pseudonym equals another or comes close to a real name of the input. Aliases of a company
-(other languages, short forms, acronyms, spellings) get aliases of its pseudonym, and what stands
-around the name (legal form, case, spaces) stays, so that naming variants stay variants.
+No pseudonym equals another or is close to a real name of the input. Aliases of a company (other
+languages, short forms, acronyms, spellings) get aliases of its pseudonym. Legal form, case and
+spaces stay, so that naming variants stay variants.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def rebuilt_names(companies: Sequence[Company], key: bytes) -> dict[tuple[str, s
 def _assigned(
     companies: Sequence[Company], cores: Mapping[str, Mapping[Language, list[str]]], key: bytes
 ) -> dict[str, Made]:
-    """Every company proposes; the first in order gets a name; the others propose again."""
+    """Every company proposes a name; the first in order gets it; the others propose again."""
     real = {normal(c) for own in cores.values() for named in own.values() for c in named} - {""}
     used: set[str] = set()
     made: dict[str, Made] = {}
@@ -81,23 +81,23 @@ def _assigned(
     for attempt in range(_TRIES):
         proposed = [_proposal(company, cores[company.entity], key, attempt) for company in pending]
         close = _close({core for _, claimed in proposed for core in claimed}, real)
-        left: list[Company] = []
+        remaining: list[Company] = []
         for company, (forms, claimed) in zip(pending, proposed, strict=True):
             if claimed & (close | used) or len(set(forms.values())) < len(forms):
-                left.append(company)
+                remaining.append(company)
                 continue
             used |= claimed
             made[company.entity] = forms
-        if not left:
+        if not remaining:
             return made
-        pending = left
+        pending = remaining
     expected = "fewer companies than the lexicons have names for"
     raise InputError("names", f"{len(pending)} companies without a name", expected, "Add stems.")
 
 
 def _close(proposed: set[str], real: set[str]) -> set[str]:
-    """Those (normalised) that equal a real core or, where long enough, come close to one."""
-    found = proposed & real
+    """The (normalised) proposals that equal a real core or, if long enough, are close to one."""
+    close = proposed & real
     for ascii_ in (True, False):
         ours, theirs = (
             sorted(core for core in cores if core.isascii() is ascii_ and len(core) > _SHORT)
@@ -109,12 +109,12 @@ def _close(proposed: set[str], real: set[str]) -> set[str]:
                 part, theirs, scorer=fuzz.ratio, score_cutoff=CLOSE, dtype=np.uint8
             )
             hits = near.max(axis=1).tolist()
-            found |= {core for core, hit in zip(part, hits, strict=True) if hit}
-    return found
+            close |= {core for core, hit in zip(part, hits, strict=True) if hit}
+    return close
 
 
 def _default_language(names: Sequence[str]) -> Language:
-    """What Han without other signs is read as: Japanese if more names look so than Chinese."""
+    """The language of Han without other evidence: Japanese if more names are than Chinese."""
     ja = sum(language_of(name, Language.EN) is Language.JA for name in names)
     zh = sum(language_of(name, Language.EN) is Language.ZH for name in names)
     return Language.JA if ja > zh else Language.ZH
@@ -122,20 +122,22 @@ def _default_language(names: Sequence[str]) -> Language:
 
 def _cores(anatomies: Sequence[Anatomy]) -> dict[Language, list[str]]:
     """The distinct cores per language, the longest first: it is the full name."""
-    found: dict[Language, dict[str, str]] = {}
+    cores_by_language: dict[Language, dict[str, str]] = {}
     for anatomy in anatomies:
-        found.setdefault(anatomy.language, {}).setdefault(normal(anatomy.core), anatomy.core)
+        cores_by_language.setdefault(anatomy.language, {}).setdefault(
+            normal(anatomy.core), anatomy.core
+        )
     return {
         language: sorted(cores.values(), key=lambda core: (-len(core), core))
-        for language, cores in sorted(found.items())
+        for language, cores in sorted(cores_by_language.items())
     }
 
 
 def _proposal(
     company: Company, cores: Mapping[Language, list[str]], key: bytes, attempt: int
 ) -> tuple[Made, set[str]]:
-    """Forms of a pseudonym for all cores, and what they claim: themselves and the stem, so that
-    no two companies share one."""
+    """Forms of a pseudonym for all cores, and the names they claim: the forms and the stem, so
+    that no two companies share one."""
     words = lexicon()
     draw = keyed_generator(key, f"names/{attempt}", company.entity)
     sector = words.sectors[words.sector_of(company.industry)]
@@ -197,7 +199,7 @@ def _acronym(stem: tuple[Word, ...], word: Word) -> str:
 
 
 def _styled(core: str, anatomy: Anatomy) -> str:
-    """Capitals for capitals, small letters for small ones."""
+    """The core in the letter case of the original."""
     if anatomy.language is not Language.EN:
         return core
     if anatomy.core.isupper():
