@@ -12,21 +12,21 @@ from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, shifted
 from anonymization.text.restore import applied
 
-# Where the names of files stand in a text: (start, end) of each.
+# Gives the spans of file names in a text: (start, end) of each.
 FindFileNames = Callable[[str], Sequence[tuple[int, int]]]
 _COMPONENT = re.compile(r"[^/\\]+")
 
 
 def masked_text(text: str, masker: Masker, find_names: FindFileNames) -> str:
-    """A text masked; the names of files in it become what the files' own names become."""
+    """A masked text; file names in it are replaced like the names of the files themselves."""
     return applied(text, text_edits(text, masker, find_names))[0]
 
 
 def text_edits(text: str, masker: Masker, find_names: FindFileNames) -> list[Edit]:
     """The edits of a text, sorted, without overlap.
 
-    Inside the name of a file only what the name itself shows to be private is changed: a sentence
-    around it must not give the file another name than the one it is released under.
+    Inside a file name only what the name alone shows to be private is changed: the sentence around
+    it must not change it to another name than the one under which the file is released.
     """
     named = find_names(text)
     edits = [part for edit in masker.edits(Piece(text)) for part in _outside(edit, named)]
@@ -37,7 +37,7 @@ def text_edits(text: str, masker: Masker, find_names: FindFileNames) -> list[Edi
 
 
 def _outside(edit: Edit, named: Sequence[tuple[int, int]]) -> Iterator[Edit]:
-    """What of an edit lies before and after the file names; the first part takes all of `new`."""
+    """The parts of an edit before and after file names; the first part takes all of `new`."""
     start, new = edit.start, edit.new
     for name_start, name_end in named:
         if name_end <= start or name_start >= edit.end:

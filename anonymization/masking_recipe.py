@@ -1,4 +1,4 @@
-"""How sessions are masked: part of the recipe."""
+"""Settings for masking sessions: the recipe's section `masking`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from data.contracts import StageConfig
 
 
 class MaskingRecipe(StageConfig):
-    """What stands for private values, what is looked for, limits on documents and leak scan."""
+    """The kind of replacement, detection, and limits on documents and the leak scan."""
 
     mode: Mode = Mode.SURROGATE
     detection: DetectionConfig = DetectionConfig.for_tasks()

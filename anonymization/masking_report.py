@@ -1,4 +1,4 @@
-"""What the release tells of its privacy: audit/privacy.json, and nothing private in it."""
+"""The masking part of `audit/privacy.json`: counts only, nothing private."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from data.schemas import MASKED_SPANS
 
 
 def masking_report(masked: Sequence[Path], targets: LeakTargets) -> dict[str, Any] | None:
-    """How much was masked, of which kind and by what, and what the leak scan looked for.
+    """How much was masked, by kind and recognizer, and what the leak scan searched for.
 
-    None where no session was masked. A release that the scan finds anything in is never written.
+    None if no session was masked. A release with a leak is never written.
     """
     if not masked:
         return None

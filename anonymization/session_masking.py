@@ -1,4 +1,4 @@
-"""Masks sessions: their instances and input files, with one vault per session."""
+"""Masking of sessions: their instances and input files, with one vault per session."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from data.tables import write_rows
 
 STAGE = GATE.stage
 VAULTS = "vaults"
-_SESSIONS_PER_SHARD = 8  # few enough that every worker has some, and progress shows
+_SESSIONS_PER_SHARD = 8  # few enough that every worker gets some and progress is visible
 _ORIGINALS = "originals"
 _NAME_CHARS = 32
 
@@ -57,14 +57,14 @@ class MaskJob:
 
 @dataclass(frozen=True, slots=True)
 class MaskedFile:
-    """What became of a file: as it is released, or why it is not."""
+    """The outcome for a file: the released fixture, or the reason why it is refused."""
 
     fixture: Fixture
     report: DocumentReport
 
 
 def vault_name(key: bytes, scope: str) -> str:
-    """The name of a session's vault, which tells nothing of the session."""
+    """The name of a session's vault, which reveals nothing of the session."""
     return keyed_digest(key, scope)[:_NAME_CHARS]
 
 
@@ -86,7 +86,7 @@ class _Shard:
         self._spans: list[Row] = []
 
     def mask(self, session: Sequence[Survivor]) -> None:
-        """Everything is learned before anything is changed: no order matters."""
+        """Mask a session; everything is learned before anything is changed, so order is free."""
         scope = session[0].instance.session_uid
         job = self._job
         masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope)
@@ -176,7 +176,7 @@ def _digests(session: Sequence[Survivor]) -> set[str]:
 
 
 def _distinct(fixtures: Iterable[Fixture]) -> tuple[Fixture, ...]:
-    """Each path once: two names that were masked alike are told apart by a number."""
+    """Each path once: names that were masked to the same name get a number."""
     taken: dict[str, Fixture] = {}
     for fixture in fixtures:
         path, number = PurePath(fixture.path), 2
@@ -204,5 +204,5 @@ def session_groups(survivors: Sequence[Survivor]) -> list[tuple[tuple[Survivor, 
 
 
 def payloads(session: Sequence[Survivor]) -> list[tuple[str, str]]:
-    """What masking reads of a session: instances and fixtures as JSON."""
+    """The parts of a session that masking reads: instances and fixtures as JSON."""
     return [(dump_instance(s.instance), canonical_json(s.fixtures).decode()) for s in session]

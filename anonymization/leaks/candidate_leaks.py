@@ -22,17 +22,18 @@ from data.stage_tables import write_stage_tables
 STAGE = GATE.stage
 _STRICT = frozenset({TRIPWIRE, IDENTIFIER})
 _SHOWN = 5
-# What of a public task is text of sessions, and not words of ours among which a name may stand.
+# The parts of a public task that are text of sessions, rather than text of this project, in which
+# a name may occur by chance.
 _QUOTED = frozenset({"instruction.md", layout.INPUTS})
 
 
 def places(leaks: Sequence[Leak]) -> str:
-    """Where values stand and of which kind they are, never the values."""
-    told = "; ".join(
+    """The positions and kinds of leaked values, never the values themselves."""
+    listed = "; ".join(
         f"{leak.kind} in {leak.file} ({leak.encoding}, byte {leak.offset})"
         for leak in leaks[:_SHOWN]
     )
-    return f"{told} and {len(leaks) - _SHOWN} more" if len(leaks) > _SHOWN else told
+    return f"{listed} and {len(leaks) - _SHOWN} more" if len(leaks) > _SHOWN else listed
 
 
 def session_of(candidate: Candidate) -> str:
@@ -41,39 +42,39 @@ def session_of(candidate: Candidate) -> str:
 
 
 def leaks_of(candidate: Candidate, files: Mapping[str, Path], targets: LeakTargets) -> list[Leak]:
-    """What a candidate and its files would let out."""
+    """The private values that a candidate and its files would release."""
     uid = session_of(candidate)
     own = targets.of_session(uid)
-    told = candidate.model_dump(mode="json", exclude={"provenance"})
+    fields = candidate.model_dump(mode="json", exclude={"provenance"})
     parts = [("prompt", candidate.prompt.encode("utf-8", "surrogatepass"))]
     parts += [(item.path, files[item.sha256].read_bytes()) for item in candidate.fixtures]
-    found = [leak for name, data in parts for leak in _searched(name, data, uid, own, targets)]
-    # Rubric, rules and labels quote the prompt in words of ours, among which a name may stand by
-    # chance; what has a form of its own may not.
-    rest = _searched("candidate", canonical_json(told), uid, own, targets)
+    leaks = [leak for name, data in parts for leak in _search(name, data, uid, own, targets)]
+    # Rubric, rules and labels quote the prompt in text of this project, in which a name may occur
+    # by chance; a value with a form of its own may not.
+    rest = _search("candidate", canonical_json(fields), uid, own, targets)
     formal = FORMAL | _STRICT
-    return sorted({*found, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
+    return sorted({*leaks, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
 
 
-def _searched(
+def _search(
     name: str, data: bytes, uid: str, own: LeakPatterns, targets: LeakTargets
 ) -> list[Leak]:
-    found = scan_bytes(name, data, own, targets.config)
+    leaks = scan_bytes(name, data, own, targets.config)
     others = scan_bytes(name, data, targets.everywhere, targets.config)
-    return found + _not_made_here(others, targets, uid)
+    return leaks + _not_made_here(others, targets, uid)
 
 
 def guard_release(root: Path, candidates: Sequence[Candidate], targets: LeakTargets) -> None:
-    """Raise ReleaseError if anything private stands in what graders and the public receive."""
+    """Raise ReleaseError if what graders and the public receive holds a private value."""
     sessions = {task.task_id: session_of(task) for task in candidates if task.lane is Lane.SESSIONS}
-    found = [
+    leaks = [
         leak
         for half in (layout.PUBLIC, layout.PRIVATE)
         for leak in _release_leaks(root / half, half, sessions, targets)
     ]
-    if found:
+    if leaks:
         raise ReleaseError(
-            f"the leak scan found private values: {places(found)}. Nothing was published; "
+            f"the leak scan found private values: {places(leaks)}. Nothing was published; "
             "see `benchmint audit` for where they come from."
         )
 
@@ -82,24 +83,24 @@ def _release_leaks(
     root: Path, half: str, sessions: Mapping[str, str], targets: LeakTargets
 ) -> list[Leak]:
     folders = [root] if half == layout.PUBLIC else [root / task for task in sorted(sessions)]
-    found: list[Leak] = []
+    leaks: list[Leak] = []
     for folder in folders:
         for leak in scan_release(folder, targets.everywhere, targets.config):
-            place = _place(leak.file) if half == layout.PUBLIC else (folder.name, "")
-            if leak.kind in NAMES and not (place[0] in sessions and place[1] in _QUOTED):
+            owner = _task_and_part(leak.file) if half == layout.PUBLIC else (folder.name, "")
+            if leak.kind in NAMES and not (owner[0] in sessions and owner[1] in _QUOTED):
                 continue
-            found += _not_made_here([leak], targets, sessions.get(place[0], ""))
-    return found
+            leaks += _not_made_here([leak], targets, sessions.get(owner[0], ""))
+    return leaks
 
 
-def _place(file: str) -> tuple[str, str]:
-    """The task that a public file belongs to, and what of it; both empty where it is of none."""
+def _task_and_part(file: str) -> tuple[str, str]:
+    """The task that a public file belongs to, and the part of it; both empty if it is of none."""
     parts = re.split("[/!]", file)
     return (parts[1], parts[2]) if parts[0] == layout.TASKS and len(parts) > 2 else ("", "")
 
 
 def _not_made_here(leaks: Iterable[Leak], targets: LeakTargets, uid: str) -> list[Leak]:
-    """Leaks but for values that masking itself put there: one's surrogate, another's real name."""
+    """The leaks without values that masking put there: a surrogate may be another's real name."""
     return [
         leak
         for leak in leaks
@@ -112,7 +113,7 @@ def write_leak_check(
 ) -> None:
     """Drop the candidates that still hold a private value, their own or another session's.
 
-    `files` leads from the SHA-256 of an input file to its content.
+    `files` maps the SHA-256 of an input file to its path.
     """
     leaks = {task.task_id: leaks_of(task, files, targets) for task in candidates}
     verdicts = [(name, GATE.judge(measure(seen), targets.config)) for name, seen in leaks.items()]

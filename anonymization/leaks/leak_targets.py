@@ -19,7 +19,7 @@ from data.canonical import canonical_json, keyed_digest
 from data.errors import InputError
 
 TRIPWIRE, IDENTIFIER = "tripwire", "identifier"
-# Kinds whose form tells them from other words: they are looked for in every file of a release.
+# Kinds whose form distinguishes them from other words: every file of a release is searched.
 FORMAL = frozenset(
     {
         EntityType.EMAIL,
@@ -37,7 +37,7 @@ FORMAL = frozenset(
         EntityType.SECRET,
     }
 )
-# Names are looked for in the tasks that sessions became: a public company may have the same one.
+# Names are searched only in tasks made from sessions: a public company may have the same name.
 NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ADDRESS})
 _MIN_HAN_NAME = 3
 _MAX_TRIPWIRES = 64 << 20  # bytes
@@ -45,7 +45,7 @@ _MAX_TRIPWIRES = 64 << 20  # bytes
 
 @dataclass(frozen=True)
 class LeakTargets:
-    """All that must not surface: what each session's vault holds, and values given by hand."""
+    """All values that must not surface: those of each session's vault, and those given by hand."""
 
     sessions: Mapping[str, tuple[Entry, ...]]
     tripwires: tuple[str, ...]
@@ -55,26 +55,26 @@ class LeakTargets:
 
     @cached_property
     def everywhere(self) -> LeakPatterns:
-        """The values that no other session and no page of a release may hold."""
+        """The values that no other session and no page of a release may contain."""
         values = {
             PrivateValue(entry.value, entry.type)
             for entries in self.sessions.values()
             for entry in entries
-            if _is_telling(entry)
+            if _is_distinctive(entry)
         }
         values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
         values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
         return LeakPatterns(values, self.key, self.config)
 
     def of_session(self, uid: str) -> LeakPatterns:
-        """All values of one session that masking replaced wherever they stood."""
+        """All values of one session that masking replaced wherever they occurred."""
         swept = (e for e in self.sessions.get(uid, ()) if is_masked_everywhere(e.type, e.value))
         return LeakPatterns((PrivateValue(e.value, e.type) for e in swept), self.key, self.config)
 
     def is_made(self, leak: Leak, uid: str) -> bool:
-        """Did masking itself put the value into a session (into any, where it is none)?
+        """Did masking itself put the value into the session (or into any, if `uid` is of none)?
 
-        In its own spelling or another: the name in one's new address may be another's real one.
+        In any spelling: the name in a surrogate address may be someone's real name.
         """
         value = self.values[leak.digest]
         made = self._surrogates
@@ -83,7 +83,7 @@ class LeakTargets:
 
     @cached_property
     def values(self) -> dict[str, str]:
-        """The values that are looked for everywhere, by their keyed digests."""
+        """The values that are searched for everywhere, by their keyed digests."""
         patterns = self.everywhere
         return {patterns.digest(n): private.value for n, private in enumerate(patterns.values)}
 
@@ -102,7 +102,7 @@ def leak_targets(
     tripwires: Path | None,
     identifiers: Sequence[str] = (),
 ) -> LeakTargets:
-    """What must not surface in a release made of these outputs of masking.
+    """The values that must not surface in a release made of these outputs of masking.
 
     `tripwires` is a file of planted values, `identifiers` are original codes and names of tables.
     """
@@ -111,7 +111,7 @@ def leak_targets(
 
 
 def read_vaults(folders: Iterable[Path], key: bytes) -> dict[str, tuple[Entry, ...]]:
-    """What the vaults in the outputs of masking hold, by session."""
+    """The entries of the vaults in the outputs of masking, by session."""
     vaults = [
         Vault.load(path, key)
         for folder in folders
@@ -121,9 +121,9 @@ def read_vaults(folders: Iterable[Path], key: bytes) -> dict[str, tuple[Entry, .
 
 
 def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
-    """Planted values, one a line; empty lines do not count. Raises InputError.
+    """Planted values, one per line; empty lines do not count. Raises InputError.
 
-    A value that is too short to be looked for is refused: its owner relies on it.
+    A value that is too short to be searched for is refused: its owner relies on the search.
     """
     if path is None:
         return ()
@@ -132,38 +132,38 @@ def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
             raise OSError
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        found, expected = type(error).__name__, "a UTF-8 text below 64 MiB, one value a line"
+        actual, expected = type(error).__name__, "a UTF-8 text below 64 MiB, one value a line"
         raise InputError(
-            str(path), found, expected, "Save it as UTF-8 text, one value per line."
+            str(path), actual, expected, "Save it as UTF-8 text, one value per line."
         ) from error
     values = {line.strip(): number for number, line in enumerate(lines, start=1) if line.strip()}
     for value, number in values.items():
         if not is_long_enough(value, config):
-            found, todo = f"{len(value)} characters", "Plant longer values."
-            raise InputError(str(path), found, "a value that cannot stand by chance", todo, number)
+            actual, todo = f"{len(value)} characters", "Plant longer values."
+            raise InputError(str(path), actual, "a value that cannot stand by chance", todo, number)
     return tuple(sorted(values))
 
 
 def counts_of(targets: LeakTargets) -> dict[str, dict[str, int]]:
-    """How many values of each kind are looked for, and how many are too short to be."""
+    """The number of values of each kind that are searched for, and that are too short."""
     patterns = targets.everywhere
     counts = Counter(private.kind for private in patterns.values)
     return {"sought": dict(sorted(counts.items())), "too_short": dict(patterns.too_short)}
 
 
 def digest_of(targets: LeakTargets) -> str:
-    """Keyed: changes with what is looked for, and tells nothing of it."""
-    told = sorted(
+    """A keyed digest of the targets, which reveals nothing of them."""
+    entry_rows = sorted(
         [entry.type, entry.value, entry.surrogate]
         for entries in targets.sessions.values()
         for entry in entries
     )
-    whole = canonical_json([told, targets.tripwires, targets.identifiers]).decode()
+    whole = canonical_json([entry_rows, targets.tripwires, targets.identifiers]).decode()
     return keyed_digest(targets.key, whole)
 
 
-def _is_telling(entry: Entry) -> bool:
-    """Can it be told from other words outside its session?"""
+def _is_distinctive(entry: Entry) -> bool:
+    """Is it distinct enough from other words to be searched for outside its session?"""
     if entry.type in FORMAL:
         return is_masked_everywhere(entry.type, entry.value)
     if entry.type not in NAMES:

@@ -1,4 +1,4 @@
-"""Measured tables judged against the declared limits, and what a release gets of them."""
+"""Measured tables judged against the declared limits, and their part of a release."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_judged(judged: Sequence[JudgedTable], recipe: TablesRecipe, out: Path)
 
 
 def released_tables(folder: Path, recipe: TablesRecipe) -> dict[str, ReleasedTable]:
-    """The tables of a release by name, with what a row of each is."""
+    """The tables of a release by name, each with a description of its rows."""
     names = sorted({*recipe.tables, *recipe.aggregates})
     return {
         name: ReleasedTable(folder / RELEASED / released_file(name), _row(recipe, name))
@@ -60,7 +60,7 @@ def released_tables(folder: Path, recipe: TablesRecipe) -> dict[str, ReleasedTab
 
 
 def original_identifiers_of(folder: Path) -> tuple[str, ...]:
-    """The original codes and names, private: a release is searched for them."""
+    """The original codes and names, which are private: a release is searched for them."""
     return tuple(orjson.loads((folder / IDENTIFIERS).read_bytes()))
 
 

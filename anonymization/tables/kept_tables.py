@@ -1,4 +1,4 @@
-"""After sealing a rebuild starts at the pseudonymized tables (law 4): where they are kept."""
+"""The pseudonymized tables, kept because a rebuild after sealing starts at them (law 4)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def keep(
 
 
 def sealed_tables(out: Path, recipe: TablesRecipe, key_id: str) -> Path | None:
-    """The folder of the pseudonymized tables to start at; None where the originals are read.
+    """The folder of the pseudonymized tables to start at; None if the originals are read.
 
     Errors: `ConfigError` if the recipe differs from that of the sealed tables: without the key
     they cannot be perturbed in the same way again.

@@ -1,4 +1,4 @@
-"""How tables are anonymized, attacked and judged: part of the recipe."""
+"""Settings for anonymizing, attacking and judging tables: the recipe's section `tables`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _STATEMENT_NAMES = frozenset({"questions", *(table.name for table in STATEMENT_T
 class TablesRecipe(TablesConfig):
     """Tables and their roles as in `benchmint perturb`; what is tried, and what may be released.
 
-    `attacks.known` may name columns of several tables; `attacks.seed` is that of the release,
-    whatever it says. A table is released as `tables/<name>.parquet`.
+    `attacks.known` may name columns of several tables; `attacks.seed` is always replaced by the
+    release's seed. A table is released as `tables/<name>.parquet`.
     """
 
     tables: Mapping[Name, TableConfig] = Field(default_factory=dict)

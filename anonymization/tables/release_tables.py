@@ -77,12 +77,12 @@ def write_anonymized(files: Sequence[TableFile], how: Anonymizing, out: Path) ->
 
 
 def released_file(name: str) -> str:
-    """No name that the staging database would take for one of its own tables."""
+    """A file name that cannot clash with the staging database's own tables."""
     return f"table-{name}.parquet"
 
 
 def _leaving(frame: pl.DataFrame, recipe: TablesRecipe, name: str) -> pl.DataFrame:
-    """Sorted by pseudonym and period: the order of the source tells who is who."""
+    """Sorted by pseudonym and period: the order of the source would reveal who is who."""
     own = recipe.tables.get(name)
     return in_order(frame, (own.entity, own.period) if own else ())
 
@@ -108,7 +108,7 @@ def _measured(
 
 
 def _try(job: tuple[str, pl.DataFrame, TableConfig, bytes, Any, FidelityConfig]) -> Tried:
-    """One other setting, with noise that has nothing to do with the release's."""
+    """One other setting, with noise unrelated to the release's."""
     setting, frame, config, key, attacks, limits = job
     noise = keyed_hash(key, "frontier", setting)
     released = perturb_table(frame, config, noise).frame
@@ -125,8 +125,8 @@ def _check(frames: Frames, recipe: TablesRecipe) -> None:
     for name, given in sorted(recipe.aggregates.items()):
         declared = {*given.by, *given.values}
         if strange := [column for column in frames[name].columns if column not in declared]:
-            found, todo = f"undeclared columns {', '.join(strange)}", "Take them out of the table."
-            raise InputError(name, found, "columns of `by` and `values` alone", todo)
+            actual, todo = f"undeclared columns {', '.join(strange)}", "Take them out of the table."
+            raise InputError(name, actual, "columns of `by` and `values` alone", todo)
 
 
 def _report(made: AnonymizedTables, recipe: TablesRecipe) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _columns(frame: pl.DataFrame, config: TableConfig) -> list[dict[str, Any]]:
 
 
 def _cells(fidelity: Fidelity, config: TableConfig) -> dict[str, Any]:
-    """Figures per column and industry; industries whose names do not leave are numbered."""
+    """Figures per column and industry; industries whose names are not released are numbered."""
     kept = config.group is None or config.columns[config.group].role in _LABELLED
     labels = sorted(set(fidelity.cells["group"]) - {ALL})
     named = {label: label if kept else f"group {at}" for at, label in enumerate(labels, 1)}
@@ -166,7 +166,7 @@ def _cells(fidelity: Fidelity, config: TableConfig) -> dict[str, Any]:
 
 
 def _write_ledger(out: Path, frames: Frames, recipe: TablesRecipe) -> None:
-    """Every column and every row: what is dropped is rejected by declaration."""
+    """Write a ledger row for every column and counts for rows; dropped columns are rejected."""
     columns = []
     for name, config in sorted(recipe.tables.items()):
         for column, declared in config.columns.items():

@@ -1,4 +1,4 @@
-"""The files of tables: which are there, which are declared, and their rows in one order."""
+"""The files of tables: which exist, which are declared, and their rows in a fixed order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FileReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file that was given; `reason` says why it is none of the declared tables."""
+    """A given file; `reason` says why it is not one of the declared tables."""
 
     item: str
     path: Path
@@ -41,8 +41,8 @@ class TableFile:
 def find_tables(given: Sequence[Path], declared: Iterable[str]) -> list[TableFile]:
     """The files given, and those in the folders given, in order of their names.
 
-    Errors: `InputError` for a path that leads nowhere, a declared table without a file, and two
-    files of one name.
+    Errors: `InputError` for a missing path, a declared table without a file, and two files with
+    the same name.
     """
     wanted = frozenset(declared)
     files = sorted(
@@ -52,8 +52,8 @@ def find_tables(given: Sequence[Path], declared: Iterable[str]) -> list[TableFil
     kept = [file.name for file in files if file.reason is None]
     for what, names in (("table", kept), ("file", [file.item for file in files])):
         if doubled := sorted({name for name in names if names.count(name) > 1}):
-            found, expected = f"two files for {what} {doubled[0]}", "one for each"
-            raise InputError("tables", found, expected, "Remove or rename one of them.")
+            actual, expected = f"two files for {what} {doubled[0]}", "one for each"
+            raise InputError("tables", actual, expected, "Remove or rename one of them.")
     if missing := sorted(wanted.difference(kept)):
         todo = "Give its .csv, .csv.gz or .parquet file, or take it out of [tables]."
         raise InputError("tables", f"no file for {', '.join(missing)}", "every table", todo)
@@ -66,9 +66,9 @@ def digests(files: Sequence[TableFile]) -> dict[str, str]:
 
 
 def read_tables(files: Sequence[TableFile]) -> dict[str, pl.DataFrame]:
-    """The declared tables, rows in an order that depends on nothing but their content.
+    """The declared tables, with rows in an order that only depends on their content.
 
-    Errors: `InputError` for what cannot be read, has no rows, or nests values in cells.
+    Errors: `InputError` for tables that cannot be read, have no rows, or nest values in cells.
     """
     return {file.name: _read(file.path) for file in files if file.reason is None}
 
@@ -88,8 +88,8 @@ def _read(path: Path) -> pl.DataFrame:
     frame = read_table(path)
     nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object)]
     if nested:
-        found, todo = f"{frame.schema[nested[0]]} in a column", "Flatten the table."
-        raise InputError(path.name, found, "texts, numbers and dates", todo)
+        actual, todo = f"{frame.schema[nested[0]]} in a column", "Flatten the table."
+        raise InputError(path.name, actual, "texts, numbers and dates", todo)
     if not frame.height:
         raise InputError(path.name, "no row", "a table with rows", "Export it again.")
     return in_order(frame)
@@ -119,5 +119,5 @@ def _judged(item: str, path: Path, wanted: frozenset[str]) -> TableFile:
 
 
 def _text(path: Path) -> str:
-    """A name as UTF-8, which the name of a file need not be."""
+    """A file name as valid UTF-8."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

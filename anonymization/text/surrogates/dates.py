@@ -1,4 +1,4 @@
-"""Dates move by one offset per scope: order, gaps and days of the week stay; ages move likewise."""
+"""Dates and ages shifted by one offset per scope: order, gaps and days of the week stay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Shift:
     def __init__(self, rng: Generator) -> None:
         sign = 1 if rng.integers(2) else -1
         weeks = int(rng.integers(*_WEEKS))
-        while round(weeks * 7 / _DAYS_PER_MONTH) % 12 == 0:  # a month alone has to move
+        while round(weeks * 7 / _DAYS_PER_MONTH) % 12 == 0:  # else a month alone would not move
             weeks += 1
         self.days = sign * weeks * 7
         self.months = round(self.days / _DAYS_PER_MONTH)
@@ -30,7 +30,7 @@ class Shift:
         self.age = int(rng.integers(1, 4)) * sign
 
     def date(self, value: str, rng: Generator) -> str:
-        """The date moved, in its own form; words without a date (Monday, yesterday) stay."""
+        """The shifted date, in its own form; words without a date (Monday, yesterday) stay."""
         for pattern in VALUE_FORMS:
             if pattern.search(value):
                 try:
@@ -42,16 +42,16 @@ class Shift:
         return same_shape(value, rng) if re.search(r"\d", value) else value
 
     def number(self, value: str) -> str:
-        """An age in digits or words, moved; at least 1."""
+        """The shifted age, in digits or words; at least 1."""
         moved = re.sub(r"\d+", lambda hit: str(_aged(int(hit.group()), self.age)), value, count=1)
         if moved != value:
             return moved
         for words in lexicon().number_words:
-            found = list(re.finditer(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", value, re.I))
-            if found:
-                last = found[-1]
-                place = words.index(last.group().lower())
-                new = words[(place + self.age) % len(words)]
+            matches = list(re.finditer(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", value, re.I))
+            if matches:
+                last = matches[-1]
+                index = words.index(last.group().lower())
+                new = words[(index + self.age) % len(words)]
                 return value[: last.start()] + new + value[last.end() :]
         return value
 
@@ -73,14 +73,14 @@ class Shift:
         return moved.year, moved.month, moved.day
 
     def _chinese(self, value: str) -> str:
-        found = _chinese_date(value)
-        if found is None:
+        parts = _chinese_date(value)
+        if parts is None:
             return value
-        year, month, day, rest = found
+        year, month, day, rest = parts
         new_year, new_month, new_day = self._shifted(year, month, day)
-        told = write_chinese_digits(new_year) + "年"
-        told += write_chinese(new_month) + "月" if month else ""
-        return told + (write_chinese(new_day) + rest if day else "")
+        shifted = write_chinese_digits(new_year) + "年"
+        shifted += write_chinese(new_month) + "月" if month else ""
+        return shifted + (write_chinese(new_day) + rest if day else "")
 
 
 def _aged(age: int, by: int) -> int:
@@ -88,25 +88,25 @@ def _aged(age: int, by: int) -> int:
 
 
 def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool) -> str:
-    """The match with its year, month and day replaced, each as wide as it was."""
+    """The match with its year, month and day replaced, each of the same width."""
     year, month, day = new
     parts = {"y": year, "m": month, "d": day}
     parts |= {"a": day, "b": month} if day_first else {"a": month, "b": day}
-    told, place = [], match.start()
+    written, done = [], match.start()
     in_words = bool(match.groupdict().get("name")) or "月" in match.group()
     groups = [(match.span(name), name) for name in match.groupdict() if match[name] is not None]
     for (start, end), name in sorted(groups):
         old = match[name]
-        told.append(match.string[place:start])
+        written.append(match.string[done:start])
         if name == "name":
-            told.append(_month_like(month, old))
+            written.append(_month_like(month, old))
         elif name == "th":
-            told.append(_ordinal(day))
+            written.append(_ordinal(day))
         else:
             width = len(old) if old[0] == "0" or not in_words else 1
-            told.append(f"{parts[name] % 10 ** max(2, len(old)):0{width}d}")
-        place = end
-    return "".join(told) + match.string[place : match.end()]
+            written.append(f"{parts[name] % 10 ** max(2, len(old)):0{width}d}")
+        done = end
+    return "".join(written) + match.string[done : match.end()]
 
 
 def _month_like(month: int, old: str) -> str:
@@ -120,7 +120,7 @@ def _ordinal(day: int) -> str:
 
 
 def _chinese_date(value: str) -> tuple[int, int | None, int | None, str] | None:
-    """Year, month, day of a date in Chinese numerals, and what closes it."""
+    """Year, month, day of a date in Chinese numerals, and the text after the day."""
     match = CHINESE_VALUE.fullmatch(value.replace("○", "〇"))
     if match is None:
         return None
