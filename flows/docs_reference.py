@@ -24,7 +24,7 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from flows.configuration import PREFIX
+from data.configuration import PREFIX
 from flows.recipe import Settings
 from flows.run import ROOT
 

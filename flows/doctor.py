@@ -24,9 +24,10 @@ from anonymization.text.config import DetectionConfig
 from anonymization.text.detect import chinese, english
 from construction.signals.embedding import encode_multilingual
 from data.errors import BenchmintError
+from data.release_key import release_key
 from flows import environment
 from flows.recipe import Settings
-from flows.run import ROOT, release_key
+from flows.run import ROOT
 from flows.service.lifecycle import status
 from flows.service.settings import LOOPBACK, Service
 from selection.model import SolverName

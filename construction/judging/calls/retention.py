@@ -10,6 +10,8 @@ from pathlib import Path
 import orjson
 
 from construction.judging.calls.store import REPLIES, Store
+from data.releases import REPLIES as REPLIES_FOLDER
+from data.releases import Kind, Plan, Removal
 
 _FOUND = """
 SELECT coalesce(sum(n), 0), coalesce(sum(size), 0), min(first), needed FROM (
@@ -79,3 +81,23 @@ def _bounds(before: date, releases: Collection[str]) -> dict[str, float | str]:
     midnight = datetime(before.year, before.month, before.day, tzinfo=UTC)
     needed = orjson.dumps(sorted(releases)).decode()
     return {"before": midnight.timestamp(), "needed": needed}
+
+
+def with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) -> Plan:
+    """The plan with the model replies that are old enough, by the times in their store."""
+    if any((out / part).is_symlink() for part in ("private/captures", REPLIES_FOLDER)):
+        return Plan(
+            plan.removals, (*plan.kept, (REPLIES_FOLDER, "a symbolic link is never followed"))
+        )
+    replies = old_replies(out / REPLIES_FOLDER, before, needed)
+    kept, removals = list(plan.kept), list(plan.removals)
+    if replies.unknown:
+        why = "a release needs replies that the store does not know of: --all-replies removes them"
+        kept += [(REPLIES_FOLDER, why)] if replies.needed else []
+    elif replies.needed:
+        kept.append((REPLIES_FOLDER, f"{replies.needed} replies that releases were made of"))
+    if replies.since is not None:
+        removals.append(
+            Removal(Kind.REPLIES, REPLIES, replies.since, replies.replies, replies.size)
+        )
+    return Plan(tuple(removals), tuple(kept))
