@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.snapshot.neutralise import csv_cell, one_line
+from data.neutralise import csv_cell, one_line
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000

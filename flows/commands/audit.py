@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from data import hash_chain
-from data.audit import (
+from data.errors import InputError
+from data.source_lines import with_text
+from data.staging.audit import (
     RejectionFilter,
     Rows,
     gates,
@@ -20,9 +22,7 @@ from data.audit import (
     turn_lines,
     verdicts,
 )
-from data.audit_print import print_rows
-from data.errors import InputError
-from data.source_lines import with_text
+from data.staging.audit_print import print_rows
 from flows.commands import audit_page
 
 

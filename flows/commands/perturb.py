@@ -14,8 +14,8 @@ from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status
 from data.errors import InputError
+from data.neutralise import one_line
 from data.release_key import release_key
-from data.snapshot.neutralise import one_line
 from flows.configuration import load_section
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 from construction.judging.hard_rule_checks import RuleResult, load_rules
 from construction.judging.hard_rules import check
 from data.errors import InputError
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 
 def check_command(

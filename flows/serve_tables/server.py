@@ -25,7 +25,7 @@ from construction.statements.tools.call_log import Call, CallLog
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Companies, Refusal, SeriesList
 from data.errors import error_location
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 NAME = "benchmint-tables"
 _MAX_MESSAGE = 2000

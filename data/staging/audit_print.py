@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.audit import Rows
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
+from data.staging.audit import Rows
 
 _WIDE = 10_000
 _BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line", "found")
