@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from anonymization.leaks.contracts import LeakConfig, Needle
-from anonymization.leaks.leak_patterns import Needles
+from anonymization.leaks.contracts import LeakConfig, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_release
 from anonymization.text.secrets.find import find_secrets
 from benchmarks.anonymization_text_own import own_figures
@@ -51,7 +51,7 @@ BY_WORDS = frozenset(
     f"secret.{name}"
     for name in ("named", "bare", "bare-password", "kubernetes", "curl-user", "url-password")
 ) | {"secret.authorization"}
-NEEDLES = 10_000
+VALUES = 10_000
 CORPUS_BYTES = 50_000_000
 
 Case = dict[str, Any]
@@ -193,24 +193,24 @@ def session_figures() -> dict[str, Any]:
 
 
 def leak_figures() -> dict[str, Any]:
-    """Bytes a second of the leak scan over generated JSON lines, with 10,000 needles."""
+    """Bytes a second of the leak scan over generated JSON lines, with 10,000 private values."""
     rng = np.random.default_rng(7)
     letters = np.array(list("etaoinshrdlucmfw"))
     words = ["".join(rng.choice(letters, rng.integers(2, 10))) for _ in range(8_000)]
-    pick = rng.integers(0, len(words), NEEDLES * 3)
+    pick = rng.integers(0, len(words), VALUES * 3)
     values = [f"{words[a]}.{words[b]}@{words[c]}.example" for a, b, c in pick.reshape(-1, 3)]
     kinds = ("EMAIL", "PERSON", "identifier", "tripwire")
-    needles = [Needle(value, kinds[n % 4]) for n, value in enumerate(values)]
+    private = [PrivateValue(value, kinds[n % 4]) for n, value in enumerate(values)]
     begin = time.process_time()
-    compiled = Needles(needles, b"k" * 32, LeakConfig())
+    patterns = LeakPatterns(private, b"k" * 32, LeakConfig())
     built = time.process_time() - begin
     with tempfile.TemporaryDirectory() as folder:
         size = _corpus(Path(folder) / "tasks.jsonl", words, rng)
         begin = time.process_time()
-        leaks = scan_release(Path(folder), compiled, LeakConfig())
+        leaks = scan_release(Path(folder), patterns, LeakConfig())
         seconds = time.process_time() - begin
     return {
-        "needles": NEEDLES,
+        "values": VALUES,
         "bytes": size,
         "leaks": len(leaks),
         "seconds to compile": round(built, 2),

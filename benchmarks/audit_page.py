@@ -156,10 +156,12 @@ def _instances(rejections: int) -> Iterator[Told]:
         lost = 1 + n % 3 if gone or (short and n % 29 == 0) else 0
         problem = FixtureReason.UNRESOLVED if lost else None
         seen.append(
-            fixture.judge(FixtureObservation(f"{n}", 4, 4 - lost, n * 7, problem, ()), files)
+            fixture.GATE.judge(
+                FixtureObservation(f"{n}", 4, 4 - lost, 0, n * 7, problem, ()), files
+            )
         )
         if not (short or gone):
-            seen.append(preflight.judge(_observation(n, vague=vague), flights))
+            seen.append(preflight.GATE.judge(_observation(n, vague=vague), flights))
         yield f"session-{n // 4:06d}.{n % 4}_i1", seen
 
 

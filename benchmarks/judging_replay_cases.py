@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from construction.judging.contracts import Case
-from construction.judging.preflight import PreflightConfig
 from construction.judging.stage_output import with_excerpts, write_cases
-from construction.sessions.gates.network import NetworkConfig
+from construction.sessions.config import SessionsConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.candidates import package_survivors
 from construction.sessions.packaging.package import Identity
@@ -51,9 +50,7 @@ def _from_demo(sessions: int, work: Path) -> list[Case]:
         outs.append(out)
     survivors, _ = drop_copies(read_survivors(outs))
     identities = (Identity(f"s-{n:05d}", "demo", Disclosure.PUBLIC) for n in range(len(survivors)))
-    pool = package_survivors(
-        survivors, lambda _: next(identities), NetworkConfig(), PreflightConfig()
-    )
+    pool = package_survivors(survivors, lambda _: next(identities), SessionsConfig())
     contents = work / "contents"
     contents.mkdir()
     wanted = {item.sha256 for case in pool.cases for item in case.candidate.fixtures}

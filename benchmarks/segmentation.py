@@ -16,7 +16,7 @@ from pathlib import Path
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.exchanges import opens_exchange
-from construction.sessions.recovery.terms import terms
+from construction.sessions.recovery.lexicon import terms
 from data.contracts import Session, Turn
 
 SEED = 20_260_115

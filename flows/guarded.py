@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from anonymization.leaks.contracts import Leak, LeakConfig, Needle
-from anonymization.leaks.leak_patterns import Needles, is_long_enough
+from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.text.contracts import EntityType, Entry
 from anonymization.text.masking.sweep import is_swept
 from anonymization.text.spelling.known_values import known
@@ -55,22 +55,22 @@ class Guarded:
     key: bytes
 
     @cached_property
-    def everywhere(self) -> Needles:
-        """The needles that no other session and no page of a release may hold."""
+    def everywhere(self) -> LeakPatterns:
+        """The values that no other session and no page of a release may hold."""
         values = {
-            Needle(entry.value, entry.type)
+            PrivateValue(entry.value, entry.type)
             for entries in self.sessions.values()
             for entry in entries
             if _is_telling(entry)
         }
-        values |= {Needle(value, TRIPWIRE) for value in self.tripwires}
-        values |= {Needle(value, IDENTIFIER) for value in self.identifiers}
-        return Needles(values, self.key, self.config)
+        values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
+        values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
+        return LeakPatterns(values, self.key, self.config)
 
-    def of_session(self, uid: str) -> Needles:
+    def of_session(self, uid: str) -> LeakPatterns:
         """All values of one session that masking replaced wherever they stood."""
         swept = (e for e in self.sessions.get(uid, ()) if is_swept(e.type, e.value))
-        return Needles((Needle(e.value, e.type) for e in swept), self.key, self.config)
+        return LeakPatterns((PrivateValue(e.value, e.type) for e in swept), self.key, self.config)
 
     def is_made(self, leak: Leak, uid: str) -> bool:
         """Did masking itself put the value into a session (into any, where it is none)?
@@ -85,8 +85,8 @@ class Guarded:
     @cached_property
     def values(self) -> dict[str, str]:
         """The values that are looked for everywhere, by their keyed digests."""
-        needles = self.everywhere
-        return {needles.digest(n): needle.value for n, needle in enumerate(needles.needles)}
+        patterns = self.everywhere
+        return {patterns.digest(n): private.value for n, private in enumerate(patterns.values)}
 
     @cached_property
     def _surrogates(self) -> dict[str, str]:
@@ -143,9 +143,9 @@ def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
 
 def counts_of(guarded: Guarded) -> dict[str, dict[str, int]]:
     """How many values of each kind are looked for, and how many are too short to be."""
-    needles = guarded.everywhere
-    sought = Counter(needle.kind for needle in needles.needles)
-    return {"sought": dict(sorted(sought.items())), "too_short": dict(needles.too_short)}
+    patterns = guarded.everywhere
+    sought = Counter(private.kind for private in patterns.values)
+    return {"sought": dict(sorted(sought.items())), "too_short": dict(patterns.too_short)}
 
 
 def digest_of(guarded: Guarded) -> str:

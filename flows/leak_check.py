@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 
+from anonymization.gates.leaks import GATE
 from anonymization.leaks.contracts import Leak
-from anonymization.leaks.leak_patterns import Needles
+from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes, scan_release
-from construction.sessions.config import LEAKS as NAME
 from data.canonical import canonical_json
-from data.contracts import Candidate, Lane, Verdict
+from data.contracts import Candidate, Lane
 from data.errors import ReleaseError
 from data.snapshot import layout
 from flows.guarded import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, Guarded
 
-STAGE = "leak-check"
+STAGE = GATE.stage
 _STRICT = frozenset({TRIPWIRE, IDENTIFIER})
 _SHOWN = 5
 # What of a public task is text of sessions, and not words of ours among which a name may stand.
 _QUOTED = frozenset({"instruction.md", layout.INPUTS})
-
-
-class LeakReason(StrEnum):
-    PRIVATE_VALUE = "leaks.private_value"
-    NOT_SCANNABLE = "leaks.not_scannable"
-
-
-def judge(leaks: Sequence[Leak]) -> Verdict:
-    """A candidate passes with no leak at all, in files that could be searched through."""
-    unseen = sum(not leak.digest for leak in leaks)
-    measures = {"values": len(leaks) - unseen, "not_scannable": unseen}
-    if not leaks:
-        return Verdict.passing(NAME, 0, 0, measures)
-    reason = LeakReason.PRIVATE_VALUE if unseen < len(leaks) else LeakReason.NOT_SCANNABLE
-    return Verdict.failing(NAME, reason, len(leaks), 0, measures)
 
 
 def places(leaks: Sequence[Leak]) -> str:
@@ -68,7 +52,7 @@ def leaks_of(candidate: Candidate, files: Mapping[str, Path], guarded: Guarded) 
     return sorted({*found, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
 
 
-def _searched(name: str, data: bytes, uid: str, own: Needles, guarded: Guarded) -> list[Leak]:
+def _searched(name: str, data: bytes, uid: str, own: LeakPatterns, guarded: Guarded) -> list[Leak]:
     found = scan_bytes(name, data, own, guarded.config)
     others = scan_bytes(name, data, guarded.everywhere, guarded.config)
     return found + _not_made_here(others, guarded, uid)

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from anonymization.documents.batch import detector
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
+from anonymization.gates.masking import GATE, measure
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from construction.sessions.fixtures.store import FixtureStore
@@ -29,7 +30,7 @@ from data.tables import write_rows
 from flows.mask_texts import masked_text, text_edits
 from flows.masking_recipe import MaskingRecipe
 
-STAGE = "masking"
+STAGE = GATE.stage
 FIXTURES, VAULTS = "fixtures", "vaults"
 _ORIGINALS = "originals"
 _NAME_CHARS = 32
@@ -141,7 +142,8 @@ class _Shard:
     ) -> None:
         used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
         instance = survivor.instance
-        verdict = _judged([file.report for file in used])
+        files_masked = measure([file.report for file in used])
+        verdict = GATE.judge(files_masked, self._job.config.documents)
         decided = deciding([verdict])
         self._verdicts.append((instance.instance_id, verdict))
         self._rows.append(
@@ -158,15 +160,6 @@ class _Shard:
             for path, rows in ((file.report.path, file.report.rows) for file in used)
             for row in rows
         ]
-
-
-def _judged(reports: Sequence[DocumentReport]) -> Verdict:
-    """No file of a task may be one that cannot be masked."""
-    refused = [report.refusal for report in reports if report.refusal is not None]
-    measures = {"files": len(reports), "spans": sum(len(report.rows) for report in reports)}
-    if refused:
-        return Verdict.failing(STAGE, refused[0], len(refused), 0, measures)
-    return Verdict.passing(STAGE, 0, 0, measures)
 
 
 def _digests(session: Sequence[Survivor]) -> set[str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
+from anonymization.gates.leaks import GATE as LEAKS
+from anonymization.gates.leaks import measure
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
@@ -21,7 +23,7 @@ from data.run_store import StageOutput
 from data.stage_tables import write_stage_tables
 from flows.guarded import Guarded, digest_of, sought_in
 from flows.leak_check import STAGE as CHECK
-from flows.leak_check import judge, leaks_of, places
+from flows.leak_check import leaks_of, places
 from flows.mask_shard import STAGE, MaskJob, mask_shard
 from flows.masking_recipe import MaskingRecipe, with_approvals
 from flows.prefect_adapter import stage
@@ -84,10 +86,10 @@ def check_leaks(
 
 def _write_check(pool: Pool, sought: Guarded, out: Path) -> None:
     found = [(one.task_id, leaks_of(one, pool.fixtures, sought)) for one in pool.candidates]
-    verdicts = [(task_id, judge(leaks)) for task_id, leaks in found]
+    verdicts = [(task_id, LEAKS.judge(measure(leaks), sought.config)) for task_id, leaks in found]
     rows = [
-        gated_row(CHECK, "candidate", task_id, deciding([judge(leaks)]), {"found": places(leaks)})
-        for task_id, leaks in found
+        gated_row(CHECK, "candidate", task_id, deciding([verdict]), {"found": places(leaks)})
+        for (task_id, leaks), (_, verdict) in zip(found, verdicts, strict=True)
     ]
     ids = [candidate.task_id for candidate in pool.candidates]
     kind = StageKind.FILTER

@@ -11,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from construction.sessions.config import GATES
 from data.canonical import file_digest
 from data.releases import changes_between, facts_of_release, previous_release
 from data.snapshot import layout, mark_latest, verify, write_snapshot
@@ -25,6 +24,7 @@ from data.snapshot.release import (
 )
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
+from flows.gates import GATE_ORDER
 from flows.guarded import sought_in
 from flows.lanes import LanePool
 from flows.leak_check import guard_release
@@ -160,7 +160,9 @@ def _release(
 
 def _records(folders: Sequence[Path]) -> LedgerTables:
     records = read_records(folders)
-    return LedgerTables(records.ledger, records.verdicts, records.lineage, records.tallies, GATES)
+    return LedgerTables(
+        records.ledger, records.verdicts, records.lineage, records.tallies, GATE_ORDER
+    )
 
 
 def _tools() -> dict[str, Any]:

@@ -146,10 +146,10 @@ def probe_network(
     results = probe_urls(urls, config, run.runtime.network, captures, run.frozen, run.wire)
     if len(captures):
         captures.save()
-    judged = judge_reach(survivors, results, config)
+    judged = judge_reach(survivors, results, run.recipe.sessions)
     told = [
         run.key_id,
-        config,
+        run.recipe.sessions.of_stage(NETWORK),
         [asdict(result) for result in results.values()],
         [survivor.instance.instance_id for survivor in survivors],
     ]
@@ -186,8 +186,7 @@ def _write_package(run: Run, survivors: Sequence[Survivor], out: Path) -> None:
         lambda item: Identity(
             run.opaque("s", item), source.name, source.disclosure, source.licence
         ),
-        run.recipe.sessions.network,
-        run.recipe.sessions.preflight,
+        run.recipe.sessions,
     )
     write_stage_tables(
         out,

@@ -68,7 +68,7 @@ def _too_few(pool: Pool, config: SelectionConfig, programme: Programme) -> Itera
         usable,
         config.size - usable,
         f"{able} of {total} items are eligible ({dropped} do not distinguish the pilots), at most "
-        f"{usable} can be chosen together, and {config.size} are asked for: "
+        f"{usable} can be chosen together, and the size is {config.size}: "
         f"{config.size - usable} short",
         f"size = {usable}, or a selection_threshold that leaves more items eligible",
     )
@@ -94,7 +94,7 @@ def _too_many_families(config: SelectionConfig, programme: Programme) -> Iterato
             to_cover,
             config.size,
             to_cover - config.size,
-            f"{to_cover} families must be covered, and only {config.size} items are asked for",
+            f"{to_cover} families must be covered, and the size is only {config.size}",
             f"size = {to_cover}, or cover_families = false",
         )
 

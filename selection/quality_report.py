@@ -115,7 +115,7 @@ def _summary(quality: Quality) -> list[str]:
         "are of the pilots the subset was chosen with; for other models expect less.",
         f"- Order: Kendall tau {quality.tau:.3f}, Spearman {quality.spearman:.3f} with the pool.",
         f"- Mean: {100 * quality.mean_error:.2f} points off on average{calibrated}.",
-        f"- Gaps that can be told apart with 95 % probability: {gap}.",
+        f"- Gaps whose order is kept with 95 % probability: {gap}.",
         f"- Discrimination (standard deviation over the pilots): {quality.subset_deviation:.3f} on "
         f"average, {quality.pool_deviation:.3f} in the pool.",
         f"- Near-optimal subsets (a tenth of the items withheld in turn): {others}.",

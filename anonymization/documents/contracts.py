@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, PlainSerializer
 
 from anonymization.text.contracts import EntityType
-from data.contracts import StageConfig
+from data.contracts import GateReason, StageConfig
 
 
-class Refusal(StrEnum):
+class Refusal(GateReason):
     """Why a document is not released; renaming one is a breaking change."""
 
-    UNKNOWN_TYPE = "document.unknown_type"
-    BROKEN = "document.broken"
-    ENCRYPTED = "document.encrypted"
-    TOO_LARGE = "document.too_large"
-    INFLATES = "document.inflates"
-    MACROS = "document.macros"
-    EMBEDDED_UNKNOWN = "document.embedded_unknown"
-    DOCTYPE = "document.doctype"
-    CRASHED = "document.crashed"
-    TEXT_LAYER = "document.text_layer_not_clean"
-    NOT_APPROVED = "document.no_approval"
-    PRIVATE_PART_NAME = "document.private_part_name"
+    UNKNOWN_TYPE = "document.unknown_type", "The type of a file is not known."
+    BROKEN = "document.broken", "A file cannot be read."
+    ENCRYPTED = "document.encrypted", "A file is encrypted."
+    TOO_LARGE = "document.too_large", "A file has too many bytes, pages or parts."
+    INFLATES = "document.inflates", "A file is much larger once it is unpacked."
+    MACROS = "document.macros", "A file holds macros."
+    EMBEDDED_UNKNOWN = "document.embedded_unknown", "A file holds another one of unknown type."
+    DOCTYPE = "document.doctype", "A file declares XML entities."
+    CRASHED = "document.crashed", "Masking a file took too long or too much memory."
+    TEXT_LAYER = (
+        "document.text_layer_not_clean",
+        "The text of a PDF holds private values.",
+    )
+    NOT_APPROVED = "document.no_approval", "A picture or scan was not approved by a person."
+    PRIVATE_PART_NAME = (
+        "document.private_part_name",
+        "The name of a part holds a private value.",
+    )
 
 
 class Refused(Exception):

@@ -1,4 +1,4 @@
-"""What the leak scan takes and tells. No leak ever carries the value itself (law 8)."""
+"""Records and settings of the leak scan. No leak ever carries the value itself (law 8)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from data.contracts import Count, StageConfig
 
 
 class Encoding(StrEnum):
-    """How a value stood in a layer of a file."""
+    """How a value was written in a layer of a file."""
 
     RAW = "raw"
     OTHER_CASE = "other_case"
@@ -31,7 +31,7 @@ class Encoding(StrEnum):
 
 
 class NotScannable(StrEnum):
-    """Why a file could not be searched through; each of them fails the release (law 9)."""
+    """Why a file could not be searched; each reason fails the release (law 9)."""
 
     TOO_LARGE = "not_scannable.too_large"
     TOO_DEEP = "not_scannable.too_deep"
@@ -43,7 +43,7 @@ class NotScannable(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Needle:
+class PrivateValue:
     """One private value and its kind: an entity type, `tripwire`, `identifier` …"""
 
     value: str
@@ -55,8 +55,8 @@ class Leak:
     """A private value in a released file, or a file that could not be searched.
 
     `file` is the path below the root, `!` before each member of an archive. `offset` counts
-    bytes of the layer in which it was found (the member, or its decoded form), at the first of
-    `count` places. `digest` is keyed; it is empty where the file was not scannable.
+    bytes of the layer in which the value was found (the member, or its decoded form), at the first
+    of `count` occurrences. `digest` is keyed; it is empty for a file that was not scannable.
     """
 
     file: str
@@ -72,7 +72,7 @@ class LeakConfig(StageConfig):
 
     `min_*` are the lengths from which a value is searched for: shorter ones occur by chance.
     Values of letters only or digits only below `whole_token_below` characters count only as
-    whole tokens. `fold_kinds` are searched in any case of letters, persons if their name has more
+    whole tokens. `fold_kinds` are searched in any letter case; persons only if their name has more
     than one word.
     """
 

@@ -1,4 +1,4 @@
-"""The private values in every form they are searched for."""
+"""Patterns of a leak search: the private values in every form in which they are looked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 
-from anonymization.leaks.contracts import Encoding, LeakConfig, Needle
+from anonymization.leaks.contracts import Encoding, LeakConfig, PrivateValue
 from anonymization.leaks.matcher import MIN_PATTERN, Matcher
 from anonymization.text.contracts import EntityType
 from anonymization.text.spelling.known_values import ROOM, SPREAD, known
@@ -31,41 +31,41 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way in which a needle is written: which needle, how, and base64's alignment."""
+    """One way in which a value is written: which value, how, and base64's alignment."""
 
-    needle: int
+    value_index: int
     encoding: Encoding
     shift: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A needle at an offset of the data that was searched."""
+    """A value at an offset of the data that was searched."""
 
     offset: int
-    needle: int
+    value_index: int
     encoding: Encoding
 
 
-class Needles:
-    """Values to look for, compiled. `too_short` counts, per kind, those that cannot be.
+class LeakPatterns:
+    """The values to look for, compiled; `too_short` counts the values left out, per kind.
 
     The digests of leaks are keyed with `key`, bytes derived from the release key (hashes of
     private values are HMACs).
     """
 
-    def __init__(self, needles: Iterable[Needle], key: bytes, config: LeakConfig) -> None:
-        distinct = sorted({(n.value.strip(), n.kind) for n in needles if n.value.strip()})
-        kept = [Needle(*pair) for pair in distinct if is_long_enough(pair[0], config)]
+    def __init__(self, values: Iterable[PrivateValue], key: bytes, config: LeakConfig) -> None:
+        distinct = sorted({(n.value.strip(), n.kind) for n in values if n.value.strip()})
+        kept = [PrivateValue(*pair) for pair in distinct if is_long_enough(pair[0], config)]
         dropped = [kind for value, kind in distinct if not is_long_enough(value, config)]
         self.too_short = dict(sorted(Counter(dropped).items()))
-        self.needles = tuple(kept)
+        self.values = tuple(kept)
         self._key = key
-        self._values = tuple(_bytes(needle.value) for needle in kept)
+        self._value_bytes = tuple(_bytes(private.value) for private in kept)
         self._known = tuple(
-            known(needle.kind, needle.value, _is_folded(needle, config)) for needle in kept
+            known(private.kind, private.value, _is_folded(private, config)) for private in kept
         )
-        self._whole = tuple(_is_whole_token(needle.value, config) for needle in kept)
+        self._whole = tuple(_is_whole_token(private.value, config) for private in kept)
         self._plain = _Table(self._plain_forms())
         self._coded = _Table(self._coded_forms())
         self._spelled = _Table(self._spelled_forms())
@@ -73,92 +73,93 @@ class Needles:
     @property
     def longest(self) -> int:
         """Bytes of the longest value."""
-        return max(map(len, self._values), default=0)
+        return max(map(len, self._value_bytes), default=0)
 
-    def digest(self, needle: int) -> str:
-        """The keyed digest of a needle's value."""
-        return keyed_hash(self._key, _STAGE, self.needles[needle].value).hex()[:_DIGEST_CHARS]
+    def digest(self, value_index: int) -> str:
+        """The keyed digest of a value."""
+        return keyed_hash(self._key, _STAGE, self.values[value_index].value).hex()[:_DIGEST_CHARS]
 
     def find(self, data: bytes, is_coded: bool = True) -> Iterator[Hit]:
-        """Every needle in `data`; raw hits in other cases and spellings are told apart.
+        """Every value in `data`; other letter cases and spellings have encodings of their own.
 
         Without `is_coded`, base64, hexadecimal digits and UTF-16 are not looked for.
         """
         for table in (self._plain, self._coded) if is_coded else (self._plain,):
             for start, form, pattern in table.find(data):
                 if self._holds(data, start, form, pattern):
-                    yield Hit(start, form.needle, form.encoding)
+                    yield Hit(start, form.value_index, form.encoding)
         for start in range(0, len(data) if len(self._spelled) else 0, _CHUNK):
             yield from self._find_spelled(data, start)
 
     def _find_spelled(self, data: bytes, chunk: int) -> Iterator[Hit]:
-        """Needles that begin in a chunk of `data`, in other spellings than their own."""
+        """Values that begin in a chunk of `data`, in other spellings than their own."""
         first = max(0, chunk - _MARGIN)
         reach = _MARGIN + 4 * (SPREAD * self.longest + ROOM)
         part = data[first : chunk + _CHUNK + reach]
         text = _text(part)
-        place, offset = 0, first
-        for span, needle in self._spelled_in(text):
-            offset += len(text[place : span[0]].encode("utf-8", "surrogateescape"))
-            place = span[0]
+        done, offset = 0, first
+        for span, value_index in self._spelled_in(text):
+            offset += len(text[done : span[0]].encode("utf-8", "surrogateescape"))
+            done = span[0]
             if chunk <= offset < chunk + _CHUNK:
-                yield Hit(offset, needle, self._spelling(needle, text[slice(*span)]))
+                spelling = self._spelling(value_index, text[slice(*span)])
+                yield Hit(offset, value_index, spelling)
 
     def _spelled_in(self, text: str) -> Iterator[tuple[tuple[int, int], int]]:
-        """Places with the needles that stand there in other spellings, from left to right."""
-        found = sorted(self._spelled.find(skeleton(text)), key=itemgetter(0))
-        origins = Origins(text if found else "")
-        for at, form, key in found:
+        """Spans of values in other spellings, with the index of the value, from left to right."""
+        matches = sorted(self._spelled.find(skeleton(text)), key=itemgetter(0))
+        origins = Origins(text if matches else "")
+        for at, form, key in matches:
             ends = origins.at(at), origins.at(at + len(key) - 1) + 1
-            span = self._known[form.needle].place(text, *ends)
-            if span and not self._is_raw(text, span, form.needle):
-                yield span, form.needle
+            span = self._known[form.value_index].place(text, *ends)
+            if span and not self._is_raw(text, span, form.value_index):
+                yield span, form.value_index
 
-    def _is_raw(self, text: str, span: tuple[int, int], needle: int) -> bool:
-        """Is the place part of the value as it is known, and found so?"""
-        value = self.needles[needle].value
+    def _is_raw(self, text: str, span: tuple[int, int], value_index: int) -> bool:
+        """Is the span part of an occurrence of the value in its own spelling?"""
+        value = self.values[value_index].value
         start = text.find(value, max(0, span[1] - len(value)), span[0] + len(value))
         return start >= 0 and is_whole(text, start, start + len(value))
 
-    def _spelling(self, needle: int, standing: str) -> Encoding:
-        value = self.needles[needle].value
-        is_case = standing != value and standing.lower() == value.lower()
+    def _spelling(self, value_index: int, spelled: str) -> Encoding:
+        value = self.values[value_index].value
+        is_case = spelled != value and spelled.lower() == value.lower()
         return Encoding.OTHER_CASE if is_case else Encoding.OTHER_SPELLING
 
     def _holds(self, data: bytes, start: int, form: Form, pattern: bytes) -> bool:
         if form.encoding is Encoding.BASE64:
             return self._is_encoded(data, start, form, len(pattern))
         if form.encoding is Encoding.RAW:
-            return self._is_whole(data, start, start + len(pattern), form.needle)
+            return self._is_whole(data, start, start + len(pattern), form.value_index)
         return True
 
-    def _is_whole(self, data: bytes, start: int, end: int, needle: int) -> bool:
-        if not self._whole[needle]:
+    def _is_whole(self, data: bytes, start: int, end: int, value_index: int) -> bool:
+        if not self._whole[value_index]:
             return True
         return not (_touches(data, start - 1, start) or _touches(data, end, end - 1))
 
     def _is_encoded(self, data: bytes, start: int, form: Form, length: int) -> bool:
-        """Decode the characters around, and look at the whole value and its neighbours."""
+        """Decode the characters around, and compare the whole value and its neighbours."""
         begin = start - _lead(form.shift)
         if begin < 0:
             return False
         before = _decoded(data[max(0, begin - 4) : begin])
         around = before + _decoded(data[begin : start + length + 8])
-        place = len(before) + form.shift
-        value = self._values[form.needle]
-        if not around.startswith(value, place):
+        offset = len(before) + form.shift
+        value = self._value_bytes[form.value_index]
+        if not around.startswith(value, offset):
             return False
-        return self._is_whole(around, place, place + len(value), form.needle)
+        return self._is_whole(around, offset, offset + len(value), form.value_index)
 
     def _plain_forms(self) -> Iterator[tuple[bytes, Form]]:
-        for number, value in enumerate(self._values):
+        for number, value in enumerate(self._value_bytes):
             yield value, Form(number, Encoding.RAW)
             if b" " in value:
                 yield value.replace(b" ", b"+"), Form(number, Encoding.PERCENT)
 
     def _coded_forms(self) -> Iterator[tuple[bytes, Form]]:
-        for number, value in enumerate(self._values):
-            text = self.needles[number].value
+        for number, value in enumerate(self._value_bytes):
+            text = self.values[number].value
             for encoding, codec in (
                 (Encoding.UTF16_LE, "utf-16-le"),
                 (Encoding.UTF16_BE, "utf-16-be"),
@@ -175,13 +176,13 @@ class Needles:
                         yield pattern, Form(number, Encoding.BASE64, shift)
 
     def _spelled_forms(self) -> Iterator[tuple[bytes, Form]]:
-        for number, one in enumerate(self._known):
-            for key in one.keys:
+        for number, known_value in enumerate(self._known):
+            for key in known_value.keys:
                 yield key, Form(number, Encoding.OTHER_SPELLING)
 
 
 class _Table:
-    """Patterns with what each stands for."""
+    """Patterns, each with the form that it represents."""
 
     def __init__(self, forms: Iterable[tuple[bytes, Form]]) -> None:
         pairs = [pair for pair in forms if len(pair[0]) >= MIN_PATTERN]
@@ -198,7 +199,7 @@ class _Table:
 
 
 def _text(data: bytes) -> str:
-    """UTF-8 with what strays in it kept; of what is no text only what is ASCII, in its place."""
+    """Decoded UTF-8 with stray bytes kept; of data that is not text only the ASCII bytes."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -214,7 +215,7 @@ def _bytes(value: str) -> bytes:
 
 
 def is_long_enough(value: str, config: LeakConfig) -> bool:
-    """Is a value looked for? Shorter ones occur by chance."""
+    """Is a value long enough to be looked for? Shorter ones occur by chance."""
     if len(_bytes(value)) < MIN_PATTERN:
         return False
     if value.isdigit():
@@ -222,10 +223,10 @@ def is_long_enough(value: str, config: LeakConfig) -> bool:
     return len(value) >= (config.min_letters if value.isascii() else config.min_cjk)
 
 
-def _is_folded(needle: Needle, config: LeakConfig) -> bool:
-    """A person's single name means something else in small letters."""
-    is_name = needle.kind == EntityType.PERSON and " " not in needle.value
-    return needle.kind in config.fold_kinds and not is_name
+def _is_folded(private: PrivateValue, config: LeakConfig) -> bool:
+    """Is it searched for in any letter case? A single name in lower case may be a common word."""
+    is_name = private.kind == EntityType.PERSON and " " not in private.value
+    return private.kind in config.fold_kinds and not is_name
 
 
 def _is_whole_token(value: str, config: LeakConfig) -> bool:
@@ -236,7 +237,7 @@ def _is_whole_token(value: str, config: LeakConfig) -> bool:
 
 
 def _touches(data: bytes, outside: int, inside: int) -> bool:
-    """Do a letter or digit of the value and one beside it make a longer word or number?"""
+    """Do a letter or digit of the value and its neighbour form a longer word or number?"""
     if not 0 <= outside < len(data):
         return False
     beside, edge = data[outside : outside + 1], data[inside : inside + 1]
@@ -249,13 +250,13 @@ def _lead(shift: int) -> int:
 
 
 def _base64_core(value: bytes, shift: int) -> bytes:
-    """The characters of base64 that `value` fixes when `shift` bytes (mod 3) stand before it."""
+    """The base64 characters that `value` determines after `shift` bytes (mod 3)."""
     encoded = b64encode(b"\0" * shift + value)
     return encoded[_lead(shift) : (shift + len(value)) * 8 // 6]
 
 
 def _decoded(text: bytes) -> bytes:
-    """What groups of four base64 characters at the start of `text` say; empty if there are none."""
+    """The decoded base64 characters at the start of `text`; empty if there are none."""
     run = _BASE64.match(text)
     if run is None:
         return b""

@@ -1,4 +1,4 @@
-"""The leak scan: does any private value stand in a release, in whatever form? (law 9)"""
+"""The leak scan: does a release contain any private value, in any form? (law 9)"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymization.leaks.containers import Budget, CannotScan, document_parts, is_container, parts
 from anonymization.leaks.contracts import Encoding, Leak, LeakConfig, NotScannable
-from anonymization.leaks.leak_patterns import Needles
+from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.views import has_run, views
 
 # Long base64 is decoded as a file of its own: an attachment, a picture, a text with escapes.
@@ -25,55 +25,55 @@ _DOCUMENTS = (b"%PDF", b"\x89PNG", b"PAR1")
 _HEAD = 1024
 _REACH = 12  # bytes that one byte of a value takes at most when it is escaped twice
 _BLOB_LINE = 60
-# Views in which base64, hexadecimal digits or UTF-16 may come to light that were broken before.
+# Views that may reveal base64, hexadecimal digits or UTF-16 that were broken up before.
 _CODED = (Encoding.RAW, Encoding.WRAPPED, Encoding.QUOTED_PRINTABLE, Encoding.MARKUP_TEXT)
 
 
-def scan_release(root: Path, needles: Needles, config: LeakConfig) -> list[Leak]:
-    """Search all files below `root` for the needles; sorted, one leak per file, kind, form, value.
+def scan_release(root: Path, patterns: LeakPatterns, config: LeakConfig) -> list[Leak]:
+    """Search all files below `root` for the patterns; sorted, one leak per file, kind, form, value.
 
     Archives, office files, Parquet, PDF and long base64 are searched inside, up to
-    `config.max_depth` deep. What cannot be searched is a leak of a kind `not_scannable.*`: the
-    release fails on either. File names are searched as well.
+    `config.max_depth` deep. File names are searched as well. A file that cannot be searched
+    is a leak of a kind `not_scannable.*`; the release fails on either.
     """
     leaks: list[Leak] = []
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        leaks += _named(name, needles)
+        leaks += _in_name(name, patterns)
         if path.is_symlink():
             leaks.append(_unscanned(name, NotScannable.LINK))
         elif path.is_file():
-            leaks += _file(path, name, needles, config)
+            leaks += _file(path, name, patterns, config)
     return sorted(set(leaks))
 
 
-def scan_bytes(name: str, data: bytes, needles: Needles, config: LeakConfig) -> list[Leak]:
+def scan_bytes(name: str, data: bytes, patterns: LeakPatterns, config: LeakConfig) -> list[Leak]:
     """As `scan_release`, for one file that is already in memory."""
     budget = Budget(len(data), config)
-    return sorted(set(_layer(name, data, needles, config, budget, config.max_depth)))
+    return sorted(set(_layer(name, data, patterns, config, budget, config.max_depth)))
 
 
-def _file(path: Path, name: str, needles: Needles, config: LeakConfig) -> list[Leak]:
+def _file(path: Path, name: str, patterns: LeakPatterns, config: LeakConfig) -> list[Leak]:
     if path.stat().st_size > config.max_file_bytes:
         return [_unscanned(name, NotScannable.TOO_LARGE)]
-    return scan_bytes(name, path.read_bytes(), needles, config)
+    return scan_bytes(name, path.read_bytes(), patterns, config)
 
 
 def _layer(
-    name: str, data: bytes, needles: Needles, config: LeakConfig, budget: Budget, depth: int
+    name: str, data: bytes, patterns: LeakPatterns, config: LeakConfig, budget: Budget, depth: int
 ) -> Iterator[Leak]:
-    """The bytes themselves, their decoded forms, and what they hold inside."""
-    yield from _searched(name, data, Encoding.RAW, needles)
+    """Leaks in the bytes themselves, in their decoded forms, and in what they contain."""
+    yield from _search(name, data, Encoding.RAW, patterns)
     if not is_container(data):
-        for encoding, view in views(data, _REACH * needles.longest):
-            yield from _searched(name, view, encoding, needles)
+        for encoding, view in views(data, _REACH * patterns.longest):
+            yield from _search(name, view, encoding, patterns)
     try:
         for inner_name, inner in _inside(data, config, budget):
             inner_path = f"{name}{_INNER}{inner_name}"
-            yield from _named(inner_path, needles)
+            yield from _in_name(inner_path, patterns)
             if depth == 0:
                 raise CannotScan(NotScannable.TOO_DEEP)
-            yield from _layer(inner_path, inner, needles, config, budget, depth - 1)
+            yield from _layer(inner_path, inner, patterns, config, budget, depth - 1)
     except CannotScan as stop:
         yield _unscanned(name, stop.reason)
 
@@ -100,7 +100,7 @@ def _blobs(data: bytes, budget: Budget) -> Iterator[bytes]:
 
 
 def _is_text(blob: bytes) -> bool:
-    """Does its head read as UTF-8, but for a character that the cut broke?"""
+    """Is its head valid UTF-8, apart from a character cut in two at the end?"""
     head = blob[:_HEAD]
     return b"\0" not in head and len(head) - len(head.decode("utf-8", "ignore").encode()) < 4
 
@@ -110,33 +110,33 @@ def _tail(text: bytes) -> bytes:
     return b64decode(rest + b"=" * (4 - len(rest))) if len(rest) > 1 else b""
 
 
-def _named(name: str, needles: Needles) -> list[Leak]:
+def _in_name(name: str, patterns: LeakPatterns) -> list[Leak]:
     data = name.encode("utf-8", "surrogateescape")
     return [
-        Leak(found.file, found.kind, Encoding.FILE_NAME, found.offset, found.digest, found.count)
-        for view in (data, *(view for _, view in views(data, _REACH * needles.longest)))
-        for found in _searched(name, view, Encoding.RAW, needles)
+        Leak(leak.file, leak.kind, Encoding.FILE_NAME, leak.offset, leak.digest, leak.count)
+        for view in (data, *(view for _, view in views(data, _REACH * patterns.longest)))
+        for leak in _search(name, view, Encoding.RAW, patterns)
     ]
 
 
-def _searched(name: str, data: bytes, view: Encoding, needles: Needles) -> list[Leak]:
-    """One leak per needle and form: the first offset, and how often."""
-    found: dict[tuple[int, str], tuple[int, int]] = {}
-    for hit in needles.find(data, is_coded=view in _CODED or b"\\/" in data):
+def _search(name: str, data: bytes, view: Encoding, patterns: LeakPatterns) -> list[Leak]:
+    """One leak per value and form: the first offset, and the number of occurrences."""
+    occurrences: dict[tuple[int, str], tuple[int, int]] = {}
+    for hit in patterns.find(data, is_coded=view in _CODED or b"\\/" in data):
         form = _form(view, hit.encoding)
-        first, count = found.get((hit.needle, form), (hit.offset, 0))
-        found[hit.needle, form] = (min(first, hit.offset), count + 1)
+        first, count = occurrences.get((hit.value_index, form), (hit.offset, 0))
+        occurrences[hit.value_index, form] = (min(first, hit.offset), count + 1)
     return [
-        Leak(name, needles.needles[needle].kind, form, first, needles.digest(needle), count)
-        for (needle, form), (first, count) in found.items()
+        Leak(name, patterns.values[index].kind, form, first, patterns.digest(index), count)
+        for (index, form), (first, count) in occurrences.items()
     ]
 
 
-def _form(view: Encoding, found: Encoding) -> str:
-    """How the value stood: the escapes around it, then its own form."""
+def _form(view: Encoding, encoding: Encoding) -> str:
+    """How the value was written: the escapes around it, then its own form."""
     if view is Encoding.RAW:
-        return found.value
-    return view.value if found is Encoding.RAW else f"{view.value}>{found.value}"
+        return encoding.value
+    return view.value if encoding is Encoding.RAW else f"{view.value}>{encoding.value}"
 
 
 def _unscanned(name: str, reason: NotScannable) -> Leak:

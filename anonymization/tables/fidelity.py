@@ -8,26 +8,20 @@ equivalence limit on effect sizes instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import polars as pl
 from scipy.special import kolmogorov
 
+from anonymization.gates.fidelity import GATE, measure
 from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import TableConfig
 from anonymization.tables.settings import FidelityConfig
 from data.contracts import Verdict
 
-NAME = "fidelity"
 ALL = "(all)"
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SEED_P = 0.05
-
-
-class FidelityReason(StrEnum):
-    DRIFTED = "fidelity.drifted"
-    NOTHING_ASSESSABLE = "fidelity.nothing_assessable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +53,7 @@ def assess(
         within=(pl.col("d") <= limits.max_d) & (pl.col("wasserstein") <= limits.max_wasserstein),
     )
     below = cells.filter("assessable", pl.col("p") < _SEED_P).height
-    return Fidelity(cells, _judged(cells, limits), below)
+    return Fidelity(cells, GATE.judge(measure(cells), limits), below)
 
 
 def measured(old: Floats, new: Floats) -> dict[str, float | int | None]:
@@ -134,24 +128,6 @@ def _moments(values: Floats) -> tuple[float, float, float, float]:
 def _drift(before: float, after: float, floor: float) -> float | None:
     size = max(abs(before), floor)
     return (after - before) / size if size > 0 else None
-
-
-def _judged(cells: pl.DataFrame, limits: FidelityConfig) -> Verdict:
-    assessed = cells.filter("assessable")
-    measures = {
-        "assessable": assessed.height,
-        "not_assessable": cells.height - assessed.height,
-        "max_d": assessed["d"].max() if assessed.height else None,
-        "max_wasserstein": assessed["wasserstein"].max() if assessed.height else None,
-    }
-    told = {name: v if isinstance(v, int | float) else None for name, v in measures.items()}
-    if not assessed.height:
-        reason = FidelityReason.NOTHING_ASSESSABLE
-        return Verdict.unverified(NAME, reason, None, limits.max_beyond, told)
-    beyond = 1 - int(assessed["within"].fill_null(True).sum()) / assessed.height
-    if beyond <= limits.max_beyond:
-        return Verdict.passing(NAME, round(beyond, 9), limits.max_beyond, told)
-    return Verdict.failing(NAME, FidelityReason.DRIFTED, round(beyond, 9), limits.max_beyond, told)
 
 
 def _groups(frame: pl.DataFrame, config: TableConfig) -> list[tuple[str, np.ndarray]]:

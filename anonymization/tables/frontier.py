@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import polars as pl
 
+from anonymization.gates.re_identification import GATE, RiskRates
 from anonymization.tables.attacks.linked import link
 from anonymization.tables.attacks.report import AttackReport, attack
 from anonymization.tables.attacks.result import LIMITED, AttackResult, Risk
@@ -25,13 +25,7 @@ from anonymization.tables.settings import (
 from data.contracts import Status, Verdict
 from data.contracts.verdict import Scalar
 
-NAME = "re-identification"
 CONFIGURED = "as configured"
-
-
-class RiskReason(StrEnum):
-    ABOVE_LIMIT = "risk.above_limit"
-    NOT_ATTACKED = "risk.not_attacked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +154,14 @@ def judge(
     and the attacks on whole industries did not run, the release is unverified.
     """
     risks = worst_risks(report, limits.columns)
-    told: dict[str, Scalar] = {risk.value: found.rate for risk, found in risks.items()}
-    told |= would_pass(points, limits, worth)
-    worst = max(risks, key=lambda risk: (risks[risk].rate - limits.of(risk), risk.value))
-    seen, limit = risks[worst].rate, limits.of(worst)
-    told |= {"worst": worst.value, "attack": risks[worst].name}
-    if seen > limit:
-        return Verdict.failing(NAME, RiskReason.ABOVE_LIMIT, seen, limit, told)
-    if not attacked(risks, limits):
-        reason = RiskReason.NOT_ATTACKED
-        return Verdict.unverified(NAME, reason, None, limits.whole_industry, told)
-    return Verdict.passing(NAME, seen, limit, told)
+    fields = {risk.name.lower(): result for risk, result in risks.items()}
+    seen = RiskRates(
+        rates={name: result.rate for name, result in fields.items()},
+        risks={name: str(result.risk) for name, result in fields.items()},
+        attacks={name: result.name for name, result in fields.items()},
+        details=would_pass(points, limits, worth),
+    )
+    return GATE.judge(seen, limits)
 
 
 def _named(points: Sequence[FrontierPoint]) -> str:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymization.tables import fidelity, frontier
+from anonymization.gates.fidelity import GATE as FIDELITY
+from anonymization.gates.re_identification import GATE as RE_IDENTIFICATION
+from anonymization.tables import frontier
 from anonymization.tables.attacks import pseudonyms as attacks
 from anonymization.tables.attacks.result import AttackResult, Knowledge
 from anonymization.tables.attacks.single import seed_key
@@ -50,7 +52,7 @@ class JudgedTable:
             verdict
             for verdict in self.verdicts
             if verdict.status is Status.FAILED
-            or (verdict.status is Status.UNVERIFIED and verdict.gate == frontier.NAME)
+            or (verdict.status is Status.UNVERIFIED and verdict.gate == RE_IDENTIFICATION.name)
         )
 
 
@@ -94,7 +96,7 @@ def _cause(verdict: Verdict) -> str:
             "whole industries were not attacked: switch [tables.attacks] assignment on, or accept "
             "the risk with [tables.risk] whole_industry = 1"
         )
-    if verdict.gate == fidelity.NAME:
+    if verdict.gate == FIDELITY.name:
         return f"{verdict.gate}: {seen:.3f} of columns and industries drifted, limit {limit}"
     worst, by = verdict.measures["worst"], verdict.measures["attack"]
     return f"{verdict.gate}: {seen:.3f} found, limit {limit} ({worst}, by {by})"
@@ -135,7 +137,7 @@ def _codes(column: pl.Series) -> list[str]:
 def original_identifiers(
     frames: Mapping[str, pl.DataFrame], configs: Mapping[str, TableConfig], made: Pseudonyms
 ) -> list[str]:
-    """Every code and name that the pseudonyms stand for, as needles of a leak scan.
+    """Every code and name that the pseudonyms stand for, as values of a leak scan.
 
     A code that is also someone's pseudonym, for want of room, is left out.
     """

@@ -9,26 +9,36 @@ them can be met. It prefers to lose a good task over releasing a bad one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, Reading, read
 from construction.sessions.packaging.package import Packaged
-from data.contracts import Candidate, Count, Scalar, Share, StageConfig, TaskInstance, Verdict
+from data.contracts import (
+    Bound,
+    Candidate,
+    Count,
+    Gate,
+    GateReason,
+    Limit,
+    Measures,
+    Share,
+    StageConfig,
+    TaskInstance,
+    share,
+)
 
-NAME = "preflight"
 _OPENING = 3  # sentences in which a reference to an earlier talk makes the rest hang in the air
 
 
-class PreflightReason(StrEnum):
-    CONVERSATION_ONLY = "preflight.conversation_only"
-    NO_REQUEST = "preflight.no_request"
-    MISSING_INPUTS = "preflight.missing_inputs"
-    NEEDS_LIVE_SYSTEM = "preflight.needs_live_system"
-    LEANS_ON_CONTEXT = "preflight.leans_on_context"
-    AMONG_OTHERS = "preflight.among_others"
+class PreflightReason(GateReason):
+    CONVERSATION_ONLY = "preflight.conversation_only", "There is little to do but to converse."
+    NO_REQUEST = "preflight.no_request", "Nothing is asked for."
+    MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
+    NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
+    LEANS_ON_CONTEXT = "preflight.leans_on_context", "It needs what was said or shown before."
+    AMONG_OTHERS = "preflight.among_others", "It may be meant for another person."
 
 
 class PreflightConfig(StageConfig):
@@ -179,82 +189,199 @@ def _base(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2].lower()
 
 
-def judge(observed: PreflightObservation, config: PreflightConfig) -> Verdict:
-    """The first limit that is broken gives the reason and the value that broke it."""
-    measures = asdict(observed)
-    for reason, value, limit, broken in _checks(observed, config):
-        if broken:
-            return Verdict.failing(NAME, reason, value, limit, measures)
-    met = _share(observed.met, observed.demands + observed.status)
-    return Verdict.passing(NAME, met, config.min_met_share, measures)
+def _thread(seen: Measures) -> bool:
+    """Is it a thread to be answered? An answer can be written to whatever is asked."""
+    return bool(seen["thread"])
 
 
-def _checks(
-    observed: PreflightObservation, config: PreflightConfig
-) -> Iterator[tuple[PreflightReason, Scalar, Scalar, bool]]:
-    """Reason, value, limit, and whether it is broken; in the order in which they decide."""
-    reason = PreflightReason
-    speechless = observed.chatter == observed.sentences
-    yield (
-        reason.CONVERSATION_ONLY,
-        observed.words,
-        config.min_words,
-        speechless or observed.words < config.min_words,
-    )
-    account, accounts = observed.account, config.max_account
-    yield reason.NEEDS_LIVE_SYSTEM, account, accounts, account > accounts
-    missing, allowed = _share(observed.missing_inputs, observed.inputs), config.max_missing_share
-    yield reason.MISSING_INPUTS, missing, allowed, missing > allowed
-    yield from (
-        _thread_checks(observed, config) if observed.thread else _order_checks(observed, config)
-    )
+def _request(seen: Measures) -> bool:
+    """Is it a request to the agent? It must stand on its own."""
+    return not seen["thread"]
 
 
-def _thread_checks(
-    observed: PreflightObservation, config: PreflightConfig
-) -> Iterator[tuple[PreflightReason, Scalar, Scalar, bool]]:
-    """An answer can be written to whatever is asked, if enough is told to rest it on."""
-    words = observed.told
-    wanted = config.min_thread_words_with_files if observed.at_hand else config.min_thread_words
-    yield PreflightReason.LEANS_ON_CONTEXT, words, wanted, words < wanted
-    yield (
-        PreflightReason.AMONG_OTHERS,
-        observed.people,
-        config.max_thread_people,
-        observed.people > config.max_thread_people,
-    )
+def _only_opinions(seen: Measures) -> bool:
+    return _request(seen) and seen["opinions"] == seen["demands"]
 
 
-def _order_checks(
-    observed: PreflightObservation, config: PreflightConfig
-) -> Iterator[tuple[PreflightReason, Scalar, Scalar, bool]]:
-    """A request to the agent must stand on its own."""
-    reason = PreflightReason
-    among = reason.NO_REQUEST if observed.people < 2 else reason.AMONG_OTHERS
-    yield among, observed.demands, 1, observed.demands < 1
-    for name, part, whole, limit in (
-        (reason.NEEDS_LIVE_SYSTEM, observed.live, observed.demands, config.max_live_share),
-        (reason.LEANS_ON_CONTEXT, observed.leaning, observed.demands, config.max_leaning_share),
-        (
-            reason.LEANS_ON_CONTEXT,
-            observed.mentions - 1,
-            observed.sentences,
-            config.max_mentions_share,
-        ),
-    ):
-        share = _share(part, whole)
-        yield name, share, limit, share > limit
-    yield reason.LEANS_ON_CONTEXT, observed.elsewhere, 0, observed.elsewhere > 0
-    yield reason.LEANS_ON_CONTEXT, True, False, observed.opens_midway
-    wanted = config.min_words
-    if observed.opinions == observed.demands:
-        wanted = config.min_opinion_words
-    elif observed.has_past:
-        wanted = config.min_later_words
-    yield reason.LEANS_ON_CONTEXT, observed.words, wanted, observed.words < wanted
-    met = _share(observed.met, observed.demands + observed.status)
-    yield reason.CONVERSATION_ONLY, met, config.min_met_share, met < config.min_met_share
+def _midway(seen: Measures) -> bool:
+    return _request(seen) and seen["has_past"] and seen["opinions"] != seen["demands"]
 
 
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 9) if whole else 0.0
+_REASON, _MIN, _MAX = PreflightReason, Bound.MIN, Bound.MAX
+_EVERY_PROMPT = (
+    Limit(
+        "min_words",
+        _MIN,
+        "words",
+        "The request has at least this many words.",
+        _REASON.CONVERSATION_ONLY,
+        lambda seen: seen["words"],
+    ),
+    Limit(
+        "more than small talk",
+        _MIN,
+        "sentences",
+        "At least one sentence is more than thanks or small talk.",
+        _REASON.CONVERSATION_ONLY,
+        lambda seen: seen["sentences"] - seen["chatter"],
+        at=1,
+        movable=False,
+    ),
+    Limit(
+        "max_account",
+        _MAX,
+        "sentences",
+        "At most this many sentences need an account.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: seen["account"],
+    ),
+    Limit(
+        "max_missing_share",
+        _MAX,
+        "share of the files that the agent read",
+        "At most this share of the files that the agent read is not released.",
+        _REASON.MISSING_INPUTS,
+        lambda seen: share(seen["missing_inputs"], seen["inputs"]),
+    ),
+)
+_THREADS = (
+    Limit(
+        "min_thread_words",
+        _MIN,
+        "words",
+        "A thread to be answered, without files, tells at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["told"],
+        when=lambda seen: _thread(seen) and not seen["at_hand"],
+    ),
+    Limit(
+        "min_thread_words_with_files",
+        _MIN,
+        "words",
+        "A thread to be answered, with files, tells at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["told"],
+        when=lambda seen: _thread(seen) and bool(seen["at_hand"]),
+    ),
+    Limit(
+        "max_thread_people",
+        _MAX,
+        "people",
+        "At most this many people write in a thread to be answered.",
+        _REASON.AMONG_OTHERS,
+        lambda seen: seen["people"],
+        when=_thread,
+    ),
+)
+_DEMANDS = (
+    Limit(
+        "a demand",
+        _MIN,
+        "demands",
+        "A single writer asks for something.",
+        _REASON.NO_REQUEST,
+        lambda seen: seen["demands"],
+        when=lambda seen: _request(seen) and seen["people"] < 2,
+        at=1,
+        movable=False,
+    ),
+    Limit(
+        "a demand among several writers",
+        _MIN,
+        "demands",
+        "Among several writers, somebody asks the agent for something.",
+        _REASON.AMONG_OTHERS,
+        lambda seen: seen["demands"],
+        when=lambda seen: _request(seen) and seen["people"] >= 2,
+        at=1,
+        movable=False,
+    ),
+    Limit(
+        "max_live_share",
+        _MAX,
+        "share of demands",
+        "At most this share of the demands needs a live system.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: share(seen["live"], seen["demands"]),
+        when=_request,
+    ),
+    Limit(
+        "max_leaning_share",
+        _MAX,
+        "share of demands",
+        "At most this share of the demands needs what was said or shown before.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: share(seen["leaning"], seen["demands"]),
+        when=_request,
+    ),
+)
+_CONTEXT = (
+    Limit(
+        "max_mentions_share",
+        _MAX,
+        "share of sentences",
+        "At most this share of the sentences, but for one, speaks of what was said before.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: share(seen["mentions"] - 1, seen["sentences"]),
+        when=_request,
+    ),
+    Limit(
+        "elsewhere",
+        _MAX,
+        "sentences",
+        "No sentence speaks of other sessions or of a workspace that is not there.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["elsewhere"],
+        when=_request,
+        at=0,
+        movable=False,
+    ),
+    Limit(
+        "opens midway",
+        _MAX,
+        "true or false",
+        "The first sentences do not answer, or point at, what came before.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["opens_midway"],
+        when=_request,
+        at=False,
+        movable=False,
+    ),
+    Limit(
+        "min_opinion_words",
+        _MIN,
+        "words",
+        "A request for nothing but a view has at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["words"],
+        when=_only_opinions,
+    ),
+    Limit(
+        "min_later_words",
+        _MIN,
+        "words",
+        "A request in the middle of a session has at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["words"],
+        when=_midway,
+    ),
+    Limit(
+        "min_met_share",
+        _MIN,
+        "share of demands",
+        "At least this share of the demands and questions can be met.",
+        _REASON.CONVERSATION_ONLY,
+        lambda seen: share(seen["met"], seen["demands"] + seen["status"]),
+        when=_request,
+    ),
+)
+GATE = Gate(
+    name="preflight",
+    stage="package",
+    section="sessions.preflight",
+    meaning="Could a newcomer do it as written, with the files and URLs that are released?",
+    config=PreflightConfig,
+    reasons=PreflightReason,
+    measure=measure,
+    limits=(*_EVERY_PROMPT, *_THREADS, *_DEMANDS, *_CONTEXT),
+)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from construction.judging.consensus import RULES
-from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.contracts import Case, Containment
 from construction.judging.judge import Labelled, completed, contained
 from construction.judging.model.asking import rows
 from construction.judging.model.containment import STAGE as CONTAINMENT
@@ -21,6 +21,7 @@ from construction.judging.review import (
     overridden,
     with_decisions,
 )
+from construction.judging.self_containment import GATE
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import (
@@ -28,10 +29,10 @@ from data.contracts import (
     LedgerRow,
     Outcome,
     StageKind,
-    Status,
     TaskClass,
     Verdict,
 )
+from data.ledger import deciding, gated_row
 from data.stage_tables import write_stage_tables
 
 LABELS = "labels"
@@ -192,28 +193,11 @@ def _row(judged: Judged[Containment]) -> LedgerRow:
     unit, item_id = "candidate", judged.item_id
     if judged.value is None:
         return LedgerRow(CONTAINMENT, unit, item_id, Outcome.ERRORED, reason=str(judged.reason))
-    verdict = _verdict(judged.value)
-    if judged.value.self_contained:
-        return LedgerRow(CONTAINMENT, unit, item_id, Outcome.KEPT, reason=verdict.reason)
-    return LedgerRow(
-        CONTAINMENT,
-        unit,
-        item_id,
-        Outcome.REJECTED,
-        gate=CONTAINMENT,
-        reason=verdict.reason,
-        observed=verdict.observed,
-        limit=verdict.limit,
-    )
+    return gated_row(CONTAINMENT, unit, item_id, deciding([_verdict(judged.value)]), {})
 
 
-def _verdict(value: Containment) -> Verdict:
-    observed, limit = str(value.reason_code), str(ContainmentReason.SELF_CONTAINED)
-    measures = {"confidence": round(value.confidence, 9)}
-    if value.self_contained:
-        return Verdict.passing(CONTAINMENT, observed, limit, measures)
-    reason = f"{CONTAINMENT}.{observed}"
-    return Verdict(CONTAINMENT, Status.FAILED, reason, observed, limit, measures)
+def _verdict(judgement: Containment) -> Verdict:
+    return GATE.judge(judgement, GATE.config())
 
 
 def _decided(case: Case, decisions: Decisions) -> Case:

@@ -1,31 +1,33 @@
-"""Settings of the sessions lane. Part of the recipe."""
+"""Settings of the sessions lane, and the registry of the gates that they are for."""
 
 from __future__ import annotations
 
-from construction.judging.model.containment import STAGE as CONTAINMENT
-from construction.judging.preflight import NAME as PREFLIGHT
-from construction.judging.preflight import PreflightConfig
-from construction.sessions.gates.fixture import NAME as FIXTURE
-from construction.sessions.gates.length import GATE as LENGTH
-from construction.sessions.gates.network import NAME as NETWORK
-from construction.sessions.gates.network import NetworkConfig
-from construction.sessions.gates.restoration import NAME as RESTORATION
-from construction.sessions.local_gates import LocalGatesConfig
+from typing import Annotated
 
-# Judged in the flows, which alone may mask.
-MASKING, LEAKS = "masking", "leaks"
-# The gates in declared order: the first that fails decides.
-GATES = (LENGTH.name, FIXTURE, RESTORATION, NETWORK, MASKING, PREFLIGHT, CONTAINMENT, LEAKS)
+from construction.judging.preflight import GATE as PREFLIGHT
+from construction.judging.preflight import PreflightConfig
+from construction.sessions.gates.network import GATE as NETWORK
+from construction.sessions.gates.network import NetworkConfig
+from construction.sessions.local_gates import LocalGatesConfig
+from data.contracts import StageConfig, gates_in
 
 
 class SessionsConfig(LocalGatesConfig):
-    """All stages of the lane."""
+    """All stages of the lane. A gate is a field here, or in `LocalGatesConfig`."""
 
-    network: NetworkConfig = NetworkConfig()
-    preflight: PreflightConfig = PreflightConfig()
+    network: Annotated[NetworkConfig, NETWORK] = NetworkConfig()
+    preflight: Annotated[PreflightConfig, PREFLIGHT] = PreflightConfig()
 
     @property
     def local_gates(self) -> LocalGatesConfig:
         return LocalGatesConfig.model_validate(
             {name: getattr(self, name) for name in LocalGatesConfig.model_fields}
         )
+
+    def of_stage(self, stage: str) -> tuple[StageConfig, ...]:
+        """The settings of the gates that a stage runs, in their order."""
+        return tuple(getattr(self, gate.name) for gate in gates_in(SessionsConfig, stage))
+
+
+NETWORK_GATES = gates_in(SessionsConfig, NETWORK.stage)
+PACKAGE_GATES = gates_in(SessionsConfig, PREFLIGHT.stage)

@@ -14,9 +14,10 @@ from construction.judging.language import language_of
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.fixtures.store import FixtureChangedError, FixtureStore, copy_fixtures
-from construction.sessions.gates import fixture, length, restoration
+from construction.sessions.gates import fixture, restoration
 from construction.sessions.gates.fixture import FixtureObservation
-from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.gates.restoration import RestoredSpan
+from construction.sessions.local_gates import LOCAL_GATES, LocalGatesConfig
 from construction.sessions.mentions.extensions import extension
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
@@ -31,6 +32,7 @@ from data.contracts import (
     Scalar,
     Session,
     TaskInstance,
+    run_gates,
 )
 from data.ledger import deciding, gated_row
 
@@ -113,15 +115,12 @@ def _take_session(shard: _Shard, session: Session) -> None:
 
 
 def _gate(shard: _Shard, instance: TaskInstance) -> None:
-    """Run all three local gates, so that overlaps are seen; the first failure decides."""
+    """Run every local gate, so that overlaps are seen; the first failure decides."""
     config, tables = shard.job.config, shard.tables
-    files = resolve_fixtures(instance, shard.index, config.fixture)
-    spans = restoration.measure(instance)
-    verdicts = (
-        length.GATE.judge(length.measure(instance), config.length),
-        fixture.judge(files, config.fixture),
-        restoration.judge(spans, config.restoration),
-    )
+    adapters = {fixture.GATE.name: lambda item: resolve_fixtures(item, shard.index, config.fixture)}
+    observations, verdicts = run_gates(LOCAL_GATES, config, instance, adapters)
+    files: FixtureObservation = observations[fixture.GATE.name]
+    spans: tuple[RestoredSpan, ...] = observations[restoration.GATE.name]
     tables.instance(instance, language_of(" ".join(t.said for t in instance.user_turns)))
     for verdict in verdicts:
         tables.verdict(instance.instance_id, verdict)

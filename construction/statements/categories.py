@@ -1,4 +1,4 @@
-"""The category of each series, by rules on its name in an editable table."""
+"""The category of each series, by rules on its name from an editable table."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ class CategoryReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`category` for names with one of these first components; if given, one of these in the label.
+    """`category` for names with one of these first components and, if given, one of these words in
+    the label.
 
-    A category of None keeps a series out on purpose.
+    A rule with category None excludes series on purpose.
     """
 
     category: Category | None
@@ -52,8 +53,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """`series` in their order, `category` null where no rule fits; `ledger` (schema LEDGER) has
-    a row per series without one."""
+    """`series` in their order, `category` null if no rule matches; `ledger` (schema LEDGER) has a
+    row per series without one."""
 
     series: pl.DataFrame
     ledger: pl.DataFrame
@@ -61,7 +62,7 @@ class Assigned:
 
 
 def assign(series: pl.DataFrame, rules: tuple[Rule, ...] | None = None) -> Assigned:
-    """Fill the category of each series by its name; without one, `category.none` in the ledger.
+    """Fill the category of each series by its name; without one, the ledger has `category.none`.
 
     A series without a category stays in the frame; the filters reject its points.
     """
@@ -101,7 +102,7 @@ def _ledger(unassigned: pl.DataFrame) -> pl.DataFrame:
 
 
 def _fits(rule: Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:
-    """Whether a rule takes a name, given as its components in lower case; and what it gives."""
+    """Whether a rule matches a name, given as its components in lower case, and its category."""
     test = parts.list.first().is_in([word.lower() for word in rule.first])
     if rule.label:
         words = [word.lower() for word in rule.label]
@@ -110,7 +111,7 @@ def _fits(rule: Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:
 
 
 def parse_rules(text: str, path: str) -> tuple[Rule, ...]:
-    """Rules from TOML, in their order. Errors: `InputError` for what is no such table."""
+    """Rules from TOML, in their order. Errors: `InputError` if the text is no table of rules."""
     try:
         entries = tomllib.loads(text).get("rule", [])
         return tuple(_rule(entry) for entry in entries)
@@ -145,6 +146,6 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
 
 @lru_cache(maxsize=1)
 def default_rules() -> tuple[Rule, ...]:
-    """The table that comes with the project."""
+    """The table that ships with the project."""
     source = files(__package__).joinpath("categories.toml")
     return parse_rules(source.read_text(encoding="utf-8"), "categories.toml")

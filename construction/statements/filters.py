@@ -1,4 +1,4 @@
-"""Which points can be asked about, and what became of the others."""
+"""Selects the points that can be asked about, and records why the others cannot."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ZERO = r"^[-+]?0*(?:\.0*)?$"
 
 
 class FilterReason(StrEnum):
-    """Why a point is not asked about; one without a period has a `PeriodReason` instead."""
+    """Why a point is not asked about; for missing periods see `PeriodReason`."""
 
     COMPUTED = "point.computed"
     AUTO_GENERATED = "point.auto_generated"
     UNTRANSLATED = "label.untranslated"
-    PARENTHETICAL = "point.parenthetical"  # stands in brackets beside another row
+    PARENTHETICAL = "point.parenthetical"  # printed in brackets beside another row
     BLANK = "value.blank"
     ZERO = "value.zero"
     NO_SERIES = "point.no_series"
@@ -38,9 +38,9 @@ class FilterReason(StrEnum):
 
 class FilterConfig(StageConfig):
     """`untranslated`: reject series without an English label, or ask in the local language.
-    `keep_auto_generated` names statements whose auto-generated points stay, such as "Operating
-    indicators" for EDINET, which stand in a filing's summary alone. `reject_zero`: a value of
-    zero is rejected, like a blank one always is. `periods` as for `with_periods`."""
+    `keep_auto_generated` names statements whose auto-generated points are kept, such as "Operating
+    indicators" for EDINET, which occur only in a filing's summary. `reject_zero`: reject values of
+    zero; blank values are always rejected. `periods` must be the same as for `with_periods`."""
 
     untranslated: Literal["reject", "local"] = "reject"
     keep_auto_generated: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class FilterConfig(StageConfig):
 class FilterReport:
     """Counts of points by reason, and the share that was computed or auto-generated.
 
-    `dropped_share` is of all points that came in, `seed_share` what the seed reports for it.
+    `dropped_share` is relative to all incoming points, `seed_share` is the seed's figure for it.
     """
 
     n_in: int
@@ -73,12 +73,11 @@ class Filtered:
 
 
 def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
-    """Keep the points that a question can be asked about.
+    """Keep the points that a question can ask about.
 
-    Dropped, with the first reason that fits, in the order of: computed (derived by us),
-    auto-generated (in no statement), of no known series, untranslated, without a category,
-    parenthetical, blank, zero, without a fiscal period. `statements` have names, categories and
-    periods.
+    A point is dropped for the first reason that applies: computed (derived by us), auto-generated
+    (in no statement), unknown series, untranslated, no category, parenthetical, blank, zero, no
+    fiscal period. `statements` already have names, categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -94,7 +93,7 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
 
 def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
-    """All points with `reason`, null for those that stay."""
+    """All points with `reason`, null for those that are kept."""
     about = statements.series.select("series_id", "statement", "label_method", "category")
     points = statements.points.with_columns(
         undated=period_reasons(statements.points, statements.companies, config.periods)

@@ -1,4 +1,8 @@
-"""Japanese line items in English: from the own table, or composed from its parts."""
+"""Japanese line items in English: from the project's own table, or composed of its parts.
+
+Every rule takes something off the label and composes the rest, so composing ends. Composed parts
+are cached, so a label costs at most as many steps as it has substrings.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,12 @@ from pathlib import Path
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
 
-LONGEST_LABEL = 120  # characters; no statement has a longer item, and rules run on what is read
+LONGEST_LABEL = 120  # characters; no statement has a longer item
 _WHITE = re.compile(r"\s+")
 _TABLE = "labels.tsv"
 
 Table = Mapping[str, Mapping[str, str]]
-# What stands at the end of a label, longest first, and what is made of the rest, {x}.
+# Endings of labels, longest first, and their English; {x} is the rest.
 SUFFIXES = (
     ("の増減額(△は減少)", "Increase (decrease) in {x}"),
     ("の増減額(△は増加)", "Decrease (increase) in {x}"),
@@ -98,7 +102,7 @@ PREFIXES = (
     ("期末", "{x} at end of period"),
     ("期首", "{x} at beginning of period"),
 )
-# What joins two parts of one rank. A section follows its item: X、Y is X of section Y.
+# Conjunctions of two parts.
 _JOINTS = (("及び", " and "), ("並びに", " and "))
 _PROFIT = re.compile(r"\b([Pp]rofit|[Gg]ains?|[Ee]arnings)\b")
 _BRACKETS = re.compile(r"([^()]+)\(([^()]+)\)")
@@ -106,7 +110,7 @@ _BRACKETS = re.compile(r"([^()]+)\(([^()]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The English text of a label, or None; `exact` if the table holds the label as a whole."""
+    """The English text of a label, or None; `exact` if the table has the whole label."""
 
     text: str | None
     method: LabelMethod
@@ -114,15 +118,15 @@ class Translation:
 
 
 def fold(label: str) -> str:
-    """The label in one way of writing: half-width brackets and digits, no spaces."""
+    """The label in a uniform spelling: half-width brackets and digits, no spaces."""
     return _WHITE.sub("", unicodedata.normalize("NFKC", label))
 
 
 def translate(label: str, statement: Statement | None = None) -> Translation:
-    """The English label of a Japanese line item; `statement` settles what depends on it.
+    """The English label of a Japanese line item; `statement` resolves labels that depend on it.
 
-    A label without Japanese letters is returned as it is. The text is ASCII: where a part of
-    the label is unknown, the label is untranslated, never half translated.
+    A label without Japanese letters is returned unchanged. The text is ASCII: if a part of the
+    label is unknown, the label is untranslated, never half translated.
     """
     if label.isascii() and label.strip():
         return Translation(label.strip(), LabelMethod.REPORTED, exact=True)
@@ -133,15 +137,15 @@ def translate(label: str, statement: Statement | None = None) -> Translation:
 
 @cache
 def default_table() -> Table:
-    """The table of this package."""
+    """The table that ships with the project."""
     return load_table(Path(__file__).with_name(_TABLE))
 
 
 def load_table(path: Path) -> Table:
     """Read a table: folded label -> statement (or "" for any) -> English text.
 
-    Lines are tab separated: label, English, and optionally the statement; `#` starts a remark.
-    Raises ConfigError for a line that does not fit and for a label told twice.
+    Lines are tab separated: label, English, and optionally the statement; `#` starts a comment.
+    Raises ConfigError for a malformed line and for a label that occurs twice.
     """
     table: dict[str, dict[str, str]] = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
@@ -169,7 +173,7 @@ def _row(path: Path, number: int, line: str) -> tuple[str, str, str]:
 
 @cache
 def _known(statement: Statement | None) -> Mapping[str, str]:
-    """What each label means in a statement: its own text, that for any, or the first told."""
+    """What each label means in a statement: its text there, for any statement, or the first."""
     name = "" if statement is None else str(statement)
     return {
         key: texts.get(name) or texts.get("") or next(iter(texts.values()))
@@ -193,7 +197,7 @@ def compose(key: str, known: Mapping[str, str]) -> str | None:
 
 
 def lowered(text: str) -> str:
-    """The text inside a phrase: no leading "Total", a small initial unless it is an acronym's."""
+    """The text inside a phrase: without leading "Total", with a small initial (acronyms stay)."""
     text = text.removeprefix("Total ")
     return text[0].lower() + text[1:] if text[1:2].islower() else text
 
@@ -214,7 +218,7 @@ class _Composer:
         return self.memory[key]
 
     def _by_rules(self, key: str) -> str | None:
-        # Rules from the outermost part inwards: a section holds the whole item before it.
+        # Rules from the outermost part inwards: a section applies to the whole item before it.
         return (
             self._section(key)
             or self._either(key)
@@ -224,7 +228,7 @@ class _Composer:
         )
 
     def _section(self, key: str) -> str | None:
-        """`X、Y`: the item and its sections; an item may have commas of its own."""
+        """`X、Y`: the item and its sections; an item may contain commas itself."""
         parts = key.split("、")
         texts: list[str] = []
         at = 0
@@ -242,12 +246,12 @@ class _Composer:
         return f"{item} ({', '.join(map(lowered, sections))})" if sections else item
 
     def _piece(self, parts: Sequence[str]) -> str | None:
-        """One item or section; one with commas must be in the table, but for one affix."""
+        """One item or section; one with commas must be in the table, apart from one affix."""
         key = "、".join(parts)
         return self.text(key) if len(parts) == 1 else self._affixed(key, self.known.get)
 
     def _either(self, key: str) -> str | None:
-        """`A又はB`; a profit or the loss of the same kind is told as one: profit (loss)."""
+        """`A又はB`; a profit or the loss of the same kind becomes one: profit (loss)."""
         head, word, tail = key.partition("又は")
         bare = tail.removesuffix("(△)")
         first, second = self.text(head), self.text(bare)
@@ -258,7 +262,7 @@ class _Composer:
         return f"{first} or {lowered(second)}"
 
     def _affixed(self, key: str, stem: Callable[[str], str | None]) -> str | None:
-        """`stem` gives the English of what is left without the affix."""
+        """`stem` gives the English of the label without the affix."""
         if part := self.known.get(key):
             return part
         for suffix, template in SUFFIXES:
@@ -278,7 +282,7 @@ class _Composer:
         return None
 
     def _bracketed(self, key: str) -> str | None:
-        """`X(Y)` where both are known."""
+        """`X(Y)` if both are known."""
         match = _BRACKETS.fullmatch(key)
         if match is None:
             return None

@@ -1,8 +1,8 @@
-"""The one model of financial statements: companies, series and data points, as typed tables.
+"""The model of financial statements: companies, series and data points, as typed tables.
 
-Readers write these three tables; hierarchy, categories, periods and filters fill their columns;
-sampling, enrichment, questions and the data tools read them. Values are decimals as text, exactly
-as reported: no float stands between a filing and an answer.
+Readers write these tables; hierarchy, categories, periods and filters fill their columns; sampling,
+enrichment, questions and the data tools read them. Values are decimals as text, exactly as
+reported: they never pass through a float between filing and answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SEPARATOR = " | "
 
 
 class Statement(StrEnum):
-    """The part of a filing that a series stands in; also the first component of its name."""
+    """The part of a filing that a series belongs to; also the first component of its name."""
 
     INCOME = "Income statement"
     BALANCE = "Balance sheet"
@@ -57,16 +57,16 @@ class Statement(StrEnum):
 class HierarchyMethod(StrEnum):
     """How the name of a series was rebuilt."""
 
-    TOTALS = "totals"  # from row order and closing totals
-    TREE = "tree"  # from the standard tree of the statement
-    FLAT = "flat"  # statement and label alone
+    TOTALS = "totals"  # by row order and closing totals
+    TREE = "tree"  # by the standard tree of the statement
+    FLAT = "flat"  # statement and label only
 
 
 class LabelMethod(StrEnum):
     """Where the English label of a series comes from."""
 
     REPORTED = "reported"  # the filing is in English
-    TABLE = "table"  # from the own label table
+    TABLE = "table"  # from the project's label table
     UNTRANSLATED = "untranslated"
 
 
@@ -75,10 +75,10 @@ TABLES = STATEMENT_TABLES
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """What a reader hands over: frames with exactly the schemas above, and its books.
+    """What a reader returns: frames with exactly the schemas above, ledger rows and tallies.
 
-    `ledger` and `tallies` close over files, lines and points (law 2). Sorted by the id columns,
-    so that the order of the input does not matter.
+    `ledger` and `tallies` account for every file, line and point (law 2). The frames are sorted by
+    their id columns, so that the order of the input does not matter.
     """
 
     companies: pl.DataFrame
@@ -90,9 +90,9 @@ class Statements:
     tallies: Sequence[StageTally] = field(default=())
 
 
-# Applied in this order; a filing's text has none of them for a good reason.
+# Applied in this order; none of these has a legitimate use in a filing's labels.
 _RULES = (
-    (r"\x1b\[[0-9;?]*[ -/]*[@-~]", ""),  # commands to a terminal
+    (r"\x1b\[[0-9;?]*[ -/]*[@-~]", ""),  # terminal commands
     (r"<[^<>]{0,300}>", " "),  # tags
     (r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)", "$1"),  # Markdown links and pictures
     (r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]", " "),
@@ -103,7 +103,11 @@ _SERIES = ("name", "name_local", "label")
 
 
 def plain_texts(statements: Statements) -> Statements:
-    """The same statements; no name or label holds markup, terminal commands or hidden marks."""
+    """The same statements with names and labels as plain text (law 10).
+
+    They reach questions, tasks and pictures: markup, terminal commands and invisible characters are
+    removed.
+    """
     return replace(
         statements,
         companies=_plain(statements.companies, _COMPANY),

@@ -19,12 +19,12 @@ _REBUILD = "Build the tables again."
 
 
 def write_statements(out: Path, statements: Statements) -> None:
-    """Write the five tables to the folder `out`, which appears whole.
+    """Write the five tables to the folder `out`, which appears complete or not at all.
 
-    The ledger and the tallies of `statements` belong to the stage's books and are not written.
+    The ledger and the tallies of `statements` are written by the stage, not here.
 
     Raises:
-        InputError: `out` holds something, or a frame has another schema than the model.
+        InputError: `out` is not empty, or a frame has another schema than the model.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         actual, expected = "a file or a full folder", "an empty or missing folder"
@@ -37,7 +37,7 @@ def write_statements(out: Path, statements: Statements) -> None:
 
 
 def read_statements(folder: Path) -> Statements:
-    """The five tables of `folder`, with empty books. Raises InputError as `read_tables`."""
+    """The five tables of `folder`, without ledger rows. Raises InputError as `read_tables`."""
     frames = read_tables(folder, TABLES)
     return Statements(
         companies=frames["companies"],
@@ -52,7 +52,7 @@ def read_tables(folder: Path, tables: Sequence[Table]) -> dict[str, pl.DataFrame
     """Some tables of a statements database, by name.
 
     Raises:
-        InputError: a file is missing, too large, no Parquet, or has another schema.
+        InputError: a file is missing, too large, not Parquet, or has another schema.
     """
     return {table.name: _read(_file(folder, table), table) for table in tables}
 
@@ -71,12 +71,12 @@ def _read(path: Path, table: Table) -> pl.DataFrame:
     try:
         _check_schema(path, pl.read_parquet_schema(path), table)
         lazy = pl.scan_parquet(path, glob=False)
-        n_rows = lazy.select(pl.len()).collect().item()  # from the footer: nothing is inflated
+        n_rows = lazy.select(pl.len()).collect().item()  # from the footer; nothing is inflated
         if n_rows > MAX_ROWS:
             raise InputError(str(path), f"{n_rows:,} rows", f"at most {MAX_ROWS:,}", _REBUILD)
         return lazy.collect()
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        actual = f"{size:,} bytes that are no Parquet ({type(error).__name__})"
+        actual = f"{size:,} bytes that are not Parquet ({type(error).__name__})"
         raise InputError(str(path), actual, "a Parquet file", _REBUILD) from error
 
 

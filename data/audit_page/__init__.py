@@ -1,6 +1,5 @@
 """The audit page: every rejection of a run, and its funnel under other limits."""
 
-from data.audit_page.checks import OBSERVED, REASON, Bound, Check, GateChecks, measure
 from data.audit_page.columns import Shown, build_columns, item_ids
 from data.audit_page.downloads import as_csv, as_json
 from data.audit_page.page import audit_page, header_policy
@@ -8,12 +7,7 @@ from data.audit_page.reading import Books, read_books
 from data.audit_page.whatif import recompute
 
 __all__ = [
-    "OBSERVED",
-    "REASON",
     "Books",
-    "Bound",
-    "Check",
-    "GateChecks",
     "Shown",
     "as_csv",
     "as_json",
@@ -21,7 +15,6 @@ __all__ = [
     "build_columns",
     "header_policy",
     "item_ids",
-    "measure",
     "read_books",
     "recompute",
 ]

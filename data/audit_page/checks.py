@@ -1,106 +1,80 @@
-"""What a gate asks of an observation, said as comparisons that can be repeated.
+"""The limits of a gate, applied anew to its recorded verdicts.
 
-A gate fails exactly if one of its checks is broken. Whether that reproduces what was recorded is
-tested on every recorded verdict before a page offers another limit.
-
-Checks are expressions over the verdicts of a gate, a row each: `OBSERVED`, `REASON` and what
-`measure` names. So 100,000 verdicts are tested in one pass.
+A page offers another limit only if the recorded ones reproduce every recorded verdict first.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from data.contracts import Scalar
+from data.audit_page.reading import Judged
+from data.contracts import Bound, Gate, Limit, Scalar, StageConfig, Status
+from data.contracts.gate import OBSERVED, Number
 
 _UNITS = 1e9  # comparisons are made in units of 1e-9 (law 5)
-_MEASURE = "measure "
-_NUMBER = (int, float)
-_KINDS = {int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
-
-OBSERVED = pl.col("observed")  # null unless a number
-REASON = pl.col("reason")  # null unless it failed
-
-
-class Bound(StrEnum):
-    """Which side of its limit a value has to stay on; the limit itself is allowed."""
-
-    MIN = "min"
-    MAX = "max"
-
-
-def measure(name: str) -> pl.Expr:
-    """A measure as a number, truth values as 0 and 1; 0 where the record has no number."""
-    return pl.col(f"{_MEASURE}{name}")
+Gates = Mapping[str, tuple[Gate[Any, Any], StageConfig]]  # by name, with the settings of the run
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison. `value` is null where the check does not apply, and so holds.
+    """A limit with its value, and what each recorded verdict compares with it (null: nothing)."""
 
-    A `fixed` check has no limit that anyone may move.
-    """
+    limit: Limit
+    allowed: Number
+    values: pl.Series
 
-    name: str
-    meaning: str
-    bound: Bound
-    limit: float
-    value: pl.Expr = field(repr=False, compare=False)
-    fixed: bool = False
-
-    def broken(self) -> pl.Expr:
-        """Is the value on the wrong side?"""
-        value, limit = _units(self.value), _units(pl.lit(float(self.limit)))
-        wrong = value < limit if self.bound is Bound.MIN else value > limit
+    def broken(self) -> pl.Series:
+        """Per verdict: is the compared value on the wrong side?"""
+        distance = (self.values * _UNITS + 0.5).floor() - (float(self.allowed) * _UNITS + 0.5) // 1
+        wrong = distance < 0 if self.limit.bound is Bound.MIN else distance > 0
         return wrong.fill_null(value=False)
 
 
-@dataclass(frozen=True, slots=True)
-class GateChecks:
-    """All checks of one gate. A gate that is not `complete` may fail for other reasons too."""
+def checks_of(gate: Gate[Any, Any], config: StageConfig, judged: Judged) -> tuple[Check, ...]:
+    """The checks that let an item fail; none where no limit may be moved, or where the verdicts
+    do not hold what the limits compare.
+    """
+    limits = [limit for limit in gate.limits_under(config) if limit.status is Status.FAILED]
+    if not gate.replayable or not any(limit.movable for limit in limits):
+        return ()
+    rows = _recorded(judged)
+    try:
+        return tuple(Check(limit, limit.allowed(config), _values(limit, rows)) for limit in limits)
+    except (KeyError, TypeError):  # verdicts of another version
+        return ()
 
-    gate: str
-    checks: tuple[Check, ...]
-    complete: bool = True
+
+def contradictions(gate: Gate[Any, Any], checks: Sequence[Check], status: pl.Series) -> int:
+    """Recorded verdicts that do not follow from the checks: their limits were other ones."""
+    if not checks:
+        return 0
+    broken = pl.DataFrame([check.broken().alias(f"{i}") for i, check in enumerate(checks)])
+    frame = broken.select(broken=pl.any_horizontal(pl.all())).with_columns(status.alias("status"))
+    failed = pl.col("status") == Status.FAILED
+    unfounded = failed & ~pl.col("broken") if gate.complete else pl.lit(value=False)
+    wrong = (pl.col("broken") & ~failed) | unfounded
+    return int(frame.select((wrong & (pl.col("status") != Status.NOT_MEASURED)).sum()).item())
 
 
-def seen(
-    observed: Sequence[Scalar],
-    reasons: pl.Series,
-    measures: Mapping[str, Sequence[Scalar]],
-    checks: Sequence[Check],
-) -> pl.DataFrame:
-    """Recorded verdicts of one gate as the frame that `checks` are asked of."""
-    asked = {name for check in checks for name in check.value.meta.root_names()}
-    columns = [reasons.alias("reason"), _numbers("observed", observed, None)]
-    columns += [
-        _numbers(name, measures.get(name.removeprefix(_MEASURE), [None] * len(observed)), 0.0)
-        for name in sorted(asked)
-        if name.startswith(_MEASURE)
+def _recorded(judged: Judged) -> list[dict[str, Scalar] | None]:
+    """What each verdict recorded, by name; None where nothing was measured."""
+    names = tuple(judged.measures) or (OBSERVED,)
+    columns = tuple(judged.measures.values()) or (judged.observed,)
+    measured = (judged.status != Status.NOT_MEASURED).to_list()
+    return [
+        dict(zip(names, row, strict=True)) if is_measured else None
+        for row, is_measured in zip(zip(*columns, strict=True), measured, strict=True)
     ]
-    return pl.DataFrame(columns)
 
 
-def breaks(bound: str, value: float | None, limit: float) -> bool:
-    """As `Check.broken`, of one value."""
-    if value is None:
-        return False
-    far = math.floor(value * _UNITS + 0.5) - math.floor(limit * _UNITS + 0.5)
-    return far < 0 if bound == Bound.MIN else far > 0
-
-
-def _units(value: pl.Expr) -> pl.Expr:
-    return (value * _UNITS + 0.5).floor()
-
-
-def _numbers(name: str, values: Sequence[Scalar], missing: float | None) -> pl.Series:
-    kinds = set(map(type, values))
-    if len(kinds) == 1 and kinds <= _KINDS.keys():
-        return pl.Series(name, values, dtype=_KINDS[kinds.pop()]).cast(pl.Float64)
-    plain = [float(value) if isinstance(value, _NUMBER) else missing for value in values]
-    return pl.Series(name, plain, dtype=pl.Float64)
+def _values(limit: Limit, rows: Sequence[Mapping[str, Scalar] | None]) -> pl.Series:
+    compared = [None if row is None else limit.compared(row) for row in rows]
+    if not {type(value) for value in compared} <= {int, float, bool, type(None)}:
+        raise TypeError(limit.name)
+    return pl.Series(
+        [None if value is None else float(value) for value in compared], dtype=pl.Float64
+    )

@@ -15,15 +15,16 @@ from typing import Any
 
 import polars as pl
 
-from data.audit_page.checks import Check, GateChecks, seen
+from data.audit_page.checks import Check, Gates, checks_of, contradictions
 from data.audit_page.reading import Books, Judged
-from data.contracts import Scalar, Status
+from data.contracts import Scalar
 from data.snapshot.neutralise import one_line, public_text
 
 # The codes of the statuses, in the order of `Status`.
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)
 _EXACT = 2.0**53  # beyond, a number of a script is not exact
 Column = list[Any] | dict[str, Any]
+_NO_WHATIF = {"complete": False, "whatif": False, "contradictions": 0}
 # Of a rejection: the columns, and the fields of the downloads.
 FIELDS = (
     "id",
@@ -89,8 +90,8 @@ def item_ids(books: Books) -> tuple[str, ...]:
     return tuple(every.unique(maintain_order=True))
 
 
-def build_columns(books: Books, checks: Sequence[GateChecks], shown: Shown) -> dict[str, Any]:
-    """The columns of a run, its gates as `books` order them."""
+def build_columns(books: Books, gates: Gates, shown: Shown) -> dict[str, Any]:
+    """The columns of a run, its gates as `books` order them; `gates` are those with a what-if."""
     gone = books.rejections
     if shown.opaque is not None:
         gone = gone.with_columns(path=pl.lit(None, pl.String), line=pl.lit(None, pl.Int64))
@@ -103,11 +104,9 @@ def build_columns(books: Books, checks: Sequence[GateChecks], shown: Shown) -> d
             *(gone[name] for name in WORDS),
         ]
     )
-    known = {gate.gate: gate for gate in checks}
-    nobody = GateChecks("", ())
     steps = [
-        _gate(gate, judged, known.get(gate, nobody), words, ids, shown)
-        for gate, judged in books.gates.items()
+        _gate(name, judged, words, ids, shown) | _whatif(name, judged, gates)
+        for name, judged in books.gates.items()
     ]
     away = books.turned_away().filter(pl.col("gate").is_null())
     for (stage,), rows in away.group_by("stage", maintain_order=True):
@@ -131,11 +130,7 @@ def _packed(values: list[Any]) -> Column:
     return {"same": values[0] if values else None} if alike else values
 
 
-def _gate(
-    gate: str, judged: Judged, known: GateChecks, words: _Index, ids: _Index, shown: Shown
-) -> dict[str, Any]:
-    frame = seen(judged.observed, judged.reason, judged.measures, known.checks)
-    wrong = _contradictions(frame, judged.status, known) if known.checks else 0
+def _gate(gate: str, judged: Judged, words: _Index, ids: _Index, shown: Shown) -> dict[str, Any]:
     return {
         "name": one_line(gate),
         "kind": "gate",
@@ -148,35 +143,38 @@ def _gate(
             one_line(name): _packed(shown.scalars(values))
             for name, values in judged.measures.items()
         },
-        "complete": bool(known.checks) and known.complete,
-        "whatif": bool(known.checks) and not wrong,
-        "contradictions": wrong,
-        "checks": [_check(check, frame) for check in known.checks],
     }
 
 
-def _check(check: Check, frame: pl.DataFrame) -> dict[str, Any]:
-    values = frame.select(value=check.value.cast(pl.Float64))["value"]
-    integral = (values == values.floor()) & (values.abs() < _EXACT)
-    whole = float(check.limit).is_integer() and bool(integral.all())
+def _whatif(name: str, judged: Judged, gates: Gates) -> dict[str, Any]:
+    """What a page needs to try other limits; nothing where the verdicts do not follow."""
+    if name not in gates:
+        return {**_NO_WHATIF, "checks": []}
+    gate, config = gates[name]
+    checks = checks_of(gate, config, judged)
+    wrong = contradictions(gate, checks, judged.status)
     return {
-        "name": check.name,
-        "meaning": check.meaning,
-        "bound": str(check.bound),
-        "limit": int(check.limit) if whole else check.limit,
+        "complete": bool(checks) and gate.complete,
+        "whatif": bool(checks) and not wrong,
+        "contradictions": wrong,
+        "checks": [_check(check) for check in checks],
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    limit, allowed, values = check.limit, check.allowed, check.values
+    integral = (values == values.floor()) & (values.abs() < _EXACT)
+    whole = float(allowed).is_integer() and bool(integral.all())
+    return {
+        "name": limit.name,
+        "meaning": limit.meaning,
+        "unit": limit.unit,
+        "bound": str(limit.bound),
+        "limit": int(allowed) if whole else allowed,
         "whole": whole,
-        "fixed": check.fixed,
+        "fixed": not limit.movable,
         "values": _packed((values.cast(pl.Int64) if whole else values).to_list()),
     }
-
-
-def _contradictions(frame: pl.DataFrame, status: pl.Series, known: GateChecks) -> int:
-    """Recorded verdicts that do not follow from the checks: their limits were other ones."""
-    broken = pl.any_horizontal(check.broken() for check in known.checks)
-    failed = pl.col("status") == Status.FAILED
-    unfounded = failed & ~broken if known.complete else pl.lit(value=False)
-    wrong = ((broken & ~failed) | unfounded) & (pl.col("status") != Status.NOT_MEASURED)
-    return int(frame.with_columns(status.alias("status")).select(wrong.sum()).item())
 
 
 def _place_of(steps: Sequence[Mapping[str, Any]], items: Sequence[int]) -> int:
@@ -197,10 +195,8 @@ def _stage(stage: str, places: list[int]) -> dict[str, Any]:
         "observed": nothing,
         "limit": nothing,
         "measures": {},
-        "complete": False,
-        "whatif": False,
-        "contradictions": 0,
         "checks": [],
+        **_NO_WHATIF,
     }
 
 

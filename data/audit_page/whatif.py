@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data.audit_page.checks import breaks
 from data.audit_page.columns import FAILED, NOT_MEASURED, cell
+from data.contracts.gate import breaks
 
 PASSES, FAILS, UNKNOWN = 0, 1, 2
 KEPT = -1

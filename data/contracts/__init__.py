@@ -21,7 +21,7 @@ from data.contracts.candidate import (
     TaskClass,
 )
 from data.contracts.config import Count, Share, StageConfig, Weight
-from data.contracts.gate import Bound, Gate, GateReason, Limit, Measures, gates_in, share
+from data.contracts.gate import Bound, Gate, GateReason, Limit, Measures, gates_in, run_gates, share
 from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.contracts.session import (
     AgentAct,
@@ -97,5 +97,6 @@ __all__ = [
     "dump_instance",
     "gates_in",
     "load_instance",
+    "run_gates",
     "share",
 ]

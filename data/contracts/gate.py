@@ -7,9 +7,10 @@ follow from this record, so that none of them can contradict another.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, StrEnum
+from types import MappingProxyType
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from data.contracts.config import StageConfig
@@ -20,6 +21,7 @@ Config = TypeVar("Config", bound=StageConfig)
 Number = int | float
 Measures = Mapping[str, Any]
 OBSERVED = "observed"  # the name of an observation that is one number
+NO_ADAPTERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
 _UNITS = 1e9  # comparisons are made in units of 1e-9 (law 5)
 
 
@@ -122,9 +124,10 @@ class Gate(Generic[Observation, Config]):
     observation; where files or the network have to be looked at, the stage brings an adapter that
     calls it. `measures` tells what of an observation is recorded.
 
-    `decide` replaces the judgement by limits where a verdict is more than that; then `complete`
-    is false, as an item may fail without a broken limit. `replayable`: the recorded measures hold
-    all that the limits compare.
+    A verdict that passes shows the limit named `headline`, else the last one. `decide` replaces
+    the judgement by limits where a verdict is more than that; then `complete` is false, as an
+    item may fail without a broken limit. `replayable`: the recorded measures hold all that the
+    limits compare.
     """
 
     name: str
@@ -136,6 +139,7 @@ class Gate(Generic[Observation, Config]):
     measure: Callable[..., Observation]
     limits: tuple[Limit, ...]
     measures: Callable[[Observation], dict[str, Scalar]] = measures_of
+    headline: str | None = None
     decide: Callable[[Observation, Config], Verdict] | None = None
     replayable: bool = True
 
@@ -149,27 +153,52 @@ class Gate(Generic[Observation, Config]):
         return (limit for limit in self.limits if limit.holds_under(config))
 
     def judge(self, observation: Observation, config: Config) -> Verdict:
-        """The first broken limit gives status, reason, observed value and limit.
-
-        A verdict that passes shows the last limit.
-        """
+        """The first broken limit gives status, reason, observed value and limit."""
         if self.decide is not None:
             return self.decide(observation, config)
         recorded = self.measures(observation)
         seen: Measures = recorded or {OBSERVED: observation}
-        for limit in self.limits_under(config):
+        limits = tuple(self.limits_under(config))
+        for limit in limits:
             value, allowed = limit.compared(seen), limit.allowed(config)
             if breaks(limit.bound, value, allowed):
                 reason = limit.reason or getattr(observation, "reason", None)
                 return Verdict(self.name, limit.status, str(reason), value, allowed, recorded)
-        return Verdict.passing(self.name, limit.value(seen), allowed, recorded)
+        shown = next((limit for limit in limits if limit.name == self.headline), limits[-1])
+        return Verdict.passing(self.name, shown.value(seen), shown.allowed(config), recorded)
 
 
-def gates_in(settings: type[StageConfig]) -> tuple[Gate[Any, Any], ...]:
-    """The gates whose settings are fields of a model, `Annotated[Settings, GATE]`, in order."""
-    return tuple(
-        gate
-        for field in settings.model_fields.values()
-        for gate in field.metadata
-        if isinstance(gate, Gate)
-    )
+def gates_in(settings: type[StageConfig], stage: str | None = None) -> tuple[Gate[Any, Any], ...]:
+    """The gates whose settings are fields of a model, `Annotated[Settings, GATE]`, in order.
+
+    With `stage`, those that this stage runs. Raises ValueError for a field that is not named as
+    its gate.
+    """
+    gates = []
+    for name, field in settings.model_fields.items():
+        for gate in field.metadata:
+            if isinstance(gate, Gate):
+                if gate.name != name:
+                    raise ValueError(f"{settings.__name__}.{name} holds settings of {gate.name}")
+                gates.append(gate)
+    return tuple(gate for gate in gates if stage in (None, gate.stage))
+
+
+def run_gates(
+    gates: Iterable[Gate[Any, Any]],
+    settings: StageConfig,
+    item: Any,
+    adapters: Mapping[str, Callable[[Any], Any]] = NO_ADAPTERS,
+) -> tuple[dict[str, Any], tuple[Verdict, ...]]:
+    """Measure and judge an item by every gate: the observations by gate, and the verdicts.
+
+    `settings` hold those of each gate under its name. `adapters` give the observations of gates
+    for which files, the network or other material of the stage have to be looked at.
+    """
+    observations: dict[str, Any] = {}
+    verdicts = []
+    for gate in gates:
+        observation = adapters.get(gate.name, gate.measure)(item)
+        observations[gate.name] = observation
+        verdicts.append(gate.judge(observation, getattr(settings, gate.name)))
+    return observations, tuple(verdicts)

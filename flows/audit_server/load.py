@@ -9,11 +9,12 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from construction.sessions.config import GATES, SessionsConfig
+from construction.sessions.config import SessionsConfig
 from data.audit_page import Books, Shown, build_columns, item_ids, read_books
 from data.canonical import keyed_digest
+from data.contracts import gates_in
 from flows.audit_server.app import Audit
-from flows.audit_server.gate_checks import gate_checks
+from flows.gates import GATE_ORDER
 
 
 def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
@@ -32,13 +33,14 @@ def load_audit(out: Path, token: str) -> Audit:
 
 
 def _books(out: Path) -> Books:
-    return read_books(out / "staging.duckdb").of_lane(GATES)
+    return read_books(out / "staging.duckdb").of_lane(GATE_ORDER)
 
 
 def _columns(out: Path, books: Books, *, leaves: bool) -> dict[str, Any]:
     config = _config(out, books.about["published"])
     shown = Shown(_opaque(out) if leaves else None)
-    return build_columns(books, gate_checks(config), shown)
+    gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
+    return build_columns(books, gates, shown)
 
 
 def _opaque(out: Path) -> Callable[[str], str]:

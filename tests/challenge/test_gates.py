@@ -24,7 +24,7 @@ def length_verdict(case: Case) -> Verdict:
 
 def restoration_verdict(case: Case) -> Verdict:
     spans = restoration.measure(instance_of(case))
-    return restoration.judge(spans, restoration.RestorationConfig())
+    return restoration.GATE.judge(spans, restoration.RestorationConfig())
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def fixture_verdict(tmp_path: Path) -> Judge:
         limits = {"max_file_bytes": case["max_bytes"]} if "max_bytes" in case else {}
         config = fixture.FixtureConfig(**limits)
         observation = resolve_fixtures(instance_of(case), RootIndex([root]), config)
-        return fixture.judge(observation, config)
+        return fixture.GATE.judge(observation, config)
 
     return judge
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from construction.sessions.gates.network import NetworkConfig, instance_urls, judge, measure
+from construction.sessions.gates.network import GATE, NetworkConfig, instance_urls, measure
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
 from data.contracts import CutReason, SourceFormat, TaskInstance, UserTurn, Verdict
@@ -37,7 +37,7 @@ def verdict_of(case: dict[str, Any]) -> Verdict:
     web = ScriptedWeb(case["dns"], case["web"])
     urls = instance_urls(instance_of(case))
     results = probe_urls(urls, config, AT_ONCE, Captures(), wire=web.wire)
-    return judge(measure(urls, results), config)
+    return GATE.judge(measure(urls, results), config)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])

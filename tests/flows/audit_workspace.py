@@ -7,6 +7,10 @@ from pathlib import Path
 
 import orjson
 
+from construction.sessions.gates.fixture import GATE as FIXTURE
+from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
+from construction.sessions.gates.length import GATE as LENGTH
+from construction.sessions.gates.length import LengthConfig
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
 from data.schemas import SESSIONS, TURNS
@@ -60,14 +64,9 @@ Told = tuple[str, Sequence[Verdict]]
 
 def verdicts(chars: int, missing: int) -> list[Verdict]:
     """What length and fixture say of an instance with that many characters and missing files."""
-    short, gone = chars < 10, missing > 0
-    measures = {"declared": 3, "resolved": 3 - missing, "total_bytes": 0}
-    return [
-        Verdict("length", Status(["passed", "failed"][short]),
-                "length.too_short" if short else None, chars, 10),
-        Verdict("fixture", Status(["passed", "failed"][gone]),
-                "fixture.unresolved" if gone else None, 3 - missing, 3, measures),
-    ]  # fmt: skip
+    reason = FixtureReason.UNRESOLVED if missing else None
+    files = FixtureObservation("i", 3, 3 - missing, 0, 0, reason, ())
+    return [LENGTH.judge(chars, LengthConfig()), FIXTURE.judge(files, FixtureConfig())]
 
 
 def write_workspace(out: Path, told: Sequence[Told], texts: Sequence[str] = ()) -> Path:

@@ -90,7 +90,7 @@ def test_the_export_works_from_a_file_and_counts_as_the_reference(
     assert now.kept > 3
     assert page.inner_text("#kept") == f"{now.kept} of 33 would be kept (+{now.kept - 3})."
     set_limit(page, "fixture", 1)
-    both = recompute(columns, {(names.index("length"), 0): 8, (names.index("fixture"), 0): 1})
+    both = recompute(columns, {(names.index("length"), 0): 8, (names.index("fixture"), 1): 1})
     told = page.inner_text("#kept")
     assert told.startswith(f"{both.kept} of 33")
     assert f"{both.unmeasured} more that were never measured further" in told

@@ -1,6 +1,9 @@
-"""The checks of the audit page decide as the gates do, for any observation and any limits."""
+"""What the audit page replays follows from the gates, for any observation and any limits."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 from hypothesis import given, settings
@@ -9,14 +12,15 @@ from hypothesis import strategies as st
 from construction.judging import preflight
 from construction.judging.preflight import PreflightConfig, PreflightObservation
 from construction.sessions.config import SessionsConfig
-from construction.sessions.gates import fixture, length, network
+from construction.sessions.gates import fixture, length, network, restoration
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import LengthConfig
-from construction.sessions.gates.network import NetworkConfig, NetworkObservation, NetworkReason
-from data.audit_page import GateChecks
-from data.audit_page.checks import seen
-from data.contracts import Status, Verdict
-from flows.audit_server.gate_checks import gate_checks
+from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
+from data.audit_page.checks import checks_of, contradictions
+from data.audit_page.reading import Judged, judged
+from data.contracts import Gate, StageConfig, Status, Verdict, gates_in
+from data.tables import VERDICTS, verdict_record
+from flows.gates import GATES
 
 few = st.integers(0, 6)
 shares = st.sampled_from([0.0, 0.15, 0.34, 0.5, 0.6, 1.0])
@@ -47,75 +51,85 @@ limits = st.builds(
 )
 
 
-def of(gate: str, config: SessionsConfig) -> GateChecks:
-    return next(known for known in gate_checks(config) if known.gate == gate)
+def recorded(verdicts: Sequence[Verdict]) -> Judged:
+    """The verdicts as the page reads them from staging."""
+    frame = pl.DataFrame([verdict_record("i", one) for one in verdicts], schema=dict(VERDICTS))
+    return judged(frame.rename({"item_id": "item"}))
 
 
-def broken(known: GateChecks, verdict: Verdict) -> bool:
-    measures = {name: [value] for name, value in verdict.measures.items()}
-    reasons = pl.Series([verdict.reason], dtype=pl.String)
-    frame = seen([verdict.observed], reasons, measures, known.checks)
-    return any(frame.select(check.broken()).item() for check in known.checks)
+def replays(gate: Gate[Any, Any], config: StageConfig, seen: Sequence[Any]) -> bool:
+    """Do the limits, applied to what was recorded, decide as the gate did?"""
+    verdicts = [gate.judge(observation, config) for observation in seen]
+    rows = recorded(verdicts)
+    checks = checks_of(gate, config, rows)
+    assert checks
+    return contradictions(gate, checks, rows.status) == 0
 
 
-@settings(max_examples=400, deadline=None)
-@given(observations, limits)
-def test_preflight(observation: PreflightObservation, config: PreflightConfig) -> None:
-    known = of(preflight.NAME, SessionsConfig(preflight=config))
-    verdict = preflight.judge(observation, config)
-    assert broken(known, verdict) == (verdict.status is Status.FAILED)
+@settings(max_examples=200, deadline=None)
+@given(st.lists(observations, min_size=1, max_size=5), limits)
+def test_preflight(seen: list[PreflightObservation], config: PreflightConfig) -> None:
+    assert replays(preflight.GATE, config, seen)
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.text(max_size=20), few)
-def test_length(said: str, least: int) -> None:
-    config = LengthConfig(min_user_chars=least)
-    verdict = length.GATE.judge(length.effective_chars(said), config)
-    known = of(length.GATE.name, SessionsConfig(length=config))
-    assert broken(known, verdict) == (verdict.status is Status.FAILED)
+@given(st.lists(st.text(max_size=20), min_size=1), few)
+def test_length(said: list[str], least: int) -> None:
+    seen = [length.effective_chars(text) for text in said]
+    assert replays(length.GATE, LengthConfig(min_user_chars=least), seen)
+
+
+causes = st.lists(st.none() | st.sampled_from(list(Cause)), max_size=3)
 
 
 @settings(max_examples=100, deadline=None)
-@given(few, few, st.sampled_from([None, *NetworkReason]), st.sampled_from(["keep", "reject"]))
-def test_network(
-    unreachable: int, unverified: int, reason: NetworkReason | None, policy: str
-) -> None:
-    failing = {NetworkReason.FORBIDDEN_ADDRESS, NetworkReason.BAD_URL, NetworkReason.UNREACHABLE}
-    observation = NetworkObservation(
-        url_count=20,
-        reachable_count=1,
-        unreachable_count=unreachable + 1 if reason in failing else 0,
-        unverified_count=0 if reason is None else unverified + (reason not in failing),
-        frozen_count=0,
-        reason=reason,
-        cause=None,
-        http_status=None,
-    )
+@given(st.lists(causes, min_size=1, max_size=4), st.sampled_from(["keep", "reject"]))
+def test_network(items: list[list[Cause | None]], policy: str) -> None:
     config = NetworkConfig.model_validate({"unverified": policy})
-    verdict = network.judge(observation, config)
-    told = broken(of(network.NAME, SessionsConfig(network=config)), verdict)
-    assert told == (verdict.status is Status.FAILED)
+    seen = []
+    for found in items:
+        results = {
+            f"https://{n}.example/": ProbeResult(f"https://{n}.example/", cause)
+            for n, cause in enumerate(found)
+        }
+        seen.append(network.measure(results, results))
+    assert replays(network.GATE, config, seen)
 
 
 @settings(max_examples=100, deadline=None)
-@given(few, few, st.sampled_from(list(FixtureReason)), few)
-def test_fixture(declared: int, missing: int, reason: FixtureReason, size: int) -> None:
-    missing = min(missing, declared)
-    first = reason if missing else None
-    observation = FixtureObservation("i", declared, declared - missing, size, first, ())
-    config = FixtureConfig(max_total_bytes=3)
-    verdict = fixture.judge(observation, config)
-    told = broken(of(fixture.NAME, SessionsConfig(fixture=config)), verdict)
-    refused = verdict.reason not in (None, FixtureReason.UNRESOLVED) and size <= 3
-    assert told == (verdict.status is Status.FAILED and not refused)
+@given(few, few, few, few)
+def test_fixture(resolved: int, missing: int, refused: int, size: int) -> None:
+    reason = FixtureReason.SYMLINK if refused else FixtureReason.UNRESOLVED if missing else None
+    declared = resolved + missing + refused
+    seen = FixtureObservation("i", declared, resolved, refused, size, reason, ())
+    assert replays(fixture.GATE, FixtureConfig(max_total_bytes=3), [seen])
+
+
+def test_other_limits_than_those_of_the_run_are_contradicted() -> None:
+    rows = recorded([length.GATE.judge(chars, LengthConfig()) for chars in (3, 9, 10, 400)])
+    other = LengthConfig(min_user_chars=9)
+    checks = checks_of(length.GATE, other, rows)
+    assert contradictions(length.GATE, checks, rows.status) == 1
+
+
+def test_verdicts_without_the_measures_that_a_limit_compares_offer_no_check() -> None:
+    old = Verdict("fixture", Status.PASSED, None, 2, 2, {"declared": 2, "resolved": 2})
+    assert checks_of(fixture.GATE, FixtureConfig(), recorded([old])) == ()
+
+
+def test_what_was_not_measured_has_no_value() -> None:
+    rows = recorded([Verdict.blocked("restoration", "length")])
+    (check,) = checks_of(restoration.GATE, restoration.RestorationConfig(), rows)
+    assert check.values.to_list() == [None]
 
 
 def test_nothing_private_has_a_limit_to_move() -> None:
-    config = SessionsConfig()
-    assert {known.gate for known in gate_checks(config)} == {
-        "length", "fixture", "restoration", "network", "preflight",
-    }  # fmt: skip
-    address = next(check for check in of("network", config).checks if check.fixed)
-    reasons = pl.Series([NetworkReason.FORBIDDEN_ADDRESS, None], dtype=pl.String)
-    frame = seen([1, 1], reasons, {}, [address])
-    assert frame.select(address.broken()).to_series().to_list() == [True, False]
+    movable = {
+        gate.name
+        for gate in GATES
+        if gate.replayable and any(limit.movable for limit in gate.limits)
+    }
+    assert movable >= {gate.name for gate in gates_in(SessionsConfig)}
+    assert not movable & {"masking", "leaks"}
+    address = next(limit for limit in network.GATE.limits if limit.name == "private addresses")
+    assert not address.movable

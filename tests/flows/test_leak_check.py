@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from anonymization.gates.leaks import GATE, measure
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest
@@ -15,7 +16,7 @@ from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.errors import InputError, ReleaseError
 from data.snapshot import write_snapshot
 from flows.guarded import Guarded, read_tripwires
-from flows.leak_check import guard_release, judge, leaks_of
+from flows.leak_check import guard_release, leaks_of
 from tests.data.snapshot.sample import release
 
 CONFIG = LeakConfig()
@@ -65,7 +66,8 @@ def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidat
     ],
 )
 def test_a_candidate_holds_no_private_value(prompt: str, session: str, reason: str | None) -> None:
-    assert judge(leaks_of(candidate(prompt, session), {}, guarded())).reason == reason
+    leaks = measure(leaks_of(candidate(prompt, session), {}, guarded()))
+    assert GATE.judge(leaks, LeakConfig()).reason == reason
 
 
 def test_files_are_searched_inside(tmp_path: Path) -> None:

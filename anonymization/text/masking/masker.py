@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from anonymization.text.contracts import Detector, Edit, EntityType, Entry, Finding, Mode
+from anonymization.text.contracts import Detector, Edit, EntityType, Finding, Mode
 from anonymization.text.masking.pieces import Heed, Piece
-from anonymization.text.masking.sweep import Sweep, Swept, is_swept
+from anonymization.text.masking.sweep import Sweep, Swept
 from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
 from anonymization.text.surrogates.assignment import Presence
@@ -95,10 +95,6 @@ class Masker:
             self._swept_edit(text, one) for one in swept
         ]
         return sorted(edit for edit in told if edit.new != text[edit.start : edit.end])
-
-    def needles(self) -> tuple[Entry, ...]:
-        """The values that stand nowhere in the masked texts: what a leak scan may look for."""
-        return tuple(e for e in self.vault.entries if is_swept(e.type, e.value))
 
     def _edit(self, text: str, found: Finding) -> Edit:
         value = text[found.start : found.end]

@@ -11,19 +11,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from data.contracts import Count, Scalar, StageConfig, Verdict
-
-NAME = "fixture"
+from data.contracts import Bound, Count, Gate, GateReason, Limit, Scalar, StageConfig
 
 
-class FixtureReason(StrEnum):
-    UNRESOLVED = "fixture.unresolved"
-    OUTSIDE_ROOTS = "fixture.outside_roots"
-    SYMLINK = "fixture.symlink"
-    CREDENTIAL = "fixture.credential"
-    TOO_LARGE = "fixture.too_large"
-    UNSAFE_ARCHIVE = "fixture.unsafe_archive"
-    NOT_REGULAR = "fixture.not_regular"
+class FixtureReason(GateReason):
+    UNRESOLVED = "fixture.unresolved", "A declared file cannot be found."
+    OUTSIDE_ROOTS = "fixture.outside_roots", "A declared file lies outside the given folders."
+    SYMLINK = "fixture.symlink", "A declared file is a symbolic link."
+    CREDENTIAL = "fixture.credential", "A declared file holds credentials."
+    TOO_LARGE = "fixture.too_large", "A declared file, or all of them together, is too large."
+    UNSAFE_ARCHIVE = "fixture.unsafe_archive", "A declared archive is not safe to unpack."
+    NOT_REGULAR = "fixture.not_regular", "A declared file is a device, a pipe or a socket."
 
 
 class FixtureConfig(StageConfig):
@@ -86,13 +84,18 @@ class ResolvedMention:
 
 @dataclass(frozen=True, slots=True)
 class FixtureObservation:
-    """Counts are of mentions; a folder is one. `total_bytes` is of the declared files."""
+    """Counts are of declared mentions; a folder is one. `total_bytes` is of the declared files.
+
+    `refused` mentions exist but must not be released. `reason` is that of the first mention that
+    is missing or refused.
+    """
 
     instance_id: str
     declared: int
     resolved: int
+    refused: int
     total_bytes: int
-    first_problem: FixtureReason | None
+    reason: FixtureReason | None
     mentions: tuple[ResolvedMention, ...]
 
 
@@ -104,29 +107,63 @@ def measure(instance_id: str, mentions: Sequence[ResolvedMention]) -> FixtureObs
         instance_id=instance_id,
         declared=len(declared),
         resolved=len(declared) - len(problems),
+        refused=sum(problem is not FixtureReason.UNRESOLVED for problem in problems),
         total_bytes=sum(file.bytes for mention in declared for file in mention.files),
-        first_problem=problems[0] if problems else None,
+        reason=problems[0] if problems else None,
         mentions=tuple(mentions),
     )
 
 
-def judge(observation: FixtureObservation, config: FixtureConfig) -> Verdict:
-    """Fails with the first problem: one declared file that is missing or refused rejects.
-
-    `observed` is the number of resolved mentions, `limit` the number declared. What only the
-    agent read never rejects.
-    """
-    seen = [mention for mention in observation.mentions if mention.role == "observed"]
-    measures: dict[str, Scalar] = {
+def counts(observation: FixtureObservation) -> dict[str, Scalar]:
+    """What is recorded. Files that only the agent read are counted, and never reject."""
+    observed = [mention for mention in observation.mentions if mention.role == "observed"]
+    return {
         "declared": observation.declared,
         "resolved": observation.resolved,
+        "refused": observation.refused,
         "total_bytes": observation.total_bytes,
-        "observed_files": sum(1 for mention in seen if mention.problem is None),
-        "observed_left_out": sum(1 for mention in seen if mention.problem is not None),
+        "observed_files": sum(1 for mention in observed if mention.problem is None),
+        "observed_left_out": sum(1 for mention in observed if mention.problem is not None),
     }
-    resolved, declared = observation.resolved, observation.declared
-    if observation.first_problem is not None:
-        return Verdict.failing(NAME, observation.first_problem, resolved, declared, measures)
-    if observation.total_bytes > config.max_total_bytes:
-        return Verdict.failing(NAME, FixtureReason.TOO_LARGE, resolved, declared, measures)
-    return Verdict.passing(NAME, resolved, declared, measures)
+
+
+GATE = Gate(
+    name="fixture",
+    stage="gates",
+    section="sessions.fixture",
+    meaning="Is every declared input file at hand, and safe to release?",
+    config=FixtureConfig,
+    reasons=FixtureReason,
+    measure=measure,
+    measures=counts,
+    headline="missing files",
+    limits=(
+        Limit(
+            "refused files",
+            Bound.MAX,
+            "files",
+            "No declared file is unsafe, secret or too large.",
+            None,
+            lambda seen: seen["refused"],
+            at=0,
+            movable=False,
+        ),
+        Limit(
+            "missing files",
+            Bound.MAX,
+            "files",
+            "At most this many declared files cannot be found.",
+            None,
+            lambda seen: seen["declared"] - seen["resolved"] - seen["refused"],
+            at=0,
+        ),
+        Limit(
+            "max_total_bytes",
+            Bound.MAX,
+            "bytes",
+            "All declared files together have at most this size.",
+            FixtureReason.TOO_LARGE,
+            lambda seen: seen["total_bytes"],
+        ),
+    ),
+)

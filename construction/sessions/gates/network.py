@@ -7,29 +7,26 @@ The probe at the edge (`construction.sessions.network`) finds out what each URL 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from construction.sessions.network.urls import find_urls, normalise
-from data.contracts import Scalar, StageConfig, TaskInstance, Verdict
-
-NAME = "network"
-_LIMIT = 0
+from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status, TaskInstance
 
 
-class NetworkReason(StrEnum):
+class NetworkReason(GateReason):
     """Why the gate failed, or could not say. Ordered: the first that applies is given."""
 
-    FORBIDDEN_ADDRESS = "network.forbidden_address"
-    BAD_URL = "network.bad_url"
-    UNREACHABLE = "network.unreachable"
-    ONE_TIME_PATH = "network.one_time_path"
-    NOT_FROZEN = "network.not_frozen"
-    NOT_CHECKED = "network.not_checked"
-    OFFLINE = "network.offline"
+    FORBIDDEN_ADDRESS = "network.forbidden_address", "A URL leads to an address that is private."
+    BAD_URL = "network.bad_url", "A URL is malformed, or names a port that is never requested."
+    UNREACHABLE = "network.unreachable", "A URL does not answer."
+    ONE_TIME_PATH = "network.one_time_path", "A URL works once only, and so was not requested."
+    NOT_FROZEN = "network.not_frozen", "What a URL answered is too large to be kept."
+    NOT_CHECKED = "network.not_checked", "A URL was not checked: this machine has no network."
+    OFFLINE = "network.offline", "A URL was not checked: the settings ask for no network."
 
 
 class Reach(StrEnum):
@@ -172,25 +169,46 @@ def measure(urls: Iterable[str], results: Mapping[str, ProbeResult]) -> NetworkO
     )
 
 
-def judge(observation: NetworkObservation, config: NetworkConfig) -> Verdict:
-    """Fail on any unreachable URL; if some could not be checked, the policy decides.
-
-    `observed` counts the URLs that decided: the unreachable ones, or else the unverified ones.
-    """
-    measures: dict[str, Scalar] = {
-        "url_count": observation.url_count,
-        "reachable_count": observation.reachable_count,
-        "unreachable_count": observation.unreachable_count,
-        "unverified_count": observation.unverified_count,
-        "frozen_count": observation.frozen_count,
-        "cause": observation.cause.value if observation.cause else None,
-        "http_status": observation.http_status,
-    }
-    reason = observation.reason
-    if reason is None:
-        return Verdict.passing(NAME, 0, _LIMIT, measures)
-    if reason in _FAILING:
-        return Verdict.failing(NAME, reason, observation.unreachable_count, _LIMIT, measures)
-    if config.unverified == "reject":
-        return Verdict.failing(NAME, reason, observation.unverified_count, _LIMIT, measures)
-    return Verdict.unverified(NAME, reason, observation.unverified_count, _LIMIT, measures)
+_UNCHECKED = Limit(
+    "unverified URLs",
+    Bound.MAX,
+    "URLs",
+    "At most this many URLs could not be checked.",
+    None,
+    lambda seen: seen["unverified_count"],
+    at=0,
+    policy=("unverified", "reject"),
+)
+GATE = Gate(
+    name="network",
+    stage="network",
+    section="sessions.network",
+    meaning="Does every URL that a person gave answer?",
+    config=NetworkConfig,
+    reasons=NetworkReason,
+    measure=measure,
+    limits=(
+        Limit(
+            "private addresses",
+            Bound.MAX,
+            "URLs",
+            "No URL leads to a private address.",
+            NetworkReason.FORBIDDEN_ADDRESS,
+            lambda seen: seen["unreachable_count"],
+            when=lambda seen: seen["cause"] == Cause.FORBIDDEN_ADDRESS,
+            at=0,
+            movable=False,
+        ),
+        Limit(
+            "unreachable URLs",
+            Bound.MAX,
+            "URLs",
+            "At most this many URLs do not answer.",
+            None,
+            lambda seen: seen["unreachable_count"],
+            at=0,
+        ),
+        _UNCHECKED,
+        replace(_UNCHECKED, policy=("unverified", "keep"), status=Status.UNVERIFIED),
+    ),
+)

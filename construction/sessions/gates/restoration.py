@@ -14,13 +14,24 @@ from enum import StrEnum
 from construction.sessions.network.public_urls import host_of, is_restorable, without_scheme
 from construction.sessions.prompts.redactions import RedactedSpan, find_redactions
 from data.canonical import keyed_digest
-from data.contracts import Count, Scalar, StageConfig, TaskInstance, UserTurn, Verdict
+from data.contracts import (
+    Bound,
+    Count,
+    Gate,
+    GateReason,
+    Limit,
+    Scalar,
+    StageConfig,
+    TaskInstance,
+    UserTurn,
+)
 
-NAME = "restoration"
 
-
-class RestorationReason(StrEnum):
-    UNRECOVERABLE = "restoration.unrecoverable"
+class RestorationReason(GateReason):
+    UNRECOVERABLE = (
+        "restoration.unrecoverable",
+        "A redacted span can be restored from nothing in the session.",
+    )
 
 
 class RestorationStatus(StrEnum):
@@ -188,16 +199,34 @@ def _strategy(parts: Sequence[str]) -> MatchStrategy:
     return MatchStrategy.SUFFIX if has_suffix else MatchStrategy.ONLY_URL_OF_HOST
 
 
-def judge(observation: Sequence[RestoredSpan], config: RestorationConfig) -> Verdict:
-    """Fails with `restoration.unrecoverable` if more spans than allowed stay redacted."""
-    counts = dict(_NONE)
+def counts(observation: Sequence[RestoredSpan]) -> dict[str, Scalar]:
+    """Redacted spans, and how many of them have each status."""
+    by_status = dict(_NONE)
     for span in observation:
-        counts[span.status] += 1
-    lost, limit = counts[RestorationStatus.UNRECOVERABLE], config.max_unrecoverable
-    measures: dict[str, Scalar] = {"redacted": len(observation), **counts}
-    if lost > limit:
-        return Verdict.failing(NAME, RestorationReason.UNRECOVERABLE, lost, limit, measures)
-    return Verdict.passing(NAME, lost, limit, measures)
+        by_status[span.status] += 1
+    return {"redacted": len(observation), **by_status}
+
+
+GATE = Gate(
+    name="restoration",
+    stage="gates",
+    section="sessions.restoration",
+    meaning="Can every redacted span be restored from the session?",
+    config=RestorationConfig,
+    reasons=RestorationReason,
+    measure=measure,
+    measures=counts,
+    limits=(
+        Limit(
+            "max_unrecoverable",
+            Bound.MAX,
+            "spans",
+            "At most this many redacted spans cannot be restored.",
+            RestorationReason.UNRECOVERABLE,
+            lambda seen: seen["unrecoverable"],
+        ),
+    ),
+)
 
 
 def audit_row(span: RestoredSpan, key: bytes) -> dict[str, Scalar]:

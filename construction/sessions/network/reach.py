@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.gates import network
-from construction.sessions.gates.network import NetworkConfig, ProbeResult
+from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import frozen_fixture
 from construction.sessions.packaging.survivors import Survivor
 from construction.sessions.prompts.prompt import with_page_paths
-from data.contracts import Fixture, LedgerRow, Verdict
+from data.contracts import Fixture, LedgerRow, Verdict, run_gates
 from data.ledger import deciding, gated_row
 
-STAGE = "network"
+STAGE = network.GATE.stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,20 @@ def urls_of(survivors: Sequence[Survivor]) -> set[str]:
 
 
 def judge_reach(
-    survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], config: NetworkConfig
+    survivors: Sequence[Survivor], results: Mapping[str, ProbeResult], config: SessionsConfig
 ) -> Judged:
     """Judge each instance by the probe results of its URLs."""
     judged = Judged([], [], [])
+    adapters = {
+        network.GATE.name: lambda item: network.measure(network.instance_urls(item), results)
+    }
     for survivor in survivors:
         instance = survivor.instance
-        observation = network.measure(network.instance_urls(instance), results)
-        verdict = network.judge(observation, config)
-        decided = deciding([verdict])
+        _, verdicts = run_gates(NETWORK_GATES, config, instance, adapters)
+        decided = deciding(verdicts)
         if decided is None:
             judged.kept.append(survivor)
-        judged.verdicts.append((instance.instance_id, verdict))
+        judged.verdicts.extend((instance.instance_id, verdict) for verdict in verdicts)
         judged.rows.append(
             gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
         )

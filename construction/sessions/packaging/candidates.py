@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from construction.judging import preflight
 from construction.judging.contracts import Case
-from construction.judging.preflight import PreflightConfig
-from construction.sessions.gates.network import NetworkConfig
+from construction.sessions.config import PACKAGE_GATES, SessionsConfig
 from construction.sessions.packaging.package import Identity, Packaged, package
 from construction.sessions.packaging.survivors import Survivor
-from data.contracts import LedgerRow, LineageRow, TaskInstance, Verdict
+from data.contracts import LedgerRow, LineageRow, TaskInstance, Verdict, run_gates
 from data.ledger import deciding, gated_row
 
-STAGE = "package"
+STAGE = preflight.GATE.stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,7 @@ class PackagedPool:
 def package_survivors(
     survivors: Sequence[Survivor],
     identify: Callable[[str], Identity],
-    network: NetworkConfig,
-    config: PreflightConfig,
+    config: SessionsConfig,
 ) -> PackagedPool:
     """Package each survivor; `identify` returns the released identity for an instance id."""
     pool = PackagedPool([], [], [], [])
@@ -41,11 +40,12 @@ def package_survivors(
             instance,
             survivor.fixtures,
             identify(instance.instance_id),
-            network=network.mode != "freeze",
+            network=config.network.mode != "freeze",
         )
-        verdict = preflight.judge(preflight.measure(packaged, instance), config)
-        decided = deciding([verdict])
-        pool.verdicts.append((instance.instance_id, verdict))
+        adapters = {preflight.GATE.name: partial(preflight.measure, packaged)}
+        _, verdicts = run_gates(PACKAGE_GATES, config, instance, adapters)
+        decided = deciding(verdicts)
+        pool.verdicts.extend((instance.instance_id, verdict) for verdict in verdicts)
         pool.rows.append(
             gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
         )

@@ -10,10 +10,10 @@ from data.contracts import StageConfig
 class RecoveryConfig(StageConfig):
     """When two neighbouring turns of a person belong to two tasks.
 
-    `threshold`: a cut is made where the evidence of `cues.CUES` adds up to at least this much.
-    `usual_pause_seconds`: the pause expected between turns where a session shows too few;
-    a pause `long_pause_factor` times the usual one counts in full (3 minutes: 12 hours).
-    `said_chars`, `reply_chars`: how much of a turn is looked at for topic words.
+    `threshold`: a cut is made where the evidence of `cues.CUES` sums to at least this value.
+    `usual_pause_seconds`: the pause expected between turns where a session has too few of them;
+    a pause `long_pause_factor` times as long as usual counts in full (3 minutes: 12 hours).
+    `said_chars`, `reply_chars`: the length of the part of a turn from which topic terms are taken.
     """
 
     threshold: float = 0.0

@@ -1,24 +1,104 @@
-"""The scoring table: every reason for or against a cut between two neighbouring exchanges.
+"""The scoring table: every cue for or against a cut between two neighbouring exchanges.
 
-A cut is made where the weights of all cues that hold add up to the threshold. Weights of 50 and
-more decide alone. The others were fitted on the tuning halves of `benchmarks.segmentation` and
-on the project's own dialogues (logistic regression, then a search by coordinates), and rounded to
-quarters; those that hold too seldom there to be fitted are set by judgement.
+A cut is made where the weights of all cues that hold sum to the threshold or more. Weights of 50
+and more decide alone. The others were fitted on the tuning halves of `benchmarks.segmentation`
+and on the project's own dialogues (logistic regression, then coordinate search) and rounded to
+quarters; cues too rare there to be fitted were set by judgement.
+
+Lexical cohesion across the gaps follows Hearst 1997 (TextTiling), with exchanges as units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
-from construction.sessions.recovery.cohesion import Cohesion
 from construction.sessions.recovery.features import Answer, Speech
 from construction.sessions.recovery.lexicon import plain
 from data.contracts import CutReason
 
-_OPENING = 160  # characters of a request in which markers and references count
+_WINDOWS = (1, 2, 3)  # exchanges on each side of a gap
+_REACH = 2 * max(_WINDOWS) - 1
+_FULL_MASS = 40  # with this many topic terms on both sides, cohesion counts in full
+_MASS_WINDOW = 2
+_NEAR = 2  # a valley is the lowest among this many gaps on each side
+_FAR = 3  # its rims are the highest among this many gaps on each side
+
+
+@dataclass(frozen=True, slots=True)
+class Cohesion:
+    """How similar the texts before and after a gap are.
+
+    `value` is the mean cosine of the term counts of both sides, over windows of one to three
+    exchanges (0 to 1); `mass` measures how much text it is based on (0 to 1); `depth` is its
+    distance below the rims around it; `valley` is true if no nearby gap is lower.
+    """
+
+    value: float
+    mass: float
+    depth: float
+    valley: bool
+
+
+def cohesions(terms: Sequence[frozenset[str]]) -> list[Cohesion]:
+    """The cohesion of each of the `len(terms) - 1` gaps."""
+    overlap = _overlaps(terms)
+    sizes = [len(exchange_terms) for exchange_terms in terms]
+    values = [_mean_cosine(overlap, gap) for gap in range(1, len(terms))]
+    measured: list[Cohesion] = []
+    for index, value in enumerate(values):
+        gap = index + 1
+        poorer = min(
+            sum(sizes[max(0, gap - _MASS_WINDOW) : gap]),
+            sum(sizes[gap : gap + _MASS_WINDOW]),
+        )
+        rim_before = max(values[max(0, index - _FAR) : index + 1])
+        rim_after = max(values[index : index + _FAR + 1])
+        lowest = min(values[max(0, index - _NEAR) : index + _NEAR + 1])
+        mass = min(1.0, poorer / _FULL_MASS)
+        depth = (rim_before + rim_after) / 2 - value
+        measured.append(Cohesion(value, mass, depth, value <= lowest))
+    return measured
+
+
+def _overlaps(terms: Sequence[frozenset[str]]) -> list[list[int]]:
+    """`overlap[i][d]`: the number of terms that exchanges i and i + d share.
+
+    The dot product of the term counts of two blocks is the sum of the overlaps of their
+    exchanges, so that each overlap is computed once for all windows.
+    """
+    count = len(terms)
+    return [
+        [len(terms[i] & terms[j]) for j in range(i, min(count, i + _REACH + 1))]
+        for i in range(count)
+    ]
+
+
+def _mean_cosine(overlap: list[list[int]], gap: int) -> float:
+    total = 0.0
+    for window in _WINDOWS:
+        before = range(max(0, gap - window), gap)
+        after = range(gap, min(len(overlap), gap + window))
+        across = 0
+        for i in before:
+            across += sum(overlap[i][gap - i : after.stop - i])
+        if across:
+            total += across / (_square(overlap, before) * _square(overlap, after)) ** 0.5
+    return total / len(_WINDOWS)
+
+
+def _square(overlap: list[list[int]], block: range) -> int:
+    """The squared norm of a block's term counts."""
+    total = 0
+    for i in block:
+        row = overlap[i]
+        total += 2 * sum(row[: block.stop - i]) - row[0]
+    return total
+
+
+_OPENING = 160  # characters at the start of a request in which markers count
 _REFERRING = 80
 _COHERENT, _INCOHERENT, _DEEP = 0.4, 0.12, 0.25  # cosines at which a cue counts in full
 _SHORT = 8  # words
@@ -27,12 +107,12 @@ _HANDFUL = 5
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The place between two exchanges, with all that the cues look at.
+    """The gap between two exchanges, with all that the cues examine.
 
-    `request` is what is asked after the gap: `next`, or the first turn with words where bare
-    attachments come first. `names` are the files and identifiers of the instance so far, `terms`
-    its topic words; `next_files` are those that the agent touches after the gap. `pause` is in
-    shares of a long pause, 0 to 2.
+    `request` is the turn with the request after the gap: `next`, or the first turn with words if
+    bare attachments come first. `names` are the files and identifiers of the instance so far,
+    `terms` its topic terms; `next_files` are the files that the agent uses after the gap. `pause`
+    is a share of a long pause, 0 to 2.
     """
 
     before: Speech
@@ -50,7 +130,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One row: `value` (0 to 1, pauses to 2) times `weight`; `reason` names the kind of cut."""
+    """A row of the table: `weight` times `value` (0 to 1, for pauses to 2); a kind of cut."""
 
     name: str
     weight: float
@@ -67,7 +147,7 @@ def _refers_back(gap: Gap) -> bool:
 
 
 def _leans_on(gap: Gap) -> bool:
-    """Does the first sentence ask for something to be made of what was there before?"""
+    """True if the first sentence requests something that builds on an earlier result."""
     sentence = gap.request.plain[: gap.request.plain.find("|", 3) + 1]
     return not _material(gap) and has_any(sentence, lexicon.LEANS_ON)
 
@@ -77,13 +157,13 @@ def _attached(gap: Gap) -> bool:
 
 
 def _material(gap: Gap) -> bool:
-    """Does the request bring what it speaks of, so that "this" is no reference back?"""
+    """True if the request brings its own material, so that "this" does not refer back."""
     return _attached(gap) or gap.request.inline
 
 
 def _delivered(gap: Gap) -> bool:
-    """Was something finished before more is asked for or sent?"""
-    if gap.answer.asked or not (gap.request.asks or _attached(gap)):
+    """True if the agent finished something before the next request or material."""
+    if gap.answer.asks_back or not (gap.request.asks or _attached(gap)):
         return False
     return gap.answer.wrote or has_any(plain(gap.answer.opening), lexicon.DONE)
 
@@ -97,7 +177,7 @@ def _other_names(gap: Gap) -> bool:
 
 
 def _novel(gap: Gap) -> float:
-    """How many topic words of the request are new to the instance, up to a handful."""
+    """The share of a handful of topic terms in a request that are new to the instance."""
     return min(1.0, len(gap.request.terms - gap.terms) / _HANDFUL) if gap.request.asks else 0.0
 
 
@@ -113,15 +193,15 @@ _RESET, _NEW = CutReason.EXPLICIT_RESET, CutReason.MARKED_AS_NEW
 _PAUSE, _DELIVERY, _TOPIC = CutReason.LONG_PAUSE, CutReason.AFTER_DELIVERY, CutReason.TOPIC_SHIFT
 
 CUES = (
-    # Decisive, for a cut
+    # Decisive, for a cut.
     Cue("reset_command", 200, lambda g: g.after_reset, _RESET),
     Cue("reset_words", 60, lambda g: has_any(_opening(g), lexicon.RESETS), _RESET),
-    # Decisive, against it
+    # Decisive, against a cut.
     Cue("courtesy", -500, lambda g: g.next.courtesy),
     Cue("waiting_for_material", -100, lambda g: g.waiting),
     Cue("go_on", -50, lambda g: g.next.go_on),
     Cue("only_material_so_far", -50, lambda g: g.before.bare and not g.answer.wrote),
-    # Weighed, for a cut: what came before is over
+    # Weighted, for a cut: the previous task is over.
     Cue("marked", 2, lambda g: has_any(_opening(g), lexicon.MARKERS), _NEW),
     Cue("by_the_way", 0.5, lambda g: has_any(_opening(g), lexicon.BY_THE_WAY), _NEW),
     Cue("pause", 1.5, lambda g: g.pause, _PAUSE),
@@ -132,18 +212,18 @@ CUES = (
     Cue("valley", 1, lambda g: g.coherence.mass * g.coherence.valley, _TOPIC),
     Cue("novel", 0.75, _novel, _TOPIC),
     Cue("other_names", 0.75, _other_names, _TOPIC),
-    # Weighed, for a cut: something else begins
+    # Weighted, for a cut: a new task begins.
     Cue("thanked", 0.5, lambda g: g.next.thanked),
     Cue("greeting", 2.5, lambda g: g.next.plain.startswith(lexicon.GREETINGS)),
     Cue("request", 1, lambda g: g.request.asks),
     Cue("new_object", 0.75, _new_object),
     Cue("new_material", 1.25, _attached),
     Cue("question", 0.25, lambda g: has_any(_opening(g), lexicon.QUESTIONS)),
-    # Weighed, against it
+    # Weighted, against a cut.
     Cue("coherent", -3.25, lambda g: min(1.0, g.coherence.value / _COHERENT)),
     Cue("same_names", -1, lambda g: not g.names.isdisjoint(g.request.names)),
     Cue("same_files", -1.25, lambda g: not g.names.isdisjoint(g.next_files)),
-    Cue("answers_question", -1.25, lambda g: g.answer.asked),
+    Cue("answers_question", -1.25, lambda g: g.answer.asks_back),
     Cue("unanswered", -1, lambda g: not g.answer.present and not g.before.courtesy),
     Cue("reply_opener", -2, lambda g: g.next.plain.startswith(lexicon.REPLIES)),
     Cue("leans_on", -1.5, _leans_on),
@@ -151,5 +231,5 @@ CUES = (
     Cue("refers_back", -0.75, _refers_back),
     Cue("refines", -1, lambda g: not _material(g) and has_any(g.request.plain, lexicon.REFINES)),
     Cue("short", -1.25, lambda g: max(0.0, 1 - g.request.words / _SHORT)),
-    Cue("habit", -2, lambda g: 1.0),  # most turns go on with the task at hand
+    Cue("habit", -2, lambda g: 1.0),  # most turns continue the current task
 )

@@ -1,4 +1,4 @@
-"""A session as exchanges: what a person said, and what the agent did until they spoke again."""
+"""Divides a session into exchanges: a human turn and the agent's work up to the next one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LONGEST_NAME = 200  # of a tool
 
 
 def acts_of(turn: Turn) -> Iterator[AgentAct]:
-    """The acts of one turn in order. A call that names no file, or failed, yields none."""
+    """The file acts of one turn, in order; a call that failed or names no file yields none."""
     for call in turn.tool_calls:
         known = not call.is_error and len(call.name) <= _LONGEST_NAME
         kind = _kind(call.name) if known else None
@@ -88,12 +88,12 @@ def _paths(arguments: dict[str, Any]) -> list[str]:
 
 
 def _patched(patch: str) -> list[str]:
-    """The files that a patch in the apply_patch notation touches."""
+    """The files named in a patch in apply_patch notation."""
     return [path.strip() for path in _PATCH_FILE.findall(patch)]
 
 
 def _command(arguments: dict[str, Any]) -> str:
-    """The command line; of an argument vector such as ["bash", "-lc", "ls"] its last words."""
+    """The command line; for an argument vector such as ["bash", "-lc", "ls"] its last words."""
     for key in _COMMAND_KEYS:
         value = arguments.get(key)
         if isinstance(value, str):
@@ -108,9 +108,9 @@ def _command(arguments: dict[str, Any]) -> str:
 _RESET_NOTICE = re.compile(r"(?<![\w/.-])/(?:new|reset|clear)(?![\w/-]|\.\w)")
 _NOTICE_CHARS = 400
 _RESET_HEADS = tuple(command + end for command in RESET_COMMANDS for end in (" ", "\n"))
-# What agents answer to a heartbeat when there is nothing to say.
+# The answers of agents to a heartbeat when they have nothing to say.
 _SILENT = frozenset({"", "HEARTBEAT_OK", "NO_REPLY"})
-# Looking a member of an enumeration up costs more than comparing it, and turns are many.
+# Looking up an enum member costs more than comparing it, and there are many turns.
 _HUMAN, _AGENT = Origin.HUMAN, Origin.AGENT
 _CRON, _SYSTEM = Origin.CRON, Origin.SYSTEM
 _USER, _ASSISTANT = Role.USER, Role.ASSISTANT
@@ -119,10 +119,10 @@ _USER, _ASSISTANT = Role.USER, Role.ASSISTANT
 class LeftOutReason(StrEnum):
     """Why a turn belongs to no instance."""
 
-    MACHINE_TURN = "machine_turn"  # a scheduled prompt, a heartbeat, and what the agent did then
+    MACHINE_TURN = "machine_turn"  # a scheduled prompt or heartbeat, and the agent's reaction
     RESET_COMMAND = "reset_command"  # "/new" alone, and the answer to it
     BEFORE_FIRST_REQUEST = "before_first_request"
-    COURTESY_ONLY = "courtesy_only"  # thanks with nothing before it to close
+    COURTESY_ONLY = "courtesy_only"  # thanks without a task before them
     EMPTY_TURN = "empty_turn"
     SUB_AGENT = "sub_agent_session"
 
@@ -138,7 +138,7 @@ class Exchange:
 
     @property
     def ended_at(self) -> float | None:
-        """When the last turn with a time took place."""
+        """The time of the last turn that has one."""
         for turn in reversed(self.answers):
             if turn.at is not None:
                 return turn.at
@@ -146,7 +146,7 @@ class Exchange:
 
     @property
     def reply(self) -> str:
-        """The agent's last text, "" if it said nothing."""
+        """The agent's last text, "" if it wrote none."""
         for turn in reversed(self.answers):
             if turn.role is _ASSISTANT and turn.text.strip() not in _SILENT:
                 return turn.text
@@ -154,43 +154,43 @@ class Exchange:
 
 
 def read_exchanges(session: Session) -> tuple[list[Exchange], dict[int, LeftOutReason]]:
-    """The exchanges of a session in order, and the turns that belong to none, by index."""
+    """The exchanges of a session in order, and the reason for each turn outside them, by index."""
     exchanges: list[Exchange] = []
     left_out: dict[int, LeftOutReason] = {}
-    leaving: LeftOutReason | None = LeftOutReason.BEFORE_FIRST_REQUEST
+    skipping: LeftOutReason | None = LeftOutReason.BEFORE_FIRST_REQUEST
     after_reset = False
     for turn in session.turns:
         if opens_exchange(turn):
             reset_inside = turn.said.lstrip()[:12].lower().startswith(_RESET_HEADS)
             exchanges.append(Exchange(turn, after_reset or reset_inside))
-            leaving, after_reset = None, False
+            skipping, after_reset = None, False
             continue
-        reason = None if turn.origin is _AGENT else _reason_to_leave(turn)
+        reason = None if turn.origin is _AGENT else _reason_to_skip(turn)
         if reason is not None:
             if reason is LeftOutReason.EMPTY_TURN:
                 left_out[turn.index] = reason
                 continue
             after_reset = after_reset or reason is LeftOutReason.RESET_COMMAND
-            leaving = reason
-        if leaving is None:
+            skipping = reason
+        if skipping is None:
             exchanges[-1].answers.append(turn)
             if turn.tool_calls:
                 exchanges[-1].acts.extend(acts_of(turn))
         else:
-            left_out[turn.index] = leaving
+            left_out[turn.index] = skipping
     return exchanges, left_out
 
 
 def opens_exchange(turn: Turn) -> bool:
-    """Does a person ask or send something here? Empty turns and bare resets do not count."""
+    """True if a person says or sends something; empty turns and bare resets do not count."""
     if turn.origin is not _HUMAN:
         return False
     said = turn.said.strip()
     return bool(turn.attachments) or (said != "" and said.lower() not in RESET_COMMANDS)
 
 
-def _reason_to_leave(turn: Turn) -> LeftOutReason | None:
-    """The reason if this turn, and the agent's turns after it, belong to no task."""
+def _reason_to_skip(turn: Turn) -> LeftOutReason | None:
+    """The reason why this turn and the agent's turns after it belong to no task, if any."""
     if turn.origin is _HUMAN:
         return LeftOutReason.RESET_COMMAND if turn.said.strip() else LeftOutReason.EMPTY_TURN
     if turn.origin is _CRON:

@@ -1,4 +1,4 @@
-"""What the rules look at: a person's words, and what the agent did with them."""
+"""The features that the cues use: of a person's turn, and of the agent's work after it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange
-from construction.sessions.recovery.lexicon import plain
+from construction.sessions.recovery.lexicon import plain, terms
 from construction.sessions.recovery.shell import WROTE
-from construction.sessions.recovery.terms import terms
 
-_HEAD, _TAIL = 400, 240  # characters of a turn in which openers, requests and news are sought
-_REPLY_END = 300  # characters of a reply in which news, questions and offers are sought
+_HEAD, _TAIL = 400, 240  # characters at the start and end of a turn that are examined
+_REPLY_END = 300  # characters at the start or end of a reply that are examined
 _COURTESY_LENGTH, _GO_ON_LENGTH = 200, 60  # characters; longer turns say more than that
-_LONG = 200  # characters; nothing so long is a short turn
+_LONG = 200  # characters; a longer turn is not short
 _REQUEST_WORDS = 80
-_OBJECT_WORDS = 5  # words after a verb in which its object begins
+_OBJECT_WORDS = 5  # the object of a verb begins within this many words
 _CAPTION_WORDS = 4
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _START = " | "
@@ -31,57 +30,57 @@ _NAME_LENGTH = 4  # "e.g" is shorter
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """A person's turn as the rules see it.
+    """The features of a person's turn.
 
-    `plain` is what it opens and ends with, in the form of `lexicon.plain`, without the thanks for
-    what was before (`thanked`).
+    `plain` is its beginning and end in the form of `lexicon.plain`, without opening thanks
+    (`thanked`).
     """
 
     plain: str
     thanked: bool
-    words: int  # alphabetic words, two CJK characters as one; only short turns are counted
+    words: int  # alphabetic words, two CJK characters counting as one; exact only for short turns
     terms: frozenset[str]
     names: frozenset[str]  # file names and identifiers, lower case
     bare: bool  # nothing but attachments and a caption, or nothing but a greeting
     attached: bool
-    inline: bool  # brings its own text along, after a colon or a line break
+    inline: bool  # contains the text that it is about, after a colon or a line break
     courtesy: bool
     go_on: bool
-    asks: bool  # wants something made, found, done or told
-    indefinite: bool  # and its object is new: "a report", "一份报告"
-    definite: bool  # or known already: "the report"
+    asks: bool  # requests something
+    indefinite: bool  # the object of the request is new: "a report", "一份报告"
+    definite: bool  # the object of the request is known: "the report"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The agent's stretch after a turn as the rules see it."""
+    """The features of the agent's work after a turn."""
 
     terms: frozenset[str]
     names: frozenset[str]
-    files: frozenset[str]  # names of the files it touched
+    files: frozenset[str]  # names of the files that the agent read, wrote or ran
     present: bool
     wrote: bool
-    asked: bool
-    opening: str  # the first words of the reply
+    asks_back: bool
+    opening: str  # the beginning of the reply
 
 
-def hear(exchange: Exchange, config: RecoveryConfig) -> Speech:
+def read_speech(exchange: Exchange, config: RecoveryConfig) -> Speech:
     """The features of the human turn of an exchange."""
     said = exchange.turn.said
     head = said if len(said) <= _HEAD + _TAIL else f"{said[:_HEAD]}\n{said[-_TAIL:]}"
     whole = plain(head)
     text = _without_thanks(whole)
     attached = bool(exchange.turn.attachments)
-    found = terms(said, config.said_chars)
+    said_terms = terms(said, config.said_chars)
     asks, indefinite, definite = _request(text)
     words = _count_words(text)
-    greets = text.startswith(lexicon.GREETINGS) and words <= _CAPTION_WORDS and len(found) <= 1
+    greets = text.startswith(lexicon.GREETINGS) and words <= _CAPTION_WORDS and len(said_terms) <= 1
     return Speech(
         plain=text,
         thanked=text is not whole,
         words=words,
-        terms=found,
-        names=_names(said[: config.said_chars], found)
+        terms=said_terms,
+        names=_names(said[: config.said_chars], said_terms)
         | {_base_name(item.path) for item in exchange.turn.attachments if item.path},
         bare=(greets or (attached and words <= _CAPTION_WORDS)) and not asks,
         attached=attached,
@@ -94,24 +93,24 @@ def hear(exchange: Exchange, config: RecoveryConfig) -> Speech:
     )
 
 
-def read_answer(exchange: Exchange, asked: bool, config: RecoveryConfig) -> Answer:
-    """The features of what the agent did in an exchange; `asked` as `asks_back` told."""
+def read_answer(exchange: Exchange, has_asked_back: bool, config: RecoveryConfig) -> Answer:
+    """The features of the agent's work in an exchange; `has_asked_back` comes from `asks_back`."""
     reply = exchange.reply
-    found = terms(reply, config.reply_chars)
+    reply_terms = terms(reply, config.reply_chars)
     files = frozenset(_base_name(act.path) for act in exchange.acts)
     return Answer(
-        terms=found,
-        names=_names(reply[: config.reply_chars], found) | files,
+        terms=reply_terms,
+        names=_names(reply[: config.reply_chars], reply_terms) | files,
         files=files,
         present=bool(reply) or any(turn.tool_calls for turn in exchange.answers),
         wrote=any(act.kind == WROTE for act in exchange.acts),
-        asked=asked,
+        asks_back=has_asked_back,
         opening=reply[:_REPLY_END],
     )
 
 
 def asks_back(reply: str) -> bool:
-    """Does the agent's text end by asking for something that it needs from the person?"""
+    """True if the agent's text ends with a question to the person, other than a closing offer."""
     text = reply[-_REPLY_END:].rstrip()
     if not text:
         return False
@@ -123,7 +122,7 @@ def asks_back(reply: str) -> bool:
 
 
 def is_courtesy(said: str, text: str) -> bool:
-    """Is this (and its plain form) nothing but thanks or a farewell, a name perhaps beside it?"""
+    """True if a turn (plain form: `text`) is only thanks or a farewell, perhaps with a name."""
     if len(said) > _COURTESY_LENGTH or "?" in said or "？" in said:
         return False
     if has_any(text, lexicon.COURTESY_CORE):
@@ -132,12 +131,12 @@ def is_courtesy(said: str, text: str) -> bool:
 
 
 def closes(said: str) -> bool:
-    """Is this nothing but thanks or a farewell? As `is_courtesy`, from the words alone."""
+    """True if a turn is only thanks or a farewell; `is_courtesy` for a text without plain form."""
     return len(said) <= _COURTESY_LENGTH and is_courtesy(said, plain(said))
 
 
 def _without_thanks(text: str) -> str:
-    """The plain text after opening clauses that thank or praise; the same object if none thanks."""
+    """The plain text after opening clauses of thanks; the same object if there are none."""
     at = len(_START)
     while (end := _next_mark(text, at)) >= 0:
         clause = text[at:end]
@@ -154,23 +153,24 @@ def _next_mark(text: str, at: int) -> int:
 
 
 def _is_go_on(text: str) -> bool:
-    """Nothing but "yes", "continue", an emoji or a lone mark."""
+    """True if a plain text is only "yes", "continue", an emoji or a lone mark."""
     return _leftover(text, lexicon.GO_ON_WORDS, lexicon.GO_ON_PHRASES) == 0
 
 
 def _leftover(text: str, words: frozenset[str], phrases: tuple[str, ...]) -> int:
-    """How many words neither list covers; a verb counts twice, two CJK characters once."""
-    left = 0
+    """The number of words in neither list; a verb counts twice, two CJK characters count once."""
+    remaining = 0
     for token in text.split():
         if token in words:
             continue
         if token.isascii():
-            left += (2 if token in lexicon.VERBS else 1) if token.strip("|,^-+*/\\&=_") else 0
+            if token.strip("|,^-+*/\\&=_"):
+                remaining += 2 if token in lexicon.VERBS else 1
             continue
         for phrase in phrases:
             token = token.replace(phrase, "")
-        left += (sum(char.isalnum() for char in token) + 1) // 2
-    return left
+        remaining += (sum(char.isalnum() for char in token) + 1) // 2
+    return remaining
 
 
 def _count_words(text: str) -> int:
@@ -181,11 +181,11 @@ def _count_words(text: str) -> int:
 
 
 def _request(text: str) -> tuple[bool, bool, bool]:
-    """Is something asked for, is its object new, and is it known already?"""
+    """(a request is made, its object is new, its object is already known)."""
     tokens = text.split()[:_REQUEST_WORDS]
-    for place, token in enumerate(tokens):
-        if token in lexicon.VERBS and tokens[place - 1] in lexicon.BEFORE_VERB:
-            after = tokens[place + 1 : place + 1 + _OBJECT_WORDS]
+    for position, token in enumerate(tokens):
+        if token in lexicon.VERBS and tokens[position - 1] in lexicon.BEFORE_VERB:
+            after = tokens[position + 1 : position + 1 + _OBJECT_WORDS]
             if token in lexicon.LIGHT_VERBS and lexicon.NEW_THINGS.isdisjoint(after[:1]):
                 continue
             return True, *_article(after)
@@ -199,7 +199,7 @@ def _request(text: str) -> tuple[bool, bool, bool]:
 
 
 def _article(words: list[str]) -> tuple[bool, bool]:
-    """The first article or its like: (indefinite, definite)."""
+    """(indefinite, definite) by the first article or similar word."""
     for word in words:
         if word in lexicon.INDEFINITE:
             return True, False
@@ -208,9 +208,11 @@ def _article(words: list[str]) -> tuple[bool, bool]:
     return False, False
 
 
-def _names(text: str, found: frozenset[str]) -> frozenset[str]:
-    """File names in a text, and its terms that hold digits or underscores: identifiers."""
-    names = {term for term in found if not term.isalpha() and len(term) >= 5 and term.isascii()}
+def _names(text: str, text_terms: frozenset[str]) -> frozenset[str]:
+    """File names in a text, and identifiers: its terms with digits or underscores."""
+    names = {
+        term for term in text_terms if not term.isalpha() and len(term) >= 5 and term.isascii()
+    }
     if _EXTENSION.search(text):
         for word in _NAME.findall(text):
             if "." not in word:

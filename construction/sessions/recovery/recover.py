@@ -1,4 +1,4 @@
-"""From the turns of a session to task instances."""
+"""Turns the turns of a session into task instances."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SAID_BEFORE = 3  # turns
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One boundary: the human turn before which a new instance begins, why, and the evidence.
+    """The boundary before a human turn that begins a new instance, with reason and evidence.
 
-    `evidence` holds scalars only: the score, the cohesion across the gap (0 to 1), the pause in
-    seconds, and the names of the cues that held (rows of `cues.CUES`), strongest first.
+    `evidence` holds the score, the cohesion across the gap (0 to 1), the pause in seconds, and
+    the names of the cues that held (rows of `cues.CUES`), strongest first.
     """
 
     turn_index: int
@@ -33,9 +33,9 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The instances of a session, the cuts between them, and the turns left out with reasons.
+    """The instances of a session, the cuts between them, and the reasons of turns left out.
 
-    Every turn index is in exactly one instance's `turn_indices` or in `left_out`.
+    Every turn index is either in `left_out` or in the `turn_indices` of exactly one instance.
     """
 
     instances: tuple[TaskInstance, ...]
@@ -45,11 +45,11 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The exchanges of one instance: the session's from `start` on."""
+    """The exchanges of one instance; `start` is the position of the first in the session."""
 
     start: int
     exchanges: Sequence[Exchange]
-    asked: bool
+    asks_back: bool
     reason: CutReason
 
 
@@ -58,8 +58,8 @@ def recover(session: Session, config: RecoveryConfig) -> Recovered:
     if session.parent_session_id is not None:
         return Recovered((), (), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
     exchanges, left_out = read_exchanges(session)
-    asked = [asks_back(exchange.reply) for exchange in exchanges]
-    groups, cuts = _grouped(exchanges, asked, config)
+    asked_back = [asks_back(exchange.reply) for exchange in exchanges]
+    groups, cuts = _grouped(exchanges, asked_back, config)
     if groups and all(_closes(exchange.turn) for exchange in groups[0].exchanges):
         left_out |= dict.fromkeys(_indices(groups[0]), LeftOutReason.COURTESY_ONLY)
         groups, cuts = groups[1:], cuts[1:]
@@ -69,18 +69,18 @@ def recover(session: Session, config: RecoveryConfig) -> Recovered:
 
 
 def _grouped(
-    exchanges: Sequence[Exchange], asked: Sequence[bool], config: RecoveryConfig
+    exchanges: Sequence[Exchange], asked_back: Sequence[bool], config: RecoveryConfig
 ) -> tuple[list[_Group], list[Cut]]:
     starts: list[tuple[int, CutReason]] = [(0, CutReason.SESSION_START)] if exchanges else []
     cuts: list[Cut] = []
-    for decision in decide(exchanges, asked, config):
+    for decision in decide(exchanges, asked_back, config):
         if decision.reason is not None:
-            starts.append((decision.place, decision.reason))
-            first = exchanges[decision.place].turn.index
+            starts.append((decision.position, decision.reason))
+            first = exchanges[decision.position].turn.index
             cuts.append(Cut(first, decision.reason, decision.evidence))
     ends = [start for start, _ in starts[1:]] + [len(exchanges)]
     groups = [
-        _Group(start, exchanges[start:end], any(asked[start:end]), reason)
+        _Group(start, exchanges[start:end], any(asked_back[start:end]), reason)
         for (start, reason), end in zip(starts, ends, strict=False)
     ]
     return groups, cuts
@@ -108,7 +108,7 @@ def _instances(
             acts=tuple(act for exchange in group.exchanges for act in exchange.acts),
             session_urls=urls if is_redacted else (),
             reply=_last_reply(group.exchanges),
-            asked=group.asked,
+            asked=group.asks_back,
             cwd=session.cwd,
             fingerprint=_fingerprint(group.exchanges),
             said_before=tuple(said[max(0, group.start - _SAID_BEFORE) : group.start]),
@@ -144,7 +144,7 @@ def _is_redacted(exchange: Exchange) -> bool:
 
 
 def _fingerprint(exchanges: Sequence[Exchange]) -> str:
-    """SHA-256 over the texts of the human turns, each with its length before it."""
+    """SHA-256 of the texts of the human turns, each prefixed with its length."""
     digest = hashlib.sha256()
     for exchange in exchanges:
         raw = exchange.turn.text.encode("utf-8", "surrogatepass")
@@ -154,10 +154,10 @@ def _fingerprint(exchanges: Sequence[Exchange]) -> str:
 
 
 def session_urls(session: Session) -> tuple[str, ...]:
-    """Every URL in the texts, tool arguments and tool results of a session, first come first."""
+    """Every URL in the texts, tool arguments and tool results of a session, in order."""
     urls: dict[str, None] = {}
     for text in _raw_texts(session):
-        # A single character is found fastest, and most results of tools hold no URL.
+        # Searching a single character is fastest, and most tool results hold no URL.
         if ("/" in text and "://" in text) or "www." in text:
             urls.update((mention.url, None) for mention in find_urls(text))
     return tuple(urls)
@@ -173,7 +173,7 @@ def _raw_texts(session: Session) -> Iterator[str]:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in decoded JSON, in document order; a stack, since nesting may be deep."""
+    """The strings in decoded JSON, in document order; iterative, since nesting may be deep."""
     stack: list[Any] = [value]
     while stack:
         item = stack.pop()

@@ -1,20 +1,19 @@
-"""Where one task ends and the next begins: the scoring table applied to every gap."""
+"""Finds where one task ends and the next begins: applies the scoring table to every gap."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
 from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
-from construction.sessions.recovery.cohesion import cohesions
 from construction.sessions.recovery.config import RecoveryConfig
-from construction.sessions.recovery.cues import CUES, Cue, Gap
+from construction.sessions.recovery.cues import CUES, Cue, Gap, cohesions
 from construction.sessions.recovery.exchanges import Exchange
-from construction.sessions.recovery.features import Answer, Speech, hear, read_answer
+from construction.sessions.recovery.features import Answer, Speech, read_answer, read_speech
 from data.contracts import CutReason, Scalar
 
 _PRIOR_PAUSES = 2
@@ -23,63 +22,75 @@ _LONGEST = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided about the gap before exchange `place` (from 1), and why.
+    """The decision about the gap before exchange `position` (from 1).
 
-    `evidence` holds the score, the cohesion, the pause in seconds and the names of the cues
-    that held, strongest first. `reason` is set exactly if a cut was made.
+    `reason` is the kind of cut, None without a cut. `evidence` holds the score, the cohesion, the
+    pause in seconds and the names of the cues that held, strongest first.
     """
 
-    place: int
+    position: int
     reason: CutReason | None
     evidence: Mapping[str, Scalar]
 
 
+@dataclass(slots=True)
+class _InstanceSoFar:
+    """Names and topic terms of the instance so far; `waiting` for material that is announced."""
+
+    names: set[str] = field(default_factory=set)
+    terms: set[str] = field(default_factory=set)
+    waiting: bool = False
+
+    def add(self, speech: Speech, answer: Answer) -> None:
+        """Add an exchange; it may announce material, or end the wait for it."""
+        self.names |= speech.names | answer.names
+        self.terms |= speech.terms | answer.terms
+        has_ended = answer.wrote or has_any(speech.plain, lexicon.SENT_ALL)
+        self.waiting = has_any(speech.plain, lexicon.WAITS) or (self.waiting and not has_ended)
+
+
 def decide(
-    exchanges: Sequence[Exchange], asked: Sequence[bool], config: RecoveryConfig
+    exchanges: Sequence[Exchange], asks_back: Sequence[bool], config: RecoveryConfig
 ) -> list[Decision]:
     """One decision for each gap between neighbouring exchanges, in order.
 
-    `asked[i]`: did the agent end exchange i by asking back (`features.asks_back`)?
+    `asks_back[i]`: the agent ended exchange i with a question (`features.asks_back`).
     """
     if len(exchanges) < 2:
         return []
-    answers = [read_answer(ex, back, config) for ex, back in zip(exchanges, asked, strict=True)]
-    speeches = [hear(exchange, config) for exchange in exchanges]
+    answers = [read_answer(ex, back, config) for ex, back in zip(exchanges, asks_back, strict=True)]
+    speeches = [read_speech(exchange, config) for exchange in exchanges]
     requests = _requests(speeches)
     coherence = cohesions([s.terms | a.terms for s, a in zip(speeches, answers, strict=True)])
     pauses = [_pause_seconds(a, b) for a, b in pairwise(exchanges)]
     usual = usual_pause(pauses, config)
-    names: set[str] = set()
-    seen: set[str] = set()
-    waiting = False
+    instance = _InstanceSoFar()
     decisions: list[Decision] = []
-    for place in range(1, len(exchanges)):
-        before, answer = speeches[place - 1], answers[place - 1]
-        names |= before.names | answer.names
-        seen |= before.terms | answer.terms
-        waiting = _waits(waiting, before, answer)
+    for position in range(1, len(exchanges)):
+        before, answer = speeches[position - 1], answers[position - 1]
+        instance.add(before, answer)
         gap = Gap(
             before=before,
             answer=answer,
-            next=speeches[place],
-            request=requests[place],
-            after_reset=exchanges[place].after_reset,
-            waiting=waiting,
-            names=names,
-            terms=seen,
-            next_files=answers[place].files,
-            coherence=coherence[place - 1],
-            pause=pause_share(pauses[place - 1], usual, config),
+            next=speeches[position],
+            request=requests[position],
+            after_reset=exchanges[position].after_reset,
+            waiting=instance.waiting,
+            names=instance.names,
+            terms=instance.terms,
+            next_files=answers[position].files,
+            coherence=coherence[position - 1],
+            pause=pause_share(pauses[position - 1], usual, config),
         )
-        decision = judge(place, gap, pauses[place - 1], config)
+        decision = judge(position, gap, pauses[position - 1], config)
         decisions.append(decision)
         if decision.reason is not None:
-            names, seen, waiting = set(), set(), False
+            instance = _InstanceSoFar()
     return decisions
 
 
-def judge(place: int, gap: Gap, pause: float | None, config: RecoveryConfig) -> Decision:
-    """Add up the cues that hold; the reason is the kind of cut with most evidence for it."""
+def judge(position: int, gap: Gap, pause: float | None, config: RecoveryConfig) -> Decision:
+    """Sum the cues that hold; the reason is the kind of cut with the most evidence."""
     held = [(cue, weight) for cue in CUES if (weight := cue.weight * cue.value(gap))]
     held.sort(key=lambda pair: -abs(pair[1]))
     score = round(sum(weight for _, weight in held), 9)
@@ -89,7 +100,7 @@ def judge(place: int, gap: Gap, pause: float | None, config: RecoveryConfig) -> 
         "pause_seconds": None if pause is None else round(pause, 3),
         "cues": " ".join(cue.name for cue, _ in held),
     }
-    return Decision(place, _reason(held) if score >= config.threshold else None, evidence)
+    return Decision(position, _reason(held) if score >= config.threshold else None, evidence)
 
 
 def _reason(held: Sequence[tuple[Cue, float]]) -> CutReason:
@@ -100,38 +111,31 @@ def _reason(held: Sequence[tuple[Cue, float]]) -> CutReason:
     return max(totals, key=lambda reason: (totals[reason], reason), default=CutReason.TOPIC_SHIFT)
 
 
-def _waits(waiting: bool, speech: Speech, answer: Answer) -> bool:
-    """Is more material announced that has not all come yet?"""
-    if has_any(speech.plain, lexicon.WAITS):
-        return True
-    return waiting and not answer.wrote and not has_any(speech.plain, lexicon.SENT_ALL)
-
-
 def _requests(speeches: Sequence[Speech]) -> list[Speech]:
-    """For each place the speech that says what is wanted: attachments may come before it."""
-    found = list(speeches)
-    for place in range(len(found) - 2, -1, -1):
-        if found[place].bare and not found[place + 1].bare:
-            found[place] = found[place + 1]
-    return found
+    """For each position the turn with the request, which may follow bare attachments."""
+    requests = list(speeches)
+    for position in range(len(requests) - 2, -1, -1):
+        if requests[position].bare and not requests[position + 1].bare:
+            requests[position] = requests[position + 1]
+    return requests
 
 
 def _pause_seconds(before: Exchange, after: Exchange) -> float | None:
-    """Seconds from the last turn before the gap to the first after it; None without times."""
+    """Seconds from the last turn before the gap to the first after it; None if not recorded."""
     if after.turn.at is None or before.ended_at is None:
         return None
     return max(0.0, after.turn.at - before.ended_at)
 
 
 def usual_pause(pauses: Sequence[float | None], config: RecoveryConfig) -> float:
-    """The median pause of the session in seconds, drawn towards the configured one if few."""
+    """The session's median pause in seconds, with the configured pause as two more observations."""
     known = [pause for pause in pauses if pause is not None]
     known += [config.usual_pause_seconds] * _PRIOR_PAUSES
     return max(median(known), 1.0)
 
 
 def pause_share(pause: float | None, usual: float, config: RecoveryConfig) -> float:
-    """How long a pause is by the session's own habit, from 0 (usual) to 1, on a log scale."""
+    """A pause relative to the session's usual one: 0 if usual, 1 if long, at most 2; log scale."""
     if pause is None or pause <= usual:
         return 0.0
     return min(_LONGEST, math.log(pause / usual) / math.log(config.long_pause_factor))

@@ -1,7 +1,7 @@
-"""Which files a shell command reads, writes and runs, as far as its plain words tell.
+"""Extracts the files that a shell command reads, writes and runs, from its plain words.
 
-This is reading, not executing: variables, globs and loops are not expanded, and words that
-hold them are passed over. All of it is linear in the length of the command.
+Nothing is executed: variables, globs and loops are not expanded, and words with them are
+ignored. The time is linear in the length of the command.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 READ, WROTE, RAN = "read", "wrote", "ran"
 
-_MAX_COMMAND = 4000  # characters; what follows is nearly always a here-document
+_MAX_COMMAND = 4000  # characters; the rest is nearly always a here-document
 _MAX_FILES = 50
 _MAX_PATH = 1000
 _TOKEN = re.compile(
@@ -20,14 +20,14 @@ _TOKEN = re.compile(
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 _SEPARATORS = frozenset({"&&", "||", ";", "&", "|", "\n", "(", ")"})
 _INTO = frozenset({">", ">>", ">|", "&>"})
-_NOT_IN_PATHS = frozenset("$*?`{}!|;<>\"'\\\t\n")  # not expanded here, or no part of a sane path
+_NOT_IN_PATHS = frozenset("$*?`{}!|;<>\"'\\\t\n")  # shell syntax, or not usual in a path
 
 _VIEWERS = frozenset({
     "cat", "head", "tail", "less", "more", "nl", "wc", "sed", "grep", "rg", "awk", "jq", "file",
     "stat", "xxd", "strings", "sort", "uniq", "cut", "diff", "pdftotext", "csvlook", "bat",
     "tac", "column", "source",
 })  # fmt: skip
-_WITH_PATTERN = frozenset({"sed", "grep", "rg", "awk", "jq"})  # their first word is no file
+_WITH_PATTERN = frozenset({"sed", "grep", "rg", "awk", "jq"})  # their first word is not a file
 _INTERPRETERS = frozenset({
     "python", "python3", "node", "deno", "bun", "bash", "sh", "zsh", "ruby", "perl", "rscript",
     "php", "pwsh", "tsx", "ts-node",
@@ -43,8 +43,6 @@ _OUTPUT_OPTIONS = frozenset({"-o", "--output", "--out", "--outfile", "-O"})
 
 def shell_acts(command: str) -> Iterator[tuple[str, str]]:
     """Pairs of (`read` | `wrote` | `ran`, path as written), in order; `ran` names a script."""
-    if "." not in command:
-        return
     if "." not in command:
         return  # only names with an extension count
     count = 0
@@ -128,7 +126,7 @@ def _acts_of_program(words: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_file(word: str) -> bool:
-    """A word that names a file with an extension, quoted or not: `a.csv`, `out/report.md`."""
+    """True for the name of a file with an extension, quoted or not: `a.csv`, `out/report.md`."""
     word = _unquoted(word)
     if not 2 < len(word) <= _MAX_PATH or word.startswith(("-", "/dev/", "&")) or "://" in word:
         return False

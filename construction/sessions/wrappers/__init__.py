@@ -1,1 +1,1 @@
-"""What transport puts around a person's words, one kind a file; `unwrap` puts them together."""
+"""Removes what message transport adds to a person's words; `unwrap` combines all kinds."""

@@ -1,8 +1,12 @@
-"""Blocks that gateways put before, after or between a person's words.
+"""Removes blocks that gateways insert, and recognises turns that no person typed.
 
-Metadata fences, `System:` notices, chat history, queues, quoted replies and extracted files.
-Openings are looked for by plain search, and a block that is not closed ends the search, so
-that hostile text costs no more than its length.
+The blocks are metadata fences, `System:` notices, chat history, queues, quoted replies and
+extracted files. Their beginnings are found by plain search, and a block that is not closed ends
+the search, so that hostile text takes only linear time.
+
+Machine turns are heartbeats, schedules, exec notices and memory flushes. Their openings match the
+writer's template exactly, because people talk about these things, too ("A cron job fails every
+night, please look").
 """
 
 from __future__ import annotations
@@ -15,8 +19,8 @@ import orjson
 from construction.sessions.wrappers.envelope import Envelope, read_clock
 from data.contracts import Attachment, Origin
 
-# "Conversation info (untrusted metadata):" and a fence; also Sender, Chat history since last
-# reply, Replied message, Thread starter.
+# "Conversation info (untrusted metadata):" and a fence; also "Sender", "Chat history since last
+# reply", "Replied message" and "Thread starter".
 _METADATA = re.compile(
     r"^[A-Z][A-Za-z /-]{0,60}\([^()\n]{0,60}(?:untrusted|for context)[^()\n]{0,60}\):[ \t]*\n"
     r"(```(?:json)?[ \t]*\n)?",
@@ -45,7 +49,7 @@ _CHANNEL_KEYS = ("group_channel", "group_subject", "channel", "provider", "surfa
 
 
 def strip_blocks(text: str, envelope: Envelope) -> str:
-    """The text without such blocks; names, channel and time found there go to `envelope`."""
+    """The text without these blocks; the names, channel and time in them go to `envelope`."""
     if "(" in text and ("untrusted" in text or "for context)" in text):
         text = _strip_metadata(text, envelope)
     if "[" in text:
@@ -82,7 +86,7 @@ def _note_metadata(raw: str, envelope: Envelope) -> None:
     except orjson.JSONDecodeError:
         return
     if not isinstance(data, dict):
-        return  # the chat history is a list: what others said is not about this message
+        return  # the chat history is a list: messages of others say nothing about this one
     clock = read_clock(str(data.get("timestamp", "")).split())
     envelope.note(_first_text(data, _SENDER_KEYS), _first_text(data, _CHANNEL_KEYS), clock)
 
@@ -93,10 +97,10 @@ def _first_text(data: dict[str, Any], keys: tuple[str, ...]) -> str | None:
 
 
 def strip_notices(text: str, envelope: Envelope) -> tuple[str, bool]:
-    """(text without the `System:` lines that open it, whether there were any).
+    """(text without the `System:` lines at its start, whether there were any).
 
-    A notice of an incoming message repeats its first lines; they go with it if the message
-    follows, and are the message if nothing follows.
+    A notice about an incoming message repeats the message's first lines. They are removed if the
+    message follows; otherwise they are the message.
     """
     if not text.startswith("System"):
         return text, False
@@ -115,7 +119,7 @@ def strip_notices(text: str, envelope: Envelope) -> tuple[str, bool]:
 
 
 def _strip_repeated(rest: str) -> str:
-    """Drop further lines of a notice: those before a blank line that the message repeats."""
+    """Drop the further lines of a notice, which the message after a blank line repeats."""
     head, blank, body = rest.partition("\n\n")
     if blank and head and all(line.strip() in body for line in head.split("\n", 50)):
         return body
@@ -123,7 +127,7 @@ def _strip_repeated(rest: str) -> str:
 
 
 def _strip_files(text: str, envelope: Envelope) -> str:
-    """Take out `<file name="…">content</file>`: the file was sent, its text not typed."""
+    """Take out `<file name="…">content</file>`: the person sent the file, but did not type it."""
     kept: list[str] = []
     position = 0
     for match in _FILE.finditer(text):
@@ -139,7 +143,7 @@ def _strip_files(text: str, envelope: Envelope) -> str:
 
 
 def _strip_bracketed_blocks(text: str) -> str:
-    """Take off the history a gateway sends along, and what a chat window quotes above a reply."""
+    """Take off the history that a gateway adds, and a chat window's quotation above a reply."""
     if _CURRENT in text:
         text = text[text.rindex(_CURRENT) + len(_CURRENT) :]
     elif _HISTORY in text:
@@ -187,13 +191,13 @@ _HEARTBEAT_REPLY = re.compile(
 
 
 def strip_cron(text: str) -> str | None:
-    """The prompt of a schedule without its `[cron:…]` head; None if it has none."""
+    """The prompt of a schedule without its `[cron:…]` head; None if there is no such head."""
     match = _CRON.match(text) if text.startswith("[cron:") else None
     return text[match.end() :] if match else None
 
 
 def machine_origin(said: str) -> Origin | None:
-    """Which machine wrote an unwrapped text, by its fixed opening; None for a person's."""
+    """The origin of an unwrapped text with the opening of a machine's template, else None."""
     if said.startswith(_SYSTEM_WORDS) or _MACHINE_NOTICE.match(said):
         return Origin.SYSTEM
     if said.startswith(_CRON_WORDS):

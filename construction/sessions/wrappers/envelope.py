@@ -1,4 +1,4 @@
-"""What wrappers say about a text while they are taken off it."""
+"""The sender, channel and time that wrappers state, and the reading of times in message heads."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from functools import lru_cache
 from data.contracts import Attachment
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# CST is read as China Standard Time: chat gateways that print it run there.
+# CST is read as China Standard Time, because the chat gateways that print it run in China.
 _ZONES = {
     "UTC": 0, "GMT": 0, "CST": 8, "HKT": 8, "SGT": 8, "JST": 9, "KST": 9, "CET": 1, "CEST": 2,
     "BST": 1, "IST": 5.5, "EST": -5, "EDT": -4, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
     "PDT": -7, "Z": 0,
 }  # fmt: skip
 
-# One token of a time; a head's time is the longest run of such tokens at its end.
+# One token of a time; the time of a head is the longest run of such tokens at its end.
 _TOKEN = re.compile(
     r"(?P<clock>(?:上午|下午|晚上|早上|中午|凌晨)?\d{1,2}[:：]\d\d(?:[:：]\d\d(?:\.\d+)?)?(?:[AaPp][Mm]|Z)?),?"
     r"|(?P<year>(?:19|20)\d\d)"
@@ -43,10 +43,10 @@ _LONGEST_TOKEN = 40
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day with what else was said about it.
+    """A time of day with the other parts of the time, such as date and zone.
 
     `has_date`: a date, a weekday or a day of a scenario; `is_precise`: seconds or a time zone.
-    `tokens` is how many tokens at the end of the head it took.
+    `tokens` is the number of tokens at the end of the head that belong to the time.
     """
 
     parts: dict[str, str]
@@ -62,11 +62,11 @@ class Clock:
         return "moment" in self.parts or "zone" in self.parts or clock.count(":") > 1
 
     def seconds(self) -> float | None:
-        """Seconds since the epoch, UTC; None if the date is not complete."""
+        """Seconds since the epoch, UTC; None if the date is incomplete."""
         try:
             return _seconds(self.parts)
         except ValueError:
-            return None  # e.g. 31 February: a head all the same, without a usable time
+            return None  # for example 31 February: still a head, but without a usable time
 
 
 def read_clock(tokens: list[str]) -> Clock | None:
@@ -77,7 +77,7 @@ def read_clock(tokens: list[str]) -> Clock | None:
         if not kind or kind in parts:
             break  # "April Mon Mar 03": the second month is a name
         if kind == "zone" and "clock" in parts:
-            break  # a zone stands behind the time of day; before it, capitals are a name
+            break  # a zone follows the time of day; capitals before it are a name
         parts[kind] = value
     if "clock" not in parts and "moment" not in parts:
         return None
@@ -86,7 +86,7 @@ def read_clock(tokens: list[str]) -> Clock | None:
 
 @lru_cache(maxsize=4096)
 def _read_token(token: str) -> tuple[str, str]:
-    """(kind, value) of a token of time, or two empty strings. Heads repeat their tokens."""
+    """(kind, value) of a token of a time, or two empty strings; cached, since tokens recur."""
     match = _TOKEN.fullmatch(token) if len(token) <= _LONGEST_TOKEN else None
     return (match.lastgroup, match[match.lastgroup]) if match and match.lastgroup else ("", "")
 
@@ -132,7 +132,7 @@ def _offset(zone: str) -> float:
     """Hours east of Greenwich of `GMT+8`, `+0530` or a zone's name.
 
     Raises:
-        ValueError: no zone that we know.
+        ValueError: unknown zone.
     """
     name = zone.upper()
     if name in _ZONES:
@@ -148,9 +148,9 @@ def _offset(zone: str) -> float:
 
 @dataclass(slots=True)
 class Envelope:
-    """Sender, channel and time as the wrappers have them; the first word on each stands.
+    """Sender, channel and time of a message; of several statements the first counts.
 
-    `preview` is how the message begins where a notice announces it, without the sender's name.
+    `preview` is the beginning of a message that a notice announces, without the sender's name.
     """
 
     sender: str | None = None

@@ -1,8 +1,8 @@
-"""Heads that chat gateways put before a message: `[Feishu #ops Amy Mon Mar 03 14:13 GMT+8] …`.
+"""Removes the heads that gateways put before a message: `[Feishu #ops Amy Mon Mar 03 14:13] …`.
 
-A head stands at the start of the text; heads of later lines are taken off only then (several
-messages in one turn). A bracket that is part of the request, such as `[Q3 2026] report`, has
-no time of day and no channel, and stays.
+A head is at the start of the text; heads of later lines are removed only if there is one (several
+messages in one turn). A bracket that belongs to the request, such as `[Q3 2026] report`, has no
+time of day and no channel, and stays.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HAN_NAME = re.compile(
 _HAN_LABELS = frozenset(_ZH["labels"].split())
 _USER_ID = re.compile(r"(?:ou|on|U|W)_?[0-9a-f]{6,64}|U[0-9A-Z]{8,12}")
 _LATIN_NAME = re.compile(r"[A-Z][\w.'-]{0,24}(?: [A-Z][\w.'-]{0,24}){0,2}")
-# Words that often stand before a colon and are no names.
+# Words that are common before a colon and are not names.
 _LABELS = frozenset(
     "note notes update updates question questions summary task tasks todo goal goals"  # noqa: SIM905
     " context background reminder important warning urgent action actions fyi status result results"
@@ -48,7 +48,7 @@ _LABELS = frozenset(
 
 
 def is_name(text: str) -> bool:
-    """If the words before a colon look like a person's name or id rather than a label."""
+    """True if the words before a colon look like a person's name or id, not like a label."""
     if _USER_ID.fullmatch(text):
         return True
     if _LATIN_NAME.fullmatch(text):
@@ -58,7 +58,7 @@ def is_name(text: str) -> bool:
 
 _BRACKET = re.compile(r"[ \t]*(?:\[([^\[\]\n]{1,200})\]|【([^【】\n]{1,200})】)[ \t]*")
 _NEXT = re.compile(r"\n(?=[ \t]*[\[【])")
-# Ids that a gateway adds for its own book-keeping, in brackets or alone on a line.
+# Ids that a gateway adds for its own use, in brackets or alone on a line.
 _ID = re.compile(
     r"(?:message[ _]?id|msg[ _]?id|thread[ _]?(?:id|ts)|chat[ _]?id|channel[ _]?id|user[ _]?id"
     r"|open[ _]?id|event[ _]?id|conversation[ _]?id|消息\s?ID|会话\s?ID|ts)"
@@ -77,8 +77,8 @@ _SENDER_LINE = re.compile(
 _NAME_COLON = re.compile(
     r"([^\s:：\[\]【】][^:：\[\]【】\n]{0,40}?)(?:\s\(@[\w.]{1,40}\))?\s?[:：](?!//)[ \t]*"
 )
-# A mention ends at white space or punctuation: Han names would else swallow the request. A dot
-# or a slash makes it a file (`@main.ts explain this`).
+# A mention must end at white space or punctuation, or a Han name would include the request. With
+# a dot or a slash it is a file (`@main.ts explain this`).
 _MENTION = re.compile(
     r"(?:<at\b[^>\n]{0,200}>[^<\n]{0,80}</at>"
     r"|<(?:@[!&]?|#|!(?=channel|here|everyone|subteam))[\w|^@.\-]{1,80}>"
@@ -97,14 +97,14 @@ class _Head:
     sender: str | None = None
     channel: str | None = None
     clock: Clock | None = None
-    names_follow: bool = False  # no sender here, so the message may start with "Amy: "
+    name_may_follow: bool = False  # the head has no sender: the message may start with "Amy: "
 
 
-_ID_HEAD = _Head(names_follow=True)
+_ID_HEAD = _Head(name_may_follow=True)
 
 
 def strip_heads(text: str, envelope: Envelope) -> str:
-    """The text without heads, ids and leading mentions; what they said goes to `envelope`."""
+    """The text without heads, ids and leading mentions; their content goes to `envelope`."""
     start = text.lstrip()
     if not start:
         return start
@@ -123,8 +123,8 @@ def _after_mentions(text: str, position: int) -> int:
 
 
 def _strip_bracketed(text: str, envelope: Envelope) -> str:
-    first, found = _strip_from(text, 0, envelope)
-    if not found:
+    first, has_head = _strip_from(text, 0, envelope)
+    if not has_head:
         return text
     rest = text[first:]
     if "\n" not in rest:
@@ -134,27 +134,30 @@ def _strip_bracketed(text: str, envelope: Envelope) -> str:
 
 
 def _strip_from(text: str, position: int, envelope: Envelope) -> tuple[int, bool]:
-    """Where the words begin after the heads at `position`, and if there was any head."""
-    found = False
-    follow = False
+    """(offset of the words after the heads at `position`, whether there was a head)."""
+    has_head = False
+    name_may_follow = False
     while (match := _BRACKET.match(text, position)) is not None:
         head = _read_head(match[1] or match[2])
         if head is None:
             break
         envelope.note(head.sender, head.channel, head.clock)
-        follow = head.names_follow or (follow and head.sender is None)
-        found, position = True, match.end()
+        name_may_follow = head.name_may_follow or (name_may_follow and head.sender is None)
+        has_head, position = True, match.end()
         if text.startswith("\n", position) and head is _ID_HEAD:
             position += 1
-    name = _NAME_COLON.match(text, position) if follow else None
+    name = _NAME_COLON.match(text, position) if name_may_follow else None
     if name is not None and _is_sender(name, text, envelope.preview):
         envelope.note(name[1], None, None)
         position = name.end()
-    return (_after_mentions(text, position) if found else position), found
+    return (_after_mentions(text, position) if has_head else position), has_head
 
 
 def _is_sender(name: re.Match[str], text: str, preview: str) -> bool:
-    """Where the message was announced, its first words tell; else the look of the name."""
+    """True if a name before a colon is the sender.
+
+    If a notice announced the message, its first words decide; otherwise the form of the name.
+    """
     announced = _start(preview).rstrip("….")
     if announced and _start(text, name.end()).startswith(announced):
         return True
@@ -168,7 +171,7 @@ def _start(text: str, position: int = 0) -> str:
 
 
 def _read_head(inner: str) -> _Head | None:
-    """What a bracket says if it is a head; None if the bracket is part of the message."""
+    """The content of a bracket that is a head; None if the bracket belongs to the message."""
     tokens = inner.split()
     if len(tokens) > 2 and tokens[-2] == "via":
         del tokens[-2:]
@@ -191,7 +194,7 @@ def _read_head(inner: str) -> _Head | None:
 
 
 def _channel(words: list[str]) -> tuple[str | None, list[str], bool]:
-    """(channel, words of the sender, whether the channel is one we know or has a `#`)."""
+    """(channel, words of the sender, whether the channel is known or has a `#`)."""
     if not words:
         return None, words, False
     named = words[0].rstrip(":").lower() in CHANNELS
@@ -200,12 +203,12 @@ def _channel(words: list[str]) -> tuple[str | None, list[str], bool]:
         return (words[0], words[1:], False) if len(words) > 1 else (None, words, False)
     sender = [word for word in words[named:] if not word.startswith("#")]
     if marks and named and len(words) > 2 and words[1] not in marks:
-        sender = []  # "Discord <server> #general": the server is no sender
+        sender = []  # "Discord <server> #general": the server is not a sender
     return " ".join([*words[:named], *marks]), sender, True
 
 
 def _strip_line_heads(text: str, envelope: Envelope) -> str:
-    """`Sender: …`, message ids and `Amy  2026-03-02 10:11:22` on lines of their own."""
+    """Take off lines with only `Sender: …`, a message id or `Amy  2026-03-02 10:11:22`."""
     copied = False
     position = 0
     while (end := text.find("\n", position, position + _LONGEST_LINE)) >= 0:
@@ -225,7 +228,7 @@ def _strip_line_heads(text: str, envelope: Envelope) -> str:
 
 
 def _copied_head(line: str, envelope: Envelope) -> bool:
-    """A name and a full time alone on a line, as chat windows give when text is copied."""
+    """True for a line with only a name and a full time, as in text copied from a chat window."""
     if not (3 < len(line) < 80) or ":" not in line:
         return False
     tokens = _COPY_MARKS.sub(" ", line.rstrip(":：")).split()

@@ -1,4 +1,4 @@
-"""Attachment markers: `[media attached: …]`, `附件: /root/inputs/x.docx`, `[图片]`."""
+"""Reads and removes attachment markers: `[media attached: …]`, `附件: /root/x.docx`, `[图片]`."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ _PATH = re.compile(
     r"(?!https?://)(?:[A-Za-z]:[\\/]|\\\\|~?/|\.{1,2}/|file://)?"
     rf"[^\s,，、;；|<>\"“”()（）：]{{1,300}}?\.[A-Za-z][A-Za-z0-9]{{0,7}}{_END}"
 )
-# A name with spaces ends its line or its list item, and is no sentence.
+# A name with spaces must end its line or its list item, and must not begin like a sentence.
 _SPACED = re.compile(
     r"(?!(?:please|kindly|see|find|the|here|this|i|we)\b|https?://)[A-Z0-9_\\/~]"
     r"[^\n,;|<>\"\u3000-\u9fff\uff00-\uffef!?]{0,200}?\.[A-Za-z][A-Za-z0-9]{0,7}"
     r"(?=[ \t]*$|[ \t]*[,;|(]|[ \t]+and[ \t])",
     re.IGNORECASE | re.MULTILINE,
 )
-# A path from a root that fills its line may hold spaces and brackets, but no second file name.
+# A path with a root that ends its line may contain spaces and brackets, but no second file name.
 _ROOTED = re.compile(
     r"(?:[A-Za-z]:[\\/]|~?/)(?![^\n]{0,300}?\.[A-Za-z][A-Za-z0-9]{0,7}[ \t(（,，、;；|]+\S)"
     r"[^\n,，、;；|<>\"]{1,300}\.[A-Za-z][A-Za-z0-9]{0,7}(?=[ \t]*$)",
@@ -66,7 +66,7 @@ _NAMES = (_ROOTED, _PATH, _SPACED, _FOLDER)
 
 
 def strip_media(text: str, envelope: Envelope) -> str:
-    """The text without attachment markers; what they name goes to `envelope.attachments`."""
+    """The text without attachment markers; the files they name go to `envelope.attachments`."""
     if "[" in text or "【" in text:
         if "[media attached" in text:
             text = _HINT.sub("", _MEDIA.sub(lambda match: _keep_media(match[1], envelope), text))
@@ -91,7 +91,7 @@ def _keep(path: str | None, mime: str | None, envelope: Envelope) -> str:
 
 
 def _keep_media(inner: str, envelope: Envelope) -> str:
-    """`<path> (<mime>) | <url>`; several may be listed as `2 files` first."""
+    """Keep the file of a marker `<path> (<mime>) | <url>`; ignore a leading `2 files`."""
     path = inner.split(" | ")[0].strip()
     if _COUNT.fullmatch(path):
         return ""
@@ -103,7 +103,7 @@ def _strip_tags(text: str, envelope: Envelope) -> str:
     tags = list(_TAG.finditer(text))
     if not tags:
         return text
-    # A gateway writes `[图片]` for a picture. Amid text without any head it was pasted.
+    # A gateway writes `[图片]` for a picture. In the middle of a text without head it was pasted.
     by_gateway = envelope.sender or envelope.channel or envelope.clock
     sent = tags if by_gateway else _at_edges(text, tags)
     starts = {tag.start() for tag in sent}
@@ -111,7 +111,7 @@ def _strip_tags(text: str, envelope: Envelope) -> str:
 
 
 def _at_edges(text: str, tags: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """The tags that open or close a text."""
+    """The tags at the start and at the end of a text."""
     position = 0
     for tag in tags:
         if text[position : tag.start()].strip():
@@ -133,7 +133,7 @@ def _keep_tag(match: re.Match[str], is_sent: bool, envelope: Envelope) -> str:
         alone = mime is not None or match[0].endswith("\n") or match.end() == len(match.string)
         return _keep(None, mime, envelope) if alone and is_sent else match[0]
     name = name.removeprefix("source:").strip()
-    # A phrase in brackets is no file, and stays.
+    # A phrase in brackets is not a file, and stays.
     return _keep(name, mime, envelope) if _is_file(name) else match[0]
 
 
@@ -157,7 +157,7 @@ def _strip_labelled(text: str, envelope: Envelope) -> str:
 
 
 def _take_files(text: str, position: int, envelope: Envelope) -> int:
-    """Take the file names after a label: on its line, and as a list on the lines below."""
+    """Keep the file names after a label, on its line and in a list below; returns their end."""
     end = _take_line(text, position, envelope)
     while text.startswith("\n", end) and (bullet := _BULLET.match(text, end + 1)) is not None:
         after = _take_line(text, bullet.end(), envelope)
@@ -168,10 +168,10 @@ def _take_files(text: str, position: int, envelope: Envelope) -> int:
 
 
 def _take_line(text: str, position: int, envelope: Envelope) -> int:
-    """Where the file names that start at `position` end; `position` if there is none."""
+    """Keep the file names from `position` on; returns their end, `position` if there is none."""
     end = position
-    while (found := _name_at(text, position)) is not None:
-        name, end = found
+    while (match := _name_at(text, position)) is not None:
+        name, end = match
         mime = _MIME.match(text, end)
         extra = mime or _SIZE.match(text, end)
         _keep(name, mime[1] if mime else None, envelope)
@@ -184,7 +184,7 @@ def _take_line(text: str, position: int, envelope: Envelope) -> int:
 
 
 def _name_at(text: str, position: int) -> tuple[str, int] | None:
-    """(file name or path at `position`, where it ends)."""
+    """(file name or path at `position`, offset of its end); None if there is none."""
     quoted = _QUOTED.match(text, position)
     if quoted is not None and _is_file(quoted[1]):
         return quoted[1].strip(), quoted.end()

@@ -1,4 +1,9 @@
-"""What a person typed, without what transport put around it."""
+"""Extracts what a person typed from a message with transport wrappers, mail and attachments.
+
+Quoted mail history is removed. What a person passes on for the agent to work with is not: it
+stays if their own words refer to it ("summarise the thread below") or if it is marked as
+forwarded.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +76,7 @@ def strip_mail(text: str, envelope: Envelope) -> str:
 
 
 def _read_fields(text: str, position: int) -> tuple[dict[str, str], int]:
-    """The `Key: value` lines from `position` on, and where they end."""
+    """The `Key: value` lines from `position` on, and the offset of their end."""
     fields: dict[str, str] = {}
     for _ in range(_MOST_FIELDS):
         match = _FIELD.match(text, position)
@@ -106,12 +111,12 @@ def _strip_history(text: str) -> str:
 
 
 def _is_answer(before: str) -> bool:
-    """If words stand before the quotation and do not point at it."""
+    """True if there are words before the quotation that do not refer to it."""
     return bool(before.strip()) and not _POINTS_AT.search(before)
 
 
 def _strip_leading_quote(text: str) -> str:
-    """`> …` lines that open a text are what a chat window quotes above an answer."""
+    """Take off the `> …` lines with which a chat window quotes above an answer."""
     if not text.startswith(">"):
         return text
     lines = text.split("\n")
@@ -121,7 +126,7 @@ def _strip_leading_quote(text: str) -> str:
 
 
 def _strip_attributed(text: str, wrote: re.Match[str]) -> str:
-    """Take off the quotation that `… wrote:` introduces, below or above the answer."""
+    """Take off the quotation after `… wrote:`, below or above the answer."""
     before, after = text[: wrote.start()], text[wrote.end() :].lstrip("\n")
     if not after.startswith(">"):
         return before if _is_answer(before) else text
@@ -131,7 +136,7 @@ def _strip_attributed(text: str, wrote: re.Match[str]) -> str:
 
 
 def _strip_inner_head(text: str) -> str:
-    """In an e-mail: a second head further down opens the mail that was answered."""
+    """Take off the mail that was answered, which begins with a second head further down."""
     for match in re.finditer(r"^[*_]{0,2}(?:From|发件人)", text, re.MULTILINE):
         fields, _ = _read_fields(text, match.start())
         if len(fields) >= 3:
@@ -142,17 +147,17 @@ def _strip_inner_head(text: str) -> str:
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 _TRAILING_ID = re.compile(r"\[(?:message_id|msg_id|id)\s?[:：]\s?[^\]\n]{1,200}\]\s*$")
-# Simulated users (tau-bench) close a conversation with a mark that is no speech.
+# Simulated users (tau-bench) close a conversation with a mark that is not part of their words.
 _CLOSING_MARKS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
 
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """A user's text taken apart.
+    """The parts of a user's text.
 
-    `said` is what the person typed: no gateway heads, metadata, message ids, leading mentions,
-    attachment markers or quoted history. `at` is in seconds since the epoch, UTC, and set only
-    if a wrapper gives a full date. `origin` is human unless a machine wrote the text.
+    `said` is what the person typed, without gateway heads, metadata, message ids, leading
+    mentions, attachment markers or quoted history. `at` is in seconds since the epoch, UTC, and
+    set only if a wrapper gives a full date. `origin` is human unless a machine wrote the text.
     """
 
     said: str
@@ -166,8 +171,8 @@ class Unwrapped:
 def unwrap(text: str, dated: bool = True) -> Unwrapped:
     """Take transport wrappers, attachment markers and quoted history off a user's text.
 
-    Linear in the length of `text`. Never fails: what is not recognised stays. With `dated`
-    false, `at` is left out, which saves time where the log has times of its own.
+    Linear in the length of `text`. Never fails: unrecognised parts stay. With `dated` false `at`
+    is None, which saves time where the log itself records times.
     """
     envelope = Envelope()
     body, noticed = strip_notices(strip_blocks(text.strip(), envelope).lstrip(), envelope)
@@ -186,11 +191,11 @@ def unwrap(text: str, dated: bool = True) -> Unwrapped:
 
 
 def _strip_inline(text: str, envelope: Envelope) -> str:
-    """Take off what stands on a person's own lines: heads, mail, attachment markers."""
+    """Take off wrappers on the lines of the person's words: heads, mail, attachment markers."""
     body = strip_mail(strip_heads(text, envelope), envelope)
     without_media = strip_media(body, envelope)
     if without_media is not body:
-        without_media = strip_heads(without_media, envelope)  # markers may stand before heads
+        without_media = strip_heads(without_media, envelope)  # markers may precede heads
     body = without_media
     if "[" in body:
         body = _TRAILING_ID.sub("", body)

@@ -32,7 +32,8 @@ class Reading:
     high: int
 
     def rank(self, target: Target) -> int:
-        """How well the unit fits: asked, none, another currency, another dimension."""
+        """How well the unit fits, 0 best: as asked, plain money, none, other currency, other
+        dimension."""
         if not self.stated:
             return 2
         if self.unit.dimension is not target.unit.dimension:
@@ -42,7 +43,7 @@ class Reading:
 
 
 def accepted(unit: Unit, target: Target) -> bool:
-    """Same dimension, or plain money where money per share is asked."""
+    """The same dimension, or plain money if money per share is asked for."""
     if unit.dimension is target.unit.dimension:
         return True
     return unit.dimension is Dimension.MONEY and target.unit.dimension is Dimension.PER_SHARE
@@ -57,7 +58,7 @@ def read(
     high: int,
     alone: bool,
 ) -> Reading:
-    """A value read within the scope `low:high`; `alone` if it is all there is in it."""
+    """A value read within the scope `low:high`; `alone` if the scope holds nothing else."""
     clause_low, clause_high = passage.clause(value.start)
     clause = (max(low, clause_low), min(high, max(clause_high, value.end)))
     unit, stated = _unit(passage, value, target, declared, clause[0])
@@ -77,7 +78,7 @@ def read(
 
 
 def _reading_unit(unit: Unit, target: Target) -> Unit:
-    """Proportions are read in the asked proportion, basis points elsewhere in percent."""
+    """Proportions are read in the proportion asked for; basis points otherwise in percent."""
     if unit.dimension is not Dimension.PROPORTION:
         return Unit(unit.dimension, unit.name)
     if target.unit.dimension is Dimension.PROPORTION:
@@ -102,7 +103,7 @@ def _unit(
 
 
 def _worth(value: Value, unit: Unit, stated: bool, target: Target, declared: Declared) -> Decimal:
-    """What one of the number is worth in base units."""
+    """How many base units one unit of the number is."""
     worth = unit.factor
     if unit.dimension is Dimension.PROPORTION:
         return worth * _IN_PERCENT[unit.name] / _IN_PERCENT[_reading_unit(unit, target).name]
@@ -114,7 +115,7 @@ def _worth(value: Value, unit: Unit, stated: bool, target: Target, declared: Dec
 
 
 def rounded(amount: Decimal, quantum: Decimal) -> Decimal:
-    """Half up on the magnitude, to a multiple of a power of ten."""
+    """Half up on the magnitude, to a multiple of the power of ten `quantum`."""
     return (amount / quantum).quantize(Decimal(1), rounding=ROUND_HALF_UP) * quantum
 
 
@@ -126,7 +127,8 @@ def is_negative(
     values: Sequence[Value],
     target: Target,
 ) -> bool:
-    """Whether the amount is negative; `values` are those of the clause, `marked` a written mark."""
+    """Whether the amount is negative; `values` are those of the clause, `marked`: it has a minus
+    mark."""
     low, high = clause
     words = lexicon.SIGNED_LABEL.sub(lambda match: " " * len(match[0]), text[low:high])
     inside = (value.start - low, value.end - low)
@@ -139,7 +141,7 @@ def is_negative(
 
 
 def _in_asked_direction(words: str, marked: bool, target: Target) -> bool:
-    """Where a loss is asked a loss is positive and a profit negative."""
+    """If a loss is asked for, a loss is positive and a profit negative."""
     if lexicon.LOSS.search(words):
         return False
     if target.naming is not None:
@@ -158,12 +160,13 @@ def _has_loss(text: str, words: str, value: Value, low: int, values: Sequence[Va
 
 
 def _gap(value: Value, start: int, end: int) -> tuple[int, bool]:
-    """Characters between a value and a word; of two equally near the one behind the word."""
+    """Characters between a value and a word; of two equally near values the one after the word
+    wins."""
     behind = value.start >= end
     return (value.start - end if behind else max(start - value.end, 0)), not behind
 
 
 def _is_level(text: str, value: Value) -> bool:
-    """ "fell to X", Xに低下, 降至X: X is what it became, not by how much it changed."""
+    """ "fell to X", Xに低下, 降至X: X is the resulting level, not the amount of the change."""
     before = text[max(0, value.start - 40) : value.start]
     return bool(lexicon.LEVEL_BEFORE.search(before) or _LEVEL_AFTER.match(text, value.end))

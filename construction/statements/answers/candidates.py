@@ -33,10 +33,10 @@ _HUNDREDTHS = re.compile("百分之(?:约|約)?\\Z")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number as it stands in the text.
+    """A number as written in the text.
 
-    `weak` values (bare years, number words) count only where they are all there is;
-    `bracketed` ones are accounting negatives where the brackets hold all there is.
+    `weak` values (bare years, number words) count only if the scope holds nothing else; `bracketed`
+    ones are negative (accounting style) if the brackets hold nothing else.
     """
 
     start: int
@@ -123,7 +123,7 @@ def _value(text: str, number: Number, floor: int) -> Value | None:
 
 
 def _opens_negative(text: str, start: int, currency: Unit | None, unit_follows: bool) -> bool:
-    """Accounting brackets: beside a currency, a colon, a copula, or with a scale behind them."""
+    """Accounting brackets: next to a currency, colon or copula, or followed by a scale."""
     return (
         currency is not None
         or unit_follows
@@ -208,7 +208,7 @@ def _behind(text: str, right: _Suffix, position: int) -> _Suffix:
 
 
 def _stands_free(text: str, start: int, floor: int) -> bool:
-    """Not the tail of a word: neither letters nor a letter and a hyphen before it."""
+    """Not the end of a word: neither letters nor a letter and a hyphen before it."""
     before = text[start - 1 : start] if start else ""
     if not before.isascii() or start <= floor:
         return True
@@ -218,14 +218,14 @@ def _stands_free(text: str, start: int, floor: int) -> bool:
 
 
 def _cut_off(text: str, end: int) -> bool:
-    """A letter, or a hyphen and a letter, goes on behind it: 5G, 52-week."""
+    """Whether a letter, or a hyphen and a letter, follows directly: 5G, 52-week."""
     after = text[end : end + 2]
     letter = after[1:2] if after[:1] == "-" else after[:1]
     return bool(letter) and letter.isascii() and (letter.isalpha() or letter == "_")
 
 
 def _is_weak(text: str, number: Number, unit: Unit | None, start: int) -> bool | None:
-    """Whether it counts only alone; None where words are no number at all."""
+    """Whether it counts only alone; None if the words are not a number at all."""
     raw = text[number.start : number.end]
     if number.digits:
         plain = len(raw) == 4 and raw.isdigit() and unit is None

@@ -22,8 +22,8 @@ from construction.statements.answers.tables import fitting_cells
 from construction.statements.answers.units import declared_in
 
 MAX_SHIFT = 12
-MAX_MARKERS = 200  # the last ones are read; more bold spans than that stress nothing
-MAX_CHARS = 20_000  # an answer that goes on for longer has its conclusion at its end
+MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold is no emphasis
+MAX_CHARS = 20_000  # a longer answer has its conclusion at the end
 _EXACT = Context(prec=200)
 _BREAK = re.compile(r"\s")
 _OTHER_UNIT = (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY)
@@ -41,9 +41,9 @@ _MAX_DEPTH = 6
 def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
     """Compares the value of a free-text answer with the gold value.
 
-    The rules stand in tests/challenge/answers.md. The gold value serves the comparison
-    only, never the choice of a value. Deterministic. Of a long answer the last `MAX_CHARS`
-    characters are read.
+    The rules are in tests/challenge/answers.md. The gold value is used for the comparison only,
+    never to choose a value from the answer. Deterministic. Of a long answer only the last
+    `MAX_CHARS` characters are read.
     """
     with localcontext(_EXACT):
         target = read_question(question, gold)
@@ -52,7 +52,7 @@ def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
 
 
 def _ending(answer: str) -> str:
-    """The end of a long answer, from the start of a line or word on: no number is cut in two."""
+    """The end of a long answer, starting at a word or line, so that no number is cut in two."""
     if len(answer) <= MAX_CHARS:
         return answer
     tail = answer[-MAX_CHARS:]
@@ -61,7 +61,7 @@ def _ending(answer: str) -> str:
 
 
 def extract(answer: str, target: Target) -> Outcome:
-    """The value of an answer: from markers, emphasised text, tables, prose, in this order."""
+    """The value of an answer: from markers, emphasised text, tables or prose, in this order."""
     data = json_answer(answer)
     if data is not None:
         outcome = _json(data, target)
@@ -89,7 +89,7 @@ def _json(data: JsonAnswer, target: Target) -> Outcome | None:
 
 
 def _numeric_scale(text: str) -> Declared:
-    """The scale of `"scale": 1000`, of which JSON gave the text."""
+    """The scale of `"scale": 1000`, which the JSON parser returns as text."""
     value = literal_value(text) if text.isascii() and text.isdigit() else None
     return Declared(None, value or None)
 
@@ -97,7 +97,7 @@ def _numeric_scale(text: str) -> Declared:
 def _verdict(
     passage: Passage, scope: tuple[int, int], target: Target, declared: Declared
 ) -> Outcome | None:
-    """What a marker says; None where it holds neither value nor refusal."""
+    """What a marker says; None if it holds neither a value nor a refusal."""
     outcome = choose(passage, scope, target, declared, marked=True)
     if outcome is not NOTHING:
         return outcome
@@ -120,7 +120,7 @@ def _markers(
 def _emphasised(
     passage: Passage, cleaned: Clean, target: Target, declared: Declared
 ) -> Outcome | None:
-    """Bold spans, if all that hold a value agree."""
+    """The value of bold spans, if all that hold a value agree."""
     readings: list[Reading] = []
     for span in cleaned.bold[: MAX_MARKERS + 1]:
         outcome = choose(passage, span, target, declared, marked=True, whole_clause=True)
@@ -192,7 +192,7 @@ class JsonAnswer:
 
 
 def text_markers(passage: Passage, clean: Clean) -> list[Span]:
-    """Scopes of all markers in the order of their position."""
+    """Scopes of all markers, in the order of their position."""
     matches = list(_MARKER.finditer(passage.text))
     scopes: list[tuple[int, Span]] = [(start, (start, end)) for start, end in clean.boxes]
     for number, match in enumerate(matches):
@@ -202,7 +202,7 @@ def text_markers(passage: Passage, clean: Clean) -> list[Span]:
 
 
 def _scope(passage: Passage, start: int, limit: int) -> Span:
-    """To the end of the sentence with the first value, of the line, or to the next marker."""
+    """Up to the end of the sentence with the first value, of the line, or to the next marker."""
     text = passage.text
     end = _line_end(text, start, limit)
     while end < limit and not text[start:end].strip(" *:\"'"):

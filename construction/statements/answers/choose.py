@@ -1,4 +1,4 @@
-"""The one value of a prose scope, by the rules for ranges, refusals, asides and labels."""
+"""The value of a prose scope, by the rules for ranges, refusals, asides and labels."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from construction.statements.answers.roles import (
     yielding_role,
 )
 
-MAX_VALUES = 1000  # an answer with more values in one scope names none
-_MAX_EDGE = 200  # characters that may stand around a value that is all there is
+MAX_VALUES = 1000  # a scope with more values is ambiguous
+_MAX_EDGE = 200  # characters allowed around a value that is alone in its scope
 _EDGE = " \t\n.。,、;:!?\"'「」“”*()[]{}<>~≈約约|"
 
 
@@ -41,7 +41,7 @@ AMBIGUOUS = Outcome(None, ErrorReason.AMBIGUOUS_VALUES)
 
 @dataclass(slots=True)
 class _Group:
-    """Readings of one amount; `best` is the most precise, `members` are those still standing."""
+    """Readings of one amount; `best` is the most precise, `members` are those not yet ruled out."""
 
     best: Reading
     members: list[Reading]
@@ -56,8 +56,8 @@ def choose(
     marked: bool,
     whole_clause: bool = False,
 ) -> Outcome:
-    """The value of `scope`; `marked` scopes know no refusal, and clauses end with them
-    unless `whole_clause` is set."""
+    """The value of `scope`. In `marked` scopes refusals are not looked for, and clauses end with
+    the scope unless `whole_clause` is set."""
     low, high = scope
     indices = passage.within(low, high)
     alone = [k for k in indices[:MAX_VALUES] if _is_alone(passage, k, low, high)]
@@ -96,7 +96,7 @@ def _survives_refusal(passage: Passage, reading: Reading, target: Target) -> boo
 
 
 def _merge(passage: Passage, readings: list[Reading]) -> list[_Group]:
-    """Equal amounts together, and a rounding with the more precise amount of its period."""
+    """Groups equal amounts, and a rounded amount with the more precise one of its period."""
     by_amount: dict[object, _Group] = {}
     for reading in readings:
         by_amount.setdefault(reading.amount, _Group(reading, [])).members.append(reading)
@@ -121,7 +121,7 @@ def _rounds(passage: Passage, precise: Reading, coarse: Reading) -> bool:
 
 
 def _without_asides(passage: Passage, groups: list[_Group], target: Target) -> list[_Group]:
-    """Asides, comparatives, changes, other periods and plans go, each if something else stays."""
+    """Drops asides, comparatives, changes, other periods and plans, each if something remains."""
     yielding = [Role.ASIDE, Role.COMPARATIVE] + ([] if target.change else [Role.CHANGE])
     drops: list[Callable[[Reading], bool]] = [partial(_plays, passage, role) for role in yielding]
     drops.append(lambda reading: other_period(passage, reading, target))

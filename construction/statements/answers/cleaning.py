@@ -1,4 +1,4 @@
-"""From a raw answer to plain text with its tables and emphasised spans apart."""
+"""Turns a raw answer into plain text, with its tables and emphasised spans kept separately."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def visible(raw: str) -> tuple[str, list[RawTable]]:
 
 
 def clean(text: str) -> Clean:
-    """Footnotes, entities, widths, LaTeX, Markdown and text about the grader, in this order."""
+    """Resolves footnotes, entities, widths, LaTeX, Markdown; drops text addressed to the grader."""
     text = _SUPERSCRIPT.sub(_power, text)
     text = _FOOTNOTE.sub("", text)
     text = _WIDE_COMMA.sub("、", html.unescape(text))
@@ -82,7 +82,7 @@ def clean(text: str) -> Clean:
 
 
 def _power(match: re.Match[str]) -> str:
-    """10⁹ behind a times sign is a power of ten, any other superscript a footnote mark."""
+    """10⁹ after a times sign is a power of ten, any other superscript a footnote mark."""
     before = match.string[max(0, match.start() - 5) : match.start()]
     return "^" + match[0].translate(_POWERS) if re.search(r"[×xX*·]\s?10$", before) else ""
 
@@ -107,7 +107,7 @@ def _without_grader(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text with their ends; joined they are the text."""
+    """The sentences of a text with their ends; joined together they are the text."""
     parts, position = [], 0
     for match in SENTENCE_END.finditer(text):
         parts.append(text[position : match.end()])
@@ -116,7 +116,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _spans(text: str) -> Clean:
-    """Takes the marks out of the text; a close without an open is ignored."""
+    """Removes the marks from the text; a closing mark without an opening one is ignored."""
     pieces: list[str] = []
     length, position = 0, 0
     opened: dict[str, int] = {}

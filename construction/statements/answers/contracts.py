@@ -1,4 +1,4 @@
-"""What the answer check takes, passes on and returns."""
+"""Records of the answer check: gold answers, units, results and reasons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class ErrorReason(StrEnum):
-    """Why an answer is not right; renaming one is a breaking change."""
+    """Why an answer is wrong; renaming one is a breaking change."""
 
     NO_VALUE = "no_value"
     AMBIGUOUS_VALUES = "ambiguous_values"
@@ -55,7 +55,7 @@ class AnswerCheck:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit as written; a currency's `name` may be a mark shared by several currencies."""
+    """A unit as written; a currency's `name` may be a sign shared by several currencies."""
 
     dimension: Dimension
     name: str
@@ -67,12 +67,12 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Unit and scale stated once, for all numbers without an own one."""
+    """Unit and scale stated once, for all numbers that have none of their own."""
 
     unit: Unit | None = None
     scale: Decimal | None = None
 
     def over(self, other: Declared) -> Declared:
-        """This declaration, completed by one of wider reach."""
+        """This declaration, completed by one of wider scope."""
         unit = self.unit if self.unit is not None else other.unit
         return Declared(unit, self.scale if self.scale is not None else other.scale)

@@ -1,4 +1,4 @@
-"""HTML, LaTeX and tables of an answer: hidden text goes, tables are taken out, tags become text."""
+"""HTML, LaTeX and tables of an answer: hidden text is dropped, tables are extracted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import re
 from dataclasses import dataclass, field
 
-# Private-use characters stand for emphasis and tags until positions are final.
+# Private-use characters mark emphasis and tags until positions are final.
 BOLD_OPEN, BOLD_CLOSE, BOX_OPEN, BOX_CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
 MARKS = BOLD_OPEN + BOLD_CLOSE + BOX_OPEN + BOX_CLOSE
 
@@ -62,7 +62,7 @@ class RawTable:
 
 
 def without_comments(text: str) -> str:
-    """The text without HTML comments; an unclosed one stays."""
+    """The text without HTML comments; an unclosed comment is kept."""
     kept, position = [], 0
     while (start := text.find("<!--", position)) >= 0:
         end = text.find("-->", start)
@@ -117,7 +117,7 @@ class _Sink:
 
 
 def strip_html(text: str) -> tuple[str, list[RawTable]]:
-    """The visible text and the tables, which are no longer part of the text."""
+    """The visible text, and the tables, which are removed from the text."""
     sink = _Sink()
     position, hidden_by, depth, in_sup = 0, "", 0, False
     for match in _TAG.finditer(text):
@@ -143,7 +143,7 @@ def strip_html(text: str) -> tuple[str, list[RawTable]]:
 
 
 def plain_latex(text: str) -> str:
-    """The text with commands resolved; text without backslash or dollar is returned as it is."""
+    """The text with LaTeX commands resolved; text without backslash or dollar is unchanged."""
     if "\\" not in text and "$" not in text:
         return text
     text = text.replace("\\$", _DOLLAR)
@@ -178,7 +178,7 @@ def _group(match: re.Match[str]) -> tuple[str, str]:
 
 
 def take_tables(text: str) -> tuple[str, list[RawTable]]:
-    """The text without its tables, and the tables with the line above each as caption."""
+    """The text without its tables, and the tables, each with the line above it as caption."""
     if "|" not in text and "```" not in text and "~~~" not in text:
         return text, []
     lines, kept, tables = text.split("\n"), list[str](), list[RawTable]()
@@ -210,7 +210,7 @@ def _above(lines: list[str]) -> str:
 
 
 def _markdown(block: list[str]) -> tuple[list[str], list[list[str]]]:
-    """The lines before the table, and its rows; a table has a rule or a frame."""
+    """The lines before the table, and its rows; a table has a delimiter row or a frame."""
     rule = next((k for k, line in enumerate(block) if k and _RULE.fullmatch(line.strip())), 0)
     framed = len(block) > 1 and all(line.strip().startswith("|") for line in block)
     if not rule and not framed:

@@ -54,7 +54,7 @@ _HAN_DIGITS = re.compile(f"[{NUMERAL}]+")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number at `start:end`, scale words included; `quantum` is the worth of its last digit."""
+    """A number at `start:end`, scale words included; `quantum` is the value of its last digit."""
 
     start: int
     end: int
@@ -64,13 +64,13 @@ class Number:
     digits: bool = True
 
     def times(self, scale: Decimal, end: int) -> Number:
-        """The same number with a scale that stands apart from it."""
+        """The same number multiplied by a scale that is written apart from it."""
         value, quantum = self.value * scale, self.quantum * scale
         return Number(self.start, end, value, quantum, True, self.digits)
 
 
 def scan_numbers(text: str) -> Iterator[Number]:
-    """All numbers of the text from left to right, without regard to what they mean."""
+    """All numbers of the text from left to right, whatever they mean."""
     position = 0
     while token := _TOKEN.search(text, position):
         position = token.end()
@@ -81,7 +81,7 @@ def scan_numbers(text: str) -> Iterator[Number]:
 
 
 def scale_at(text: str, position: int) -> tuple[Decimal, int] | None:
-    """The scale words at a position, multiplied, and where they end."""
+    """The product of the scale words at a position, and where they end."""
     han = _HAN_SCALE.match(text, position)
     if han and len(han[1]) <= _MAX_PARTS:
         scale = assemble(chinese_tokens(han[1]))
@@ -140,7 +140,7 @@ def _from_digits(text: str, token: re.Match[str]) -> Number | None:
 
 
 def _english_scaled(text: str, number: Number) -> Number:
-    """`1 billion 234 million` adds up; each further part has a smaller scale."""
+    """`1 billion 234 million` adds up; each further part must have a smaller scale."""
     scale = scale_at(text, number.end)
     if scale is None:
         return number
@@ -187,7 +187,7 @@ def _mixed(text: str, position: int, first: Decimal) -> tuple[Decimal, Decimal, 
 
 
 def literal_value(literal: str) -> Decimal | None:
-    """The value of one run of digits and separators; None if it is too long to be an amount."""
+    """The value of one run of digits and separators; None if it is too long for an amount."""
     if len(literal) > 2 * MAX_DIGITS:
         return None
     spaced = re.sub("[ '’]", "", literal)

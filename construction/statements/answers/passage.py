@@ -1,4 +1,4 @@
-"""A text with its values, clauses, periods, noise and mentions of the metric asked for."""
+"""A text with its values, clauses, periods, noise, and mentions of the metric asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.question import Target
 
 _CLAUSE_END = re.compile(r"[;、]|,(?![0-9])|(?<![0-9]),|\s(?:and|but|while|whereas)(?=\s)", re.I)
-_REACH = 300  # characters of a clause that are looked at on each side of a value
+_REACH = 300  # characters of a clause that are read on each side of a value
 _NUMERAL = "[0-9一二三四五六七八九十百]{1,9}"
 _LISTED: dict[str, list[str]] = tomllib.loads(
     files(__package__).joinpath("noise.toml").read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ class Passage:
         return list(range(bisect_left(self.starts, low), bisect_left(self.starts, high)))
 
     def clause(self, position: int) -> Span:
-        """The clause around a position, at most 300 characters to each side."""
+        """The clause around a position, at most `_REACH` characters to each side."""
         return _around(self.cuts, position, len(self.text))
 
     def sentence(self, position: int) -> Span:
@@ -63,7 +63,7 @@ def _around(cuts: tuple[Span, ...], position: int, length: int) -> Span:
 
 
 def read_passage(text: str, target: Target) -> Passage:
-    """Reads a clean text once; linear in its length."""
+    """Analyses a clean text once; linear in its length."""
     noise = noise_spans(text, target.company)
     values = scan_values(text, noise)
     named = tuple(match.span() for match in target.naming.finditer(text)) if target.naming else ()
@@ -83,7 +83,7 @@ def read_passage(text: str, target: Target) -> Passage:
 
 
 def _outside(cuts: list[Span], protected: list[Span]) -> list[Span]:
-    """The cuts that do not lie within a date, a value or a name."""
+    """The cuts that are not inside a date, a value or a name."""
     starts = [start for start, _ in protected]
     reach, furthest = [], 0
     for _, end in protected:
@@ -131,7 +131,7 @@ def noise_spans(text: str, company: str) -> list[tuple[int, int]]:
 
 
 def _about_company(text: str, company: str) -> list[tuple[int, int]]:
-    """Digits of the company's name, and the code in brackets behind it."""
+    """Digits of the company's name, and the code in brackets after it."""
     name = re.escape(company)
     code = re.compile(rf"{name}[^()\n]{{0,20}}\([A-Z:. ]{{0,8}}[0-9]{{4,6}}[^()\n]{{0,6}}\)", re.I)
     spans = [match.span() for match in code.finditer(text)]

@@ -52,7 +52,7 @@ _MAX_GAP = 24
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A year and a kind: Y, H1, H2, Q1 to Q4, Q (unnumbered), M9; None where not stated."""
+    """A year and a kind: Y, H1, H2, Q1 to Q4, Q (unnumbered), M9; None if not stated."""
 
     start: int
     end: int
@@ -60,13 +60,13 @@ class Period:
     kind: str | None
 
     def fits(self, target: Period) -> bool:
-        """Whether this names the asked period; an unstated year or kind does not disagree."""
+        """Whether this can be the target period; a year or kind that is not stated matches any."""
         year = self.year is None or target.year is None or self.year == target.year
         return year and (self.kind or "Y") == (target.kind or "Y")
 
 
 def find_periods(text: str) -> tuple[Period, ...]:
-    """All periods from left to right; a year and a kind beside each other are one period."""
+    """All periods from left to right; a year and a kind next to each other are one period."""
     parts = sorted([*_years(text), *_kinds(text)], key=lambda part: (part.start, -part.end))
     joined: list[Period] = []
     for part in parts:

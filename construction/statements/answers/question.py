@@ -1,4 +1,4 @@
-"""What a question asks for: company, metric, period, direction."""
+"""Reads what a question asks for: company, metric, period, direction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from construction.statements.answers.contracts import Dimension, GoldAnswer, Uni
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.units import of_gold
 
-_GAP = "@"  # stands where a period phrase was
+_GAP = "@"  # replaces a period phrase
 _PERIOD_LEAD = re.compile(
     r"[\s,]*(?:\b(?:for|in|at|as of|during|over|on|of|the|its|end|year|fiscal|quarter|ended"
     rf"|through)\b\s*)*{_GAP}(?:\s*(?:fiscal year|year|quarter))?",
@@ -41,7 +41,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A question as the check reads it; `metric` is empty where it was not found."""
+    """What a question asks for; `metric` is empty if it could not be read."""
 
     unit: Unit
     scale: Decimal
@@ -108,20 +108,20 @@ def _bare_company(name: str) -> str:
 
 
 def core(label: str) -> str:
-    """A label in comparable form: case, marks, plural and leading words like "total" left out."""
+    """A label in comparable form: no case, punctuation, plural or leading words like "total"."""
     label = unicodedata.normalize("NFKC", label).lower()
     bare = _LEADING.sub("", label.strip())
     return exact(bare) or exact(label)
 
 
 def exact(label: str) -> str:
-    """As `core`, but leading words stay."""
+    """As `core`, but leading words are kept."""
     words = _WORD.findall(unicodedata.normalize("NFKC", label).lower())
     return " ".join(word.removesuffix("s") if word.isascii() else word for word in words)
 
 
 def naming_pattern(metric: str) -> re.Pattern[str] | None:
-    """Finds the metric in text, whatever its case, spacing and plural."""
+    """A pattern that matches the metric in text, whatever its case, spacing and plural."""
     words = _WORD.findall(_LEADING.sub("", metric.strip()))
     if not words:
         return None

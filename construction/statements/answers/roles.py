@@ -1,4 +1,4 @@
-"""What the words around a value say: its role beside other values, its label and its period."""
+"""What the words around a value say: its role among other values, its label and its period."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{_HAN}]{{2,}}")
 
 
 class Role(Enum):
-    """Only candidates can be the value; the last three give way to others."""
+    """Only candidates can be the answer; the last three yield to other values."""
 
     CANDIDATE = auto()
     RANGE = auto()
@@ -52,7 +52,7 @@ class Role(Enum):
 
 
 def excluded_role(passage: Passage, index: int) -> Role:
-    """Whether a value is the end of a range, an operand or negated, and so never the value."""
+    """Whether a value is the end of a range, an operand or negated, and so never the answer."""
     text, value = passage.text, passage.values[index]
     if _in_range(passage, index):
         return Role.RANGE
@@ -113,7 +113,7 @@ def yielding_role(passage: Passage, index: int) -> Role:
 
 
 def _is_aside(passage: Passage, index: int) -> bool:
-    """In brackets that open behind another value of the same line."""
+    """Whether it is in brackets that open after another value of the same line."""
     value = passage.values[index]
     opener = passage.openers.get(value.start)
     if value.bracketed and opener is None:
@@ -150,13 +150,13 @@ def _between(passage: Passage, low: int, high: int) -> list[Period]:
 
 
 def other_period(passage: Passage, reading: Reading, target: Target) -> bool:
-    """Whether the value is tied to a period that was not asked for."""
+    """Whether the value belongs to a period that was not asked for."""
     period = period_of(passage, reading)
     return period is not None and target.period is not None and not period.fits(target.period)
 
 
 class Naming(IntEnum):
-    """How a value is labelled; the smaller the better."""
+    """How a value is labelled; smaller is better."""
 
     ASKED = 0
     NONE = 1
@@ -212,7 +212,7 @@ def _harmless(word: str, target: Target) -> bool:
 
 
 def _has_label(before: str, target: Target) -> bool:
-    """Whether words that are neither generic nor the company's name stand before the value."""
+    """Whether words that are neither generic nor the company's name precede the value."""
     for match in _LABEL_WORD.finditer(before):
         word = match[0]
         if not word.isascii():

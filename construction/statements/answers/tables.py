@@ -1,4 +1,4 @@
-"""The cell of a table that fits metric and period."""
+"""The table cell that fits metric and period."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Grid:
 
 
 def fitting_cells(tables: list[RawTable], target: Target, declared: Declared) -> list[Reading]:
-    """What the cells that fit the asked metric and period say, over all tables."""
+    """Readings of the cells that fit the metric and period asked for, over all tables."""
     readings: list[Reading] = []
     for table in tables:
         if sum(len(row) for row in table.rows) <= MAX_CELLS and table.rows and table.rows[0]:
@@ -63,7 +63,7 @@ def _by_label(grid: _Grid, target: Target) -> list[Reading]:
 
 
 def _fitting(labels: list[str], target: Target) -> list[int]:
-    """Labels equal to the metric; failing that the one label that contains it."""
+    """Labels equal to the metric; failing that, the only label that contains it."""
     bare = [_bare(label, target) for label in labels]
     for normal in (exact, core):
         metric = normal(target.metric)
@@ -115,7 +115,7 @@ def _cell(passage: Passage, grid: _Grid, row: int, column: int, target: Target) 
 
 
 def _texts(grid: _Grid, row: int, column: int) -> list[str]:
-    """Cells of the row that hold no digit, such as its unit."""
+    """Cells of the row without digits, such as its unit."""
     return [
         cell
         for index, cell in enumerate(grid.rows[row])

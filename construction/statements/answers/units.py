@@ -8,7 +8,7 @@ from decimal import Decimal
 from construction.statements.answers.contracts import Declared, Dimension, Unit
 from construction.statements.answers.numbers import scale_at
 
-# Marks shared by several currencies: what they mean unless the question asks for another of them.
+# Signs shared by several currencies: the usual meaning, and the others they can have.
 FAMILIES = {
     "$": ("USD", frozenset({"USD", "CAD", "AUD", "HKD", "TWD", "SGD", "NZD"})),
     "¥": ("JPY", frozenset({"JPY", "CNY"})),
@@ -16,7 +16,7 @@ FAMILIES = {
     "cent": ("USD", frozenset({"USD", "CAD", "AUD", "HKD", "SGD", "NZD", "EUR"})),
 }
 ANY_CURRENCY = "*"  # "2.35 per share" names none
-_SIGNS = {  # may stand before the number and behind it
+_SIGNS = {  # before or after the number
     "USD": "US$ U.S.$ USD 美元 米ドル",
     "CAD": "C$ CA$ CAD",
     "AUD": "A$ AU$ AUD",
@@ -34,7 +34,7 @@ _SIGNS = {  # may stand before the number and behind it
     "$": "$",
     "¥": "¥",
 }
-_NAMES = {  # only behind the number
+_NAMES = {  # only after the number
     "USD": "US_dollar US_dollars U.S._dollar U.S._dollars United_States_dollars 米国ドル",
     "CAD": "Canadian_dollar Canadian_dollars カナダドル 加元",
     "AUD": "Australian_dollar Australian_dollars 豪ドル 澳元",
@@ -63,7 +63,7 @@ def _codes(*tables: dict[str, str]) -> dict[str, str]:
 
 
 def _pattern(words: dict[str, str]) -> str:
-    """Longest first; a word of ASCII letters ends where the letters end."""
+    """Longest first; a word of ASCII letters must not be followed by another letter."""
     listed = sorted(words, key=lambda word: (-len(word), word))
     edges = (
         re.escape(word) + (r"(?![A-Za-z])" if word[-1].isascii() and word[-1].isalpha() else "")
@@ -144,7 +144,7 @@ def of_gold(name: str) -> Unit:
 
 
 def settle(unit: Unit, target: Unit) -> Unit:
-    """A shared mark becomes the asked currency if it may stand for it, else its usual one."""
+    """A shared sign becomes the currency asked for if it can mean that, else its usual one."""
     if unit.name == ANY_CURRENCY:
         return Unit(unit.dimension, target.name, unit.factor)
     usual, members = FAMILIES.get(unit.name, (unit.name, frozenset[str]()))
@@ -152,7 +152,7 @@ def settle(unit: Unit, target: Unit) -> Unit:
 
 
 def combine(first: Unit | None, second: Unit | None) -> Unit | None:
-    """Units before and behind one number: the explicit currency wins over a shared mark."""
+    """Units before and after one number: an explicit currency precedes a shared sign."""
     if first is None or second is None:
         return first or second
     if first.dimension is not Dimension.MONEY:
@@ -174,7 +174,7 @@ def unit_before(text: str, position: int, floor: int) -> tuple[Unit, int] | None
 
 
 def unit_after(text: str, position: int) -> tuple[Unit, int] | None:
-    """The unit that follows a position, at most one space apart, and where it ends."""
+    """The unit after a position, at most one space away, and where it ends."""
     start = position + 1 if text[position : position + 1] in (" ", "-") else position
     return _money_at(text, start) or _other_at(text, start)
 
@@ -221,7 +221,7 @@ def sen_at(text: str, position: int) -> tuple[Decimal, int] | None:
 
 
 def phrase(text: str) -> tuple[Declared, bool]:
-    """What a phrase declares, and whether it holds nothing but units, scales and fillers."""
+    """What a phrase declares, and whether it holds only units, scales and filler words."""
     text = text[:_MAX_PHRASE]
     declared, position = Declared(), 0
     while position < len(text):
@@ -264,7 +264,7 @@ def declared_in(text: str, *, label: bool = False) -> Declared:
 
 
 def _tail(text: str) -> Declared:
-    """The longest run of words at the end of a label that is nothing but a unit."""
+    """The longest run of words at the end of a label that is only a unit."""
     for start in re.finditer(r"(?:(?<=^)|(?<=[\s,:]))\S", text[-_MAX_PHRASE:]):
         declared, whole = phrase(text[-_MAX_PHRASE:][start.start() :])
         if whole and declared != Declared():

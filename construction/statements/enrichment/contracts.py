@@ -1,4 +1,4 @@
-"""What enrichment returns: the surroundings of a data point in its statement."""
+"""Records and settings (part of the recipe) of `enrichment`: a point's surroundings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from data.contracts import Count, Share, StageConfig
 
 
 class EnrichmentConfig(StageConfig):
-    """`neighbours` rows before and behind the point's row, `page_rows` in its picture.
-
-    `round_share` as for questions: when a statement counts as reported in millions or thousands.
-    """
+    """`neighbours`: rows before and after the point's row; `page_rows`: rows of its picture.
+    `round_share` as for questions: when a statement counts as reported in millions or thousands."""
 
     neighbours: Count = 10
     page_rows: Count = 40
@@ -23,8 +21,8 @@ class Row:
     """A row of a statement as a reader sees it.
 
     `value` is the filed decimal for the point's period and `shown` its printed form; `before` is
-    printed for the comparative period. All are empty where the row has no such value. `offset`
-    counts rows from the point's own, which is 0.
+    the printed form for the comparative period. All are empty if the row has no such value.
+    `offset` counts rows from the point's own, which is 0.
     """
 
     offset: int
@@ -54,8 +52,8 @@ class Page:
 class Enriched:
     """The surroundings of one point; `rows` are the ±n neighbours, `svg` the drawn page.
 
-    `in_statement` is False where the point stands in no row of a statement: then the page holds the
-    point alone.
+    If the point is in no row of a statement, `in_statement` is False and the page shows the point
+    alone.
     """
 
     point_id: str

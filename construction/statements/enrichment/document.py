@@ -46,9 +46,9 @@ _BINARIES = ("chromium", "chromium-browser")
 def highlight_fact(document: bytes, concept: str, context: str) -> bytes:
     """The document with every ix:nonFraction of `concept` in `context` marked, as harmless HTML.
 
-    `concept` is a name with or without prefix ("us-gaap:Assets", "Assets"). The first fact gets
-    the id `FACT_ID`. Errors: `InputError` where the document is too large or too deep, cannot be
-    parsed, or holds no such fact.
+    `concept` is a name with or without prefix ("us-gaap:Assets", "Assets"). The first fact gets the
+    id `FACT_ID`. Errors: `InputError` if the document is too large or too deep, cannot be parsed,
+    or has no such fact.
     """
     root = _parsed(document)
     facts = [fact for fact in _facts(root) if _is(fact, concept, context)]
@@ -113,7 +113,7 @@ def _local(tag: str) -> str:
 
 def _neutralise(root: etree._Element) -> None:
     for element in list(root.iter()):
-        # What has no name is a processing instruction or an entity.
+        # Nodes without a name are processing instructions or entities.
         if not isinstance(element.tag, str) or _local(element.tag) in _ACTIVE:
             _drop(element)
         else:
@@ -135,7 +135,7 @@ def _neutralise_one(element: etree._Element) -> None:
 
 
 def _drop(element: etree._Element) -> None:
-    """Remove an element with what it holds; the text behind it stays."""
+    """Remove an element with its content; the text after it stays."""
     parent = element.getparent()
     if parent is None:
         raise _error("no HTML body", "HTML")
@@ -176,7 +176,7 @@ class NotMade(StrEnum):
 
 
 class ScreenshotConfig(StageConfig):
-    """Runtime settings: pictures of browsers differ between machines and are never digested."""
+    """Runtime settings: screenshots differ between machines and are never digested."""
 
     width: int = 1280
     height: int = 900
@@ -194,8 +194,8 @@ class Screenshot:
 def screenshot(document: bytes, config: ScreenshotConfig) -> Screenshot:
     """The page around the highlighted fact of a document that `highlight_fact` wrote.
 
-    The document has no scripts left, and its policy allows none; the browser resolves no names,
-    and its profile is thrown away.
+    The document has no scripts, and its policy allows none; the browser resolves no host names, and
+    its profile is deleted afterwards.
     """
     binary = next((path for name in _BINARIES if (path := shutil.which(name))), None)
     if binary is None:

@@ -99,7 +99,7 @@ def _head(period: Period) -> str:
 def write_pictures(
     out: Path, enriched: Mapping[str, Enriched], numbers: Mapping[str, int], *, png: bool = False
 ) -> None:
-    """One SVG per point of `numbers`, named by its number; PNGs beside them if asked for.
+    """One SVG per point of `numbers`, named by its number; with `png` also a PNG.
 
     The SVGs are the same bytes on every machine and belong to the digest; the PNGs do not.
     """

@@ -25,7 +25,7 @@ Period = tuple[date, int]
 
 
 def shown(value: str | None, unit: str, exponent: int, *, negated: bool) -> str:
-    """Scaled, in groups of three, negative ones in brackets, zero as a dash; "" for no value."""
+    """Scaled, in groups of three, negatives in brackets, zero as a dash; "" without a value."""
     number = number_of(value) if value is not None else None
     if number is None:
         return ""
@@ -62,9 +62,9 @@ def _grouped(number: Decimal, unit: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The statements that hold some points: rows in order, values by series and period.
+    """The statements that contain some points: rows in order, values by series and period.
 
-    `filed` has the values as a document gave them, `standing` those that hold today.
+    `filed` has the values as a document reported them, `standing` the current ones.
     """
 
     rows: Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
@@ -113,7 +113,7 @@ def _units(series: pl.DataFrame, statements: Statements) -> dict[str, str]:
 
 
 def comparative(reports: Reports, point: Mapping[str, Any]) -> Period | None:
-    """The latest earlier period of the same length that the document gives the statement for."""
+    """The latest earlier period of the same length that the document reports the statement for."""
     rows = reports.rows.get((point["document"], point["report"]), ())
     series = {row["series_id"] for row in rows}
     counts: Counter[Period] = Counter()
@@ -129,7 +129,7 @@ def comparative(reports: Reports, point: Mapping[str, Any]) -> Period | None:
 def rows_around(
     reports: Reports, point: Mapping[str, Any], before: Period | None, exponent: int
 ) -> tuple[tuple[Row, ...], int | None]:
-    """All rows of the point's statement, and the place of its own among them; None if not there."""
+    """All rows of the point's statement, and the position of its own row; None without one."""
     key = (point["document"], point["report"])
     listed = reports.rows.get(key, ())
     position = _position(listed, point)
@@ -158,7 +158,7 @@ def rows_around(
 
 
 def _position(rows: Sequence[Mapping[str, Any]], point: Mapping[str, Any]) -> int | None:
-    """The row of the point's series, the one of its line if there are several."""
+    """The row of the point's series; if there are several, the one of its line."""
     places = [at for at, row in enumerate(rows) if row["series_id"] == point["series_id"]]
     exact = [at for at in places if rows[at]["line"] == point["line"]]
     return next(iter(exact or places), None)
@@ -173,7 +173,7 @@ def _opening(row: Mapping[str, Any], point: Mapping[str, Any]) -> Period | None:
 
 
 def _value(reports: Reports, row: Mapping[str, Any], document: str, period: Period) -> str | None:
-    """The value of a row for a period; of balances within a flow statement, that of its end."""
+    """The value of a row for a period; for balances in a flow statement, that of its last day."""
     series_id, (end, months) = row["series_id"], period
     if series_id is None:
         return None

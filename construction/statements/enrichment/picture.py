@@ -1,4 +1,4 @@
-"""A statement page as SVG: the same bytes for the same rows, whatever stands in the labels."""
+"""A statement page as SVG: the same bytes for the same rows, whatever the labels contain."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from data.snapshot.neutralise import one_line
 FONT = "Noto Sans CJK JP"
 _WIDTH, _EDGE = 860, 24
 _ROW, _HEAD = 24, 128
-_VALUE_AT, _BEFORE_AT = 660, _WIDTH - _EDGE  # right ends of the columns
+_VALUE_AT, _BEFORE_AT = 660, _WIDTH - _EDGE  # right edges of the columns
 _CELL = 150
-_LABEL_UNITS = 66  # widths of a narrow letter that fit before the values
+_LABEL_UNITS = 66  # label width in narrow letters
 _TITLE_UNITS = 100
 _STYLE = (
     "text{font:14px 'Noto Sans CJK JP','Hiragino Sans',sans-serif;fill:#1d2430}"
@@ -68,7 +68,7 @@ def _row(row: Row, top: int, value_at: int, *, striped: bool) -> list[str]:
 
 
 def _clipped(text: str, units: int) -> str:
-    """One line that XML can hold, cut to a width; wide characters count twice."""
+    """One line of XML characters, cut to a width; wide characters count twice."""
     text = "".join(char if _is_xml(char) else "\ufffd" for char in one_line(text[:1000]))
     used = 0
     for at, char in enumerate(text):

@@ -31,7 +31,7 @@ def join(*parts: str) -> str:
 
 
 def section_title(label: str) -> str:
-    """The title of the section that a row closes; empty if the label says no more than "Total"."""
+    """The title of the section that a row closes; empty if the label says only "Total"."""
     title = _BRACKETS.sub("", component(label))
     title = _TOTAL.sub("", title.strip()).strip(" ,:;-")
     title = _LOOSE.sub("", component(_TAIL.sub("", title))).strip(" ,:;-")
@@ -41,7 +41,7 @@ def section_title(label: str) -> str:
 
 
 def sentence_case(title: str) -> str:
-    """First letter upper, shouted or Title Case words lower; other capitals stay (IBM, LIFO)."""
+    """Capitalise the first letter, lower other Title Case or upper-case words; keep IBM, LIFO."""
     words = title.split(" ")
     if title.isupper():
         words = [word.lower() for word in words]
@@ -69,7 +69,7 @@ def spaced(name: str) -> str:
 def dimension_parts(dimensions: str) -> tuple[str, ...]:
     """Axis and member of each dimension as words: at most two pairs, further ones in the last.
 
-    `dimensions` are axis=member, joined by ";".
+    `dimensions` are axis=member pairs, joined by ";".
     """
     pairs = [
         (sentence_case(_stripped(axis, "Axis")), _stripped(member, "Member"))
@@ -88,15 +88,15 @@ def _stripped(name: str, ending: str) -> str:
 
 
 def dimensioned_name(statement: str, dimensions: str, label: str) -> str:
-    """Segments | axis | member | label; another statement first where the axis is no segment."""
+    """Statement | axis | member | label, as in Segments | Geographical | Europe | Revenues."""
     return join(statement, *dimension_parts(dimensions), component(label))
 
 
 def distinct_names(series: pl.DataFrame) -> pl.Series:
     """Names of `series` (columns of SERIES), made distinct within each company.
 
-    Where several share one, their unit is added in brackets if that tells them apart, else their
-    concept; what even then is the same gets all of its id but the company.
+    Series that share a name get their unit in brackets if that distinguishes them, else their
+    concept; if names are still equal, the id without the company.
     """
     marks = (
         pl.format(" ({})", pl.col("unit")),

@@ -1,4 +1,4 @@
-"""From the sections of a statement to the path of each of its rows."""
+"""Turns the sections of a statement into the path of each of its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from construction.statements.model import HierarchyMethod
 
 
 class Located(NamedTuple):
-    """The sections above a row, in English and as filed, and how they were found."""
+    """The sections above a row, in English and as filed, and how they were determined."""
 
     path: Names
     local: Names
@@ -29,7 +29,7 @@ def located(node: Node | None, method: HierarchyMethod) -> Located:
 def locate_rows(
     statement: str, rows: Sequence[Row], trees: Trees, *, check_sums: bool
 ) -> list[Located]:
-    """Where each row of one statement of one filing stands, in the order of the rows."""
+    """The sections of each row of one statement of one filing, in the order of the rows."""
     locations = [NOWHERE] * len(rows)
     top = Stack(statement, trees, check_sums=check_sums).build(rows)
     _Walk(statement, trees, locations).walk(top, NOWHERE)
@@ -37,7 +37,7 @@ def locate_rows(
 
 
 def locate_alone(statement: str, concept: str, label: str, trees: Trees) -> Located:
-    """Where a row stands that no statement shows: by the standard tree alone."""
+    """The sections of a row that no statement shows, by the standard tree alone."""
     placement = trees.placement(statement, concept, label)
     if placement.role is Role.UNKNOWN:
         return NOWHERE
@@ -47,7 +47,7 @@ def locate_alone(statement: str, concept: str, label: str, trees: Trees) -> Loca
 
 
 def _above(node: Node, method: HierarchyMethod) -> Located:
-    """A total stands beside the section that it closes, not inside."""
+    """A total belongs beside the section that it closes, not inside."""
     return Located(node.path[:-1], node.local[:-1], method)
 
 
@@ -75,8 +75,8 @@ class _Walk:
                 self.locations[item.row] = self._outside(items, position)
 
     def _section(self, item: Item, above: Located, beside: Node | None) -> None:
-        """A total and the rows under it. Standard sections keep their place in the tree, unless
-        that leads through one which this statement does not have."""
+        """A total and the rows under it. Standard sections keep their position in the tree, unless
+        their path needs a section that this statement does not have."""
         node = item.node
         method = HierarchyMethod.TOTALS if item.children else HierarchyMethod.TREE
         if node is not None and self._reaches(node, above.path, beside):
@@ -97,7 +97,7 @@ class _Walk:
         )
 
     def _inside(self, item: Item, above: Located, beside: Node | None) -> Located:
-        """A row of a closed section, moved into an open one below it where it is at home."""
+        """A row of a closed section, moved into an open section below it if it belongs there."""
         home, method = item.node, HierarchyMethod.TOTALS
         if home is not None:
             if item.placement.role in (Role.CLOSER, Role.NET):
@@ -115,7 +115,7 @@ class _Walk:
         return all(nodes[step].open or nodes[step] is beside for step in steps)
 
     def _outside(self, items: Sequence[Item], position: int) -> Located:
-        """A row that no total took: its home, else what its neighbours have in common."""
+        """A row outside of closed sections: its home, else the sections its neighbours share."""
         item, tree = items[position], HierarchyMethod.TREE
         if item.node is not None:
             if item.placement.role in (Role.CLOSER, Role.NET):

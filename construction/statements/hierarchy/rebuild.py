@@ -1,4 +1,4 @@
-"""Hierarchical names of all series, each chosen from its newest filing, and a report on them."""
+"""Hierarchical names of all series, each based on its newest filing, and a report on them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _CJK = "[\u3040-\u30ff\u3400-\u9fff]"
 
 
 class HierarchyConfig(StageConfig):
-    """`max_components` of a name, statement and label included; `check_sums` lets arithmetic
-    confirm or move the start of a section where values are at hand."""
+    """`max_components`: most components of a name, statement and label included. `check_sums`: use
+    sums of values, where available, to confirm or move the start of a section."""
 
     max_components: int = Field(default=6, ge=3)
     check_sums: bool = True
@@ -44,14 +44,14 @@ def rebuild(
     config: HierarchyConfig,
     trees: Trees | None = None,
 ) -> pl.DataFrame:
-    """`series` with name, name_local, method, depth and row_order rebuilt; the other columns stay.
+    """`series` with name, name_local, method, depth and row_order rebuilt; other columns unchanged.
 
-    Each series is placed once, by the statement rows of its newest filing: under the sections
-    that totals close there (`totals`), else by the standard tree (`tree`), else directly under
-    its statement (`flat`, unless the reader gave it a deeper name). A dimensioned series is named
+    Each series is located once, by the statement rows of its newest filing: under the sections that
+    totals close there (`totals`), else by the standard tree (`tree`), else directly under its
+    statement (`flat`, unless the reader gave it a deeper name). A dimensioned series is named
     statement | axis | member | label, as in Segments | Geographical | Europe | Revenues. Within a
-    company no two series share a name. `points` gives the filing days and the values that the
-    arithmetic of totals is checked with.
+    company no two series share a name. `points` provides the filing days, and the values that check
+    the sums of totals.
     """
     trees = trees or default_trees()
     newest = _newest_rows(series, rows, points)
@@ -104,7 +104,7 @@ def _name(
 
 
 def _local_name(location: Located, given: str | None, config: HierarchyConfig) -> str | None:
-    """The name as filed: the reader's statement and label, with the sections between them."""
+    """The name as filed: the reader's statement and label with the sections between them."""
     if given is None or SEPARATOR not in given:
         return given
     first, *_, last = given.split(SEPARATOR)
@@ -112,13 +112,13 @@ def _local_name(location: Located, given: str | None, config: HierarchyConfig) -
 
 
 def _cut(path: tuple[str, ...], config: HierarchyConfig) -> tuple[str, ...]:
-    """The outer sections and the innermost one, where there are too many."""
+    """The outer sections and the innermost one, if there are too many."""
     room = config.max_components - 2
     return path if len(path) <= room else (*path[: room - 1], path[-1])
 
 
 def _newest_rows(series: pl.DataFrame, rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """One row of ROWS per series: of its newest filing, a parenthetical one only if alone."""
+    """One row of ROWS per series, from its newest filing; a parenthetical row only if alone."""
     filed = points.group_by("document").agg(pl.col("filed").max())
     return (
         rows.filter(pl.col("series_id").is_not_null())
@@ -146,7 +146,7 @@ def _placed(
     config: HierarchyConfig,
     trees: Trees,
 ) -> Mapping[str, Located]:
-    """Where the newest row of each series stands. Only the statements needed for that are read."""
+    """The sections of each series' newest row. Only the statements needed for that are read."""
     report = ["document", "report"]
     needed = (
         rows.filter(pl.col("series_id").is_not_null(), ~pl.col("parenthetical"))
@@ -176,7 +176,7 @@ def _placed(
 
 
 def _values(rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """The values of each statement in the period that most of its rows have, else the newest."""
+    """The values of each statement in the period that most of its rows have; ties: the newest."""
     report = ["document", "report"]
     shown = (
         rows.filter(pl.col("series_id").is_not_null())
@@ -201,11 +201,12 @@ def _values(rows: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
 
 
 def hierarchy_report(series: pl.DataFrame, points: pl.DataFrame | None = None) -> dict[str, Any]:
-    """Shares by method, a histogram of depths, and how much stands under a section.
+    """Shares by method, a histogram of depths, and the share of series under a section.
 
-    `under_sections` is the share of series with more than statement and label; with `points`
-    also of points, as `points_under_sections`. `shared_names` counts names that two series of a
-    company share, zero after `rebuild`. Shares are rounded to 1e-9; 0.0 for an empty table.
+    `under_sections` is the share of series with more components than statement and label; with
+    `points` also of points, as `points_under_sections`. `shared_names` counts series that share
+    their name with another of the company, zero after `rebuild`. Shares are rounded to 1e-9; 0.0
+    for an empty table.
     """
     total = series.height
     methods = dict(series.group_by("method").len().iter_rows())

@@ -1,10 +1,9 @@
 """Sections of one statement of one filing: a stack of open rows that totals close.
 
-The rows come in filing order without their headings. A total takes rows off the stack and puts a
-section there instead, which a later total can take in its turn: that nests subtotals. How far a
-total reaches back is told, in this order, by its arithmetic (it equals the sum of the last k rows
-and sections), by the section that it is known to close, and by where the last section or result
-ended.
+The rows come in filing order without their headings. A total takes rows off the stack and replaces
+them by a section, which a later total can take in turn: that nests subtotals. How many rows a total
+takes is decided, in this order, by arithmetic (it equals the sum of the last k rows and sections),
+by the section that it is known to close, and by where the last section or result ended.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from construction.statements.hierarchy.naming import section_title
 from construction.statements.hierarchy.tree import Node, Placement, Role, Trees
 
 _TOTAL = re.compile(r"(?:sub-?)?total\b|.*(?:, (?:sub)?total|合計|小計)$", re.I)
-_MIN_DIGITS = 100  # a sum of small numbers, in units of the last digit, may be chance
-# Statements with sections of their own, and those whose rows add up as printed, so that a sum
-# without "total" in its label is worth a section
+_MIN_DIGITS = 100  # below this many units of the last digit, a matching sum may be coincidence
+# Statements with their own sections, and those whose rows add up as printed, so that a sum
+# without "total" in its label makes a section
 _SECTIONED = frozenset({"Balance sheet", "Income statement", "Cash flow statement"})
 _ADDITIVE = frozenset({"Balance sheet", "Income statement"})
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as the stack sees it; `value` as printed, in any one period of the filing."""
+    """A row of the statement; `value` as printed, in any one period of the filing."""
 
     concept: str
     label: str
@@ -35,7 +34,7 @@ class Row:
 
 @dataclass(slots=True)
 class Item:
-    """A row, or a section with the total that closed it (`row`) and what it took."""
+    """A row, or a section with the total that closed it (`row`) and the items it took."""
 
     row: int
     placement: Placement
@@ -58,7 +57,7 @@ class Stack:
         self.unit = 1.0
 
     def build(self, rows: Sequence[Row]) -> list[Item]:
-        """The top of the hierarchy; every row is in it once."""
+        """The top of the hierarchy; every row is in it exactly once."""
         self.unit = _unit([row.value for row in rows])
         for number, row in enumerate(rows):
             self._add(number, row)
@@ -77,7 +76,7 @@ class Stack:
             self._add_unknown(item, row.label)
 
     def _add_unknown(self, item: Item, label: str) -> None:
-        """A row that the tree knows as a leaf or not at all: a total by its words or its sum."""
+        """A row that is a leaf of the tree or unknown to it: a total by its words or its sum."""
         start = self._start_of_unknown(item, label)
         title = "" if start is None else section_title(label)
         if start is None or not title or len(self.items) - start < 2:
@@ -87,7 +86,7 @@ class Stack:
         self._close(item, start)
 
     def _start_of_unknown(self, item: Item, label: str) -> int | None:
-        # Per-share data and share counts are in open sections and never head one of their own.
+        # Per-share data and share counts are in open sections and never close one of their own.
         if item.node is not None and item.node.open:
             return None
         if self.statement in _SECTIONED and _TOTAL.match(label):
@@ -98,10 +97,10 @@ class Stack:
         return None
 
     def _close(self, total: Item, start: int) -> None:
-        """Put a section in the place of the items from `start`."""
+        """Replace the items from `start` by a section."""
         taken = self.items[start:]
         for item in taken:
-            # Equity without and with minorities: two totals of one section, not two sections.
+            # Equity without and with minority interests: two totals of one section.
             if item.section and item.node is not None and item.node is total.node:
                 total.children += [*item.children, Item(item.row, item.placement, item.value)]
             else:
@@ -110,7 +109,7 @@ class Stack:
         self.items[start:] = [total]
 
     def _start_of(self, total: Item) -> int:
-        """Where the known section that `total` closes begins."""
+        """The start of the known section that `total` closes."""
         start = len(self.items)
         while start and self._belongs(self.items[start - 1], total):
             start -= 1
@@ -184,7 +183,7 @@ class Stack:
 
 
 def _unit(values: Sequence[float | None]) -> float:
-    """The power of ten that all whole values are multiples of: the unit of the statement."""
+    """The largest power of ten that divides all whole values: the unit of the statement."""
     whole = [abs(int(v)) for v in values if v and v == int(v)]
     unit = 1
     while unit < 10**9 and whole and all(value % (unit * 10) == 0 for value in whole):

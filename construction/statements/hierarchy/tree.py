@@ -1,4 +1,4 @@
-"""Standard sections of statements, from an editable table: which rows close or belong to which."""
+"""Standard sections of statements, from an editable table: which rows close or belong to them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Names = tuple[str, ...]
 
 
 class Role(StrEnum):
-    """What a row is in its statement, as far as its concept or label tells."""
+    """What a row is in its statement, as far as its concept or label says."""
 
-    CLOSER = "closer"  # closes a section and takes all since the last one
-    NET = "net"  # closes a section, but takes only what is at home in it
+    CLOSER = "closer"  # closes a section and takes all rows since the last one
+    NET = "net"  # closes a section, but takes only rows that belong to it
     LEAF = "leaf"
     RESULT = "result"
     UNKNOWN = "unknown"
@@ -48,7 +48,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The role of a row and the section it closes or is at home in."""
+    """The role of a row, and the section it closes or belongs to."""
 
     role: Role
     node: Node | None = None
@@ -60,7 +60,7 @@ _UNKNOWN = Placement(Role.UNKNOWN)
 
 @dataclass(slots=True)
 class Trees:
-    """All standard trees. `placement` answers for one row; answers are kept for the next one."""
+    """All standard trees. `placement` classifies a row and caches the answer."""
 
     nodes: Mapping[str, Mapping[Names, Node]]
     patterns: Mapping[str, Sequence[tuple[str, Placement]]]  # longest first
@@ -94,7 +94,8 @@ class Trees:
         return _UNKNOWN
 
     def remainder(self, statement: str, parent: Names, closed: set[Names]) -> Node | None:
-        """The section of rows that stand in `parent` beside one of the `closed` sections."""
+        """The section for rows of `parent` that are in none of the `closed` sections, if there is
+        one."""
         for node in self.nodes.get(statement, {}).values():
             if node.path[:-1] == parent and node.remainder_of in closed:
                 return node
@@ -102,7 +103,7 @@ class Trees:
 
 
 def plain_label(label: str) -> str:
-    """Lower case words without punctuation: how labels are compared."""
+    """Lower-case words without punctuation, for comparing labels."""
     return _NOT_WORD.sub(" ", label.casefold().replace("'", "").replace("’", "")).strip()
 
 
@@ -114,7 +115,7 @@ def _local(entry: Mapping[str, Any]) -> str:
 
 
 def _nodes(statement: str, entries: Sequence[Mapping[str, Any]], path: str) -> dict[str, Node]:
-    """The sections of one statement by name; a parent stands before its children."""
+    """The sections of one statement by name; a parent must precede its children."""
     nodes: dict[str, Node] = {}
     for entry in entries:
         strange = entry.keys() - _KEYS
@@ -123,7 +124,7 @@ def _nodes(statement: str, entries: Sequence[Mapping[str, Any]], path: str) -> d
             raise InputError(
                 path,
                 f"a section of {statement} with the keys {', '.join(sorted(entry))}",
-                "section, and a parent that stands above it",
+                "section, and a parent that precedes it",
                 "Correct the table of standard trees.",
             )
         above, above_local = (parent.path, parent.local) if parent else ((), ())
@@ -152,12 +153,12 @@ def _patterns(
 
 
 def _by_weight(patterns: Sequence[tuple[str, Placement]]) -> list[tuple[str, Placement]]:
-    """Whole names first, then the longest pattern: the most specific one decides."""
+    """Whole names first, then the longest pattern, so that the most specific one decides."""
     return sorted(patterns, key=lambda p: ("*" in p[0], -len(p[0].replace("*", "")), p[0]))
 
 
 def parse_trees(text: str, path: str) -> Trees:
-    """Standard trees from TOML. Errors: `InputError` for what is no such table."""
+    """Standard trees from TOML. Errors: `InputError` if the text is no such table."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -187,6 +188,6 @@ def parse_trees(text: str, path: str) -> Trees:
 
 @lru_cache(maxsize=1)
 def default_trees() -> Trees:
-    """The table that comes with the project."""
+    """The table that ships with the project."""
     source = files(__package__).joinpath("trees.toml")
     return parse_trees(source.read_text(encoding="utf-8"), "trees.toml")

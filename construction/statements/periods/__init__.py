@@ -1,1 +1,1 @@
-"""Fiscal and calendar periods: computed for every point, described in words, read from words."""
+"""Fiscal and calendar periods: computed for every point, written in words, read from words."""

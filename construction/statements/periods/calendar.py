@@ -1,8 +1,8 @@
-"""Arithmetic of months over columns: which month a day closes, which year end it belongs to.
+"""Month arithmetic on columns: the month that a day closes, and the year end it belongs to.
 
-A month has an index, 12·year + month - 1. A fiscal year end is a month and a day; it is "at the
-month's end" if its day lies within the drift of one, which holds for all 52/53-week years, and
-otherwise keeps its day (some Japanese companies close on the 20th).
+A month has an index, 12·year + month - 1. A fiscal year end is a month and a day. It counts as the
+month's end if its day is within the drift of one, which holds for all 52/53-week years; otherwise
+its day matters (some Japanese companies close on the 20th).
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ def month_index(day: pl.Expr) -> pl.Expr:
 def year_ends(companies: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
     """Per company: `year_end_month` (0 to 11), `year_end_day` (null: month's end), `label_start`.
 
-    The first are null where `fiscal_year_end` is missing or no MM-DD. A year end in the first days
-    of a month belongs to the month before: the Saturday nearest to December 31 may be January 2.
+    The first two are null if `fiscal_year_end` is missing or not MM-DD. A year end in the first
+    days of a month belongs to the month before: the Saturday nearest to December 31 may be January
+    2.
     """
     month = pl.col("fiscal_year_end").str.slice(0, 2).cast(pl.Int64, strict=False) - 1
     day = pl.col("fiscal_year_end").str.slice(3, 2).cast(pl.Int64, strict=False)
@@ -74,11 +75,11 @@ def fiscal_year(last_month: pl.Expr) -> pl.Expr:
 def calendar_period() -> pl.Expr:
     """The calendar year, half or quarter that shares most days with the period.
 
-    That is the one holding the period's middle day, as a year, half or quarter never covers more
-    than two of its kind in parts; in a tie the earlier one. (April to September has 92 days in
-    the second half and 91 in the first, so that it counts as the second.) An instant has the
+    This is the one that contains the period's middle day, since a year, half or quarter never
+    covers parts of more than two of its kind; in a tie the earlier one. (April to September has 92
+    days in the second half and 91 in the first, so it counts as the second.) An instant gets the
     quarter whose last day is nearest (both as in the SEC's `frames`, which allows 30 days either
-    side). Null for nine months, which the calendar has no name for, and for odd lengths.
+    side). Null for nine months, for which the calendar has no name, and for odd lengths.
     """
     end, months = pl.col("period_end"), pl.col("months")
     days = pl.coalesce(

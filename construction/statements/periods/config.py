@@ -1,4 +1,4 @@
-"""How years are named and how far a year end may drift."""
+"""Settings of fiscal periods (`construction.statements.periods`), part of the recipe."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ class MidYear(StrEnum):
 class PeriodConfig(StageConfig):
     """Conventions of fiscal years.
 
-    The name of a year comes from `label_by_company` (by company_id), else `label_by_source`, else
-    `label_by_country`, else `label_by`. A period's end may lie `drift_days` from the month end (or
-    the day of the
-    month) that the fiscal year end names: 52/53-week years end on a weekday, up to 7 days off.
-    A start and an end may differ from the stated length by `length_days`: the last quarter of a
-    52/53-week year can have 16 or 17 weeks.
+    The year that names a fiscal year comes from `label_by_company` (by company_id), else
+    `label_by_source`, else `label_by_country`, else `label_by`. A period may end up to `drift_days`
+    from the month end (or the day of the month) of the fiscal year end: 52/53-week years end on a
+    weekday, up to 7 days off. Start and end may differ from the stated length by `length_days`: the
+    last quarter of a 52/53-week year can have 16 or 17 weeks.
     """
 
     label_by: YearLabel = YearLabel.END

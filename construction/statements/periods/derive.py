@@ -1,6 +1,6 @@
 """Points that nobody filed: quarters and halves as differences of year-to-date figures.
 
-For analysts, and for the filters to drop: their `computed` is true.
+They have `computed` = true; analysts use them, and the filters drop them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import polars as pl
 from construction.statements.model import POINTS
 from construction.statements.periods.calendar import calendar_period
 
-# part to derive -> (longer part, part to take off, months)
+# part to derive -> (longer part, part to subtract, months)
 _DIFFERENCES = {
     "Q2": ("H1", "Q1", 3),
     "Q3": ("9M", "H1", 3),
@@ -39,12 +39,12 @@ def difference(whole: str | None, part: str | None) -> str | None:
 
 
 def derived_points(points: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
-    """The points of POINTS that follow from two filed ones: Q2 = H1 - Q1, Q3 = 9M - H1,
-    Q4 = FY - 9M, H2 = FY - H1.
+    """Points of POINTS that follow from two filed ones: Q2 = H1 - Q1, Q3 = 9M - H1, Q4 = FY - 9M,
+    H2 = FY - H1.
 
     `points` have their periods (`with_periods`). Only amounts of money add up over time, not
-    ratios, figures per share or averages of shares; balance sheets have no spans. What a company
-    filed itself is not derived again. The document is that of the longer span.
+    ratios, figures per share or average numbers of shares; balance sheets have no spans. A part
+    that the company filed itself is not derived again. The document is that of the longer span.
     """
     money = series.filter(pl.col("unit") == pl.col("currency")).select("series_id")
     spans = points.filter(
@@ -62,7 +62,7 @@ def derived_points(points: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
 def _derived_part(
     standing: pl.DataFrame, part: str, longer: str, shorter: str, months: int
 ) -> pl.DataFrame:
-    """All points of one part of the year."""
+    """All derived points of one part of the year."""
     filed = standing.filter(pl.col("fiscal_period") == part)
     whole = standing.filter(pl.col("fiscal_period") == longer)
     taken = standing.filter(pl.col("fiscal_period") == shorter).select(
@@ -101,7 +101,7 @@ def _derived_part(
 
 
 def _same_start() -> pl.Expr:
-    """Both spans start together, within the week that a 52/53-week year may drift."""
+    """Whether both spans start within a week of each other (52/53-week years drift that far)."""
     apart = (pl.col("period_start") - pl.col("taken_start")).dt.total_days().abs()
     return (apart <= 7).fill_null(True)
 

@@ -1,4 +1,4 @@
-"""Fiscal and calendar period of every point, from its days, its length and the company's year."""
+"""Fiscal and calendar period of every point, from its days, its length and the fiscal year."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def with_periods(
 ) -> pl.DataFrame:
     """`points` with fiscal_year, fiscal_period, calendar_period and period_type filled.
 
-    A balance sheet has the period that it closes: FY on the last day of the fiscal year, Q1 and
-    Q3, and Q2 or H1 in its middle (`MidYear`). Where a company changed its fiscal year end, an
-    earlier point belongs to the year end that its annual statements show. What is no year, half,
-    quarter or nine months of a fiscal year keeps null in all three; `period_reasons` says why.
+    A balance sheet has the period that it closes: FY on the last day of the fiscal year, Q1 and Q3,
+    and Q2 or H1 in its middle (`MidYear`). If a company changed its fiscal year end, an earlier
+    point belongs to the year end that its annual statements show. For points that are not a year,
+    half, quarter or nine months of a fiscal year the columns stay null; `period_reasons` says why.
     """
     classified = _classified(points, companies, config)
     return points.with_columns(
@@ -66,7 +66,7 @@ def with_periods(
 def period_reasons(
     points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
 ) -> pl.Series:
-    """Why each point has no fiscal period, one of `PeriodReason`; null for those that have one."""
+    """Why each point has no fiscal period, as `PeriodReason`; null for points that have one."""
     return _classified(points, companies, config)["reason"]
 
 
@@ -123,8 +123,8 @@ def _located(points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
 def _shown_year_ends(dated: pl.DataFrame) -> pl.DataFrame:
     """Months (`shown`) that close a year according to a company's twelve-month figures.
 
-    Twelve months beside shorter spans with the same last day may be a trailing year of an interim
-    report; they count only where the known fiscal year end agrees.
+    Twelve months beside shorter spans with the same last day may be a trailing year in an interim
+    report; they count only if the known fiscal year end agrees.
     """
     short = pl.col("months").is_in((3, 6, 9)).any().over("company_id", "closes")
     agrees = pl.col("closes") % 12 == pl.col("year_end_month")
@@ -138,7 +138,7 @@ def _shown_year_ends(dated: pl.DataFrame) -> pl.DataFrame:
 
 
 def _part(config: PeriodConfig) -> pl.Expr:
-    """The part of the fiscal year; null where length and place make none."""
+    """The part of the fiscal year; null if length and position make none."""
     key = pl.col("months") * 12 + pl.col("to_go")
     known = {months * 12 + to_go: part for (months, to_go), part in _PARTS.items()}
     part = key.replace_strict(known, default=None, return_dtype=pl.String)
@@ -170,12 +170,12 @@ def _reason(config: PeriodConfig) -> pl.Expr:
 def guidance_periods(
     points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
 ) -> pl.DataFrame:
-    """For each guidance point the fiscal quarter it was announced in, and the period it is about.
+    """For each guidance point, the fiscal quarter it was announced in and the period it is about.
 
-    For analysts: questions name the target period only, which is the point's own.
-    Returns point_id, announced_year, announced_period (Q1 to Q4), target_year, target_period. The
-    day of filing is the announcement; the target is the point's own fiscal period, as filled by
-    `with_periods`. Null where the filing day or the fiscal year end is unknown.
+    For analysts: questions name only the target period, which is the point's own. Returns point_id,
+    announced_year, announced_period (Q1 to Q4), target_year, target_period. The day of filing is
+    the announcement; the target is the point's own fiscal period, as filled by `with_periods`. Null
+    if the filing day or the fiscal year end is unknown.
     """
     filed = pl.col("filed")
     later = filed.dt.day() > pl.col("year_end_day")

@@ -14,7 +14,7 @@ from construction.statements.periods.words import PARTS_BY_ORDINAL, read_date
 from data.errors import InputError
 
 _MAX_CHARS = 120
-# A point whose fiscal period is the second also answers to the first, if it is an instant:
+# The fiscal periods of instants that match each period:
 # a balance sheet closes the quarter, the half and the year on the same day.
 _SAME_CLOSE = {
     "FY": ("FY",),
@@ -64,7 +64,7 @@ _RANGE = re.compile(r"\((?P<start>[^()]{4,40}?) (?:to|through|-|–) (?P<end>[^(
 
 
 class Basis(StrEnum):
-    """Whose year a period counts in."""
+    """The kind of year that a period counts in."""
 
     FISCAL = "fiscal"
     CALENDAR = "calendar"
@@ -72,11 +72,11 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PeriodQuery:
-    """What a text says about a period; None where it says nothing. At least one field is set.
+    """What a text says about a period; None for what it does not say. At least one field is set.
 
-    `part` is FY (a whole year), H1, H2, Q1 to Q4 or 9M. `basis` is None for a bare "2010Q1".
-    `end` is the last day, or the day of a balance sheet; `end_month` the month of the last day,
-    as in the Japanese 2016年3月期, written YYYY-MM.
+    `part` is FY (a whole year), H1, H2, Q1 to Q4 or 9M. `basis` is None for a bare "2010Q1". `end`
+    is the last day, or the day of a balance sheet; `end_month` the month of the last day, as in the
+    Japanese 2016年3月期, written YYYY-MM.
     """
 
     year: int | None = None
@@ -86,11 +86,11 @@ class PeriodQuery:
     end_month: str | None = None
 
     def expression(self, default: Basis = Basis.FISCAL) -> pl.Expr:
-        """Which rows of POINTS it means; `default` is the basis where the text names none.
+        """Selects the matching rows of POINTS; `default` is the basis if the text names none.
 
-        An instant answers to each period that it closes: the balance sheet of the year's last
-        day to FY, H2 and Q4. A year without a part means all points of that year that are
-        annual; `parse_period` sets the part to FY for them.
+        An instant matches each period that it closes: the balance sheet of the year's last day
+        matches FY, H2 and Q4. A year without a part means that year's annual points; `parse_period`
+        sets the part to FY for them.
         """
         tests = []
         if self.end is not None:
@@ -125,8 +125,8 @@ def parse_period(text: str) -> PeriodQuery:
 
     Reads "FY2010", "2010", "2010Q1", "Q1 FY2010", "H1 2010", "9M 2010", "calendar 2010-Q2",
     "CY2010", "first quarter of fiscal year 2010", "2010-03-31", "March 31, 2010", "2016年3月期",
-    "2015年度第1四半期", and whatever `describe` writes. Case and white space do not matter.
-    Errors: `InputError` for anything else, naming the forms that are understood.
+    "2015年度第1四半期", and whatever `describe` writes. Case and white space do not matter. Errors:
+    `InputError` for anything else; it names the accepted forms.
     """
     said = " ".join(normalize("NFKC", text).split()) if len(text) <= _MAX_CHARS else ""
     plain = _LEAD.sub("", said.casefold())
@@ -164,7 +164,7 @@ def _from_words(said: dict[str, str | None], end: date | None) -> PeriodQuery:
 
 
 def _part(said: str | None) -> str:
-    """The code of a part of the year in words or as a code in either order; FY if none is named."""
+    """The code of a part of the year, given in words or as a code in either order; else FY."""
     if said is None or said in ("fy", "full year", "full-year"):
         return "FY"
     if "nine" in said or said == "9m":
@@ -187,6 +187,6 @@ def _from_japanese(match: re.Match[str]) -> PeriodQuery:
         part = "H1" if match["h1"] else "H2"
     year = int(match["year"])
     if match["month"] and part == "FY":
-        # The 期 is named by the month in which it ends, whatever the convention for the year.
+        # A 期 is named by the month in which it ends, whatever the convention for the year.
         return PeriodQuery(part=part, end_month=f"{year}-{int(match['month']):02}")
     return PeriodQuery(year, part, Basis.FISCAL if match["fiscal"] else None)

@@ -1,4 +1,4 @@
-"""Days, parts of a year and the periods of points in English words, and days read from text."""
+"""Days, parts of a year and periods of points in English words, and days read from text."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def write_span(start: date, end: date) -> str:
 
 
 def read_date(text: str) -> date | None:
-    """The day that `text` (lower case) is: 2010-03-31, 20100331, march 31, 2010; None if none."""
+    """The day that `text` (lower case) names: 2010-03-31, 20100331, march 31, 2010; else None."""
     for form in _DATES:
         match = form.fullmatch(text.strip())
         if match is None:
@@ -86,9 +86,9 @@ def describe(point: Mapping[str, Any], *, dates: bool = True) -> str:
     """The period of a row of POINTS in natural English; `parse_period` reads it back.
 
     An instant is "as of March 31, 2010"; a span with a fiscal period "fiscal year 2010 (April 1,
-    2009 to March 31, 2010)" or "the first quarter of fiscal year 2010 (…)", the brackets only with
-    `dates`; any other span "the five months ended May 31, 2010", or its days. The days settle
-    which convention names the year, so leave them out only where that is said elsewhere.
+    2009 to March 31, 2010)" or "the first quarter of fiscal year 2010 (…)", with the brackets only
+    if `dates`; any other span "the five months ended May 31, 2010", or its days. The days make
+    clear which convention names the year, so omit them only if that is said elsewhere.
     """
     end: date = point["period_end"]
     if point["months"] == 0:

@@ -2,22 +2,22 @@
 
 What counts as fitting:
 
-- A company fits if its name begins with the same words, legal forms aside ("Ford Motor Co." and
-  "Ford Motor Credit Co. LLC"); with the ticker in the question, if it has that ticker; with the
-  register's number, only itself.
-- A series of a fitting company fits if its unit is the asked one and its label has the same words,
-  or begins with the words used ("Inventory" and "Inventory, net"), also where the sign convention
-  turns one of them ("net loss" and "net income (loss)"). The statement, section, path
-  and the exact line narrow this as far as the question names them. Without a dimension in its
-  words a question is about the consolidated figure, as filings are read; one with a dimension
-  names its path, and then figures without dimension do not fit.
-- A point fits if its length and fiscal period are the asked ones and the year in the question may
-  name it under either convention (the year in which a fiscal year begins or ends); with dates in
-  the question, if they are the same.
-- A value that a later filing replaced fits the same words until the question names the filing.
+- A company fits if its name begins with the same words, ignoring legal forms ("Ford Motor Co."
+  and "Ford Motor Credit Co. LLC"). If the question gives a ticker, only companies with that ticker
+  fit; if it gives the register's number, only the company itself.
+- A series of a fitting company fits if it has the unit asked for and its label has the same words
+  or begins with the words used ("Inventory" and "Inventory, net"), also if the sign convention
+  changes one of them ("net loss" and "net income (loss)"). Statement, section, path and exact line
+  narrow this as far as the question names them. A question without a dimension is about the
+  consolidated figure, as filings are read; one with a dimension names its path, and then figures
+  without dimensions do not fit.
+- A point fits if it has the length and fiscal period asked for, and the year in the question can
+  name it under either convention (the year in which a fiscal year begins or ends); if the question
+  has dates, they must be the same.
+- A value that a later filing replaced fits until the question names the filing.
 
-Equal values are rivals all the same, for nobody could say which row an answer comes from, unless
-they are one fact shown twice: same company, concept, dimensions, unit, period and value.
+Points with equal values are rivals too, since an answer would not show which row it comes from,
+unless they are one fact shown twice: same company, concept, dimensions, unit, period and value.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from construction.statements.questions.wording import Phrase
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """What a question names: the point it asks for, and the words it uses for it."""
+    """What a question names: the point it asks for, and the words that identify it."""
 
     company: Company
     series: Series
@@ -52,7 +52,7 @@ class Slots:
 
 
 def rivals(slots: Slots, database: Database) -> list[Rival]:
-    """All other points that fit the words, companies first, then series, periods and filings."""
+    """All other points that fit the words: companies first, then series, periods and filings."""
     matches: list[Rival] = []
     for company in _companies(slots, database):
         for series in database.of_company.get(company.company_id, ()):
@@ -100,9 +100,9 @@ def _series_fits(slots: Slots, other: Series) -> bool:
 
 
 def _same(used: Phrase, other: Phrase) -> bool:
-    """The same words in any order, or more words behind those used.
+    """Whether the other phrase has the same words in any order, or begins with those used.
 
-    A total that goes on with "and" is another total: "total liabilities and net assets".
+    A total that continues with "and" is another total: "total liabilities and net assets".
     """
     if used.bag == other.bag:
         return True

@@ -21,14 +21,14 @@ _UNITS = re.compile(r"\bper (?:[a-z-]{1,20} ){0,4}units?\b", re.I)
 _PLACES = {1: "one decimal place", 2: "two decimal places", 3: "three decimal places"}
 _MAX_VALUE = 60  # characters of a value as filed
 _PER_SHARE_PLACES = 2
-_SCALED_PLACES = 1  # more read better in the next finer scale
+_SCALED_PLACES = 1  # with more decimals, the next finer scale reads better
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A value in the unit and scale in which it is asked for.
 
-    `unit_phrase` goes into the question ("in millions of US dollars"), `guideline` states the
+    `unit_phrase` goes into the question ("in millions of US dollars"), `guideline` describes the
     format of the answer.
     """
 
@@ -41,7 +41,7 @@ class Amount:
 def amount_of(value: str, unit: str, label: str, exponent: int, max_decimals: int) -> Amount | None:
     """The amount of a value as filed, exact in the scale 10^`exponent` (0, 3, 6) or a finer one.
 
-    None where the value is no number, its unit is unknown, or it takes too many decimals.
+    None if the value is not a number, its unit is unknown, or it needs too many decimals.
     """
     number = number_of(value)
     if number is None:
@@ -59,7 +59,7 @@ def amount_of(value: str, unit: str, label: str, exponent: int, max_decimals: in
 
 
 def number_of(value: str) -> Decimal | None:
-    """A decimal as filed, without exponent and trailing zeros."""
+    """A decimal as filed, without exponent and trailing zeros; None if it is not a number."""
     try:
         number = Decimal(value) if len(value) <= _MAX_VALUE else None
     except InvalidOperation:
@@ -70,7 +70,7 @@ def number_of(value: str) -> Decimal | None:
 
 
 def currency_words(code: str) -> str | None:
-    """The currency in words, or its code where it has none; None if it is no code."""
+    """The currency in words, or its code if there are none; None if `code` is no currency code."""
     if not _CODE.fullmatch(code):
         return None
     return _CURRENCIES.get(code, code)
@@ -110,7 +110,7 @@ def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amo
 
 
 def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None:
-    """Ratios are asked as percentages unless the label names a multiple."""
+    """Ratios are asked for as percentages unless the label names a multiple."""
     if _MULTIPLE.search(label):
         gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
         unit_phrase, tail = "as a multiple", "times"
@@ -148,7 +148,7 @@ def _places(number: Decimal) -> int:
 
 
 def trimmed(number: Decimal) -> Decimal:
-    """Without trailing zeros behind the point and without exponent; zero is 0."""
+    """Without trailing zeros after the point and without exponent; zero is 0."""
     text = f"{number:f}"
     bare = text.rstrip("0").rstrip(".") if "." in text else text
     return Decimal(bare if bare not in ("-0", "") else "0")
@@ -159,8 +159,8 @@ def reporting_exponents(
 ) -> dict[tuple[str, int | None, str], int]:
     """Per document, number of the statement and unit the power of ten: 0, 3 or 6.
 
-    It is 6 (3) if at least `round_share` of the amounts other than zero are whole millions
-    (thousands): filings give full amounts, but print rounded ones.
+    It is 6 (3) if at least `round_share` of the non-zero amounts are whole millions (thousands):
+    filings give full amounts but print rounded ones.
     """
     units = statements.series.select("series_id", "unit")
     values = statements.points.join(units, on="series_id").filter(

@@ -1,4 +1,4 @@
-"""Questions as candidates of the common contract."""
+"""Questions as candidates of the pool."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _FAMILIES: dict[str, str] = tomllib.loads(
 def candidate_of(question: Question, task_id: str, licence: str | None = None) -> Candidate:
     """The candidate of a question; `task_id` is its opaque released id.
 
-    The prompt holds the question and the format of the answer; value, row and steps stand in the
-    private fields (`PRIVATE_FIELDS`).
+    The prompt holds the question and the answer format; value, row and steps are in the private
+    fields (`PRIVATE_FIELDS`).
     """
     family = _FAMILIES.get(question.category, _FAMILIES["*"])
     return Candidate(
@@ -77,7 +77,7 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
 
 
 def difficulty(question: Question) -> Literal["easy", "medium", "hard"]:
-    """By the points of `DIFFICULTY_RULE`, all of which can be seen without the value."""
+    """The points of `DIFFICULTY_RULE`; all of them can be seen without the value."""
     series, point = question.series, question.point
     extra_words = [step for step in question.sharpened if step is not Sharpening.DATES]
     points = min(len(extra_words), 2)
@@ -99,7 +99,7 @@ def _as_calendar(point: Point) -> str | None:
 
 
 def _answer(question: Question) -> Answer:
-    """The gold value in the scale asked for; `unit` names both, and no difference is allowed."""
+    """The gold value in the scale asked for; `unit` names both, and no deviation is tolerated."""
     gold = question.gold
     unit = gold.unit if gold.scale == 1 else f"{gold.unit} x {int(gold.scale)}"
     return Answer(part="value", type="number", value=f"{gold.value:f}", unit=unit, tolerance=0.0)

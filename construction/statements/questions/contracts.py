@@ -1,4 +1,4 @@
-"""What the questions stage takes, passes on and returns."""
+"""Settings (part of the recipe) and records of the questions stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STAGE = "question"
 
 
 class QuestionReason(StrEnum):
-    """Why a data point is not asked for; renaming one is a breaking change."""
+    """Why there is no question about a data point; renaming one is a breaking change."""
 
     UNTRANSLATED = "label.untranslated"
     AMBIGUOUS = "question.ambiguous"
@@ -31,10 +31,10 @@ class QuestionReason(StrEnum):
 
 
 class QuestionConfig(StageConfig):
-    """Settings of the stage.
+    """Settings of the questions stage.
 
     A statement reports in millions (thousands) if `round_share` of its amounts are whole millions
-    (thousands). `max_decimals` bounds what a question asks for.
+    (thousands). `max_decimals` bounds the decimals that a question asks for.
     """
 
     ask_zero: bool = False
@@ -45,7 +45,7 @@ class QuestionConfig(StageConfig):
 
 
 class Sharpening(StrEnum):
-    """What a question may add to its words, in the order in which each cause tries them."""
+    """Words that a question may add, in the order in which each cause tries them."""
 
     TICKER = "ticker"
     REGISTER = "register"
@@ -65,7 +65,7 @@ class FlowSide(StrEnum):
 
 
 class Cause(StrEnum):
-    """Which words of a question fit a rival too."""
+    """Which words of a question also fit a rival."""
 
     COMPANY = "company"
     SERIES = "series"
@@ -139,7 +139,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another data point that the words fit, and which of the words are to blame."""
+    """Another data point that the words fit, and which words are the cause."""
 
     point_id: str
     cause: Cause
@@ -147,7 +147,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its answer; `text` and `guideline` hold nothing of the value."""
+    """A question with its answer; `text` and `guideline` reveal nothing about the value."""
 
     point_id: str
     text: str
@@ -165,7 +165,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class QuestionBatch:
-    """What became of the drawn points: questions sorted by point id, and the stage's books."""
+    """The result for the drawn points: questions sorted by point id, ledger rows and tally."""
 
     questions: Sequence[Question]
     ledger: Sequence[LedgerRow]
@@ -173,5 +173,5 @@ class QuestionBatch:
 
     @property
     def rejections(self) -> list[LedgerRow]:
-        """The rows of points that became no question, for the sampler's reserve."""
+        """The ledger rows of points without a question, for the sampler's reserve."""
         return [row for row in self.ledger if row.reason is not None]

@@ -1,4 +1,4 @@
-"""The database as the ambiguity check looks things up in it."""
+"""The statements indexed for the ambiguity check."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Companies, series and points by id and by what questions name them with.
+    """Companies, series and points, by id and by the words with which questions name them.
 
-    `by_first_word` lists companies under the first word of their name, `of_company` the series of
-    a company, `of_series` the points of a series, `replaced` the restated values of a point;
-    `exponents` holds in which power of ten (0, 3, 6) the amounts of a statement are reported,
-    `negated` the rows (document, report, line) that show their values with the sign turned over.
+    `by_first_word` lists companies under the first word of their name, `of_company` the series of a
+    company, `points` the points of a series, `replaced` the restated values of a point. `exponents`
+    is the power of ten (0, 3, 6) in which a statement reports its amounts, `negated` the rows
+    (document, report, line) that print their values with the sign reversed.
     """
 
     companies: Mapping[str, Company]
@@ -40,7 +40,7 @@ class Database:
 
 
 class PointTable:
-    """The points of a frame, made into values only where they are looked at."""
+    """The points of a frame; `Point` objects are made only when they are read."""
 
     __slots__ = ("_columns", "_of_series", "_rows")
 
@@ -57,7 +57,7 @@ class PointTable:
         }
 
     def get(self, point_id: str) -> Point | None:
-        """The point of an id; None if there is none."""
+        """The point with an id; None if there is none."""
         row = self._rows.get(point_id)
         return None if row is None else self._at(row)
 

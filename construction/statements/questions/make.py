@@ -1,4 +1,4 @@
-"""The questions stage: drawn data points become questions that fit one data point each."""
+"""The questions stage: drawn data points become questions that fit exactly one data point."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def make_questions(
 ) -> QuestionBatch:
     """A question per drawn point, or a ledger row that says why there is none.
 
-    `drawn` has the columns of `DRAWN` (others are ignored), one row per point, in any order. An
-    index of the same statements may be handed in, so that several calls share it. `seed` chooses
-    between wordings. Errors: `InputError` for missing columns, repeated or unknown points.
+    `drawn` has the columns of `DRAWN` (others are ignored), one row per point, in any order.
+    Several calls can share an index of the same statements. `seed` chooses between wordings.
+    Errors: `InputError` for missing columns, repeated or unknown points.
     """
     _check(drawn)
     database = database or index_database(statements, config.round_share)
@@ -100,7 +100,7 @@ def _question(
 
 
 def sharpen(slots: Slots, database: Database, limit: int) -> Slots | Rival:
-    """The slots with as few further words as leave no rival, or the first rival left."""
+    """The slots with the fewest further words that leave no rival, or the first remaining rival."""
     first = tuple(slots.sharpened)
     for _ in range(limit + 1):
         remaining = rivals(slots, database)
@@ -116,7 +116,7 @@ def sharpen(slots: Slots, database: Database, limit: int) -> Slots | Rival:
 
 
 def _pruned(slots: Slots, first: Sequence[Sharpening], database: Database) -> Slots:
-    """Without the words that turned out to add nothing."""
+    """The slots without added words that turned out to be unnecessary."""
     for step in slots.sharpened:
         fewer = tuple(one for one in slots.sharpened if one is not step)
         less = Slots(slots.company, slots.series, slots.point, fewer)

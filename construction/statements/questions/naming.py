@@ -31,13 +31,13 @@ _OWNED = re.compile(r"'S\b")
 _MC = re.compile(r"\bMc([a-z])(?=[a-z]{2})")
 _MAX_NAME = 120
 _AUTHORITY = {"sec": "SEC CIK", "edinet": "EDINET code"}
-# Months of the fiscal year that lie before its parts.
+# Months of the fiscal year before each of its parts.
 _MONTHS_BEFORE = {"FY": 0, "H1": 0, "9M": 0, "Q1": 0, "Q2": 3, "Q3": 6, "H2": 6, "Q4": 9}
 
 
 @lru_cache(maxsize=50_000)
 def natural_name(name: str) -> str:
-    """The name as people write it: registers that shout are brought to normal case.
+    """The name as people write it: names in capitals are brought to normal case.
 
     Short words and those without a vowel keep their capitals (CBS), unless they are listed.
     """
@@ -95,14 +95,14 @@ def by_ticker(ticker: str) -> str:
 
 
 def by_register(company_id: str) -> str:
-    """The company's number in the register that the source stems from."""
+    """The company's number in the register of its source."""
     source, _, own = company_id.partition(":")
     return f"{_AUTHORITY.get(source, 'company id')} {own or source}"
 
 
 @lru_cache(maxsize=50_000)
 def core_name(name: str) -> tuple[str, ...]:
-    """The words that tell a company from others: no legal form, case or marks."""
+    """The words that distinguish a company: without legal form, case and punctuation."""
     text = unicodedata.normalize("NFKC", _STATE.sub("", name[:_MAX_NAME])).lower()
     words = _WORD.findall(text.replace(".", "").replace("'", ""))
     return tuple(word for word in words if word not in _LEGAL) or tuple(words)
@@ -127,9 +127,9 @@ def period_words(point: Point, *, dated: bool) -> str:
 
 
 def needs_days(point: Point) -> bool:
-    """Whether a fiscal period is not the calendar period of the same name; its days are known.
+    """Whether a fiscal period differs from the calendar period of that name, with days known.
 
-    "The first half of fiscal year 2024" says too little where it runs from July to December.
+    "The first half of fiscal year 2024" is unclear if it runs from July to December.
     """
     part, start = point.fiscal_period, point.period_start
     if point.months == 0 or start is None or part not in _MONTHS_BEFORE:
@@ -143,10 +143,10 @@ def needs_days(point: Point) -> bool:
 
 
 def years_named(point: Point) -> frozenset[int]:
-    """The years after which readers may name the fiscal year that a duration belongs to.
+    """The years by which readers may call the fiscal year that a duration belongs to.
 
-    These are the company's own and those of its first and last day: the fiscal year from April
-    2009 to March 2010 is 2009 to some and 2010 to others, and so are its quarters.
+    These are the company's own and those of its first and last day: the fiscal year from April 2009
+    to March 2010 is 2009 to some and 2010 to others, and so are its quarters.
     """
     last = point.period_end.year * 12 + point.period_end.month - 1
     first = last - max(point.months, 1) + 1

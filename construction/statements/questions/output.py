@@ -28,8 +28,8 @@ def write_questions(
 ) -> tuple[Path, Path]:
     """Write `questions.parquet` into `public` and `answers.parquet` into `private`.
 
-    Rows stand in a keyed order, numbered from 0: neighbours in the table have nothing in common.
-    Returns the two paths; the same questions and seed give the same bytes.
+    Rows are in a keyed order, numbered from 0, so that neighbouring rows are unrelated. Returns the
+    two paths; the same questions and seed give the same bytes.
     """
     ordered = [questions[at] for at in _order(questions, seed)]
     public_path, private_path = (
@@ -44,7 +44,7 @@ def write_questions(
 
 
 def numbers_of(questions: Sequence[Question], seed: int) -> dict[str, int]:
-    """The number under which `write_questions` writes each question, by its point."""
+    """The number that `write_questions` gives each question, by point id."""
     return {questions[at].point_id: number for number, at in enumerate(_order(questions, seed))}
 
 
@@ -88,7 +88,7 @@ def _private_row(index: int, question: Question) -> dict[str, object]:
 
 
 def fiscal_name(question: Question) -> str | None:
-    """FY2010 or 2010-Q1; None where the point has no fiscal period."""
+    """FY2010 or 2010-Q1; None if the point has no fiscal period."""
     year, part = question.point.fiscal_year, question.point.fiscal_period
     if year is None or part is None:
         return None
@@ -96,12 +96,12 @@ def fiscal_name(question: Question) -> str | None:
 
 
 def store_questions(folder: Path, questions: Sequence[Question]) -> None:
-    """Write them into a private folder, a line each."""
+    """Write the questions into a private folder, one per line."""
     lines = [_QUESTION.dump_json(question) + b"\n" for question in questions]
     write_bytes(folder / _FILE, b"".join(lines), mode=PRIVATE_FILE)
 
 
 def stored_questions(folder: Path) -> list[Question]:
-    """What `store_questions` wrote."""
+    """The questions that `store_questions` wrote."""
     lines = (folder / _FILE).read_bytes().splitlines()
     return [_QUESTION.validate_json(line) for line in lines]

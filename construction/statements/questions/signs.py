@@ -1,4 +1,4 @@
-"""The sign convention of a question: which side its number gives as negative."""
+"""The sign convention of a question: what a negative number means."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MINUS = "Use a minus sign if the reported figure is negative."
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """A label phrase whose direction is clear, and the sentence that states it, if one must."""
+    """A label phrase whose direction is clear, and the sentence that states it if needed."""
 
     phrase: str
     clause: str = ""
@@ -44,14 +44,14 @@ def signed(
 ) -> Signed | None:
     """The phrase with its sign convention.
 
-    `balance`: the value is that of a day; `side`: the part of a cash flow statement that the line
-    stands in, unless it names a flow of cash itself; `negated`: the statement shows the value with
-    its sign turned over, so that minus stands for the opposite of the label.
+    `balance`: the value is that of a day. `side`: the part of a cash flow statement that the line
+    belongs to, unless it names a flow of cash itself. `negated`: the statement prints the value
+    with its sign reversed, so that minus means the opposite of the label.
 
-    A filed value is never turned over: where an unsigned label of a loss or an outflow ("net
-    loss") stands beside a `negative` value, the label is written in its signed form; None where
-    it has none, for nobody could tell what a negative loss is. Clauses are sentences of their
-    own, as the answer check expects.
+    The sign of a filed value is never reversed: if an unsigned label of a loss or an outflow ("net
+    loss") has a `negative` value, the label is written in its signed form; None if it has none,
+    since a negative loss would be unclear. Clauses are sentences of their own, as the answer check
+    expects.
     """
     for pattern, below in _BRACKETS:
         if pattern.search(phrase):
@@ -68,7 +68,7 @@ def signed(
 
 
 def _either_way(phrase: str, balance: bool) -> str:
-    """The sentence for a label that may turn either way; empty for others."""
+    """The sentence for a label that can have either sign; empty for others."""
     for pattern, below, of_balances in _EITHER:
         if balance == of_balances and pattern.search(phrase):
             return _give(below)
@@ -78,7 +78,7 @@ def _either_way(phrase: str, balance: bool) -> str:
 def _one_way(
     phrase: str, negative: bool, balance: bool, side: FlowSide | None, negated: bool
 ) -> str:
-    """The sentence for all other labels; empty where a positive value needs none."""
+    """The sentence for all other labels; empty if a positive value needs none."""
     if not balance and _PAID.search(phrase):
         below = "cash received" if negated else "cash paid"
         return _give(below) if negative else "Give the amount paid as a positive number."
@@ -93,7 +93,7 @@ def _one_way(
 
 @lru_cache(maxsize=200_000)
 def phrases_of(label: str) -> tuple[Phrase, ...]:
-    """What a question may call a label: as it is, and turned for a negative value."""
+    """What a question may call a label: as it is, and in its signed form for a negative value."""
     phrase = phrase_of(label)
     signed_label = signed(phrase.text, negative=True, balance=False)
     turned = signed_label is not None and signed_label.phrase != phrase.text
@@ -106,7 +106,7 @@ def phrases_of(label: str) -> tuple[Phrase, ...]:
 
 @lru_cache(maxsize=200_000)
 def readings_of(label: str) -> tuple[Phrase, ...]:
-    """All that a reader may take a label for: what questions call it, and its own words."""
+    """What a reader may take a label for: what questions call it, and its own words."""
     return (*phrases_of(label), filed_phrase(label))
 
 

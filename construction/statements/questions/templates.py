@@ -1,4 +1,4 @@
-"""The sentences of questions: natural ways to ask that fit the noun, one chosen by keyed hash."""
+"""The sentences of questions: natural ways to ask that suit the noun; a keyed hash chooses one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MEASURED = (
     "What was the {measure} of {owner} {measured}{pause} {period}{filing}{unit}?",
     "{Period}, what was the {measure} of {owner} {measured}{filing}{unit}?",
 )
-# Longer names, brackets and places do not stand well before "of" and "did".
+# Longer names, brackets and locations read badly before "of" and "did".
 _INVOLVED = re.compile(
     r"[,(“]|\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
@@ -51,8 +51,8 @@ _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?
 class Words:
     """The finished parts of a question; all but company, metric and period may be empty.
 
-    `identified` says in brackets which company is meant ("ticker F"); `line` is the exact line
-    with its place where that stands instead of the metric.
+    `identified` says in brackets which company is meant ("ticker F"); `line` is the exact line with
+    its location, which then replaces the metric.
     """
 
     company: str
@@ -103,7 +103,7 @@ def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def _variants(words: Words, metric: str) -> tuple[str, ...]:
-    """The sentences that fit number and kind of the noun."""
+    """The sentences that suit number and kind of the noun."""
     if words.line:
         return _AS
     if _PAID.fullmatch(metric):
@@ -123,12 +123,12 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
 
 
 def _pauses(metric: str) -> bool:
-    """Whether a comma closes the metric: it holds one that belongs to no list of nouns."""
+    """Whether a comma must follow the metric: it contains one outside of lists of nouns."""
     return "," in LIST.sub("", metric) and not metric.endswith(",")
 
 
 def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
-    """Where the line stands, as far as the question says, to be put straight behind the metric."""
+    """The location of the line as far as the question gives it, to follow the metric directly."""
     parts = []
     if Sharpening.PATH in sharpened and series.dimensions is not None:
         parts.append(f", for {_members(series.path)}")
@@ -145,12 +145,12 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
 
 
 def _section(part: str) -> str:
-    """A heading is no total, though its phrase may be: "under assets"."""
+    """The heading without "total", though its phrase may have it: "under assets"."""
     return phrase_of(part).text.removeprefix("total ")
 
 
 def _members(path: tuple[str, ...]) -> str:
-    """Axis and member in turn, as hierarchical names have them: “Europe” (geography)."""
+    """Pairs of axis and member from a hierarchical name: “Europe” (geography)."""
     pairs = zip(path[::2], path[1::2], strict=False)
     named = [f"“{member}” ({phrase_of(axis).text})" for axis, member in pairs]
     return " and ".join(named) or f"“{path[-1]}”"

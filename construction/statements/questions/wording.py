@@ -1,4 +1,4 @@
-"""How a label reads inside a sentence: case, order of words, number, the words it consists of."""
+"""How a label reads inside a sentence: case, word order, number, and its comparable words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TAIL_TOTAL = re.compile(r",\s*(?:total|combined|aggregate)(?: amount)?$", re.I)
 _TAIL_TERM = re.compile(
     r",\s*(current|non-?current|basic and diluted|basic|diluted)(?: portion)?$", re.I
 )
-# Tags read out as words lose the brackets of signed labels.
+# Tags split into words have lost the brackets of signed labels.
 _UNBRACKETED = re.compile(
     r"\b(?:(increase|income|gain|profit|expense|earnings)s? (decrease|loss|benefit|expense)(?:es)?"
     r"|(decrease) (increase)|(proceeds from) (payments for)|(provided by) (used in))\b",
@@ -64,7 +64,7 @@ def whole_phrase(label: str) -> str | None:
 
 
 def reshaped(label: str) -> str:
-    """The label with the shapes of taxonomies put into the order of a sentence."""
+    """The label with taxonomy word order turned into that of a sentence."""
     for pattern, by in _SHAPES:
         label = pattern.sub(by, label, count=1)
     return label
@@ -72,10 +72,10 @@ def reshaped(label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A label as the question writes it, its head noun and whether its verb is plural.
+    """A label as the question writes it, its head noun, and whether its verb is plural.
 
-    `bare` labels ("Other") say nothing alone. `key` is the label's words in comparable form, in
-    order; `bag` the same without order and small words.
+    `bare` labels ("Other") mean nothing on their own. `key` is the label's words in comparable
+    form, in order; `bag` the same without order and small words.
     """
 
     text: str
@@ -88,14 +88,14 @@ class Phrase:
 
 @lru_cache(maxsize=200_000)
 def phrase_of(label: str) -> Phrase:
-    """The phrase of a label as filed or as the label table has it."""
+    """The phrase of a label, as filed or from the label table."""
     cleaned = _cleaned(label)
     return _phrase(whole_phrase(cleaned) or _in_sentence(_in_order(reshaped(cleaned))))
 
 
 @lru_cache(maxsize=200_000)
 def filed_phrase(label: str) -> Phrase:
-    """The phrase in the words and order of the label itself, without the table of plain phrases."""
+    """The phrase in the label's own words and order, without the table of plain phrases."""
     return _phrase(_in_sentence(_in_order(_cleaned(label))))
 
 
@@ -109,7 +109,7 @@ def _phrase(text: str) -> Phrase:
 
 
 def _cleaned(label: str) -> str:
-    """One line without notes of the taxonomy; a raw tag becomes words.
+    """One line without notes of the taxonomy; a raw tag is split into words.
 
     Balances lose "at end of period": the question names the day.
     """
@@ -144,7 +144,7 @@ def _in_order(text: str) -> str:
 
 
 def _in_sentence(text: str) -> str:
-    """Lower case, but for abbreviations and proper names."""
+    """Lower case, except abbreviations and proper names."""
     shouting = text.isupper() and len(text) > 5
 
     def lowered(match: re.Match[str]) -> str:
@@ -178,12 +178,12 @@ def _is_plural(head: str) -> bool:
 
 @lru_cache(maxsize=200_000)
 def comparable(text: str) -> tuple[str, ...]:
-    """The words of a text, without case, marks, plural and a leading "total"."""
+    """The words of a text, without case, punctuation, plural and a leading "total"."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).lower().replace("'", ""))
     words = [word.removesuffix("s") if len(word) > 3 and word.isascii() else word for word in words]
     return tuple(words[1:] if words[:1] == ["total"] and len(words) > 1 else words)
 
 
 def has_foreign_letters(text: str) -> bool:
-    """Whether a text holds letters that an English sentence does not have."""
+    """Whether a text has letters that English sentences do not have."""
     return any(char.isalpha() and ord(char) > 0x24F for char in unicodedata.normalize("NFKC", text))

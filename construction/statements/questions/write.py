@@ -1,4 +1,4 @@
-"""From a data point and its sharpenings to a question with its answer."""
+"""Writes the question and answer for a data point and its sharpenings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from data.randomness import keyed_hash
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _DIGITS = re.compile(r"[0-9][0-9,.]*")
-_LEAST_DIGITS = 3  # shorter runs of digits stand in any text
+_LEAST_DIGITS = 3  # shorter runs of digits occur in any text
 _WORDING_STAGE = "question.wording"
 
 
@@ -84,15 +84,15 @@ def write_question(
 
 
 def first_sharpenings(series: Series, point: Point) -> tuple[Sharpening, ...]:
-    """What a question says from the start: the place of a line, and the days of odd periods."""
+    """What a question says from the start: where a line is, and the days of odd periods."""
     return _first_places(series) + ((Sharpening.DATES,) if needs_days(point) else ())
 
 
 def _first_places(series: Series) -> tuple[Sharpening, ...]:
-    """A bare label and a dimension need their surroundings.
+    """A bare label and a dimension need their context.
 
-    What a cash flow statement adds back (interest income, depreciation) is easily taken for the
-    income statement's line.
+    Items that a cash flow statement adds back (interest income, depreciation) are easily confused
+    with lines of the income statement.
     """
     if series.dimensions is not None and series.path:
         return (Sharpening.STATEMENT, Sharpening.PATH)
@@ -164,9 +164,9 @@ def _location(slots: Slots) -> str:
 
 
 def _line(slots: Slots, metric: Phrase) -> str:
-    """The exact line where only that tells it from its siblings, or where it says nothing alone.
+    """The exact line, if nothing else distinguishes it or if it means nothing on its own.
 
-    It stands in brackets behind the phrase where a negative value turned that.
+    It follows the phrase in brackets if a negative value changed that.
     """
     label, own = slots.series.label, phrase_of(slots.series.label)
     if not own.bare and Sharpening.LINE not in slots.sharpened:
@@ -183,7 +183,7 @@ def _filing(slots: Slots) -> str:
 
 
 def _holds_value(text: str, value: str, amount: Amount) -> bool:
-    """Whether the digits of the value stand in the words: labels of filings may embed them."""
+    """Whether the digits of the value are in the words: labels of filings may embed them."""
     digits = {value.strip("-").replace(".", "").strip("0"), _bare(amount)}
     runs = [run.replace(",", "").replace(".", "").strip("0") for run in _DIGITS.findall(text)]
     return any(len(run) >= _LEAST_DIGITS and run in digits for run in runs)

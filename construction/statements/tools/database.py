@@ -1,4 +1,4 @@
-"""The tables indexed once: companies by id and folded name, series and points by company."""
+"""The tables, indexed: companies by id and folded name, series and points by company."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NameKey:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Companies in order of id; `series` and `points` sorted by company, with their slices.
+    """Companies sorted by id; `series` and `points` sorted by company, with their slices.
 
     `exact` maps folded tickers, ids and source ids to positions in `companies`.
     """

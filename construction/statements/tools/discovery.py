@@ -29,7 +29,7 @@ from construction.statements.tools.results import (
 )
 
 _CUTOFF = 60.0
-_BY_ID, _BY_NAME = 100.0, 99.9  # a ticker or id always stands before a name
+_BY_ID, _BY_NAME = 100.0, 99.9  # a ticker or id always ranks before a name
 _CORE = 0.9  # weight of the name without its legal form; the rest is the name as a whole
 _EXACT = 100.0
 
@@ -43,8 +43,8 @@ def discover_companies(
 ) -> Companies | Refusal:
     """Companies by ticker, id or name, best first; exact tickers and ids before names.
 
-    `country` keeps headquarters of one ISO 3166 alpha-2 code. Refused: a query without a letter
-    or digit or longer than the limit, an unknown country, a limit out of range.
+    `country` keeps headquarters in one country (ISO 3166 alpha-2). Refused: a query without a
+    letter or digit or longer than the limit, an unknown country, a limit out of range.
     """
     limits = limits or LookupLimits()
     if not 1 <= limit <= limits.companies:
@@ -81,7 +81,7 @@ def company_scores(database: Database, query: str) -> Scores:
 
 
 def nearest_companies(database: Database, query: str, limit: int) -> tuple[str, ...]:
-    """The nearest companies by name or id as `id (name)`, however far they are."""
+    """The nearest companies by name or id as `id (name)`, however distant they are."""
     ids = [fold(record["company_id"]) for record in database.companies]
     scores = np.maximum(company_scores(database, query), similarity(fold(query), ids))
     order = sorted(range(len(scores)), key=lambda position: (-scores[position], position))
@@ -90,7 +90,7 @@ def nearest_companies(database: Database, query: str, limit: int) -> tuple[str, 
 
 
 def unreadable(query: str, limits: LookupLimits) -> Refusal | None:
-    """A refusal of a query that is too long or says nothing."""
+    """A refusal of a query that is too long or has no letters or digits; else None."""
     if len(query) <= limits.query_chars and fold(query):
         return None
     return Refusal(
@@ -121,8 +121,8 @@ def discover_company_series(
 ) -> SeriesList | Refusal:
     """Series of a company by name, label or tag, best first; all of them without a query.
 
-    `category` keeps one of the categories. Refused: an unknown company or category (with what
-    is near), a query that is too long or says nothing, a limit out of range.
+    `category` keeps one of the categories. Refused: an unknown company or category (with the
+    nearest ones), a query that is too long or empty, a limit out of range.
     """
     limits = limits or LookupLimits()
     if not 1 <= limit <= limits.series:
@@ -158,7 +158,7 @@ def local_label(record: Record) -> str:
 
 
 def series_scores(series: Sequence[Record], query: str) -> Scores:
-    """0 to 100 for each series: its full name, its label, that as filed, or its tag."""
+    """0 to 100 for each series, by its full name, its label, the filed label, or its tag."""
     folded = fold(query)
     forms = (
         [fold(record["name"]) for record in series],
@@ -197,7 +197,7 @@ def _series_list(
 
 
 def _spans(points: pl.DataFrame) -> Mapping[str, Record]:
-    """What each series of a company has: number of values, lengths, oldest and newest period."""
+    """Number of values, lengths, oldest and newest period of each series of a company."""
     grouped = points.group_by("series_id", maintain_order=True).agg(
         pl.len().alias("n"),
         pl.col("period_type").unique().sort().alias("types"),

@@ -23,7 +23,7 @@ from data.errors import InputError
 
 _ASK_SERIES = "Call discover_company_series to find it."
 _TOLD_PERIODS = 12
-# What a series may be called, the most exact first.
+# The names of a series, the most exact first.
 _FORMS: tuple[Callable[[Record], str | None], ...] = (
     lambda record: record["name"],
     lambda record: record["name_local"],
@@ -45,10 +45,10 @@ def get_company_fundamentals(
 ) -> Fundamentals | Refusal:
     """Values of one series, newest first, each with its period in both conventions.
 
-    The series is named by id, or by its full name, label or tag, in any of its languages, if
-    that fits only one. `period` is fiscal or calendar text; `convention` decides where the text
-    does not. Refused: unknown company or series (with what is near), several series of that name,
-    an unreadable period, a limit out of range.
+    The series is named by id, or by its full name, label or tag, in any of its languages, if only
+    one series has that name. `period` is fiscal or calendar text; `convention` decides if the text
+    does not say which. Refused: unknown company or series (with the nearest ones), several series
+    of that name, an unreadable period, a limit out of range.
     """
     limits = limits or LookupLimits()
     if not 1 <= limit <= limits.values:
@@ -136,7 +136,7 @@ def _fundamentals(
 
 
 def _periods(points: pl.DataFrame) -> str:
-    """The newest periods there are, in both conventions; days where a period has no name."""
+    """The newest available periods, in both conventions; the last day if a period has no name."""
     names: dict[str, None] = {}
     for point in points.iter_rows(named=True):
         fiscal, calendar = fiscal_text(point), point["calendar_period"]

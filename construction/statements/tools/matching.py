@@ -1,4 +1,4 @@
-"""How the lookups compare texts: names folded to a comparable form, and scores by RapidFuzz."""
+"""How the lookups compare texts: names in a comparable form, and scores by RapidFuzz."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _LEGAL_WORDS = frozenset(
         *("sa", "sab", "se", "spa", "srl", "kabushiki", "kaisha", "kk"),
     )
 )
-# Written without blanks, before or behind the name: joint-stock company, limited companies,
+# Written without blanks, before or after the name: joint-stock company, limited companies,
 # general and limited partnership, and the abbreviations of the first two.
 _LEGAL_PARTS = re.compile(
     "株式会社|有限会社|合同会社|合資会社|合名会社|股份有限公司|有限公司|주식회사"
 )
 _LEGAL_SHORT = re.compile(r"\((?:株|有)\)")
 Scores = NDArray[np.float64]
-# What it is worth, against equality, that a text holds the query as a phrase, or its words in
-# any order, or something like it in any place. Equality itself breaks the ties.
+# Weights, relative to equality, of a text that contains the query as a phrase, its words in
+# any order, or something similar anywhere. Equality breaks the ties.
 _PHRASE, _WORDS, _PART = 0.88, 0.8, 0.72
 _CLOSENESS = 0.1
 _SHORTEST_PART = 4
-_SHORTEST_WIDE_PART = 2  # two characters of Japanese say as much as a word
+_SHORTEST_WIDE_PART = 2  # two Japanese characters mean as much as a word
 
 
 def fold(text: str) -> str:
@@ -57,7 +57,7 @@ def fold_concept(concept: str) -> str:
 
 
 def similarity(query: str, texts: Sequence[str]) -> Scores:
-    """0 to 100 for each folded text: the same, the same words, or a text that holds the query."""
+    """0 to 100 for each folded text: equal, the same words, or containing the query."""
     if not query or not texts:
         return np.zeros(len(texts))
     equal = closeness(query, texts)
@@ -66,7 +66,7 @@ def similarity(query: str, texts: Sequence[str]) -> Scores:
         _PHRASE * _phrases(query, texts), _WORDS * _score(query, texts, fuzz.token_set_ratio)
     )
     if len(query) >= (_SHORTEST_PART if query.isascii() else _SHORTEST_WIDE_PART):
-        # The query within the text only: a short name within a long query is chance.
+        # Only the query within the text: a short name within a long query is coincidence.
         longer = np.array([len(text) >= len(query) for text in texts])
         part = np.where(longer, _score(query, texts, fuzz.partial_ratio), 0.0)
         loose = np.maximum(loose, _PART * part)
@@ -76,12 +76,12 @@ def similarity(query: str, texts: Sequence[str]) -> Scores:
 
 
 def closeness(query: str, texts: Sequence[str]) -> Scores:
-    """0 to 100 for each folded text: how much of the two is the same, character by character."""
+    """0 to 100 for each folded text: how similar it is, character by character."""
     return _score(query, texts, fuzz.ratio) if texts else np.zeros(0)
 
 
 def _phrases(query: str, texts: Sequence[str]) -> Scores:
-    """100 where the text holds the query between blanks, or anywhere if it is no ASCII."""
+    """100 if the text contains the query between blanks, or anywhere if it is not ASCII."""
     edge = " " if query.isascii() else ""
     phrase = f"{edge}{query}{edge}"
     return np.array([100.0 if phrase in f"{edge}{text}{edge}" else 0.0 for text in texts])

@@ -15,7 +15,7 @@ _WHOLE_YEAR = "FY"
 
 
 class LookupLimits(StageConfig):
-    """Bounds of every question and answer. Runtime: no table depends on them."""
+    """Limits of every query and answer. Runtime: no table depends on them."""
 
     query_chars: int = 200
     companies: int = 50
@@ -26,7 +26,7 @@ class LookupLimits(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a lookup has no answer, and what would have one."""
+    """Why a lookup has no answer, and which inputs would have one."""
 
     error: str
     suggestions: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class CompanyHit:
-    """One company that fits."""
+    """One matching company."""
 
     company_id: Annotated[str, Field(description="use it in the other two tools")]
     name: str
@@ -85,7 +85,7 @@ class SeriesHit:
 
 @dataclass(frozen=True, slots=True)
 class SeriesList:
-    """Series of one company, best first; in order of the statements without a query."""
+    """Series of one company, best first; without a query in order of the statements."""
 
     company_id: str
     series: tuple[SeriesHit, ...]

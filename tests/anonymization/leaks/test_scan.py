@@ -26,8 +26,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
-from anonymization.leaks.contracts import Leak, LeakConfig, Needle, NotScannable
-from anonymization.leaks.leak_patterns import Needles
+from anonymization.leaks.contracts import Leak, LeakConfig, NotScannable, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes, scan_release
 
 KEY = b"k" * 32
@@ -39,12 +39,12 @@ NAME, MAIL, CHINESE, CODE = (
     "88213907",
 )
 VALUES = (NAME, MAIL, CHINESE, CODE)
-NEEDLES = Needles(
+PATTERNS = LeakPatterns(
     [
-        Needle(NAME, "PERSON"),
-        Needle(MAIL, "EMAIL"),
-        Needle(CHINESE, "PERSON"),
-        Needle(CODE, "identifier"),
+        PrivateValue(NAME, "PERSON"),
+        PrivateValue(MAIL, "EMAIL"),
+        PrivateValue(CHINESE, "PERSON"),
+        PrivateValue(CODE, "identifier"),
     ],
     KEY,
     CONFIG,
@@ -53,13 +53,13 @@ NEEDLES = Needles(
 
 def _found(data: bytes, name: str = "file") -> set[str]:
     """The values that the scan names, by their digests."""
-    digests = {NEEDLES.digest(i): needle.value for i, needle in enumerate(NEEDLES.needles)}
-    leaks = scan_bytes(name, data, NEEDLES, CONFIG)
+    digests = {PATTERNS.digest(i): private.value for i, private in enumerate(PATTERNS.values)}
+    leaks = scan_bytes(name, data, PATTERNS, CONFIG)
     return {digests[leak.digest] for leak in leaks if leak.digest}
 
 
 def _reasons(data: bytes, config: LeakConfig = CONFIG) -> set[str]:
-    return {leak.kind for leak in scan_bytes("file", data, NEEDLES, config) if not leak.digest}
+    return {leak.kind for leak in scan_bytes("file", data, PATTERNS, config) if not leak.digest}
 
 
 def _zip(**members: bytes) -> bytes:
@@ -146,16 +146,18 @@ def test_mail_addresses_full_names_and_tripwires_are_found_in_any_case() -> None
     assert _found(MAIL.upper().encode()) == {MAIL}
     assert _found(NAME.upper().encode()) == {NAME}
     assert _found(NAME.lower().encode()) == {NAME}
-    several = [Needle("Rosemary", "PERSON"), Needle("Wire-77Q", "tripwire")]
-    leaks = scan_bytes("file", b"rosemary, wire-77q", Needles(several, KEY, CONFIG), CONFIG)
+    several = [PrivateValue("Rosemary", "PERSON"), PrivateValue("Wire-77Q", "tripwire")]
+    leaks = scan_bytes("file", b"rosemary, wire-77q", LeakPatterns(several, KEY, CONFIG), CONFIG)
     assert [leak.kind for leak in leaks] == ["tripwire"]  # rosemary is an herb too
 
 
 def test_short_words_and_numbers_count_only_as_whole_tokens() -> None:
-    needles = Needles([Needle("Anna", "PERSON"), Needle("600519", "identifier")], KEY, CONFIG)
+    patterns = LeakPatterns(
+        [PrivateValue("Anna", "PERSON"), PrivateValue("600519", "identifier")], KEY, CONFIG
+    )
 
     def hits(text: bytes) -> int:
-        return len(scan_bytes("f", text, needles, CONFIG))
+        return len(scan_bytes("f", text, patterns, CONFIG))
 
     assert hits(b"Hannah moved to Annapolis; 1600519 and 6005190 are not it") == 0
     assert hits(b64encode(b"Hannah moved to Annapolis, 1600519")) == 0
@@ -164,11 +166,13 @@ def test_short_words_and_numbers_count_only_as_whole_tokens() -> None:
 
 
 def test_values_that_are_too_short_are_counted_and_not_searched() -> None:
-    needles = Needles(
-        [Needle("1", "id"), Needle("Li", "PERSON"), Needle("张伟", "PERSON")], KEY, CONFIG
+    patterns = LeakPatterns(
+        [PrivateValue("1", "id"), PrivateValue("Li", "PERSON"), PrivateValue("张伟", "PERSON")],
+        KEY,
+        CONFIG,
     )
-    assert needles.too_short == {"PERSON": 1, "id": 1}
-    assert [needle.value for needle in needles.needles] == ["张伟"]
+    assert patterns.too_short == {"PERSON": 1, "id": 1}
+    assert [private.value for private in patterns.values] == ["张伟"]
 
 
 def test_office_files_are_searched_inside(tmp_path: Path) -> None:
@@ -184,14 +188,14 @@ def test_office_files_are_searched_inside(tmp_path: Path) -> None:
     slide = slides.slides.add_slide(slides.slide_layouts[5])
     slide.shapes.title.text = f"{CHINESE}的报告"
     slides.save(str(tmp_path / "c.pptx"))
-    named = {leak.file.split("!")[0] for leak in scan_release(tmp_path, NEEDLES, CONFIG)}
+    named = {leak.file.split("!")[0] for leak in scan_release(tmp_path, PATTERNS, CONFIG)}
     assert named == {"a.xlsx", "b.docx", "c.pptx"}
 
 
 def test_parquet_is_searched_by_column(tmp_path: Path) -> None:
     frame = pl.DataFrame({"name": ["x", NAME], "code": [1, int(CODE)], "other": [0.5, 1.0]})
     frame.write_parquet(tmp_path / "t.parquet", compression="zstd")
-    leaks = scan_release(tmp_path, NEEDLES, CONFIG)
+    leaks = scan_release(tmp_path, PATTERNS, CONFIG)
     assert {(leak.file, leak.kind) for leak in leaks if "!" in leak.file} == {
         ("t.parquet!name", "PERSON"),
         ("t.parquet!code", "identifier"),
@@ -245,7 +249,7 @@ def test_picture_metadata_is_searched() -> None:
 def test_file_and_member_names_are_searched(tmp_path: Path) -> None:
     (tmp_path / f"offer for {NAME}").mkdir()
     (tmp_path / "x.zip").write_bytes(_zip(**{f"{CHINESE}.txt": b""}))
-    leaks = scan_release(tmp_path, NEEDLES, CONFIG)
+    leaks = scan_release(tmp_path, PATTERNS, CONFIG)
     assert {leak.encoding for leak in leaks} >= {"file_name"}
     assert {leak.kind for leak in leaks} == {"PERSON"}
     assert len({leak.digest for leak in leaks}) == 2
@@ -253,7 +257,7 @@ def test_file_and_member_names_are_searched(tmp_path: Path) -> None:
 
 def test_a_link_is_not_scannable(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc/hostname")
-    assert scan_release(tmp_path, NEEDLES, CONFIG) == [Leak("link", NotScannable.LINK, "raw", 0)]
+    assert scan_release(tmp_path, PATTERNS, CONFIG) == [Leak("link", NotScannable.LINK, "raw", 0)]
 
 
 def test_bombs_and_closed_archives_fail_the_release() -> None:
@@ -292,14 +296,14 @@ def test_clean_files_are_not_accused(tmp_path: Path) -> None:
     (tmp_path / "b.zip").write_bytes(_zip(a=encodebytes(bytes(range(256)) * 40)))
     (tmp_path / "c.pdf").write_bytes(_pdf("nothing", "at all"))
     (tmp_path / "d.json").write_text(json.dumps({"欧阳": "明远", "path": "C:\\u0041\\new"}))
-    assert scan_release(tmp_path, NEEDLES, CONFIG) == []
+    assert scan_release(tmp_path, PATTERNS, CONFIG) == []
 
 
 def test_a_leak_never_carries_the_value() -> None:
-    (leak,) = scan_bytes("f", NAME.encode() * 3, NEEDLES, CONFIG)
+    (leak,) = scan_bytes("f", NAME.encode() * 3, PATTERNS, CONFIG)
     assert (leak.offset, leak.count, leak.encoding) == (0, 3, "raw")
     assert NAME not in repr(leak)
-    other = Needles([Needle(NAME, "PERSON")], b"x" * 32, CONFIG)
+    other = LeakPatterns([PrivateValue(NAME, "PERSON")], b"x" * 32, CONFIG)
     assert other.digest(0) != leak.digest
 
 
@@ -308,12 +312,12 @@ def test_a_leak_never_carries_the_value() -> None:
     st.randoms(use_true_random=False),
 )
 @settings(deadline=None)
-def test_order_of_needles_does_not_matter(texts: list[str], shuffler: object) -> None:
-    needles = list(NEEDLES.needles)
-    shuffler.shuffle(needles)  # type: ignore[attr-defined]
+def test_order_of_values_does_not_matter(texts: list[str], shuffler: object) -> None:
+    patterns = list(PATTERNS.values)
+    shuffler.shuffle(patterns)  # type: ignore[attr-defined]
     data = " ".join(texts).encode()
-    again = scan_bytes("f", data, Needles(needles, KEY, CONFIG), CONFIG)
-    assert again == scan_bytes("f", data, NEEDLES, CONFIG)
+    again = scan_bytes("f", data, LeakPatterns(patterns, KEY, CONFIG), CONFIG)
+    assert again == scan_bytes("f", data, PATTERNS, CONFIG)
     assert {leak.kind for leak in again if leak.encoding == "raw"} == {
-        needle.kind for needle in needles if needle.value in texts
+        private.kind for private in patterns if private.value in texts
     }

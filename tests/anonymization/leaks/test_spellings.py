@@ -11,19 +11,19 @@ from urllib.parse import quote
 
 import pytest
 
-from anonymization.leaks.contracts import LeakConfig, Needle
-from anonymization.leaks.leak_patterns import Needles
+from anonymization.leaks.contracts import LeakConfig, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes
 
 CONFIG = LeakConfig()
-NEEDLES = Needles(
+PATTERNS = LeakPatterns(
     [
-        Needle("Oriane Vasquez", "PERSON"),
-        Needle("欧阳明远", "PERSON"),
-        Needle("13800138000", "PHONE"),
-        Needle("88213907", "identifier"),
-        Needle("Kelder Wire 77", "tripwire"),
-        Needle("020 7946 0958 44", "tripwire"),
+        PrivateValue("Oriane Vasquez", "PERSON"),
+        PrivateValue("欧阳明远", "PERSON"),
+        PrivateValue("13800138000", "PHONE"),
+        PrivateValue("88213907", "identifier"),
+        PrivateValue("Kelder Wire 77", "tripwire"),
+        PrivateValue("020 7946 0958 44", "tripwire"),
     ],
     b"k" * 32,
     CONFIG,
@@ -57,25 +57,25 @@ AROUND: dict[str, Callable[[str], bytes]] = {
     ],
 )
 def test_spellings_are_found_in_every_form(text: str, kind: str | None, around: str) -> None:
-    leaks = scan_bytes("file", AROUND[around](text), NEEDLES, CONFIG)
+    leaks = scan_bytes("file", AROUND[around](text), PATTERNS, CONFIG)
     assert {leak.kind for leak in leaks} == ({kind} if kind else set())
     assert all(leak.encoding.endswith("other_spelling") for leak in leaks)
 
 
 def test_numbers_in_columns_are_no_identifier() -> None:
     for text in (b"882,139,07", b"882 139 07", b"8821.3907", b"882\t13907", b"8821\n3907"):
-        assert scan_bytes("file", text, NEEDLES, CONFIG) == []
+        assert scan_bytes("file", text, PATTERNS, CONFIG) == []
 
 
 def test_two_cells_are_no_name() -> None:
     rows = b"<row><c>Oriane</c><c>Vasquez</c></row>"
     for data in (rows, b"Oriane\nVasquez\n", b"Oriane\tVasquez", b'"Oriane","Vasquez"'):
-        assert scan_bytes("file", data, NEEDLES, CONFIG) == []
+        assert scan_bytes("file", data, PATTERNS, CONFIG) == []
 
 
 def test_a_value_as_it_stands_is_told_once() -> None:
-    needles = Needles([Needle("+44 20 7946 0555", "PHONE")], b"k" * 32, CONFIG)
-    (leak,) = scan_bytes("file", b"call +44 20 7946 0555.", needles, CONFIG)
+    patterns = LeakPatterns([PrivateValue("+44 20 7946 0555", "PHONE")], b"k" * 32, CONFIG)
+    (leak,) = scan_bytes("file", b"call +44 20 7946 0555.", patterns, CONFIG)
     assert (leak.encoding, leak.offset, leak.count) == ("raw", 5, 1)
-    (leak,) = scan_bytes("file", b"call 020 7946 0555.", needles, CONFIG)
+    (leak,) = scan_bytes("file", b"call 020 7946 0555.", patterns, CONFIG)
     assert (leak.encoding, leak.offset, leak.count) == ("other_spelling", 6, 1)

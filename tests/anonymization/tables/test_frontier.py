@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
+from anonymization.gates.re_identification import RiskReason
 from anonymization.tables.attacks.linked import link
 from anonymization.tables.attacks.pseudonyms import order_attack
 from anonymization.tables.attacks.report import attack
@@ -18,7 +19,6 @@ from anonymization.tables.config import PerturbMethod
 from anonymization.tables.frontier import (
     CONFIGURED,
     FrontierPoint,
-    RiskReason,
     frontier,
     grid,
     judge,

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.preflight import (
-    NAME,
+    GATE,
     PreflightConfig,
     PreflightReason,
-    judge,
     measure,
 )
 from construction.sessions.packaging.package import Identity, package
@@ -26,7 +25,7 @@ CSS = "Can you rewrite this with flexbox?\n```\ndiv { float: left }\n```"
 def verdict(instance: TaskInstance, *paths: str) -> Verdict:
     fixtures = [Fixture(path=path, sha256="0" * 64, bytes=1, media_type="x/y") for path in paths]
     packaged = package(instance, fixtures, Identity("t", "s", Disclosure.PUBLIC))
-    return judge(measure(packaged, instance), PreflightConfig())
+    return GATE.judge(measure(packaged, instance), PreflightConfig())
 
 
 def later(*texts: str, before: Sequence[str] = ("Sort the invoices by date.",)) -> TaskInstance:
@@ -51,7 +50,7 @@ def later(*texts: str, before: Sequence[str] = ("Sort the invoices by date.",)) 
 )
 def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
     found = verdict(said(*texts))
-    assert (found.gate, found.status, found.reason) == (NAME, Status.PASSED, None)
+    assert (found.gate, found.status, found.reason) == ("preflight", Status.PASSED, None)
     assert (found.observed, found.limit) == (1.0, 0.6)
 
 
@@ -182,7 +181,7 @@ def test_every_instance_gets_a_verdict_with_its_reason(texts: list[str], is_late
     instance = later(*texts) if is_later else said(*texts)
     packaged = package(instance, (), Identity("t", "s", Disclosure.PUBLIC))
     observation = measure(packaged, instance)
-    found = judge(observation, PreflightConfig())
+    found = GATE.judge(observation, PreflightConfig())
     assert found.measures == asdict(observation)
     assert (found.reason is None) == (found.status is Status.PASSED)
     assert observation.met <= observation.demands

@@ -6,23 +6,67 @@ from typing import Any
 
 import polars as pl
 
-from data.audit_page import OBSERVED, Bound, Check, GateChecks, Shown, build_columns, measure
+from data.audit_page import Shown, build_columns
+from data.audit_page.checks import Gates
 from data.audit_page.reading import Books, judged
 from data.canonical import canonical_json
-from data.contracts import Scalar, Status
+from data.contracts import (
+    Bound,
+    Count,
+    Gate,
+    GateReason,
+    Limit,
+    Scalar,
+    StageConfig,
+    Status,
+    Verdict,
+)
 from data.tables import VERDICTS as SCHEMA
 
 GATES = ("length", "fixture", "leaks")
 Row = dict[str, Any]
 
-CHECKS = (
-    GateChecks("length", (Check("min_chars", "characters, at least", Bound.MIN, 10, OBSERVED),)),
-    GateChecks(
-        "fixture",
-        (Check("missing", "missing files, at most", Bound.MAX, 0, measure("missing")),),
-        complete=False,
-    ),
+
+class Reason(GateReason):
+    BAD = "sample.bad", "It is bad."
+
+
+class Limits(StageConfig):
+    min_chars: Count = 10
+    missing: Count = 0
+
+
+def _sample(limit: Limit, **more: Any) -> Gate[Any, Limits]:
+    return Gate(
+        name="sample",
+        stage="gates",
+        section="sample",
+        meaning="Is it good?",
+        config=Limits,
+        reasons=Reason,
+        measure=len,
+        limits=(limit,),
+        **more,
+    )
+
+
+def _own(*_: Any) -> Verdict:
+    raise NotImplementedError  # verdicts of the sample are written by hand
+
+
+_CHARS = Limit("min_chars", Bound.MIN, "characters", "At least so many characters.", Reason.BAD)
+_FILES = Limit(
+    "missing",
+    Bound.MAX,
+    "files",
+    "At most so many files are missing.",
+    Reason.BAD,
+    lambda seen: seen["missing"],
 )
+CHECKS: Gates = {
+    "length": (_sample(_CHARS), Limits()),
+    "fixture": (_sample(_FILES, decide=_own), Limits()),
+}
 
 
 def verdict(item: str, gate: str, observed: int | None, *, failed: bool, **measures: Scalar) -> Row:

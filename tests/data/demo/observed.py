@@ -113,8 +113,8 @@ def _gate(where: str, instance: TaskInstance, truth: InstanceTruth, index: RootI
     files = resolve_fixtures(instance, index, fixture.FixtureConfig())
     local = {
         "length": length.GATE.judge(length.measure(instance), length.LengthConfig()),
-        "fixture": fixture.judge(files, fixture.FixtureConfig()),
-        "restoration": restoration.judge(spans, restoration.RestorationConfig()),
+        "fixture": fixture.GATE.judge(files, fixture.FixtureConfig()),
+        "restoration": restoration.GATE.judge(spans, restoration.RestorationConfig()),
     }
     verdicts = {
         gate: GateTruth(status=str(verdict.status), reason=verdict.reason)
@@ -124,6 +124,6 @@ def _gate(where: str, instance: TaskInstance, truth: InstanceTruth, index: RootI
     verdicts["network"] = GateTruth(status=str(Status.NOT_MEASURED))
     if not any(verdict.status is Status.FAILED for verdict in local.values()):
         results = probe_urls(urls, OFFLINE, NetworkRuntime(), Captures())
-        judged = network.judge(network.measure(urls, results), OFFLINE)
+        judged = network.GATE.judge(network.measure(urls, results), OFFLINE)
         verdicts["network"] = GateTruth(status=str(judged.status), reason=judged.reason)
     return Gated(where, truth, instance, verdicts, files, spans, urls)

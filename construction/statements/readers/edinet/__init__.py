@@ -1,1 +1,1 @@
-"""Reader for collections of EDINET statements (Japan): one company a line, items by name."""
+"""Reader for collections of EDINET statements (Japan): one company per line, items by name."""

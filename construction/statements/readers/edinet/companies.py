@@ -25,7 +25,7 @@ from construction.statements.readers.edinet.periods import Kind, report_of
 from construction.statements.readers.edinet.source import short_names
 from data.contracts import LedgerRow, Outcome
 
-# Columns by their folded names.
+# Columns, by their normalised names.
 _CODE, _KIND, _NAME_EN = "EDINETコード", "提出者種別", "提出者名(英字)"
 _INDUSTRY, _YEAR_END, _ADDRESS = "提出者業種", "決算日", "所在地"
 _NEEDED = (_CODE, _KIND, _NAME_EN, _INDUSTRY, _YEAR_END, _ADDRESS)
@@ -33,7 +33,7 @@ _ENCODINGS = ("utf-8-sig", "cp932")
 _HEAD_LINES = 5  # the header follows a line with the date of the list
 _DAY = re.compile(r"([0-9]{1,2})月(末|[0-9]{1,2})日")
 _FOREIGN, _HOME = "外国", "JP"
-# Countries as addresses of foreign filers begin; others stay unknown.
+# Countries by the start of foreign filers' addresses; others are unknown.
 _COUNTRIES = {
     "アメリカ合衆国": "US",
     "米国": "US",
@@ -57,7 +57,7 @@ _LANGUAGE = "ja"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What the list says of a filer; None where it says nothing that can be used."""
+    """What the code list says about a filer; None for what is missing or unusable."""
 
     name: str | None
     industry: str | None
@@ -68,7 +68,7 @@ class Listed:
 def read_code_lists(
     paths: Sequence[Path], config: EdinetConfig
 ) -> tuple[dict[str, Listed], list[LedgerRow]]:
-    """Filers by EDINET code, the last list counting, and a ledger row per list."""
+    """Filers by EDINET code (the last list takes precedence), and a ledger row per list."""
     listed: dict[str, Listed] = {}
     rows: list[LedgerRow] = []
     for path, name in zip(paths, short_names(paths), strict=True):
@@ -86,7 +86,7 @@ def read_code_lists(
 
 
 def _read(path: Path, config: EdinetConfig) -> dict[str, Listed] | str:
-    """The filers of a list, or what was found instead."""
+    """The filers of a list, or a description of what the file holds instead."""
     try:
         with path.open("rb") as handle:
             raw = handle.read(config.max_code_list_bytes + 1)
@@ -162,10 +162,10 @@ def company_frame(
     listed: Mapping[str, Listed],
     config: EdinetConfig,
 ) -> pl.DataFrame:
-    """COMPANIES, one row per code; the line that comes first by file and number names it.
+    """COMPANIES, one row per code, named by its first line in order of file and number.
 
-    Without an entry in the code list the name stays Japanese, the country is taken to be Japan,
-    and the fiscal year ends as in the newest annual report. The exchange is not known.
+    Without an entry in the code list the name stays Japanese, the country is assumed to be Japan,
+    and the fiscal year ends as in the newest annual report. The exchange is unknown.
     """
     first = {c.code: c for c in sorted(companies, key=lambda c: (c.seen, c.code), reverse=True)}
     ends = _year_ends(filings)

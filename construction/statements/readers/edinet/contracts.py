@@ -1,4 +1,4 @@
-"""The EDINET reader's settings (part of the recipe), and the reasons for what it does not take."""
+"""Settings (part of the recipe), reasons and ledger rows of the EDINET reader."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ STAGE = "edinet.read"
 
 
 class EdinetConfig(StageConfig):
-    """`us_traded`: EDINET codes of the companies with shares or depositary receipts traded on a
-    US exchange; EDINET does not tell, so that without this list no company counts as US.
-    `max_line_bytes` and `max_inflated_bytes` (per file) bound what is read.
-    """
+    """`us_traded`: EDINET codes of the companies whose shares or depositary receipts are traded on
+    a US exchange; EDINET does not say so, and without this list no company counts as US.
+    `max_line_bytes` and `max_inflated_bytes` (per file) bound what is read."""
 
     source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] = "edinet"
     disclosure: Disclosure = Disclosure.PUBLIC
@@ -47,9 +46,10 @@ class Reason(StrEnum):
     VALUE_NOT_A_NUMBER = "value.not_a_number"
     VALUE_LABEL = "value.label"
     VALUE_REPEATED_LABEL = "value.repeated_label"
-    VALUE_SUMMARY_SAME = "value.summary_same"  # the statement says the same
-    VALUE_SUMMARY_DIFFERS = "value.summary_differs"  # may be parent-only
-    VALUE_SUMMARY_ALONE = "value.summary_alone"  # the filing has no such statement: as above
+    VALUE_SUMMARY_SAME = "value.summary_same"  # the statement has the same value
+    VALUE_SUMMARY_DIFFERS = "value.summary_differs"  # may be of the parent company only
+    # The filing has no such statement; the value may be of the parent company only.
+    VALUE_SUMMARY_ALONE = "value.summary_alone"
     VALUE_PERIOD_IRREGULAR = "value.period_irregular"  # not 3, 6, 9 or 12 months
     VALUE_PERIOD_UNCLEAR = "value.period_unclear"  # the quarter, or the year to date?
 
@@ -66,7 +66,7 @@ def unusable_row(
     actual: str,
     expected: str,
 ) -> LedgerRow:
-    """The row of a file, line or filing that was not taken; `location`: file and line."""
+    """The ledger row of an unusable file, line or filing; `location`: file and line."""
     return LedgerRow(
         STAGE,
         unit,

@@ -1,4 +1,4 @@
-"""Companies and filings out of the lines, checked field by field."""
+"""Companies and filings of the lines, checked field by field."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_TEXT = 500
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """One filing as it stands in the file: its dates are those stated, its tables unchecked."""
+    """One filing as it is in the file: with the dates stated there, its tables unchecked."""
 
     company: str
     document: str
@@ -38,7 +38,7 @@ class Filing:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A company as its lines name it; `seen` is the line's place."""
+    """A company as one of its lines names it; `seen` is that file and line."""
 
     code: str
     ticker: str | None
@@ -47,9 +47,9 @@ class Company:
 
 
 def read_line(line: Line) -> tuple[Company, list[Filing | LedgerRow]] | LedgerRow:
-    """The company of a line with its filings, one row per filing that cannot be used.
+    """The company of a line with its filings; a ledger row instead of each unusable filing.
 
-    A line that is no company gives the row of that line.
+    A line without a company gives the row of that line.
     """
     record = line.record
     code, name, periods = (record.get(key) for key in ("edinetCode", "filerName", "periods"))
@@ -66,7 +66,7 @@ def read_line(line: Line) -> tuple[Company, list[Filing | LedgerRow]] | LedgerRo
 
 
 def _wrong(code: object, name: object, periods: object) -> tuple[str, str] | None:
-    """What was found and expected of the field of a company that does not fit, if one does not."""
+    """Actual and expected content of the first field of a company that does not fit, if any."""
     if not isinstance(code, str) or not _CODE.fullmatch(code):
         return f"edinetCode: {_kind(code)}", "E and five digits"
     if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST_TEXT:
@@ -115,7 +115,7 @@ def _day(value: object) -> date | None:
 
 
 def _kind(value: object) -> str:
-    """Type and length of what was found, never its text."""
+    """Type and length of a value, never its text."""
     return (
         f"{type(value).__name__} of {len(value)}"
         if isinstance(value, str | list)
@@ -126,7 +126,7 @@ def _kind(value: object) -> str:
 def filing_row(
     item_id: str, line: Line | Filing, reason: Reason, actual: str, expected: str
 ) -> LedgerRow:
-    """The row of a filing that was not taken."""
+    """The ledger row of an unusable filing."""
     location = (line.file, line.number if isinstance(line, Line) else line.line)
     return unusable_row("filing", item_id, Outcome.REJECTED, reason, location, actual, expected)
 
@@ -134,7 +134,7 @@ def filing_row(
 def unrepeated(filings: list[Filing]) -> tuple[list[Filing], list[LedgerRow]]:
     """Each document once, sorted by company and document, and a row for every other copy.
 
-    Which copy stays does not depend on the order: the one whose content comes first.
+    Which copy is kept does not depend on their order: the one whose content sorts first.
     """
     ordered = sorted(filings, key=lambda filing: (filing.document, filing.company))
     kept: list[Filing] = []
@@ -146,13 +146,13 @@ def unrepeated(filings: list[Filing]) -> tuple[list[Filing], list[LedgerRow]]:
         first, second = sorted((kept[-1], filing), key=_content)
         kept[-1] = first
         item_id = f"{second.file}:{second.line}:{second.document}"
-        actual, expected = "a document told before", "each document once"
+        actual, expected = "a document of an earlier line", "each document once"
         rows.append(filing_row(item_id, second, Reason.FILING_REPEATED, actual, expected))
     return sorted(kept, key=lambda filing: (filing.company, filing.document)), rows
 
 
 def _content(filing: Filing) -> tuple[str, date, date, date, str, str, str, int]:
-    """All that a filing says, its place last: that one decides only between equal copies."""
+    """The content of a filing, then its location, which decides only between equal copies."""
     days = filing.start, filing.end, filing.filed
     tables = repr([list(table.items()) for table in filing.tables])
     return filing.company, *days, filing.description, tables, filing.file, filing.line

@@ -47,7 +47,7 @@ _KEY = ["filing", "report", "concept"]
 
 
 class Kind(StrEnum):
-    """Reports that hold statements, by the word their description begins with."""
+    """Reports with statements, by the word their description begins with."""
 
     ANNUAL = "有価証券報告書"
     QUARTER = "四半期報告書"
@@ -56,7 +56,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the description of a filing says: its kind, fiscal term and quarter, if told."""
+    """What the description of a filing says: its kind, and fiscal term and quarter if stated."""
 
     kind: Kind
     term: int | None
@@ -67,8 +67,8 @@ class Report:
 class Span:
     """The days that the figures of a report cover: from `start` to `end`.
 
-    `months` from `start`: 3, 6, 9 or 12; None where the period is none of these, so that only
-    the figures of its last day can be used. `quarter_start`: first day of the last quarter.
+    `months` from `start`: 3, 6, 9 or 12; None for other lengths, where only the figures of the last
+    day can be used. `quarter_start`: first day of the last quarter.
     """
 
     kind: Kind
@@ -90,7 +90,7 @@ def report_of(description: str) -> Report | None:
 
 
 def term_starts(filings: Sequence[Filing]) -> dict[tuple[str, int], date]:
-    """First day of each fiscal term (company, term) by its annual reports; the newest counts."""
+    """First day of each fiscal term (company, term), from the newest of its annual reports."""
     starts: dict[tuple[str, int], date] = {}
     for filing in sorted(filings, key=lambda filing: (filing.filed, filing.document)):
         report = report_of(filing.description)
@@ -115,9 +115,10 @@ def span_of(filing: Filing, report: Report, terms: Mapping[tuple[str, int], date
 def _year_to_date(end: date, quarter: int | None, term: date | None) -> tuple[date, int | None]:
     """First day and months of a quarterly report's figures: from the start of the fiscal year.
 
-    That is told by the quarter's number, or by the annual report of the term where they differ.
-    The stated first day is not used: it is the quarter's in most reports, the year's in some, and
-    thirty years off in a few. The fourth quarter of a year of more than twelve months fits none.
+    The start follows from the quarter's number, or from the annual report of the term if they
+    differ. The stated first day is not used: it is the quarter's in most reports, the year's in
+    some, and thirty years off in a few. A fourth quarter occurs only in years of more than twelve
+    months; its length is unknown.
     """
     after = end + timedelta(days=1)
     start = shifted(after, -3 * (quarter or 1))
@@ -136,18 +137,18 @@ def months_between(start: date, end: date) -> int | None:
 
 
 def shifted(day: date, months: int) -> date:
-    """The same day some months later; the last one where the month is shorter."""
+    """The same day some months later, or the last day of a shorter month."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 def income_of_quarter(filing: Filing, span: Span) -> bool:
-    """Whether the income statement of a filing covers its last quarter alone.
+    """Whether the income statement of a filing covers only its last quarter.
 
-    IFRS filers report the quarter beside the year to date, and the collection holds the quarter,
-    in quarterly reports and in a few half-year ones. The profit before tax in their summary is of
-    the year to date: where the income statement has the same, it is too. Where the two cannot be
-    compared, a quarterly report is taken to hold the quarter, as all do that can be compared.
+    IFRS filers report the quarter beside the year to date, and the collection holds the quarter, in
+    quarterly reports and in a few half-year ones. The profit before tax in their summary is year to
+    date: if the income statement has the same value, so is the statement. If the two cannot be
+    compared, a quarterly report is taken to hold the quarter, as all comparable ones do.
     """
     if span.kind is Kind.ANNUAL or span.months == _QUARTER_MONTHS:
         return False
@@ -193,8 +194,8 @@ def _adds_quarters(span: Span) -> bool:
 
 
 def dated(values: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
-    """The values with company, document, period_start, period_end and months; `reason` filled in
-    for summary items that a statement tells too, and for values whose period is not known."""
+    """The values with company, document, period_start, period_end and months; `reason` is set for
+    summary items that a statement has too, and for values whose period is unknown."""
     known = _beside_their_twins(values).join(filings, on="filing", maintain_order="left")
     copied = pl.col("taken_over").is_not_null()
     same = (pl.col("value") == pl.col("income_value")).fill_null(False)
@@ -202,7 +203,7 @@ def dated(values: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
     quarter = of_quarter & ~pl.col("instant")
     months = pl.when("instant").then(0).when(quarter).then(_QUARTER_MONTHS).otherwise("span_months")
     start = pl.when("instant").then(None).when(quarter).then("quarter_start").otherwise("start")
-    # Quarterly summaries give earnings per share for the quarter or for the year to date.
+    # Quarterly summaries give earnings per share of the quarter or of the year to date.
     per_share = (pl.col("report") == SUMMARY) & (pl.col("unit") == PER_SHARE) & ~pl.col("instant")
     adrift = copied & ~same & pl.col("income_of_quarter")
     either = pl.col("adds_quarters") | pl.col("income_of_quarter")

@@ -40,10 +40,10 @@ def close_ledger(
     units: tuple[int, int, int],
     built: Built,
 ) -> tuple[list[LedgerRow], list[StageTally]]:
-    """All rows with those of values and points added, and the tallies of the five units.
+    """All ledger rows, with those of values and points added, and the tallies of the five units.
 
-    `units`: files, lines and filings that came in. There are too many values for a row each: one
-    row per reason tells their number.
+    `units`: the numbers of incoming files, lines and filings. Values are too many for a row each:
+    one row per reason has their number.
     """
     files, lines, filings = units
     tallies = [_counted("file", files, rows), _counted("line", lines, rows)]
@@ -59,7 +59,7 @@ def close_ledger(
 
 
 def _counted(unit: str, n_in: int, rows: Sequence[LedgerRow]) -> StageTally:
-    """Kept is what has no row of rejection or error; each such row is a unit of its own."""
+    """Kept are the units without a row of rejection or error; each such row is one unit."""
     outcomes = Counter(row.outcome for row in rows if row.unit == unit)
     lost = outcomes[Outcome.REJECTED] + outcomes[Outcome.ERRORED]
     outcomes[Outcome.KEPT] = n_in - lost
@@ -80,11 +80,11 @@ def _aggregated(
 
 
 def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:
-    """Read `edinet_summaries_*.jsonl.gz`: files, or folders that hold them.
+    """Read `edinet_summaries_*.jsonl.gz`: files, or folders that contain them.
 
-    The code list `EdinetcodeDlInfo.csv` is taken from `paths` or from beside the summaries.
-    Neither the order of `paths` nor that of lines matters. Raises InputError if there is nothing
-    to read; what cannot be used is in the ledger.
+    The code list `EdinetcodeDlInfo.csv` is read from `paths` or from the folders of the summaries.
+    Neither the order of `paths` nor that of lines matters. Raises InputError if there is nothing to
+    read; unusable input is in the ledger.
     """
     files, lists = find_files(paths)
     listed, ledger = read_code_lists(lists, config)
@@ -114,7 +114,7 @@ def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:
 def _read_files(
     files: Sequence[Path], config: EdinetConfig
 ) -> tuple[list[Company], list[Filing], list[LedgerRow]]:
-    """Companies (one per line) and filings of all files, and the rows of what was not usable."""
+    """Companies (one per line) and filings of all files, and ledger rows of unusable ones."""
     companies: list[Company] = []
     filings: list[Filing] = []
     rows: list[LedgerRow] = []
@@ -131,7 +131,7 @@ def _read_files(
 
 
 def _with_spans(filings: Sequence[Filing]) -> tuple[list[Dated], list[LedgerRow]]:
-    """The filings whose period is known, with their spans, and the rows of the others."""
+    """The filings whose period is known, with their spans, and ledger rows of the others."""
     terms = term_starts(filings)
     usable: list[Dated] = []
     rows: list[LedgerRow] = []

@@ -29,7 +29,7 @@ _BROKEN = (OSError, EOFError, zlib.error)
 
 
 class Repeated(tuple[Any, ...]):
-    """The values of a label that stands several times in one JSON object."""
+    """The values of a label that occurs several times in one JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Line:
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Summary files and code lists among `paths`: files, or folders that hold them.
+    """Summary files and code lists among `paths`: files, or folders that contain them.
 
-    Code lists beside the files found count too. Both sorted by name; each file once.
-    Raises InputError for a path that does not exist and for paths without any summary file.
+    Code lists in the folders of the summaries count too. Both are sorted by name; each file occurs
+    once. Raises InputError for a path that does not exist and for paths without any summary file.
     """
     summaries: set[Path] = set()
     lists: set[Path] = set()
@@ -71,7 +71,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:
-    """POSIX paths below the folder that holds them all: one name per file, none of the machine."""
+    """POSIX paths relative to the common folder: one name per file, without machine paths."""
     if not paths:
         return []
     root = os.path.commonpath([path.parent for path in paths])
@@ -83,10 +83,10 @@ def _by_name(path: Path) -> tuple[str, str]:
 
 
 def company_lines(path: Path, name: str, config: EdinetConfig) -> Iterator[Line | LedgerRow]:
-    """The lines of a file, and a ledger row for each that holds no JSON object.
+    """The lines of a file, and a ledger row for each that is not a JSON object.
 
-    Last comes the row of the file itself: kept, or errored where it could not be read to its end;
-    the lines before the break stay.
+    The last item is the row of the file itself: kept, or errored if it could not be read to its
+    end; the lines before the break are kept.
     """
     number, remaining_bytes = 0, config.max_inflated_bytes
     try:
@@ -108,7 +108,7 @@ def company_lines(path: Path, name: str, config: EdinetConfig) -> Iterator[Line 
 
 
 def _raw_lines(handle: IO[bytes], limit: int) -> Iterator[tuple[int, bytes | None, int]]:
-    """Number, bytes and size of each line; the rest of one that is too long is None."""
+    """Number, bytes and size of each line; the remainder of an overlong line is None."""
     number = 0
     inside = False
     while raw := handle.readline(limit + 1):
@@ -124,7 +124,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _parsed(name: str, number: int, raw: bytes, config: EdinetConfig) -> Line | LedgerRow | None:
-    """The object of a line, the row of one that holds none, None for a blank line."""
+    """The object of a line, the ledger row of a line without one, None for a blank line."""
     if len(raw) > config.max_line_bytes:
         actual = f"more than {config.max_line_bytes:,} bytes"
         return line_row(name, number, Reason.LINE_TOO_LONG, actual, "a shorter line")
@@ -145,7 +145,7 @@ def _parsed(name: str, number: int, raw: bytes, config: EdinetConfig) -> Line | 
 
 
 def _keys(record: dict[str, Any]) -> int:
-    """How many keys a company's object holds, tables of its filings included."""
+    """How many keys a company's object has, tables of its filings included."""
     periods = record.get("periods")
     total = len(record)
     for period in periods if isinstance(periods, list) else ():
@@ -155,9 +155,9 @@ def _keys(record: dict[str, Any]) -> int:
 
 
 def _with_repeats(raw: bytes, record: dict[str, Any]) -> dict[str, Any]:
-    """The object with keys told twice kept as such, which the quick parser loses.
+    """The object with repeated keys kept as `Repeated`; the fast parser drops them.
 
-    Asked only where the colons of the line do not match the keys found.
+    Needed only if the colons of the line do not match the number of keys.
     """
     try:
         return cast(dict[str, Any], json.loads(raw, object_pairs_hook=_object))
@@ -182,6 +182,6 @@ def _file_row(name: str, line: int, reason: Reason, actual: str, expected: str) 
 
 
 def line_row(name: str, line: int, reason: Reason, actual: str, expected: str) -> LedgerRow:
-    """The row of a line that could not be used."""
+    """The ledger row of an unusable line."""
     item_id = f"{name}:{line}"
     return unusable_row("line", item_id, Outcome.ERRORED, reason, (name, line), actual, expected)

@@ -43,7 +43,7 @@ def identified(values: pl.DataFrame, source: str) -> pl.DataFrame:
 
 
 def point_frame(values: pl.DataFrame) -> pl.DataFrame:
-    """The usable values (no `reason`) as POINTS; what later stages fill is null."""
+    """The usable values (no `reason`) as POINTS; columns that later stages fill are null."""
     kept = values.filter(pl.col("reason").is_null())
     filled = kept.with_columns(
         point_id=pl.format("{}/{}/{}m/{}", "series_id", "period_end", "months", "document"),
@@ -86,7 +86,7 @@ def series_frame(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def _one_line() -> pl.Expr:
-    """The label without line breaks; in a name the separator parts sections."""
+    """The label without line breaks, and without the separator of sections in a name."""
     plain = pl.col("label").str.replace_all(r"\s+", " ").str.strip_chars()
     return plain.str.replace_all(SEPARATOR, " / ", literal=True)
 
@@ -94,8 +94,8 @@ def _one_line() -> pl.Expr:
 def _named(series: pl.DataFrame) -> pl.DataFrame:
     """The series with `english` and `label_method`.
 
-    Where several series of one statement would get the same English label, only the one that the
-    table holds as a whole keeps it; the others, or all of them, stay as filed.
+    If several series of one statement would get the same English label, only the one whose whole
+    label is in the table keeps it; the others, or all of them, keep the filed label.
     """
     pairs = series.select("statement", "label").unique()
     translations = [translate(label, Statement(name)) for name, label in pairs.iter_rows()]
@@ -125,8 +125,8 @@ def _rank(translation: Translation) -> int:
 
 
 def row_frame(values: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the statements in filing order: every row whose series exists, values missing
-    here included. A row that no filing gives a value is left out, as it would look a heading."""
+    """The rows of the statements in filing order: every row whose series exists, even if its value
+    is missing here. A row that never has a value is left out, as it would look like a heading."""
     named = values.join(series.select("series_id"), on="series_id", how="semi")
     flagged = named.with_columns(parenthetical=pl.lit(False), negated=pl.lit(False))
     return flagged.select(list(ROWS.columns))
@@ -134,7 +134,7 @@ def row_frame(values: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The tables of some companies; `reasons`: values that were not taken, counted."""
+    """The tables of some companies; `reasons`: counts of values that were not used."""
 
     series: pl.DataFrame
     points: pl.DataFrame
@@ -145,7 +145,7 @@ class Built:
 
 
 def build(filings: Sequence[Dated], source: str) -> Built:
-    """The tables of all filings, which come sorted by company."""
+    """The tables of all filings, which must be sorted by company."""
     parts = [_batch(batch, source) for batch in _batches(filings)]
     rows = pl.concat([pl.DataFrame(schema=ROWS.schema), *(part.rows for part in parts)])
     return Built(
@@ -159,7 +159,7 @@ def build(filings: Sequence[Dated], source: str) -> Built:
 
 
 def _batches(filings: Sequence[Dated]) -> Iterator[list[Dated]]:
-    """Whole companies, until a batch is full: a series and its rivals are in one batch."""
+    """Whole companies, until a batch is full: series that compete for a label are in one batch."""
     batch: list[Dated] = []
     for _, group in groupby(filings, key=lambda pair: pair[0].company):
         batch += group

@@ -24,15 +24,15 @@ YEN = "JPY"
 PER_SHARE = f"{YEN}/share"
 _EACH_SHARE = "1株当たり"
 LONGEST = 200  # characters of a name
-# Statement and name in the filing's language, in the order of TABLES.
+# Statements, and their names in the filing's language, in the order of TABLES.
 STATEMENTS = (Statement.BALANCE, Statement.INCOME, Statement.CASH_FLOW, Statement.KPI)
 LOCAL_NAMES = ("貸借対照表", "損益計算書", "キャッシュ・フロー計算書", "主要な経営指標等の推移")
-SUMMARY = TABLES.index("summary") + 1  # its report number
+SUMMARY = TABLES.index("summary") + 1  # report number of the summary
 INCOME = TABLES.index("pl") + 1
 CASH_FLOW = TABLES.index("cf") + 1
 BALANCE = TABLES.index("bs") + 1
-# Stand-ins for what is no text; no number looks like them.
-_NOT_TEXT, _TWICE = "(no text)", "(told twice)"
+# Stand-ins for values that are not text; no number looks like them.
+_NOT_TEXT, _REPEATED = "(no text)", "(repeated)"
 _LONGEST_VALUE = 40  # characters
 _PLAIN = r"^-?[0-9]{1,30}(\.[0-9]{1,15})?$"
 _NUMBER = re.compile(_PLAIN)
@@ -65,7 +65,7 @@ def _words() -> dict[str, Any]:
 
 
 def item_of(report: int, label: str) -> Item:
-    """The item named `label` in the statement with the number `report`."""
+    """The item with this label in the statement with the number `report`."""
     words, concept = _words(), fold(label)
     instant = report == BALANCE or concept in words["instants"]
     twin = words["counterparts"].get(concept) if report == SUMMARY else None
@@ -87,7 +87,7 @@ def unit_of(concept: str) -> str:
 
 
 def item_frame(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The items of (report, label) pairs as columns beside them, for joining to values."""
+    """(report, label) pairs with the columns of their items, for joining to values."""
     items = [item_of(report, label) for report, label in pairs.iter_rows()]
     return pairs.with_columns(
         pl.Series("concept", [item.concept for item in items], pl.String),
@@ -153,8 +153,8 @@ def _as_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, Repeated):
-        return _TWICE
-    # A JSON number with a fraction has gone through a float: not as reported any more.
+        return _REPEATED
+    # A JSON number with a fraction has been through a float: no longer as reported.
     whole = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if whole else _NOT_TEXT
 
@@ -176,11 +176,11 @@ def _numbers(raw: pl.Series) -> pl.DataFrame:
 
 
 def clean_number(text: str) -> tuple[str | None, str | None]:
-    """The decimal that `text` writes, else the reason.
+    """The decimal that `text` writes, or the reason why there is none.
 
     Full-width digits, spaces, grouping commas, and △, ▲ or brackets for minus are resolved.
     """
-    if text == _TWICE:
+    if text == _REPEATED:
         return None, str(Reason.VALUE_REPEATED_LABEL)
     if len(text) > _LONGEST_VALUE:
         return None, str(Reason.VALUE_NOT_A_NUMBER)

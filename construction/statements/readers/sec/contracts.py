@@ -1,4 +1,4 @@
-"""The SEC reader's settings (part of the recipe), and the reasons for what it does not take."""
+"""Settings (part of the recipe) and reasons of the SEC reader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STAGE = "sec.read"
 class SecConfig(StageConfig):
     """Settings of the SEC reader.
 
-    A table may inflate to `max_table_bytes`, and past `free_inflated_bytes` only to
+    A table may inflate to `max_table_bytes`; beyond `free_inflated_bytes` only to
     `max_inflation_ratio` times its compressed size. Of the broken lines of a file
     `max_listed_lines` get a ledger row each, the others one row together.
 
@@ -60,7 +60,7 @@ class SecReason(StrEnum):
     # filings
     BAD_FILING = "sec.bad_filing"
     DUPLICATE_FILING = "sec.duplicate_filing"
-    SUPERSEDED = "sec.superseded"  # amended later: its values are history at most
+    SUPERSEDED = "sec.superseded"  # amended later: its values can only be history
 
     # rows and facts
     UNKNOWN_FILING = "sec.unknown_filing"

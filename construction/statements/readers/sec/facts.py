@@ -8,7 +8,7 @@ import polars as pl
 
 from construction.statements.readers.sec.contracts import SecReason
 
-# ISO 4217, with some that the euro replaced.
+# ISO 4217, and some currencies that the euro replaced.
 _CODES = """
 AED AFN ALL AMD ANG AOA ARS ATS AUD AWG AZN BAM BBD BDT BEF BGN BHD BIF BMD BND BOB BRL BSD BTN
 BWP BYN BZD CAD CDF CHF CLF CLP CNH CNY COP CRC CUP CVE CZK DEM DJF DKK DOP DZD EGP ERN ESP ETB
@@ -42,7 +42,8 @@ _YEARS = (1900, 2100)
 
 
 def unit_of(uom: str | None, datatype: str | None) -> str | SecReason:
-    """The unit of a fact: currency code, CODE/share, shares, ratio or count; or why there is none.
+    """The unit of a fact: currency code, CODE/share, shares, ratio or count; or the reason why
+    none.
 
     `uom` as filed; `datatype` of the tag, null if unknown. Per-share tags are often filed in a
     plain currency. A unit of a partnership counts as a share.
@@ -80,7 +81,7 @@ def _code(text: str) -> str | None:
 
 
 def _fits(unit: str, datatype: str | None) -> bool:
-    """False where the filer's unit cannot be right, e.g. earnings per share as a pure number."""
+    """False if the filer's unit cannot be right, e.g. earnings per share as a pure number."""
     if datatype == "monetary":
         return unit in CURRENCIES
     if datatype == "shares":
@@ -93,7 +94,7 @@ def _fits(unit: str, datatype: str | None) -> bool:
 
 
 def with_units(facts: pl.DataFrame) -> pl.DataFrame:
-    """Add `unit` (categorical), and `unit_reason` where there is none, from `uom`, `datatype`."""
+    """Add `unit` (categorical), or `unit_reason` if there is none, from `uom` and `datatype`."""
     pairs = facts.select("uom", "datatype").unique()
     results = [unit_of(uom, datatype) for uom, datatype in pairs.iter_rows()]
     named = pairs.with_columns(
@@ -112,15 +113,15 @@ def with_units(facts: pl.DataFrame) -> pl.DataFrame:
 def judged_facts(num: pl.DataFrame, filings: pl.DataFrame, tags: pl.DataFrame) -> pl.DataFrame:
     """The rows of `num` with filing, unit, value, period and `reason` (null if sound so far).
 
-    `value` is the filed decimal without needless zeros. A period is `qtrs` quarters up to
-    `ddate`, which the SEC rounds to a month's end: 52 and 53-week years end on calendar months
+    `value` is the filed decimal without redundant zeros. A period is `qtrs` quarters up to `ddate`,
+    which the SEC rounds to a month's end, so that 52- and 53-week years end on calendar months
     here. `dimensions` is null for the consolidated company.
     """
     types = tags.select("tag", "version", "tag_id", "datatype")
     joined = num.join(filings.select("adsh", "nth", "company_id"), on="adsh", how="left").join(
         types, on=["tag", "version"], how="left"
     )
-    if joined["datatype"].has_nulls():  # no definition: the name has to tell
+    if joined["datatype"].has_nulls():  # no definition: the name decides
         per_share = pl.col("tag").cast(pl.String).str.contains("PerShare", literal=True)
         named_type = pl.when(per_share).then(pl.lit("perShare"))
         joined = joined.with_columns(pl.col("datatype").fill_null(named_type))
@@ -151,14 +152,14 @@ def _reason() -> pl.Expr:
 
 
 def _plain_decimal(value: pl.Expr) -> pl.Expr:
-    """1234.0000 → 1234, 0.5000 → 0.5, -0.0 → 0: the same number, written in one way."""
+    """1234.0000 → 1234, 0.5000 → 0.5, -0.0 → 0: the same number in a uniform spelling."""
     short = value.str.strip_chars_end("0").str.strip_chars_end(".")
     plain = pl.when(value.str.contains(".", literal=True)).then(short).otherwise(value)
     return pl.when(plain == "-0").then(pl.lit("0")).otherwise(plain)
 
 
 def _with_dimensions(facts: pl.DataFrame) -> pl.DataFrame:
-    """Add `dimensions`: the parts of `segments` in order of the axes, joined by a semicolon."""
+    """Add `dimensions`: the parts of `segments`, sorted by axis, joined by semicolons."""
     parts = (
         pl.col("segments")
         .cast(pl.String)
@@ -175,10 +176,10 @@ def _with_dimensions(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_periods(facts: pl.DataFrame) -> pl.DataFrame:
-    """Add `period_start`, `period_end`, `months` and a name; null where there is no such period.
+    """Add `period_start`, `period_end`, `months` and a name; null if there is no such period.
 
-    A period starts on the day after the same day `months` earlier; a month's end counts as such
-    in any month.
+    A period starts on the day after the same day `months` earlier; a month's end corresponds to the
+    end of any month.
     """
     end, months = pl.col("period_end"), pl.col("months")
     quarters = pl.col("qtrs").cast(pl.String).cast(pl.Int32, strict=False)

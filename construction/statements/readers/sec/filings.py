@@ -11,10 +11,10 @@ from construction.statements.readers.sec.contracts import SecConfig, SecReason
 from data.errors import InputError
 
 _ACCESSION = r"^\d{10}-\d{2}-\d{6}$"
-PERIODIC = ("10-K", "10-Q", "20-F", "40-F")  # forms that only companies with a listing file
+PERIODIC = ("10-K", "10-Q", "20-F", "40-F")  # forms that only listed companies file
 _LISTED = ("cik", "ticker", "exchange")
 _OVER_THE_COUNTER = "OTC"
-# Marks of the register behind a name: /DE/, /NEW/, "INC/CA".
+# The register's suffixes after a name: /DE/, /NEW/, "INC/CA".
 _STATE_MARK = r"\s*/\s*(?:NEW|[A-Z]{2})?\s*/?$"
 _PREFIX = r"^([a-z]{1,5})-\d{8}"
 _MONTH_DAY = r"^(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$"
@@ -23,15 +23,15 @@ _MONTH_DAY = r"^(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$"
 def judged_filings(sub: pl.DataFrame, source: str) -> pl.DataFrame:
     """One row per row of `sub`, with `reason` (null if kept) and `company_id`.
 
-    `nth` numbers the filings by (filed, adsh) from 0: the greater, the later; null for rows that
-    are none. A filing given twice is taken once. A superseded one has a reason and a number: its
-    values may be history.
+    `nth` numbers the filings by (filed, adsh) from 0, so a later filing has a greater number; null
+    for rows that are not filings. A repeated filing counts once. A superseded one has a reason and
+    a number: its values may be history.
     """
     content = [name for name in sub.columns if name != "source"]
     typed = sub.with_columns(
         pl.col("cik").cast(pl.Int64, strict=False),
         pl.col("filed").str.to_date("%Y%m%d", strict=False),
-        # A name like a later one's, so that the order of the data sets does not matter.
+        # Sorted by content, so that the order of the data sets does not matter.
     ).sort("adsh", *content[1:], "source", nulls_last=True)
     sound = (
         pl.col("adsh").cast(pl.String).str.contains(_ACCESSION)
@@ -55,7 +55,7 @@ def judged_filings(sub: pl.DataFrame, source: str) -> pl.DataFrame:
 
 
 def known_filings(judged: pl.DataFrame) -> pl.DataFrame:
-    """The filings that facts and rows may belong to, sorted by `nth`; `by_name` ranks by adsh."""
+    """The filings that facts and rows can belong to, sorted by `nth`; `by_name` ranks by adsh."""
     superseded = pl.col("reason") == SecReason.SUPERSEDED.value
     return judged.filter(pl.col("nth").is_not_null()).with_columns(
         superseded.fill_null(value=False).alias("superseded"),
@@ -66,12 +66,12 @@ def known_filings(judged: pl.DataFrame) -> pl.DataFrame:
 def companies_of(filings: pl.DataFrame, tickers: Path | None, config: SecConfig) -> pl.DataFrame:
     """The companies of the kept `filings`, columns of COMPANIES, sorted by id.
 
-    The ticker is that of the list `tickers`, else the prefix of the newest instance document.
+    The ticker comes from the list `tickers`, else from the prefix of the newest instance document.
 
     `us`: every registrant that files statements counts as traded on a US exchange, depositary
-    receipts included, unless it is known not to be: the list has it over the counter only, and
-    no filing is a periodic report (PERIODIC, amended or not). The list is of today and the
-    filings are not, hence a periodic report outweighs it.
+    receipts included, unless the list has it over the counter only and none of its filings is a
+    periodic report (PERIODIC, amended or not). The list is of today and the filings are not; hence
+    a periodic report takes precedence.
 
     Raises InputError for a list of tickers that cannot be read.
     """

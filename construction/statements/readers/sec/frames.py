@@ -1,4 +1,4 @@
-"""The tables of a data set as frames of text: broken lines told apart, bad bytes replaced."""
+"""The tables of a data set as frames of text; broken lines are set aside, bad bytes replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from construction.statements.readers.sec.source import (
     read_bytes,
 )
 
-# Data sets of some years lack the optional ones; those columns are null then.
+# Optional columns are missing in the data sets of some years; they are null then.
 REQUIRED: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.SUB: ("adsh", "cik", "name", "form", "filed"),
     SecTable.TAG: ("tag", "version"),
@@ -30,7 +30,7 @@ OPTIONAL: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.NUM: ("segments", "coreg"),
     SecTable.PRE: ("inpth", "plabel", "negating"),
 }
-# Columns that repeat few values, and are compared and joined more than anything else.
+# Columns with few distinct values that are compared and joined most.
 CODED = frozenset({"adsh", "tag", "version", "ddate", "qtrs", "uom", "segments", "stmt"})
 _TAB, _NEWLINE = 9, 10
 _BOM = b"\xef\xbb\xbf"
@@ -39,11 +39,12 @@ _REPLACEMENT = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class TableFrame:
-    """A table read: columns as named above, text or (CODED) categorical, and `source`, its label.
+    """A table as read: columns as named above, text or (CODED) categorical, and `source`, its
+    label.
 
-    `lines` counts the lines below the head, `broken` holds (line number, columns found) of those
-    with another number of columns than the head's `columns`; they are not in the frame.
-    `replaced` counts the byte sequences that are no UTF-8.
+    `lines` counts the lines below the header. `broken` has (line number, number of columns) of
+    those whose number of columns differs from the header's `columns`; they are not in the frame.
+    `replaced` counts the byte sequences that are not UTF-8.
     """
 
     frame: pl.DataFrame
@@ -67,7 +68,7 @@ def read_table(source: SourceTable, config: SecConfig) -> TableFrame:
 
 
 def empty_table(table: SecTable) -> pl.DataFrame:
-    """The frame of a table that no data set has."""
+    """The empty frame of a table that no data set has."""
     names = (*REQUIRED[table], *OPTIONAL[table], "source")
     return pl.DataFrame(schema={name: _dtype(name) for name in names})
 
@@ -104,7 +105,7 @@ def _read_text(source: SourceTable, config: SecConfig) -> TableFrame:
 
 
 def _as_utf8(raw: bytes) -> tuple[bytes, int]:
-    """The bytes with what is no UTF-8 replaced, and how often that was."""
+    """The bytes with everything that is not UTF-8 replaced, and the number of replacements."""
     if raw.isascii():
         return raw, 0
     try:
@@ -116,7 +117,7 @@ def _as_utf8(raw: bytes) -> tuple[bytes, int]:
 
 
 def _without_broken_lines(raw: bytes, columns: int) -> tuple[bytes, int, list[tuple[int, int]]]:
-    """The bytes without lines of another number of columns, the number of lines, and those lines.
+    """The bytes without lines of another number of columns, the number of lines, those lines.
 
     Quoting is off: every tab separates, every newline ends a line.
     """
@@ -137,7 +138,7 @@ def _without_broken_lines(raw: bytes, columns: int) -> tuple[bytes, int, list[tu
 
 
 def _all_alike(tabs: NDArray[np.intp], ends: NDArray[np.intp], columns: int) -> bool:
-    """Whether every line has this number of columns: a quick look before a careful one."""
+    """Whether every line has this number of columns: a fast check before the exact one."""
     if columns < 2 or len(tabs) != len(ends) * (columns - 1):
         return False
     lines = tabs.reshape(len(ends), columns - 1)
@@ -161,7 +162,7 @@ def _read_parquet(source: SourceTable, config: SecConfig) -> TableFrame:
 
 
 def _as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """A typed column as the text file has it; floats give their shortest decimal."""
+    """A typed column as the text file would have it; floats as their shortest decimal."""
     if dtype in (pl.Date, pl.Datetime):
         return column.dt.strftime("%Y%m%d")
     if dtype == pl.Boolean:

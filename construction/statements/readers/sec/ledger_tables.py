@@ -1,4 +1,4 @@
-"""The books of the SEC reader: what became of every file, line, filing, row and fact."""
+"""The ledger of the SEC reader: the outcome of every file, line, filing, row and fact."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LedgerTable = tuple[list[LedgerRow], StageTally]
 def file_ledger(
     read: Sequence[tuple[SourceTable, TableFrame]], others: Sequence[LedgerRow]
 ) -> LedgerTable:
-    """One row per file; `replaced` counts the byte sequences that are no UTF-8."""
+    """One row per file; `replaced` counts the byte sequences that are not UTF-8."""
     kept = [
         LedgerRow(
             STAGE,

@@ -1,4 +1,4 @@
-"""Points: each series and period keeps one fact, and it is told what became of the others."""
+"""Points: each series and period keeps one fact; the others get a reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from construction.statements.readers.sec.series import KEY
 
 _PERIOD = ("sid", "period_end", "months")
 _THING = (*_PERIOD, "nth")
-_LATER = ("fiscal_year", "fiscal_period", "calendar_period", "period_type")  # filled elsewhere
+# Columns that later stages fill.
+_LATER = ("fiscal_year", "fiscal_period", "calendar_period", "period_type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,15 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What facts are joined with: series, filings, and places as from `places_in_filings`."""
+    """What facts are joined with; `tag_rows` as from `tag_rows_in_filings`."""
 
     series: pl.DataFrame
     filings: pl.DataFrame
-    places: pl.DataFrame
+    tag_rows: pl.DataFrame
 
 
 def with_series(facts: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
-    """The sound facts with the number of their series, in order of _THING, numbered by `row`."""
+    """The sound facts with the number of their series, sorted by _THING, numbered by `row`."""
     columns = ("nth", "version", "value", "period_start", "period_end", "months", "period", *KEY)
     numbers = series.select("sid", "fact").explode("fact")
     listed = facts.select(columns)[numbers["fact"]].with_columns(numbers["sid"])
@@ -50,8 +51,9 @@ def with_series(facts: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
 def points_of(facts: pl.DataFrame, context: Context) -> Points:
     """The points of the facts of `with_series`.
 
-    A fact given twice in a filing counts once; given with several values, it does not count. A
-    point of a superseded filing never stands: it is history if a later filing gives another value.
+    A fact that a filing repeats counts once; if a filing gives several values for it, none counts.
+    A fact of a superseded filing never becomes a point: it is history if a later filing gives
+    another value.
     """
     doubles = _doubles(facts)
     single = facts.join(doubles, on="row", how="anti", maintain_order="left")
@@ -87,7 +89,7 @@ def _repeats(key: Sequence[str]) -> pl.Expr:
 
 
 def _doubles(facts: pl.DataFrame) -> pl.DataFrame:
-    """(row, reason) of the facts that repeat or contradict another of their filing."""
+    """(row, reason) of the facts that repeat or contradict another fact of their filing."""
     several = facts.filter(_repeats(_THING)).sort(*_THING, "value", "version")
     reason = (
         pl.when(pl.col("value").n_unique().over(_THING) > 1)
@@ -99,7 +101,7 @@ def _doubles(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _superseded(facts: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
-    """(row, reason) of facts of superseded filings that no later filing which stands has too."""
+    """(row, reason) of facts of superseded filings without a later fact in a valid filing."""
     gone = filings.filter("superseded").select("nth")
     old = facts.join(gone, on="nth", how="semi")
     standing = (
@@ -126,7 +128,9 @@ def _as_points(facts: pl.DataFrame, context: Context) -> pl.DataFrame:
         **{name: pl.lit(None, POINTS.schema[name]) for name in _LATER},
     }
     return (
-        facts.join(context.places, on=["nth", "tag", "version"], how="left", maintain_order="left")
+        facts.join(
+            context.tag_rows, on=["nth", "tag", "version"], how="left", maintain_order="left"
+        )
         .join(filings, on="nth", how="left", maintain_order="left")
         .join(named, on="sid", how="left", maintain_order="left")
         .with_columns(**columns)

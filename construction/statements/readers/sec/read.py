@@ -1,4 +1,4 @@
-"""SEC Financial Statement Data Sets → the statements of the model."""
+"""Reads SEC Financial Statement Data Sets into the model of statements."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from construction.statements.readers.sec.source import (
 )
 from construction.statements.readers.sec.statement_rows import (
     judged_rows,
-    places_in_filings,
-    places_of_tags,
     rows_of,
     standing,
+    tag_rows_in_filings,
+    tag_rows_of_companies,
 )
 from data.contracts import LedgerRow
 
-_READERS = 2  # threads: inflating is what takes longest
+_READERS = 2  # threads; inflating takes longest
 
 
 def read_sec(
@@ -48,10 +48,10 @@ def read_sec(
 
     `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today.
 
-    Consolidated and dimensioned facts become points of series; see `series_of` for statements and
+    Consolidated and dimensioned facts become points of series. See `series_of` for statements and
     labels, `unit_of` for units, `judged_facts` for periods, `restate.latest` for restated values,
-    `companies_of` for the listing. Names are flat; category and fiscal periods are left null.
-    Every file, line, filing, row and fact is in the books.
+    `companies_of` for the listing. Names are flat; category and fiscal periods are left null. Every
+    file, line, filing, row and fact is in the ledger.
 
     Raises InputError for a missing path, paths without any table, or unreadable tickers.
     """
@@ -63,9 +63,9 @@ def read_sec(
     rows = judged_rows(frames[SecTable.PRE], filings)
     facts = judged_facts(frames[SecTable.NUM], filings, tags)
     sound = facts.filter(pl.col("reason").is_null()).with_row_index("fact")
-    series = series_of(sound, places_of_tags(standing(rows)), tags, settings)
+    series = series_of(sound, tag_rows_of_companies(standing(rows)), tags, settings)
     numbered = with_series(sound, series)
-    points = points_of(numbered, Context(series, filings, places_in_filings(standing(rows))))
+    points = points_of(numbered, Context(series, filings, tag_rows_in_filings(standing(rows))))
     kept = series.filter(pl.col("sid").is_in(points.sids.implode()))
     shown = rows_of(rows, numbered, kept, tags)
     rejected_facts = pl.concat([_rejected(facts), points.rejected])
@@ -88,7 +88,7 @@ def read_sec(
 def _read_tables(
     paths: Sequence[Path], config: SecConfig
 ) -> tuple[dict[SecTable, pl.DataFrame], list[LedgerTable]]:
-    """All data sets together, one frame per table, and the books of files and lines."""
+    """All data sets together, one frame per table, and the ledger of files and lines."""
     sources, others = find_tables(paths, config)
     with ThreadPoolExecutor(_READERS) as pool:
         results = list(pool.map(lambda source: _try_table(source, config), sources))
@@ -115,7 +115,7 @@ def _try_table(source: SourceTable, config: SecConfig) -> TableFrame | LedgerRow
 
 
 def _rejected(judged: pl.DataFrame) -> pl.DataFrame:
-    """Filing and reason of what was not kept; an unknown filing is not named."""
+    """Filing and reason of what was not kept; the filing is null if it is unknown."""
     return judged.filter(pl.col("reason").is_not_null()).select(
         pl.when(pl.col("nth").is_not_null()).then("adsh").cast(pl.String).alias("adsh"), "reason"
     )

@@ -14,9 +14,9 @@ from construction.statements.model import (
 from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.facts import CURRENCIES
 
-_DEPRECATED = r"\(Deprecated [^()]*\)\s*$"  # a remark of the taxonomy, not of the filer
+_DEPRECATED = r"\(Deprecated [^()]*\)\s*$"  # a note of the taxonomy, not of the filer
 KEY = ("company_id", "tag", "unit", "dimensions")
-_TAGS = 1 << 32  # more than there are; parts a number into filing and version of the tag
+_TAGS = 1 << 32  # more than exist; separates filing and tag version within one number
 
 
 def tag_table(tag: pl.DataFrame) -> pl.DataFrame:
@@ -35,7 +35,7 @@ def tag_table(tag: pl.DataFrame) -> pl.DataFrame:
 
 
 def label(text: pl.Expr) -> pl.Expr:
-    """A label in one line, without what parts the sections of a name; null if nothing is left."""
+    """A label in one line, without the separator of sections; null if nothing remains."""
     whole = text.str.strip_chars()
     for part, instead in (("\n", " "), ("\r", " "), (SEPARATOR, " / ")):
         whole = whole.str.replace_all(part, instead, literal=True)
@@ -43,14 +43,14 @@ def label(text: pl.Expr) -> pl.Expr:
 
 
 def series_of(
-    facts: pl.DataFrame, places: pl.DataFrame, tags: pl.DataFrame, config: SecConfig
+    facts: pl.DataFrame, tag_rows: pl.DataFrame, tags: pl.DataFrame, config: SecConfig
 ) -> pl.DataFrame:
     """The series of sound `facts`, sorted by id, numbered by `sid`, each with its facts.
 
-    `places` as from `places_of_tags`. Label: the taxonomy's, of the newest version used; else the
-    filer's, which may hold values; else the tag. A fact with a segment axis belongs to the
-    segments, one with an axis of equity to the statement of equity, any other to the statement
-    of its tag; a tag without a place to OTHER.
+    `tag_rows` as from `tag_rows_of_companies`. The label is the taxonomy's, of the newest version
+    used; else the filer's, which may contain values; else the tag. A fact with a segment axis
+    belongs to the segments, one with an axis of equity to the statement of equity, any other to the
+    statement of its tag, or to OTHER if the tag is in no statement.
     """
     newest = pl.col("nth").cast(pl.Int64) * _TAGS + (pl.col("tag_id") + 1).fill_null(0)
     grouped = facts.group_by(KEY).agg(newest.max().alias("newest"), pl.col("fact"))
@@ -59,7 +59,7 @@ def series_of(
     known = (
         grouped.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
         .join(tags.select("tag_id", "tlabel"), on="tag_id", how="left")
-        .join(places, on=["company_id", "tag"], how="left")
+        .join(tag_rows, on=["company_id", "tag"], how="left")
         .join(_kinds(grouped, config), on="dimensions", how="left")
         .join(_currencies(grouped), on="unit", how="left")
         .with_columns(
@@ -96,7 +96,7 @@ def _currencies(series: pl.DataFrame) -> pl.DataFrame:
 
 
 def _kinds(series: pl.DataFrame, config: SecConfig) -> pl.DataFrame:
-    """The statement that dimensions belong to by their axes; null where the tag decides."""
+    """The statement that dimensions belong to by their axes; null if the tag decides."""
     axes = pl.col("dimensions").cast(pl.String).str.to_lowercase().str.replace_all(r"=[^;]*", "")
     kind = (
         pl.when(axes.str.contains_any(list(config.segment_axes)))

@@ -1,4 +1,4 @@
-"""Where the tables of a data set lie: in a zip, in a folder, as text or as Parquet."""
+"""Finds the tables of a data set: in a zip or a folder, as text or as Parquet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SecTable(StrEnum):
 
 
 class SourceError(Exception):
-    """A table that cannot be used: why, what was found and what was expected."""
+    """A table that cannot be used: the reason, the actual and the expected content."""
 
     def __init__(self, reason: SecReason, actual: str, expected: str) -> None:
         super().__init__(f"{reason}: found {actual}; expected {expected}")
@@ -54,10 +54,10 @@ class SourceTable:
 def find_tables(
     paths: Sequence[Path], config: SecConfig
 ) -> tuple[list[SourceTable], list[LedgerRow]]:
-    """The tables of all data sets at `paths`, sorted by label, and rows for what is none.
+    """The tables of all data sets at `paths`, sorted by label, and ledger rows for other files.
 
-    A path is a zip, or a folder that holds tables, zips of tables, or both.
-    Raises InputError for a path that does not exist, and if there is no table at all.
+    A path is a zip, or a folder that holds tables, zips of tables, or both. Raises InputError for a
+    path that does not exist, and if there is no table at all.
     """
     tables: list[SourceTable] = []
     rows: list[LedgerRow] = []
@@ -161,7 +161,7 @@ def _escapes(name: str) -> bool:
 def _sorted_out(
     label: str, files: Mapping[str, SourceTable]
 ) -> tuple[list[SourceTable], list[LedgerRow]]:
-    """Which of the files are tables; the first of several for one table is taken."""
+    """Which of the files are tables; of several files for one table the first is taken."""
     tables: dict[SecTable, SourceTable] = {}
     rows = []
     for name, file in files.items():

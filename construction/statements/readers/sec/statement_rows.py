@@ -7,7 +7,7 @@ import polars as pl
 from construction.statements.model import ROWS, Statement
 from construction.statements.readers.sec.contracts import SecReason
 
-# In order of preference: a tag that stands in several statements belongs to the first of them.
+# In order of preference: a tag in several statements belongs to the first of them.
 STATEMENTS = {
     "BS": Statement.BALANCE,
     "IS": Statement.INCOME,
@@ -15,16 +15,16 @@ STATEMENTS = {
     "CI": Statement.COMPREHENSIVE,
     "EQ": Statement.EQUITY,
 }
-# Past what the format allows, and such that a rank fits into 63 bits.
+# Above the limits of the format, and small enough for a rank of 63 bits.
 _REPORTS, _LINES, _FILINGS = 1 << 14, 1 << 16, 1 << 26
 
 
 def judged_rows(pre: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
     """The rows of `pre`, typed, with `reason` (null if kept).
 
-    Rows of superseded filings have their reason, and are places of their facts all the same.
-    `rank` orders rows as places: filings that stand first, then rows outside brackets, STATEMENTS,
-    the newest filing, the first row. Each sound row has its own.
+    Rows of superseded filings have a reason, and still locate their facts. `rank` orders rows by
+    preference: rows of valid filings first, then rows outside brackets, STATEMENTS, the newest
+    filing, the first row. Each sound row has a rank of its own.
     """
     known = filings.select("adsh", "nth", "by_name", "company_id", "superseded")
     report, line = pl.col("report"), pl.col("line")
@@ -61,19 +61,19 @@ def judged_rows(pre: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
 
 
 def standing(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows that are places: the kept ones, and those of superseded filings."""
+    """The rows that locate facts: the kept ones, and those of superseded filings."""
     reason = pl.col("reason")
     return rows.filter(reason.is_null() | (reason == SecReason.SUPERSEDED.value))
 
 
-def places_in_filings(rows: pl.DataFrame) -> pl.DataFrame:
-    """The place of each (nth, tag, version): its report and line."""
+def tag_rows_in_filings(rows: pl.DataFrame) -> pl.DataFrame:
+    """The row of each (nth, tag, version): its report and line."""
     first = rows.group_by("nth", "tag", "version").agg(pl.col("rank").min())
     return first.join(rows.select("rank", "report", "line"), on="rank").drop("rank")
 
 
-def places_of_tags(rows: pl.DataFrame) -> pl.DataFrame:
-    """The place of each (company_id, tag): its statement, label and row."""
+def tag_rows_of_companies(rows: pl.DataFrame) -> pl.DataFrame:
+    """The row of each (company_id, tag): its statement, label and line."""
     first = rows.group_by("company_id", "tag").agg(pl.col("rank").min())
     shown = rows.select("rank", "statement", "plabel", row_order="line")
     return first.join(shown, on="rank").drop("rank")
@@ -102,9 +102,9 @@ def rows_of(
 ) -> pl.DataFrame:
     """The kept rows of `judged`: columns of ROWS, sorted by (document, report, line).
 
-    `facts` are facts with the numbers of their `series`. A row shows the consolidated series of
-    its tag, in the unit with the most facts of the filing; without one, the only dimensioned
-    series of its tag; null if there are several of those.
+    `facts` have the numbers of their `series`. A row shows the consolidated series of its tag, in
+    the unit with the most facts of the filing; without one, the only dimensioned series of its tag;
+    null if there are several.
     """
     label = pl.coalesce(pl.col("plabel").str.strip_chars(), "tlabel", pl.col("tag").cast(pl.String))
     return (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymization.leaks.contracts import LeakConfig, Needle
-from anonymization.leaks.leak_patterns import Needles
+from anonymization.leaks.contracts import LeakConfig, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.text.contracts import EntityType as Kind
 from anonymization.text.masking.sweep import Sweep
 from anonymization.text.spelling.known_values import respelled
@@ -38,7 +38,9 @@ VALUES = (
     (Kind.EMAIL, "anna@quarry.example", "robin@tarn.example"),
 )
 SWEEP = Sweep((kind, value) for kind, value, _ in VALUES)
-NEEDLES = Needles([Needle(value, kind) for kind, value, _ in VALUES], b"k" * 32, LeakConfig())
+PATTERNS = LeakPatterns(
+    [PrivateValue(value, kind) for kind, value, _ in VALUES], b"k" * 32, LeakConfig()
+)
 SURROGATES = {value: new for _, value, new in VALUES}
 
 SPELLINGS = {
@@ -114,7 +116,7 @@ def _masked(text: str) -> str:
 
 
 def _leaked(data: bytes) -> set[tuple[int, str]]:
-    return {(hit.offset, NEEDLES.needles[hit.needle].value) for hit in NEEDLES.find(data)}
+    return {(hit.offset, PATTERNS.values[hit.value_index].value) for hit in PATTERNS.find(data)}
 
 
 @pytest.mark.parametrize("text", SPELLINGS)
@@ -142,7 +144,7 @@ def test_a_surrogate_of_other_words_keeps_nothing_of_the_value() -> None:
     assert respelled(Kind.PERSON, "王小明", "欧阳思远", "王 小 明") == "欧阳思远"
 
 
-def test_needles_are_found_across_the_parts_of_large_data() -> None:
+def test_values_are_found_across_the_parts_of_large_data() -> None:
     size = 1 << 22
     for lead in (size - 9, size - 1, size, size + 1, 2 * size - 4):
         text = "é" * (lead // 2) + " " * (lead % 2) + "smithson, john"

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from construction.sessions.gates.fixture import (
+    GATE,
     FixtureConfig,
     FixtureObservation,
     FixtureReason,
     FoundFile,
     ResolvedMention,
     Strategy,
-    judge,
     measure,
 )
 from data.contracts import Status
@@ -37,32 +37,34 @@ def observed(*mentions: ResolvedMention) -> FixtureObservation:
 
 
 def test_all_declared_files_at_hand_pass() -> None:
-    verdict = judge(observed(found(), found()), FixtureConfig())
+    verdict = GATE.judge(observed(found(), found()), FixtureConfig())
     assert (verdict.status, verdict.reason) == (Status.PASSED, None)
-    assert (verdict.observed, verdict.limit) == (2, 2)
+    assert (verdict.observed, verdict.limit) == (0, 0)
     assert verdict.measures["total_bytes"] == 14
 
 
 def test_a_task_without_files_passes() -> None:
-    verdict = judge(observed(), FixtureConfig())
+    verdict = GATE.judge(observed(), FixtureConfig())
     assert (verdict.status, verdict.observed, verdict.limit) == (Status.PASSED, 0, 0)
 
 
 @pytest.mark.parametrize("reason", list(FixtureReason))
 def test_one_declared_file_that_is_missing_or_refused_rejects(reason: FixtureReason) -> None:
-    verdict = judge(observed(found(), lost(reason), found()), FixtureConfig())
+    verdict = GATE.judge(observed(found(), lost(reason), found()), FixtureConfig())
     assert (verdict.status, verdict.reason) == (Status.FAILED, reason)
-    assert (verdict.observed, verdict.limit) == (2, 3)
+    assert (verdict.observed, verdict.limit) == (1, 0)
+    refused = 0 if reason is FixtureReason.UNRESOLVED else 1
+    assert (verdict.measures["resolved"], verdict.measures["refused"]) == (2, refused)
 
 
 def test_the_first_problem_is_the_reason() -> None:
     both = observed(lost(FixtureReason.CREDENTIAL), lost(FixtureReason.UNRESOLVED))
-    assert judge(both, FixtureConfig()).reason == FixtureReason.CREDENTIAL
+    assert GATE.judge(both, FixtureConfig()).reason == FixtureReason.CREDENTIAL
 
 
 def test_observed_files_never_reject() -> None:
     left_out = ResolvedMention("observed", -1, Strategy.NONE, FixtureReason.UNRESOLVED)
-    verdict = judge(observed(left_out, found("observed", 10**12)), FixtureConfig())
+    verdict = GATE.judge(observed(left_out, found("observed", 10**12)), FixtureConfig())
     assert verdict.status is Status.PASSED
     assert (verdict.measures["observed_files"], verdict.measures["observed_left_out"]) == (1, 1)
     assert verdict.measures["total_bytes"] == 0
@@ -70,5 +72,6 @@ def test_observed_files_never_reject() -> None:
 
 def test_all_files_together_have_a_limit() -> None:
     config = FixtureConfig(max_total_bytes=10)
-    verdict = judge(observed(found(), found()), config)
+    verdict = GATE.judge(observed(found(), found()), config)
     assert (verdict.status, verdict.reason) == (Status.FAILED, FixtureReason.TOO_LARGE)
+    assert (verdict.observed, verdict.limit) == (14, 10)

@@ -7,13 +7,13 @@ import itertools
 import pytest
 
 from construction.sessions.gates.network import (
+    GATE,
     Cause,
     NetworkConfig,
     NetworkReason,
     ProbeResult,
     Reach,
     instance_urls,
-    judge,
     measure,
 )
 from data.contracts import Attachment, CutReason, SourceFormat, Status, TaskInstance, UserTurn
@@ -36,14 +36,14 @@ def test_every_cause_has_a_reach() -> None:
 
 
 def test_no_url_passes() -> None:
-    verdict = judge(measure((), {}), REJECT)
+    verdict = GATE.judge(measure((), {}), REJECT)
     assert (verdict.status, verdict.observed, verdict.limit) == (Status.PASSED, 0, 0)
     assert verdict.measures["url_count"] == 0
 
 
 def test_counts_and_the_reason_of_a_dead_url() -> None:
     found = results(a=None, b=Cause.HTTP_STATUS, c=Cause.ONE_TIME_PATH, d=None)
-    verdict = judge(measure(found, found), KEEP)
+    verdict = GATE.judge(measure(found, found), KEEP)
     assert (verdict.status, verdict.reason) == (Status.FAILED, "network.unreachable")
     assert (verdict.observed, verdict.limit) == (1, 0)
     assert verdict.measures == {
@@ -78,7 +78,10 @@ def test_the_gravest_reason_wins_in_any_order(order: tuple[str, ...]) -> None:
 )
 def test_the_policy_decides_on_what_was_not_checked(cause: Cause, reason: str) -> None:
     found = results(a=None, b=cause, c=cause)
-    kept, rejected = judge(measure(found, found), KEEP), judge(measure(found, found), REJECT)
+    kept, rejected = (
+        GATE.judge(measure(found, found), KEEP),
+        GATE.judge(measure(found, found), REJECT),
+    )
     assert (kept.status, kept.reason, kept.observed) == (Status.UNVERIFIED, reason, 2)
     assert (rejected.status, rejected.reason, rejected.observed) == (Status.FAILED, reason, 2)
 

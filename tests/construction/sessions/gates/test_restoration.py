@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.sessions.gates.restoration import (
+    GATE,
     MatchStrategy,
     RestorationConfig,
     RestorationReason,
@@ -14,7 +15,6 @@ from construction.sessions.gates.restoration import (
     RestoredSpan,
     apply,
     audit_row,
-    judge,
     measure,
 )
 from data.canonical import keyed_digest
@@ -111,7 +111,7 @@ def test_one_lost_span_rejects() -> None:
     instance = said(
         "compare https://docs.example.com/[REDACTED] with what [REDACTED] said", urls=[REPORT]
     )
-    verdict = judge(measure(instance), RestorationConfig())
+    verdict = GATE.judge(measure(instance), RestorationConfig())
     assert (verdict.status, verdict.reason) == (Status.FAILED, RestorationReason.UNRECOVERABLE)
     assert (verdict.observed, verdict.limit) == (1, 0)
     assert verdict.measures == {
@@ -120,11 +120,14 @@ def test_one_lost_span_rejects() -> None:
         "restored_by_host": 1,
         "unrecoverable": 1,
     }
-    assert judge(measure(instance), RestorationConfig(max_unrecoverable=1)).status is Status.PASSED
+    assert (
+        GATE.judge(measure(instance), RestorationConfig(max_unrecoverable=1)).status
+        is Status.PASSED
+    )
 
 
 def test_nothing_redacted_passes() -> None:
-    verdict = judge(measure(said("plain")), RestorationConfig())
+    verdict = GATE.judge(measure(said("plain")), RestorationConfig())
     assert (verdict.status, verdict.observed) == (Status.PASSED, 0)
 
 

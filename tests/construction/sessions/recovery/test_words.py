@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from construction.phrases import any_of, has_any
 from construction.sessions.recovery import RecoveryConfig, lexicon
-from construction.sessions.recovery.cohesion import cohesions
-from construction.sessions.recovery.cues import CUES
+from construction.sessions.recovery.cues import CUES, cohesions
 from construction.sessions.recovery.exchanges import Exchange
-from construction.sessions.recovery.features import Speech, asks_back, hear, is_courtesy
-from construction.sessions.recovery.lexicon import plain
-from construction.sessions.recovery.terms import terms
+from construction.sessions.recovery.features import Speech, asks_back, is_courtesy, read_speech
+from construction.sessions.recovery.lexicon import plain, terms
 from tests.construction.sessions.recovery.talk import Talk
 
 
 def speech(said: str, *files: str) -> Speech:
-    return hear(Exchange(Talk().user(said, *files).turns[0], after_reset=False), RecoveryConfig())
+    return read_speech(
+        Exchange(Talk().user(said, *files).turns[0], after_reset=False), RecoveryConfig()
+    )
 
 
 @pytest.mark.parametrize(

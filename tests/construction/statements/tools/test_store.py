@@ -50,7 +50,7 @@ def test_a_missing_file_is_named(folder: Path) -> None:
 
 def test_bytes_that_are_no_parquet(folder: Path) -> None:
     (folder / "points.parquet").write_bytes(b"PAR1" + bytes(40) + b"PAR1")
-    with pytest.raises(InputError, match="48 bytes that are no Parquet"):
+    with pytest.raises(InputError, match="48 bytes that are not Parquet"):
         read_statements(folder)
 
 

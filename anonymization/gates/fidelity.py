@@ -1,0 +1,80 @@
+"""The fidelity gate: did perturbation leave the distributions of a table as they were?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymization.tables.settings import FidelityConfig
+from data.contracts import Bound, Gate, GateReason, Limit, Status, share
+
+
+class FidelityReason(GateReason):
+    DRIFTED = "fidelity.drifted", "Too many columns and industries have drifted."
+    NOTHING_ASSESSABLE = (
+        "fidelity.nothing_assessable",
+        "No column has enough rows in any industry to be compared.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Pairs of column and group: assessable ones, those beyond their limits, and the rest; the
+    largest Kolmogorov-Smirnov and Wasserstein distances (None without an assessable pair).
+    """
+
+    assessable: int
+    not_assessable: int
+    beyond: int
+    max_d: float | None
+    max_wasserstein: float | None
+
+
+def measure(cells: pl.DataFrame) -> Drift:
+    """Count the pairs of `anonymization.tables.fidelity.assess`."""
+    assessed = cells.filter("assessable")
+    return Drift(
+        assessable=assessed.height,
+        not_assessable=cells.height - assessed.height,
+        beyond=int((~assessed["within"]).sum()),
+        max_d=_largest(assessed["d"]),
+        max_wasserstein=_largest(assessed["wasserstein"]),
+    )
+
+
+def _largest(values: pl.Series) -> float | None:
+    largest = values.max()
+    return largest if isinstance(largest, int | float) else None
+
+
+GATE = Gate(
+    name="fidelity",
+    stage="judge-tables",
+    section="tables.fidelity",
+    meaning="Do the released measures keep the distributions of the original ones?",
+    config=FidelityConfig,
+    reasons=FidelityReason,
+    measure=measure,
+    limits=(
+        Limit(
+            "assessable pairs",
+            Bound.MIN,
+            "pairs of column and industry",
+            "At least one column has enough rows in an industry, or in all, to be compared.",
+            FidelityReason.NOTHING_ASSESSABLE,
+            lambda seen: seen["assessable"],
+            at=1,
+            movable=False,
+            status=Status.UNVERIFIED,
+        ),
+        Limit(
+            "max_beyond",
+            Bound.MAX,
+            "share of assessable pairs",
+            "At most this share of the assessable columns and industries has drifted.",
+            FidelityReason.DRIFTED,
+            lambda seen: share(seen["beyond"], seen["assessable"]),
+        ),
+    ),
+)

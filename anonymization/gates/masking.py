@@ -1,0 +1,55 @@
+"""The masking gate: could every file of a task be masked, or was it approved by a person?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
+from data.contracts import Bound, Gate, Limit
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedFiles:
+    """The files of one instance: how many, how many spans in them were masked, and how many were
+    refused; `reason` is that of the first refused file.
+    """
+
+    files: int
+    spans: int
+    refused: int
+    reason: Refusal | None
+
+
+def measure(reports: Sequence[DocumentReport]) -> MaskedFiles:
+    """Count what became of the files of one instance."""
+    refusals = [report.refusal for report in reports if report.refusal is not None]
+    return MaskedFiles(
+        files=len(reports),
+        spans=sum(len(report.rows) for report in reports),
+        refused=len(refusals),
+        reason=refusals[0] if refusals else None,
+    )
+
+
+GATE = Gate(
+    name="masking",
+    stage="masking",
+    section="masking.documents",
+    meaning="Can every file of the task be masked, or has a person approved it?",
+    config=DocumentConfig,
+    reasons=Refusal,
+    measure=measure,
+    limits=(
+        Limit(
+            "refused files",
+            Bound.MAX,
+            "files",
+            "No file of the task is one that cannot be masked.",
+            None,
+            lambda seen: seen["refused"],
+            at=0,
+            movable=False,
+        ),
+    ),
+)

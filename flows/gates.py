@@ -1,0 +1,27 @@
+"""The registry of all gates, in the order in which they decide.
+
+The gates of the sessions lane that need settings of their own stand in `SessionsConfig`; here the
+wings meet.
+"""
+
+from __future__ import annotations
+
+from anonymization.gates.fidelity import GATE as FIDELITY
+from anonymization.gates.leaks import GATE as LEAKS
+from anonymization.gates.masking import GATE as MASKING
+from anonymization.gates.re_identification import GATE as RE_IDENTIFICATION
+from construction.judging.self_containment import GATE as SELF_CONTAINMENT
+from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
+from construction.sessions.local_gates import LOCAL_GATES
+
+SESSION_GATES = (
+    *LOCAL_GATES,
+    *NETWORK_GATES,
+    MASKING,
+    *PACKAGE_GATES,
+    SELF_CONTAINMENT,
+    LEAKS,
+)
+TABLE_GATES = (FIDELITY, RE_IDENTIFICATION)
+GATES = (*SESSION_GATES, *TABLE_GATES)
+GATE_ORDER = tuple(gate.name for gate in SESSION_GATES)
