@@ -79,7 +79,7 @@ def case_of(survivor: Survivor) -> Case:
         request=packaged.request,
         background=packaged.background,
         reply=survivor.instance.reply,
-        asked_back=survivor.instance.asked,
+        asked_back=survivor.instance.asked_back,
     )
 
 

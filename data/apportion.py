@@ -52,18 +52,21 @@ def _rounded(
     exact: Mapping[str, float], low: Mapping[str, int], high: Mapping[str, int]
 ) -> dict[str, int]:
     counts = {name: max(low[name], int(value)) for name, value in exact.items()}
-    left = round(sum(exact.values())) - sum(counts.values())
+    remaining = round(sum(exact.values())) - sum(counts.values())
     by_remainder = sorted(exact, key=lambda name: (counts[name] - exact[name], name))
-    while left > 0:
+    while remaining > 0:
         for name in by_remainder:
-            if left > 0 and counts[name] < high[name]:
+            if remaining > 0 and counts[name] < high[name]:
                 counts[name] += 1
-                left -= 1
+                remaining -= 1
     return counts
 
 
 def total_variation(first: Mapping[str, float], second: Mapping[str, float]) -> float:
     """Half the sum of the differences of two distributions given as masses: 0 equal, 1 disjoint."""
     names = first.keys() | second.keys()
-    one, two = sum(first.values()) or 1.0, sum(second.values()) or 1.0
-    return sum(abs(first.get(n, 0.0) / one - second.get(n, 0.0) / two) for n in names) / 2
+    first_total, second_total = sum(first.values()) or 1.0, sum(second.values()) or 1.0
+    return (
+        sum(abs(first.get(n, 0.0) / first_total - second.get(n, 0.0) / second_total) for n in names)
+        / 2
+    )

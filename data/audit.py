@@ -114,6 +114,6 @@ def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
             names = [column[0] for column in result.description or ()]
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
     except duckdb.Error as error:
-        found = f"a file that DuckDB cannot use ({type(error).__name__})"
+        actual = f"a file that DuckDB cannot use ({type(error).__name__})"
         expected = "a staging file of this version"
-        raise InputError(str(staging), found, expected, "Run `benchmint build` again.") from error
+        raise InputError(str(staging), actual, expected, "Run `benchmint build` again.") from error

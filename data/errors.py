@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-def place(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """File and line of the innermost frame; never the message, which may hold private text."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
@@ -27,15 +27,15 @@ class BenchmintError(Exception):
 class InputError(BenchmintError):
     """Input that cannot be used: file, line, what was found, what was expected, what to do."""
 
-    def __init__(self, path: str, found: str, expected: str, todo: str, line: int = 0) -> None:
+    def __init__(self, path: str, actual: str, expected: str, todo: str, line: int = 0) -> None:
         where = f"{path}:{line}" if line else path
-        super().__init__(f"{where}: found {found}; expected {expected}. {todo}")
+        super().__init__(f"{where}: found {actual}; expected {expected}. {todo}")
         self.path, self.line = path, line
-        self.found, self.expected, self.todo = found, expected, todo
+        self.actual, self.expected, self.todo = actual, expected, todo
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str, int]]:
         """From one process to another: the message is made anew."""
-        return type(self), (self.path, self.found, self.expected, self.todo, self.line)
+        return type(self), (self.path, self.actual, self.expected, self.todo, self.line)
 
 
 class ConfigError(BenchmintError):
@@ -57,8 +57,9 @@ def guarded(stage: str) -> Iterator[None]:
     except (OSError, BenchmintError):
         raise
     except Exception as error:
-        told = f"stage {stage}: {type(error).__name__} at {place(error)}: a bug. Please report."
-        raise StageError(told).with_traceback(error.__traceback__) from None
+        where = f"{type(error).__name__} at {error_location(error)}"
+        message = f"stage {stage}: {where}: a bug. Please report."
+        raise StageError(message).with_traceback(error.__traceback__) from None
 
 
 class LedgerError(BenchmintError):

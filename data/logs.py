@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from data.atomic import PRIVATE_FILE, private_dir
-from data.errors import InputError, place
+from data.errors import InputError, error_location
 from data.progress import console, is_tracking
 from data.snapshot.neutralise import one_line
 
@@ -40,18 +40,18 @@ class JsonLines(logging.Formatter):
         self._run_id = run_id
 
     def format(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
+        line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "run_id": self._run_id,
             "logger": record.name,
             "message": _text(record.getMessage()),
         }
-        told |= {name: _plain(record.__dict__[name]) for name in sorted(_fields(record))}
+        line |= {name: _plain(record.__dict__[name]) for name in sorted(_fields(record))}
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
-            told["error"], told["error_at"] = type(error).__name__, place(error)
-        return orjson.dumps(told).decode()
+            line["error"], line["error_at"] = type(error).__name__, error_location(error)
+        return orjson.dumps(line).decode()
 
 
 @contextmanager
@@ -108,15 +108,15 @@ def _forget(folder: Path) -> None:
         old.unlink(missing_ok=True)
 
 
-class Told(logging.Handler):
+class TerminalLines(logging.Handler):
     """The lines for a person: on standard error, around the bars."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Time, message, and the fields that are there."""
         at = datetime.fromtimestamp(record.created).astimezone()
         fields = ((name, _plain(record.__dict__[name])) for name in _fields(record))
-        told = " ".join(f"{name}={value}" for name, value in fields if value is not None)
-        line = one_line(f"{at:%H:%M:%S} {_text(record.getMessage())} {told}".rstrip())
+        shown = " ".join(f"{name}={value}" for name, value in fields if value is not None)
+        line = one_line(f"{at:%H:%M:%S} {_text(record.getMessage())} {shown}".rstrip())
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -133,7 +133,7 @@ class Stages(logging.Handler):
 
 def tell_all() -> None:
     """From now on show on standard error what is logged (`--verbose`)."""
-    _tell(Told(logging.INFO))
+    _tell(TerminalLines(logging.INFO))
 
 
 def tell_stages() -> None:
@@ -143,7 +143,7 @@ def tell_stages() -> None:
 
 def _tell(handler: logging.Handler) -> None:
     logger = logging.getLogger(LOGGER)
-    if any(isinstance(known, Told | Stages) for known in logger.handlers):
+    if any(isinstance(known, TerminalLines | Stages) for known in logger.handlers):
         return
     logger.setLevel(logging.INFO)
     logger.propagate = False

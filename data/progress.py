@@ -100,14 +100,14 @@ def _bar(items: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 
 def _lines(items: Iterable[T], title: str, total: int, now: Callable[[], float]) -> Iterator[T]:
-    began = told = now()
+    began = last_report = now()
     for done, item in enumerate(items, 1):
         yield item
         at = now()
-        if done < total and at - told >= _LINE_EVERY:
-            told, left = at, (at - began) / done * (total - done)
+        if done < total and at - last_report >= _LINE_EVERY:
+            last_report, remaining = at, (at - began) / done * (total - done)
             speed = rate(done, at - began)
-            _say(f"{title}: {done} of {total}, {speed}, about {duration(left)} left")
+            _say(f"{title}: {done} of {total}, {speed}, about {duration(remaining)} left")
     _say(f"{title}: {total} in {duration(now() - began)}")
 
 

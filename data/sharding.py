@@ -61,9 +61,9 @@ def map_shards(
         yield from _in_processes(work, jobs, workers)
 
 
-def compute_shard(told: tuple[RunStore, str, str, Compute[Job], Job]) -> StageOutput:
+def compute_shard(arguments: tuple[RunStore, str, str, Compute[Job], Job]) -> StageOutput:
     """The output of one job behind its key: what a worker is asked for."""
-    store, stage, key, compute, job = told
+    store, stage, key, compute, job = arguments
     return store.run(stage, key, partial(compute, job))
 
 
@@ -80,7 +80,7 @@ def _on_dask(
 ) -> Iterator[Result]:
     distributed = _extra("distributed", Runner.DASK)
     with ExitStack() as stack:
-        place: Any = cluster or stack.enter_context(
+        address: Any = cluster or stack.enter_context(
             distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -89,7 +89,7 @@ def _on_dask(
                 security=True,  # jobs hold the release key: TLS with keys of this run alone
             )
         )
-        client = stack.enter_context(distributed.Client(place, set_as_default=False))
+        client = stack.enter_context(distributed.Client(address, set_as_default=False))
         futures = client.map(work, jobs, pure=False)
         for future in futures:
             yield future.result()

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from data.errors import BenchmintError, place
+from data.errors import BenchmintError, error_location
 from flows.commands.table import CommandGroup, add_commands
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -88,7 +88,7 @@ def _line(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         return _trouble(error)
-    return f"internal error: {type(error).__name__} at {place(error)}. {_AGAIN}"
+    return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"
 
 
 def _program() -> TyperGroup:
@@ -104,7 +104,7 @@ def _trouble(error: OSError) -> str:
     if error.errno in _FULL:
         return f"{why}: free some space where the output goes, or for temporary files, and repeat."
     if error.filename is None:
-        return f"{why} at {place(error)}. {_AGAIN}"
+        return f"{why} at {error_location(error)}. {_AGAIN}"
     name = os.fsdecode(error.filename) if not isinstance(error.filename, int) else "a file"
     return (
         f"{name}: found {why}; expected a readable file or folder. "

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from anonymization.documents.batch import detector
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
+from anonymization.documents.scopes import detector
 from anonymization.gates.masking import GATE, measure
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece

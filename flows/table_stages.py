@@ -18,7 +18,7 @@ from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
 from anonymization.tables.config import ColumnRole, TableConfig
 from anonymization.tables.fidelity import ALL, Fidelity
 from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
-from anonymization.tables.perturb.run import check_table, perturb_table
+from anonymization.tables.perturb.perturb_table import check_table, perturb_table
 from anonymization.tables.release_gate import (
     MeasuredTable,
     original_identifiers,
@@ -132,7 +132,7 @@ def _check(frames: Frames, recipe: TablesRecipe) -> None:
         try:
             check_table(frames[name], config)
         except InputError as error:
-            raise InputError(name, error.found, error.expected, error.todo) from None
+            raise InputError(name, error.actual, error.expected, error.todo) from None
     for name, given in sorted(recipe.aggregates.items()):
         declared = {*given.by, *given.values}
         if strange := [column for column in frames[name].columns if column not in declared]:

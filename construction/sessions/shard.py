@@ -93,7 +93,7 @@ def _read_file(shard: _Shard, file: ScannedFile) -> None:
             tables.issue(item)
     evidence: dict[str, Scalar] = {"path": file.relative}
     if failure is not None:
-        evidence |= {"found": failure.found, "expected": failure.expected}
+        evidence |= {"found": failure.actual, "expected": failure.expected}
     errored = failure is not None and not sessions
     tables.outcome(
         LedgerRow(

@@ -98,7 +98,7 @@ class ShardTables:
         evidence: dict[str, Scalar] = {
             "path": issue.source_path,
             "line": issue.line,
-            "found": issue.found,
+            "found": issue.actual,
             "expected": issue.expected,
         }
         reason = issue.reason
@@ -162,7 +162,7 @@ class ShardTables:
                 sum(len(turn.said) for turn in instance.user_turns),
                 language,
                 len(instance.acts),
-                instance.asked,
+                instance.asked_back,
                 keyed_digest(self._key, instance.fingerprint),
             )
         )

@@ -128,7 +128,7 @@ class Session:
 class ReadIssue:
     """A unit that could not be read, with what a person needs to mend it (no raw text).
 
-    `unit` is "line", "record" or "file"; `found` names type and length, e.g.
+    `unit` is "line", "record" or "file"; `actual` names type and length, e.g.
     "text, 640 bytes, not JSON"; `expected` says what would have been read.
     """
 
@@ -136,7 +136,7 @@ class ReadIssue:
     source_path: str
     line: int
     reason: str
-    found: str
+    actual: str
     expected: str
 
 
@@ -179,7 +179,7 @@ class TaskInstance:
 
     `session_urls` holds every URL of the raw session, and is filled only if a user turn of
     this instance holds a redaction (the restoration gate alone needs it).
-    `reply` is the agent's last text; `asked` is true if the agent ever ended a turn of this
+    `reply` is the agent's last text; `asked_back` is true if the agent ever ended a turn of this
     instance by asking back. `fingerprint` is a SHA-256 over the user turns' texts, equal for
     copies of a session in several files.
     """
@@ -195,7 +195,7 @@ class TaskInstance:
     acts: tuple[AgentAct, ...] = ()
     session_urls: tuple[str, ...] = ()
     reply: str = ""
-    asked: bool = False
+    asked_back: bool = False
     cwd: str | None = None
     fingerprint: str = ""
     # The words of the person before this instance in the same session, newest last, at most

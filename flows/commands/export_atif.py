@@ -36,7 +36,7 @@ def command(
             if isinstance(item, ReadIssue):
                 problems += 1
                 place = f"{item.source_path}:{item.line}"
-                _tell(f"{place}: found {item.found}; expected {item.expected}")
+                _tell(f"{place}: found {item.actual}; expected {item.expected}")
             else:
                 write_bytes(out / f"{item.uid}.json", pretty_json(to_atif(item)))
                 written += 1

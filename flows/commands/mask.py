@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from anonymization.documents.batch import FILES, MaskingConfig, Scope, jobs_of, mask_scope
 from anonymization.documents.contracts import DocumentReport
+from anonymization.documents.scopes import FILES, MaskingConfig, Scope, jobs_of, mask_scope
 from anonymization.text.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json

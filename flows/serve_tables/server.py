@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Companies, Refusal, SeriesList
-from data.errors import place
+from data.errors import error_location
 from data.snapshot.neutralise import one_line
 from flows.serve_tables.call_log import Call, CallLog
 from flows.serve_tables.tools import BY_NAME, INSTRUCTIONS, TOOLS, Answer, ToolSpec
@@ -78,7 +78,7 @@ def answer(
     try:
         found = spec.call(database, checked)
     except Exception as error:  # the last line before the client: no stack trace, no raw text
-        told = f"Internal error: {type(error).__name__} at {place(error)}."
+        told = f"Internal error: {type(error).__name__} at {error_location(error)}."
         return _refused(told), "error", 0
     if isinstance(found, Refusal):
         return _refused(found.text), "refused", 0

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.documents.batch import detector
 from anonymization.documents.document import masked_path
+from anonymization.documents.scopes import detector
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece

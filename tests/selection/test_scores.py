@@ -41,7 +41,7 @@ def test_a_bad_table_is_one_clear_error(tmp_path: Path, content: str, found: str
     path.write_text(content)
     with pytest.raises(InputError) as caught:
         read_scores(path)
-    assert found in caught.value.found
+    assert found in caught.value.actual
     assert str(path) in str(caught.value)
     assert "\x1b" not in str(caught.value)
 

@@ -71,5 +71,5 @@ def _case(packaged: Packaged, instance: TaskInstance) -> Case:
         request=packaged.request,
         background=packaged.background,
         reply=instance.reply,
-        asked_back=instance.asked,
+        asked_back=instance.asked_back,
     )

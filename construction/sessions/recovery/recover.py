@@ -108,7 +108,7 @@ def _instances(
             acts=tuple(act for exchange in group.exchanges for act in exchange.acts),
             session_urls=urls if is_redacted else (),
             reply=_last_reply(group.exchanges),
-            asked=group.asks_back,
+            asked_back=group.asks_back,
             cwd=session.cwd,
             fingerprint=_fingerprint(group.exchanges),
             said_before=tuple(said[max(0, group.start - _SAID_BEFORE) : group.start]),

@@ -62,7 +62,7 @@ def collect_file(path: Path, source: str, date: dt.date, config: CollectConfig) 
         given = ", ".join(m for m in Popularity if m in known) or "none"
         found = f"{len(rows)} rows, none of them usable; measures given: {given}"
         todo = "See the issues of its rows, or declare another measure."
-        first = f" (first: {collected.issues[0].found})" if collected.issues else ""
+        first = f" (first: {collected.issues[0].actual})" if collected.issues else ""
         raise InputError(str(path), found + first, f"signals with {config.measure}", todo)
     return collected
 
@@ -136,7 +136,7 @@ def _row_outcome(row: SourceRow, kept: Mapping[str, _Claim], measure: Popularity
         evidence: dict[str, Scalar] = {
             "path": content.source_path,
             "line": content.line,
-            "found": content.found,
+            "found": content.actual,
             "expected": content.expected,
         }
         return LedgerRow(

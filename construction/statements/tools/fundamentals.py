@@ -64,7 +64,7 @@ def get_company_fundamentals(
     try:
         query = None if period is None else parse_period(period)
     except InputError as error:
-        return Refusal(f"No such period: found {error.found}; expected {error.expected}.")
+        return Refusal(f"No such period: found {error.actual}; expected {error.expected}.")
     points = database.points_of(company_id).filter(pl.col("series_id") == series["series_id"])
     return _fundamentals(database, series, points, query, convention, limit)
 

@@ -129,7 +129,7 @@ def test_a_broken_step_is_an_issue_and_the_others_are_read(tmp_path: Path) -> No
     source = document(tmp_path, _trajectory({"source": "robot", "message": "secret"}, _ASK))
     (issue,) = issues(read, source)
     assert (issue.unit, issue.reason) == ("record", "record.bad_step")
-    assert issue.found == "step 1: dict, source: str"
+    assert issue.actual == "step 1: dict, source: str"
     found = [item for item in read(source) if isinstance(item, Session)]
     assert typed(found[0].turns) == ["Sum the invoices"]
 
@@ -145,7 +145,7 @@ def test_a_broken_step_is_an_issue_and_the_others_are_read(tmp_path: Path) -> No
 )
 def test_what_is_no_trajectory_says_what_it_is(tmp_path: Path, value: object, found: str) -> None:
     (issue,) = issues(read, document(tmp_path, value))
-    assert (issue.reason, issue.found) == ("file.not_atif", found)
+    assert (issue.reason, issue.actual) == ("file.not_atif", found)
 
 
 def test_half_an_emoji_does_not_lose_the_file(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_what_is_no_message_is_an_issue(tmp_path: Path) -> None:
     ]  # fmt: skip
     found = list(read(lines(tmp_path, records)))
     named = [item for item in found if isinstance(item, ReadIssue)]
-    assert [(issue.unit, issue.line, issue.found) for issue in named] == [
+    assert [(issue.unit, issue.line, issue.actual) for issue in named] == [
         ("line", 2, "text, 8 bytes, not JSON"),
         ("record", 3, "an object with 2 keys, role: str"),
         ("record", 4, "an object with 2 keys, role: list"),
@@ -158,5 +158,5 @@ def test_what_is_no_message_is_an_issue(tmp_path: Path) -> None:
 def test_an_item_of_a_list_that_is_no_object(tmp_path: Path) -> None:
     issue, read_session = list(read(document(tmp_path, [7, {"role": "user", "content": "go"}])))
     assert isinstance(issue, ReadIssue)
-    assert issue.found == "int"
+    assert issue.actual == "int"
     assert isinstance(read_session, Session)

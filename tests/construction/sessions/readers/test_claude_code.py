@@ -153,7 +153,7 @@ def test_a_record_of_unknown_type_is_named_and_the_graph_runs_through_it(tmp_pat
             {"uuid": "n2", "parentUuid": "a1"},
         ],
     )
-    assert [(issue.line, issue.reason, issue.found) for issue in issues(read, source)] == [
+    assert [(issue.line, issue.reason, issue.actual) for issue in issues(read, source)] == [
         (2, "record.unexpected", "a record of type something-new with 3 keys"),
         (4, "record.unexpected", "a record of type str, 22 characters with 1 keys"),
         (5, "record.unexpected", "a record of type NoneType with 2 keys"),
@@ -282,7 +282,7 @@ def test_broken_lines_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
         ],
     )
     found = issues(read, source)
-    assert [(issue.line, issue.reason, issue.found) for issue in found] == [
+    assert [(issue.line, issue.reason, issue.actual) for issue in found] == [
         (2, "line.not_json", "text, 46 bytes, not JSON"),
         (3, "line.not_object", "list, 6 bytes"),
         (4, "record.no_content", "message: dict, content: int"),

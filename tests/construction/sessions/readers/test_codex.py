@@ -294,7 +294,7 @@ def test_a_record_without_payload_is_named_and_the_rest_is_read(tmp_path: Path) 
     bad = {"timestamp": _AT, "type": "response_item", "payload": ["secret"]}
     source = lines(tmp_path, [_meta(), bad, _user("go")])
     (issue,) = issues(read, source)
-    assert (issue.line, issue.reason, issue.found) == (2, "record.no_payload", "payload: list")
+    assert (issue.line, issue.reason, issue.actual) == (2, "record.no_payload", "payload: list")
     assert [len(item.turns) for item in read(source) if isinstance(item, Session)] == [1]
 
 
@@ -308,7 +308,7 @@ def test_records_and_items_of_unknown_type_are_named(tmp_path: Path) -> None:
         _user("go"),
     ]
     source = lines(tmp_path, rows)
-    assert [(issue.line, issue.reason, issue.found) for issue in issues(read, source)] == [
+    assert [(issue.line, issue.reason, issue.actual) for issue in issues(read, source)] == [
         (2, "record.unexpected", "a record of type telemetry with 1 keys"),
         (3, "record.unexpected", "a record of type hologram with 2 keys"),
         (5, "record.unexpected", "a record of type beacon with 1 keys"),

@@ -179,7 +179,7 @@ def test_a_broken_line_does_not_break_the_chain(tmp_path: Path) -> None:
     (issue,) = issues(read, source)
     assert issue == broken
     assert (issue.unit, issue.line, issue.reason) == ("line", 3, "line.not_json")
-    assert issue.found == "text, 14 bytes, not JSON"
+    assert issue.actual == "text, 14 bytes, not JSON"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_odd_record_is_an_issue_and_the_rest_is_read(
     assert issues(read, source) == [issue]
     (named,) = issues(read, source)
     assert (named.unit, named.line, named.reason) == ("record", 3, "record.unexpected")
-    assert named.found == found
+    assert named.actual == found
 
 
 def test_machine_turns_and_notices_are_no_peoples_words(tmp_path: Path) -> None:

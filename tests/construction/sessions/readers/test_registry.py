@@ -49,7 +49,7 @@ def test_the_forced_format_is_obeyed(tmp_path: Path) -> None:
 def test_other_formats_are_named(tmp_path: Path) -> None:
     issue = _only_issue(lines(tmp_path, [{"type": "session.start", "data": {}}]))
     assert issue.reason == "file.unsupported"
-    assert issue.found == "copilot (dotted event types with data)"
+    assert issue.actual == "copilot (dotted event types with data)"
     assert issue.expected == "a log of openclaw, claude_code, codex, atif, chat"
 
 
@@ -64,7 +64,7 @@ def test_files_that_are_no_logs_are_named(tmp_path: Path, content: str, reason: 
 
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     issue = _only_issue(SourceFile(tmp_path / "gone.jsonl", "gone.jsonl"))
-    assert (issue.reason, issue.found) == ("file.unreadable", "FileNotFoundError 2")
+    assert (issue.reason, issue.actual) == ("file.unreadable", "FileNotFoundError 2")
 
 
 def test_a_log_without_sessions_is_named(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_failing_reader_is_an_issue_without_the_files_text(
     first, last = read_source(lines(tmp_path, [_RECORD]))
     assert isinstance(first, ReadIssue)
     assert isinstance(last, ReadIssue)
-    assert (last.reason, last.found) == ("file.reader_failed", "ValueError in the reader")
+    assert (last.reason, last.actual) == ("file.reader_failed", "ValueError in the reader")
 
 
 _WORDS = st.sampled_from(

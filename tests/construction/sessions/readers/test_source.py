@@ -51,7 +51,7 @@ def test_a_listed_value_that_is_no_object_is_named_by_its_place(tmp_path: Path) 
     found = list(records(document(tmp_path, {"all": [{}, 7]}), "all"))
     assert found[0] == (0, {})
     assert isinstance(found[1], ReadIssue)
-    assert (found[1].reason, found[1].found) == ("record.not_object", "int at position 2")
+    assert (found[1].reason, found[1].actual) == ("record.not_object", "int at position 2")
 
 
 def test_a_document_that_is_not_json_says_where(tmp_path: Path) -> None:
@@ -59,4 +59,4 @@ def test_a_document_that_is_not_json_says_where(tmp_path: Path) -> None:
     path.write_bytes(b'{"a": 1,\n"b" 2}')
     issue = json_document(SourceFile(path, "x.json"))
     assert isinstance(issue, ReadIssue)
-    assert (issue.line, issue.found) == (2, "text, 15 bytes, not JSON")
+    assert (issue.line, issue.actual) == (2, "text, 15 bytes, not JSON")

@@ -49,7 +49,7 @@ def test_the_fields_of_an_instance() -> None:
     )
     assert second.acts == (AgentAct("wrote", "late.csv", 7), AgentAct("ran", "late.py", 7))
     assert (first.reply, second.reply) == ("You're welcome!", "Two.")
-    assert (first.asked, second.asked) == (True, False)
+    assert (first.asked_back, second.asked_back) == (True, False)
     assert first.said_before == ()
     assert second.said_before == (
         "Draft the invitation to the annual meeting.",

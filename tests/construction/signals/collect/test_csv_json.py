@@ -31,7 +31,7 @@ def slugs(rows: tuple[SourceRow, ...]) -> list[str]:
 
 def issues(rows: tuple[SourceRow, ...]) -> list[tuple[int, str, str]]:
     return [
-        (row.content.line, row.content.reason, row.content.found)
+        (row.content.line, row.content.reason, row.content.actual)
         for row in rows
         if isinstance(row.content, ReadIssue)
     ]

@@ -113,7 +113,7 @@ def test_hostile_items_are_issues_and_the_rest_is_read(tmp_path: Path) -> None:
     collected = collect_file(capture.path, "registry", DAY, ALL)
     assert [s.slug for s in collected.snapshot.signals] == ["skill-000", "skill-020"]
     assert collected.tallies[0].counts[Outcome.ERRORED] == 10
-    assert [(issue.line, issue.reason, issue.found) for issue in collected.issues] == [
+    assert [(issue.line, issue.reason, issue.actual) for issue in collected.issues] == [
         (4, "signal.bad_field", "slug: text of length 16"),
         (5, "signal.bad_field", "slug: text of length 2"),
         (6, "signal.bad_field", "slug: text of length 12"),

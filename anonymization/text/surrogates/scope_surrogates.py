@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.surrogates.assignment import STAGE, Book, Presence
+from anonymization.text.surrogates.assignment import STAGE, ScopeVocabulary, SurrogateTable
 from anonymization.text.surrogates.dates import Shift
 from anonymization.text.surrogates.identifiers import (
     bank_account,
@@ -31,7 +31,7 @@ from anonymization.text.surrogates.shapes import (
 )
 from data.randomness import keyed_generator, keyed_hash
 
-Make = Callable[[Book, str, str], str]
+Make = Callable[[SurrogateTable, str, str], str]
 
 _MAKERS: Mapping[EntityType, Make] = {
     EntityType.PERSON: person,
@@ -80,16 +80,16 @@ _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class Surrogates:
-    """Fake values for one scope. `presence` holds the words of its texts.
+    """Fake values for one scope. `vocabulary` holds the words of its texts.
 
     With another scope or key everything differs. Values given to `learn` together get the same
     surrogates in whatever order they come.
     """
 
-    def __init__(self, key: bytes, scope: str, presence: Presence) -> None:
+    def __init__(self, key: bytes, scope: str, vocabulary: ScopeVocabulary) -> None:
         self._key = keyed_hash(key, STAGE, scope)
-        self._presence = presence
-        self._book = Book(self._key, presence)
+        self._vocabulary = vocabulary
+        self._table = SurrogateTable(self._key, vocabulary)
         self._shift = Shift(keyed_generator(self._key, f"{STAGE}.dates", ""))
         self._made: dict[tuple[EntityType, str], str] = {}
         self._owners: dict[str, tuple[EntityType, str]] = {}
@@ -114,10 +114,10 @@ class Surrogates:
             return self._made[EntityType.PERSON, value]
         alike = kind in _ORDER and _LONE_WORD.fullmatch(value)
         make = _MAKERS[kind]
-        if alike and part_of_person(self._book, value):
+        if alike and part_of_person(self._table, value):
             make, owner = person, (EntityType.PERSON, plain_form(value))
         for attempt in range(_ATTEMPTS):
-            new = make(self._book, value, f"#{attempt}" if attempt else "")
+            new = make(self._table, value, f"#{attempt}" if attempt else "")
             if self._fits(new, value, owner, fresh=attempt < _FRESH_ATTEMPTS):
                 return self._owned(new, owner)
         return self._owned(self._last_resort(kind, value, owner), owner)
@@ -127,7 +127,7 @@ class Surrogates:
             return False
         if self._owners.get(new.casefold(), owner) != owner:
             return False
-        return not (fresh and self._presence.holds(new))
+        return not (fresh and self._vocabulary.may_contain(new))
 
     def _owned(self, new: str, owner: tuple[EntityType, str]) -> str:
         self._owners[new.casefold()] = owner
@@ -135,7 +135,7 @@ class Surrogates:
 
     def _last_resort(self, kind: EntityType, value: str, owner: tuple[EntityType, str]) -> str:
         """Characters for characters, longer with each round, until one is free."""
-        rng = self._book.generator(f"last.{kind}", value)
+        rng = self._table.generator(f"last.{kind}", value)
         for attempt in range(_ATTEMPTS * _ATTEMPTS):
             new = same_shape(value + "x" * (attempt // _ATTEMPTS), rng)
             if self._fits(new, value, owner, fresh=False):
@@ -143,13 +143,13 @@ class Surrogates:
         return f"{kind.value.lower()}-{rng.integers(1 << 60)}"
 
     def _common(self, kind: EntityType, value: str) -> str:
-        rng = self._book.generator(kind.value, value)
+        rng = self._table.generator(kind.value, value)
         if kind is EntityType.DATE:
             return self._shift.date(value, rng)
         if kind is EntityType.AGE:
             return self._shift.number(value)
         if kind is EntityType.NATIONALITY:
-            return _nationality(self._book, value)
+            return _nationality(self._table, value)
         return value
 
 
@@ -159,12 +159,12 @@ def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
     return place, -len(value), kind.value, value
 
 
-def _nationality(book: Book, value: str) -> str:
+def _nationality(table: SurrogateTable, value: str) -> str:
     words = lexicon()
     han = any(map(is_han, value))
     choices = words.nationalities_zh if han else words.nationalities
     end = "人" if han and value.endswith("人") else ""
-    word = book.token(
+    word = table.token(
         "nationality", plain_form(value), lambda rng, _: pick(rng, choices), fresh=False
     )
     return cased_like(word, value) + end

@@ -57,7 +57,7 @@ _SMALL_PEOPLE = sorted(
 _LOWER_PEOPLE = re.compile(f"(?<!-){BEFORE}(?:{'|'.join(reversed(_SMALL_PEOPLE))})(?!-){AFTER}")
 
 
-def find_runs(folded: str, lines: MachineLines) -> Iterator[Finding]:
+def find_listed_names(folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of the word lists in prose."""
     firms = [
         Finding(*match.span(), EntityType.ORGANIZATION, "firm", 0.6)

@@ -26,7 +26,7 @@ from anonymization.text.secrets.evidence import (
     line_before,
     names_a_hash,
 )
-from anonymization.text.secrets.table import claims_a_family, load
+from anonymization.text.secrets.families import claims_a_family, load
 
 _WITH_NAME, _WITHOUT_NAME = 0.75, 0.6
 # A run of the characters of base64 and its URL-safe kin; `=` closes it or stands between two of

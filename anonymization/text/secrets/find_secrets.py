@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anonymization.text.contracts import Finding
-from anonymization.text.secrets.bare import find_bare
 from anonymization.text.secrets.by_form import (
     find_armoured,
     find_infixed,
@@ -13,6 +12,7 @@ from anonymization.text.secrets.by_form import (
     find_prefixed,
 )
 from anonymization.text.secrets.named import find_named
+from anonymization.text.secrets.unnamed import find_bare
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
