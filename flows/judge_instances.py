@@ -134,9 +134,10 @@ def contain_by_model(
 @stage("judge-containment")
 def contain_as_agreed(run: Run, agreed: Consented, decisions: Decisions) -> StageOutput:
     """Keep what the annotators, or people, agreed on as self-contained."""
-    final = reviewed(agreed.judged, decisions)
-    write = partial(write_contained, agreed.cases, final, decisions, agreed.judge)
-    key = _key(run, CONTAINMENT, agreed.cases, decisions, answers_of(final))
+    agreement = agreed.agreement
+    final = reviewed(agreement.judged, decisions)
+    write = partial(write_contained, agreement.cases, final, decisions, agreement.judge)
+    key = _key(run, CONTAINMENT, agreement.cases, decisions, answers_of(final))
     return run.store.run(CONTAINMENT, key, write)
 
 
