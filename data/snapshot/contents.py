@@ -192,10 +192,10 @@ def _write_audit(root: Path, contents: Contents) -> None:
     )
     _write_text(root / layout.REPORT, html)
     if release.privacy_report is not None and audit_pages.has_tables(release.privacy_report):
-        told = audit_pages.privacy_page(
+        privacy_html = audit_pages.privacy_page(
             release.card, manifest, release.privacy_report, release.pictures
         )
-        _write_text(root / layout.PRIVACY_PAGE, told)
+        _write_text(root / layout.PRIVACY_PAGE, privacy_html)
 
 
 def _croissant(contents: Contents, task_list: bytes) -> bytes:
@@ -213,11 +213,11 @@ def _croissant(contents: Contents, task_list: bytes) -> bytes:
 
 
 def _by_task(task_sums: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+    sums_by_task: dict[str, dict[str, str]] = {}
     for name, sha256 in task_sums.items():
         task_id, _, path = name.partition("/")
-        found.setdefault(task_id, {})[path] = sha256
-    return found
+        sums_by_task.setdefault(task_id, {})[path] = sha256
+    return sums_by_task
 
 
 def _write_sums(root: Path, known: Mapping[str, str]) -> bytes:

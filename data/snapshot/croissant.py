@@ -149,14 +149,14 @@ def problems(document: Mapping[str, Any]) -> list[str]:
 def unpinned(document: Mapping[str, Any], digests: Mapping[str, str]) -> list[str]:
     """Of `tasks.jsonl`, the tables and what else it names: what has another digest in `digests`."""
     distribution = document.get("distribution")
-    told = {
+    pinned = {
         file["contentUrl"]: file.get("sha256")
         for file in (distribution if isinstance(distribution, list) else [])
         if isinstance(file, dict) and isinstance(file.get("contentUrl"), str)
     }
     tables = {path for path in digests if path.startswith(f"{layout.TABLES}/")}
-    named = {layout.TASK_LIST} | tables | told.keys()
-    return sorted(path for path in named if told.get(path) != digests.get(path, ""))
+    named = {layout.TASK_LIST} | tables | pinned.keys()
+    return sorted(path for path in named if pinned.get(path) != digests.get(path, ""))
 
 
 def _field(name: str, meaning: str) -> dict[str, Any]:

@@ -11,17 +11,18 @@ import pytest
 
 from anonymization.documents.document import masked_path
 from anonymization.documents.scopes import detector
+from anonymization.instance_texts import masked_text, text_edits
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.session_masking import MaskJob, mask_shard, vault_name
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.vault import Vault
-from construction.sessions.fixtures.store import FixtureStore, unpack
-from construction.sessions.packaging.survivors import Survivor, read_survivors
 from data.canonical import digest
+from data.content_store import ContentStore, unpack
 from data.contracts import Fixture, TaskInstance
-from flows.mask_shard import MaskJob, mask_shard, vault_name
-from flows.mask_texts import masked_text, text_edits
-from flows.masking_recipe import MaskingRecipe
+from data.survivors import Survivor, read_survivors
+from flows.stages.masking import find_file_names
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))
@@ -45,7 +46,7 @@ def instance(number: int, *words: str) -> TaskInstance:
 
 def survivors(folder: Path) -> tuple[Survivor, ...]:
     folder.mkdir()
-    store = FixtureStore(folder / "fixtures")
+    store = ContentStore(folder / "fixtures")
     for content in (TABLE, PICTURE):
         store.add(digest(content), [content])
     store.close()
@@ -65,7 +66,7 @@ def masked(tmp_path: Path, name: str, key: bytes = KEY) -> Path:
     out = tmp_path / name
     out.mkdir()
     given = survivors(tmp_path / f"{name}-in")
-    mask_shard(MaskJob((given,), {}, MaskingRecipe(), key), out)
+    mask_shard(MaskJob((given,), {}, MaskingRecipe(), key, find_file_names), out)
     return out
 
 
@@ -137,7 +138,7 @@ def test_the_key_decides_and_nothing_else(tmp_path: Path) -> None:
 def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
     one = masker()
     one.learn([Piece(text), Piece("Anna Petrova"), Piece("孟惠风")])
-    new = masked_text(text, one)
+    new = masked_text(text, one, find_file_names)
     assert "Petrova" not in new
     assert "孟惠风" not in new
     for name in ("Anna Petrova notes.docx", "孟惠风_合同.docx"):
@@ -147,6 +148,6 @@ def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
 
 def test_edits_are_sorted_and_apart() -> None:
     one = masker()
-    edits = text_edits(REQUEST, one)
+    edits = text_edits(REQUEST, one, find_file_names)
     assert edits
     assert all(a.end <= b.start for a, b in pairwise(edits))

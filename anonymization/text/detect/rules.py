@@ -38,7 +38,7 @@ _MACROS = {
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Words looked for around a value, in lower case."""
+    """Words searched for around a value, in lower case."""
 
     words: tuple[str, ...]
     before: int
@@ -55,7 +55,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern; see data/rules.toml for what its parts mean."""
+    """One pattern; data/rules.toml explains the fields."""
 
     name: str
     type: EntityType
@@ -82,18 +82,18 @@ def load_rules() -> tuple[Rule, ...]:
 
 
 def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Rules for the house's own person numbers."""
+    """Rules for the organisation's own person numbers."""
     entry: dict[str, Any] = {"type": "PERSON_NUMBER", "score": 0.9}
     return tuple(
-        _rule(entry | {"name": f"person_number_{place}", "pattern": pattern}, {})
-        for place, pattern in enumerate(patterns)
+        _rule(entry | {"name": f"person_number_{number}", "pattern": pattern}, {})
+        for number, pattern in enumerate(patterns)
     )
 
 
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
-    """Findings of all rules, overlapping and in no order. `lines` tells prose from code."""
+    """Findings of all rules, overlapping and in no order. `lines` separates prose from code."""
     lowered = folded.lower()
-    if len(lowered) != len(folded):  # İ lowers to two characters: offsets would slip
+    if len(lowered) != len(folded):  # lower-case İ has two characters: offsets would shift
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in folded)
     has_digit = re.search(r"\d", lowered) is not None
     for rule in rules:

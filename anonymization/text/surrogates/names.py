@@ -1,4 +1,4 @@
-"""Names of people: one surrogate per given and per family name, so that parts agree."""
+"""Names of people: one surrogate per given and per family name, so that the parts agree."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
     if any(is_han(char) for char in value):
         return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
-    told, place = [], 0
+    parts, done = [], 0
     for number, match in enumerate(words):
         last = number == len(words) - 1
         word = match.group()
-        told += [value[place : match.start()], _word(table, word, last and number > 0, salt)]
-        place = match.end()
-    return "".join(told) + value[place:]
+        parts += [value[done : match.start()], _word(table, word, last and number > 0, salt)]
+        done = match.end()
+    return "".join(parts) + value[done:]
 
 
 def part_of_person(table: SurrogateTable, value: str) -> bool:
-    """Is the value one word that is part of a name known already?"""
+    """Is the value a word that is part of a name known already?"""
     folded = value.casefold()
     return table.knows(FAMILY, folded) or table.knows(GIVEN, folded)
 
 
 def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
-    """A user name: known parts of names as in the names, other words new, digits new."""
+    """A user name: known parts of names get the same surrogates, all else new ones."""
     known = {**table.tokens(GIVEN), **table.tokens(FAMILY)}
 
     def part(match: re.Match[str]) -> str:
@@ -76,7 +76,7 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
 
 
 def _initial(table: SurrogateTable, letter: str) -> str:
-    """The initial of the surrogate whose name begins so, if one is known."""
+    """The initial of the surrogate of a known given name with this initial, else a random one."""
     for token, new in sorted(table.tokens(GIVEN).items()):
         if token.startswith(letter):
             return new[0]

@@ -1,4 +1,4 @@
-"""The outer form of a value: letter case, digits and separators that a surrogate keeps."""
+"""The shape of a value: letter case, digits and separators, which a surrogate keeps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_han(char: str) -> bool:
 
 
 def plain_form(value: str) -> str:
-    """NFKC, case folded, white space as single spaces: the same value for a reader."""
+    """NFKC, case folded, white space as single spaces: what a reader sees as the same value."""
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", value).casefold()).strip()
 
 
@@ -54,9 +54,9 @@ def digits(rng: Generator, count: int) -> str:
 
 
 def same_shape(value: str, rng: Generator) -> str:
-    """Each letter, digit and Han character by a random one of its kind; all else stays.
+    """Each letter, digit and Han character replaced by a random one of its kind; all else stays.
 
-    What reads as hexadecimal stays hexadecimal.
+    Hexadecimal values stay hexadecimal.
     """
     letters = _HEX_LETTERS if _HEX.fullmatch(value) else _LOWER
     return "".join(_like(char, rng, letters) for char in value)
@@ -84,17 +84,17 @@ def _like(char: str, rng: Generator, letters: str) -> str:
 def filled(value: str, payload: str) -> str:
     """The letters and digits of `value` replaced from the right by those of `payload`.
 
-    Separators stay; so does what is longer than the payload (a country code, say). Letter case
-    follows the value, full-width forms stay full-width.
+    Separators stay; so do leading characters beyond the payload's length (a country code, say).
+    Letter case follows the value, full-width forms stay full-width.
     """
-    told, left = [], len(payload)
+    characters, remaining = [], len(payload)
     for char in reversed(value):
         narrow = unicodedata.normalize("NFKC", char)
-        if left and narrow.isascii() and narrow.isalnum():
-            left -= 1
-            new = payload[left]
+        if remaining and narrow.isascii() and narrow.isalnum():
+            remaining -= 1
+            new = payload[remaining]
             new = new.lower() if narrow.islower() else new
-            told.append(chr(ord(new) + 0xFEE0) if "\uff01" <= char <= "\uff5e" else new)
+            characters.append(chr(ord(new) + 0xFEE0) if "\uff01" <= char <= "\uff5e" else new)
         else:
-            told.append(char)
-    return "".join(reversed(told))
+            characters.append(char)
+    return "".join(reversed(characters))

@@ -78,10 +78,10 @@ class VerifyReport:
 class Findings:
     """Collects findings; paths and problems are made safe to print."""
 
-    found: list[Finding] = field(default_factory=list)
+    items: list[Finding] = field(default_factory=list)
 
     def add(self, check: Check, path: str, problem: str) -> None:
-        self.found.append(Finding(check, one_line(path), one_line(problem)[:_LONGEST_PROBLEM]))
+        self.items.append(Finding(check, one_line(path), one_line(problem)[:_LONGEST_PROBLEM]))
 
 
 @dataclass(frozen=True, slots=True)

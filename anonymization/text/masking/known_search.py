@@ -1,0 +1,163 @@
+"""Values found in one place of a scope, searched for in all its texts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from anonymization.text.contracts import EntityType
+from anonymization.text.spelling.known_values import KnownValue, known_value
+from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
+from data.text.trie import trie_pattern
+
+# Kinds whose words also mean something else: for them only the detector decides, by context.
+_IN_CONTEXT = frozenset(
+    {
+        EntityType.DATE,
+        EntityType.AGE,
+        EntityType.NATIONALITY,
+        EntityType.TITLE,
+        EntityType.QUANTITY,
+    }
+)
+_NAMED = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION, EntityType.ADDRESS})
+_ANY_CASE = frozenset({EntityType.EMAIL, EntityType.URL})
+_MIN_LETTERS, _MIN_DIGITS, _MIN_CJK = 4, 6, 2
+_STEM, _SKELETON_STEM = 4, 7  # characters, and bytes of a skeleton, by which candidates are found
+_BYTES = "latin-1"  # bytes as text, one character each, for regular expressions
+
+
+def is_masked_everywhere(kind: EntityType, value: str) -> bool:
+    """Is every further occurrence of the value masked too? The leak scan searches the same values.
+
+    Not so short values, single words that name a company or a place, dates and ages: they occur
+    by chance.
+    """
+    if kind in _IN_CONTEXT:
+        return False
+    plain = value.strip()
+    if plain.isdigit():
+        return len(plain) >= _MIN_DIGITS
+    if not plain.isascii():
+        return len(plain) >= _MIN_CJK + (kind in _NAMED)
+    return len(plain) >= _MIN_LETTERS and not (kind in _NAMED and plain.isalpha())
+
+
+def is_any_case(kind: EntityType, value: str) -> bool:
+    """Is the value searched for in other letter cases too?
+
+    Of persons only those with more than one word: `rose` or `will` mean something else.
+    """
+    return kind in _ANY_CASE or (kind is EntityType.PERSON and " " in value.strip())
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Occurrence:
+    """A known value at `start:end`, perhaps in another spelling; its kind and the value itself."""
+
+    start: int
+    end: int
+    type: EntityType
+    value: str
+
+
+class KnownValueSearch:
+    """The values of a scope, compiled for the search. Time is linear in text and hits."""
+
+    def __init__(self, values: Iterable[tuple[EntityType, str]]) -> None:
+        exact = sorted(
+            {(v, k) for k, v in values if is_masked_everywhere(k, v)}, key=lambda p: (-len(p[0]), p)
+        )
+        self._kinds: dict[str, EntityType] = {}
+        self._spelled: dict[str, list[KnownValue]] = {}
+        for value, kind in exact:
+            self._kinds.setdefault(value, kind)
+            spelling = known_value(kind, value, is_any_case(kind, value))
+            for key in spelling.keys:
+                self._spelled.setdefault(key.decode(_BYTES), []).append(spelling)
+        self._exact = _Index(self._kinds, _STEM)
+        self._skeletons = _Index(self._spelled, _SKELETON_STEM)
+
+    def find(self, text: str) -> list[Occurrence]:
+        """Occurrences from left to right, the longest first, without overlap.
+
+        An exact match takes precedence over a spelling variant of another value.
+        """
+        exact = list(self._exact_matches(text))
+        starts = [one.start for one in exact]
+        other = [one for one in self._variants(text) if not _is_cut(one, exact, starts)]
+        kept: list[Occurrence] = []
+        for hit in sorted([*exact, *other], key=lambda hit: (hit.start, -hit.end)):
+            if not kept or hit.start >= kept[-1].end:
+                kept.append(hit)
+        return kept
+
+    def _exact_matches(self, text: str) -> Iterator[Occurrence]:
+        end = 0
+        for start, values in self._exact.find(text):
+            if start < end:
+                continue
+            for value in values:
+                if is_whole(text, start, start + len(value)):
+                    end = start + len(value)
+                    yield Occurrence(start, end, self._kinds[value], value)
+                    break
+
+    def _variants(self, text: str) -> Iterator[Occurrence]:
+        """Values found by the skeleton of the text, in any spelling."""
+        origins: Origins | None = None
+        end = 0
+        for at, keys in self._skeletons.find(skeleton(text).decode(_BYTES)):
+            for key in keys:
+                origins = origins or Origins(text)
+                start, last = origins.at(at), origins.at(at + len(key) - 1) + 1
+                if start < end:
+                    break
+                hit = self._variant_at(text, start, last, key)
+                if hit is not None:
+                    end = hit.end
+                    yield hit
+                    break
+
+    def _variant_at(self, text: str, start: int, end: int, key: str) -> Occurrence | None:
+        for spelling in self._spelled[key]:
+            span = spelling.locate(text, start, end)
+            if span is not None:
+                return Occurrence(*span, EntityType(spelling.kind), spelling.value)
+        return None
+
+
+class _Index:
+    """Values by stem and length: few look-ups per position, however many values share a stem."""
+
+    def __init__(self, values: Iterable[str], stem: int) -> None:
+        self._by_stem: dict[str, dict[int, set[str]]] = {}
+        for value in sorted(values, key=lambda value: (-len(value), value)):
+            lengths = self._by_stem.setdefault(value[:stem], {})
+            lengths.setdefault(len(value), set()).add(value)
+        stems = trie_pattern(sorted(self._by_stem))
+        self._stems = re.compile(f"(?={stems})") if stems else None
+        self._sizes = sorted({len(stem) for stem in self._by_stem}, reverse=True)
+
+    def find(self, text: str) -> Iterator[tuple[int, Iterator[str]]]:
+        """Offsets with the values that occur there, the longest first of each stem."""
+        for match in self._stems.finditer(text) if self._stems else ():
+            yield match.start(), self._candidates(text, match.start())
+
+    def _candidates(self, text: str, start: int) -> Iterator[str]:
+        for size in self._sizes:
+            for length, values in self._by_stem.get(text[start : start + size], {}).items():
+                value = text[start : start + length]
+                if value in values:
+                    yield value
+
+
+def _is_cut(variant: Occurrence, exact: Sequence[Occurrence], starts: Sequence[int]) -> bool:
+    """Does it overlap an exact match without containing all of it?"""
+    first = max(0, bisect_left(starts, variant.start) - 1)
+    across = [
+        hit for hit in exact[first : bisect_left(starts, variant.end)] if hit.end > variant.start
+    ]
+    return any(hit.start < variant.start or hit.end > variant.end for hit in across)

@@ -1,0 +1,229 @@
+"""The stages of the sessions lane, from raw logs to packaged, searched candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from anonymization.session_masking import STAGE as MASKING_STAGE
+from construction.judging.stage_output import with_excerpts, write_cases
+from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
+from construction.sessions.gates.network import ProbeResult
+from construction.sessions.local_gates import LocalGatesConfig
+from construction.sessions.network.captures import Captures
+from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.reach import STAGE as NETWORK_STAGE
+from construction.sessions.network.reach import judge_reach, urls_of
+from construction.sessions.packaging.candidates import STAGE as PACKAGE_STAGE
+from construction.sessions.packaging.candidates import drop_copies, package_survivors
+from construction.sessions.packaging.package import Identity
+from construction.sessions.scan import STAGE as SCAN_STAGE
+from construction.sessions.scan import (
+    read_scan,
+    scan,
+    scanned_digests,
+    shards,
+    state_of,
+    write_scan,
+    write_sources,
+)
+from construction.sessions.shard import ShardJob, process_shard
+from data.atomic import write_bytes
+from data.contracts import Gate, StageKind
+from data.errors import ConfigError
+from data.pool import write_pool
+from data.stage_tables import kept_ids, write_stage_tables
+from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
+from flows.excerpts import document_texts
+from flows.run import Run
+from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
+
+FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
+_SOURCES = "sources.json"
+PROBES = "probes.json"
+RESULTS = TypeAdapter(dict[str, ProbeResult])
+
+
+def _settings_of(gates: Sequence[Gate[Any, Any]]) -> tuple[str, ...]:
+    return tuple(f"sessions.{gate.name}" for gate in gates)
+
+
+def is_given(run: Run) -> bool:
+    """Are there session logs?"""
+    return bool(run.runtime.sessions)
+
+
+def _scan(work: Work) -> Observed:
+    """Identify every file that was given. Raises ConfigError if there is none."""
+    sessions = work.run.runtime.sessions
+    files = scan(sessions, work.run.recipe.source.format)
+    if not files:
+        given = ", ".join(str(path) for path in sessions)
+        raise ConfigError(f"{given}: found no file; expected session logs.")
+    return Observed([(f.relative, f.sha256, f.label, f.outcome) for f in files], files)
+
+
+def _write_scan(work: Work, out: Path) -> None:
+    write_scan(work.observed, out)
+
+
+def _remember_sources(work: Work, _folders: Folders) -> None:
+    write_sources(work.observed, work.run.private / _SOURCES)
+
+
+def _session_inputs(work: Work) -> Mapping[str, str]:
+    return scanned_digests(work.observed)
+
+
+SCAN = Stage(
+    name=SCAN_STAGE,
+    meaning="Is each file a session log that can be read?",
+    units=(Unit("file", FILTER),),
+    settings=("source.format",),
+    observe=_scan,
+    inputs=_session_inputs,
+    compute=_write_scan,
+    deliver=_remember_sources,
+    is_cheap=True,
+)
+
+
+def _recover_shards(work: Work) -> list[Shard]:
+    """Shard by shard: read, recover, and measure the gates that need no network."""
+    run, config = work.run, work.run.recipe.sessions.local_gates
+    roots = tuple(sorted(path.resolve() for path in run.runtime.files))
+    state = state_of(roots)
+    scanned = read_scan(work.folder(SCAN.name), run.private / _SOURCES)
+    return [
+        Shard(
+            [state, [(file.relative, file.sha256, file.format) for file in files]],
+            partial(process_shard, ShardJob(files, roots, config, run.key)),
+        )
+        for files in shards(scanned, run.runtime.shard_bytes)
+    ]
+
+
+RECOVER = Stage(
+    name="recover",
+    meaning="Which turns belong to one task, and does it pass the gates that need no network?",
+    units=(
+        Unit("file", DERIVE, "read"),
+        Unit("line", DERIVE, "read"),
+        Unit("session", DERIVE),
+        Unit("turn", DERIVE),
+        Unit("instance", FILTER, "gates"),
+    ),
+    settings=tuple(f"sessions.{name}" for name in LocalGatesConfig.model_fields),
+    reads=(SCAN.name,),
+    shards=_recover_shards,
+    uses_key=True,
+)
+
+
+def _distinct(work: Work, out: Path) -> None:
+    survivors = read_survivors(work.folders(RECOVER.name))
+    _, rows = drop_copies(survivors)
+    ids = [survivor.instance.instance_id for survivor in survivors]
+    write_stage_tables(out, FILTER, ids, rows, stage=DISTINCT.name, unit="instance")
+
+
+DISTINCT = Stage(
+    name="distinct",
+    meaning="Is the instance a copy of another one?",
+    units=(Unit("instance", FILTER),),
+    reads=(RECOVER.name,),
+    compute=_distinct,
+    is_cheap=True,
+)
+
+
+def survivors_of(work: Work, *filters: str) -> list[Survivor]:
+    """The recovered instances that all of the named stages kept."""
+    kept = [kept_ids(work.folder(stage)) for stage in filters]
+    survivors = read_survivors(work.folders(RECOVER.name))
+    return [s for s in survivors if all(s.instance.instance_id in ids for ids in kept)]
+
+
+def _probe(work: Work) -> Observed:
+    """Probe the URLs of the survivors, replaying what was captured before."""
+    run = work.run
+    captures = Captures.load(run.private / "captures" / "network.jsonl")
+    urls = urls_of(survivors_of(work, DISTINCT.name))
+    config = run.recipe.sessions.network
+    results = probe_urls(urls, config, run.runtime.network, captures, run.frozen, run.wire)
+    if len(captures):
+        captures.save()
+    return Observed([asdict(result) for result in results.values()], results)
+
+
+def _reach(work: Work, out: Path) -> None:
+    survivors = survivors_of(work, DISTINCT.name)
+    judged = judge_reach(survivors, work.observed, work.run.recipe.sessions)
+    write_stage_tables(
+        out,
+        FILTER,
+        [survivor.instance.instance_id for survivor in survivors],
+        judged.rows,
+        verdicts=judged.verdicts,
+        stage=NETWORK.name,
+        unit="instance",
+    )
+    write_bytes(out / PROBES, RESULTS.dump_json(work.observed))
+
+
+NETWORK = Stage(
+    name=NETWORK_STAGE,
+    meaning="Does every URL answer?",
+    units=(Unit("instance", FILTER),),
+    settings=_settings_of(NETWORK_GATES),
+    reads=(RECOVER.name, DISTINCT.name),
+    observe=_probe,
+    compute=_reach,
+    is_cheap=True,
+)
+
+
+def _package(work: Work, out: Path) -> None:
+    run, source = work.run, work.run.recipe.source
+    survivors = read_survivors(work.folders(MASKING_STAGE))
+    packaged = package_survivors(
+        survivors,
+        lambda item: Identity(
+            run.opaque("s", item), source.name, source.disclosure, source.licence
+        ),
+        run.recipe.sessions,
+    )
+    write_stage_tables(
+        out,
+        FILTER,
+        [survivor.instance.instance_id for survivor in survivors],
+        packaged.rows,
+        verdicts=packaged.verdicts,
+        lineage=packaged.lineage,
+        stage=PACKAGE.name,
+        unit="instance",
+    )
+    candidates = [case.candidate for case in packaged.cases]
+    released = {item.sha256 for candidate in candidates for item in candidate.fixtures}
+    (out / FIXTURES).mkdir()
+    unpack_fixtures(survivors, released, out / FIXTURES)
+    copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
+    write_pool(out, candidates, copies)
+    files = {sha256: out / path for sha256, path in copies.items()}
+    write_cases(out, [with_excerpts(case, files, document_texts) for case in packaged.cases])
+
+
+PACKAGE = Stage(
+    name=PACKAGE_STAGE,
+    meaning="Could a fresh agent do the task as written?",
+    units=(Unit("instance", FILTER),),
+    settings=("source", *_settings_of((*NETWORK_GATES, *PACKAGE_GATES))),
+    reads=(MASKING_STAGE,),
+    compute=_package,
+    uses_key=True,
+)

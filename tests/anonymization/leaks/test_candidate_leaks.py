@@ -1,0 +1,139 @@
+"""The leak scan around a release: what is found, what masking itself put there."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from anonymization.gates.leaks import GATE, measure
+from anonymization.leaks.candidate_leaks import guard_release, leaks_of
+from anonymization.leaks.contracts import LeakConfig
+from anonymization.leaks.leak_targets import LeakTargets, read_tripwires
+from anonymization.text.contracts import EntityType, Entry
+from data.canonical import digest
+from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
+from data.errors import InputError, ReleaseError
+from data.snapshot import write_snapshot
+from tests.data.snapshot.sample import release
+
+CONFIG = LeakConfig()
+KEY = bytes(range(32))
+ANNA = Entry(EntityType.PERSON, "Anna Petrova", "Robin Fensby")
+ROBIN = Entry(EntityType.PERSON, "Robin Fensby", "Alden Culley")
+MAIL = Entry(EntityType.EMAIL, "anna@quarrymail.example", "robin@tarnhatch.example")
+
+
+def targets(tripwires: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) -> LeakTargets:
+    sessions = {"one": (ANNA, MAIL), "two": (ROBIN,), "bare": ()}
+    return LeakTargets(sessions, tripwires, identifiers, LeakConfig(), KEY)
+
+
+def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidate:
+    told = Provenance(
+        source="logs",
+        source_format="chat",
+        item_id=f"{session}_i1",
+        disclosure=Disclosure.ANONYMIZED,
+    )
+    return Candidate(
+        task_id="s-1",
+        lane=Lane.SESSIONS,
+        prompt=prompt,
+        language="en",
+        fixtures=fixtures,
+        provenance=told,
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "session", "reason"),
+    [
+        ("Write to Anna Petrova.", "one", "leaks.private_value"),
+        ("Write to Anna Petrova.", "two", "leaks.private_value"),
+        ("Write to ANNA@quarrymail.example.", "two", "leaks.private_value"),
+        # One session's surrogate is another's real name: masking put it there.
+        ("Write to Robin Fensby.", "one", None),
+        ("Write to Robin Fensby.", "two", "leaks.private_value"),
+        ("Write to Robin Fensby.", "bare", "leaks.private_value"),  # masking put nothing there
+        ("Write to petrova, anna.", "one", "leaks.private_value"),
+        ("Write to Petrova, Anna.", "two", "leaks.private_value"),
+        ("Write to fensby, robin.", "one", None),
+        ("Write to robin.fensby.", "two", "leaks.private_value"),
+        ("Write to somebody.", "one", None),
+    ],
+)
+def test_a_candidate_holds_no_private_value(prompt: str, session: str, reason: str | None) -> None:
+    leaks = measure(leaks_of(candidate(prompt, session), {}, targets()))
+    assert GATE.judge(leaks, LeakConfig()).reason == reason
+
+
+def test_files_are_searched_inside(tmp_path: Path) -> None:
+    content = b"see " + base64.b64encode(b"send it to anna@quarrymail.example today")
+    file = tmp_path / "a.txt"
+    file.write_bytes(content)
+    fixture = Fixture(path="a.txt", sha256=digest(content), bytes=1, media_type="text/plain")
+    leaks = leaks_of(candidate("Read it.", "two", fixture), {fixture.sha256: file}, targets())
+    assert {(leak.file, leak.kind, leak.encoding) for leak in leaks} == {
+        ("a.txt", "EMAIL", "base64")
+    }
+
+
+@pytest.mark.parametrize(
+    ("leak_targets", "kind"),
+    [
+        (targets(tripwires=("EMP-995555",)), "tripwire"),
+        (targets(identifiers=("Kelder Holding 7741",)), "identifier"),
+    ],
+)
+def test_a_release_with_a_leak_is_not_published(
+    tmp_path: Path, leak_targets: LeakTargets, kind: str
+) -> None:
+    given = release(tmp_path)
+    value = (leak_targets.tripwires + leak_targets.identifiers)[0]
+    card = given.card.model_copy(update={"summary": f"Tasks, {value} among them."})
+    given = replace(given, card=card)
+    out = tmp_path / "out"
+    with pytest.raises(ReleaseError, match=f"{kind} in ") as raised:
+        write_snapshot(
+            given, out, guard=lambda root: guard_release(root, given.candidates, leak_targets)
+        )
+    assert value not in str(raised.value)
+    assert [path for path in out.iterdir() if path.name != ".lock"] == []
+
+
+def test_a_clean_release_is_published(tmp_path: Path) -> None:
+    given = release(tmp_path)
+    ref = write_snapshot(
+        given,
+        tmp_path / "out",
+        guard=lambda root: guard_release(root, given.candidates, targets(("EMP-995555",))),
+    )
+    assert ref.written
+
+
+def test_tripwires_are_read_line_by_line(tmp_path: Path) -> None:
+    file = tmp_path / "wires.txt"
+    file.write_text("\ufeffEMP-2\n\n  EMP-1 \nEMP-2\n")
+    assert read_tripwires(file, CONFIG) == ("EMP-1", "EMP-2")
+    assert read_tripwires(None, CONFIG) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"\xff\xfe\x00", "one value a line"), (b"EMP-1\nab\n", r":2: found 2 characters")],
+)
+def test_tripwires_that_could_not_be_found_are_refused(
+    content: bytes, told: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "wires.txt"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=told):
+        read_tripwires(file, CONFIG)
+
+
+def test_tripwires_without_an_end_are_not_read() -> None:
+    with pytest.raises(InputError, match="below 64 MiB"):
+        read_tripwires(Path("/dev/zero"), CONFIG)
