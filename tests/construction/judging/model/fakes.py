@@ -14,9 +14,8 @@ from construction.judging.calls.contracts import (
     Unanswered,
     Usage,
 )
-from construction.judging.contracts import Case
+from construction.judging.contracts import Case, ModelStagesConfig
 from construction.judging.language import language_of
-from construction.judging.model.contracts import ModelStagesConfig
 from data.contracts import Candidate, Deliverable, Disclosure, Fixture, Lane, Provenance
 
 CONFIG = ModelStagesConfig(judge="model:m")
