@@ -18,6 +18,7 @@ from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.exchanges import opens_exchange
 from construction.sessions.recovery.lexicon import terms
 from data.contracts import Session, Turn
+from data.text.scripts import HAN_KANA, count_han
 
 SEED = 20_260_115
 ROUNDS = 6  # shuffles of each half
@@ -26,9 +27,8 @@ ROUNDS = 6  # shuffles of each half
 # after a break: seconds, log-uniform.
 _BREAK = (15 * 60.0, 18 * 3600.0)
 _LEAST_TERMS = 3  # sessions whose turns say less than this are placeholders
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _SCENARIO = re.compile(r"hil_\w\d+")
-_TOKEN = re.compile(r"[a-z0-9_]+|[\u3040-\u30ff\u3400-\u9fff]")
+_TOKEN = re.compile(f"[a-z0-9_]+|[{HAN_KANA}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _read(paths: Iterable[Path]) -> Iterator[Session]:
 
 def _language(session: Session) -> str:
     said = "".join(turn.said for turn in session.turns if opens_exchange(turn))
-    return "zh" if len(_HAN.findall(said)) * 5 > len(said) else "en"
+    return "zh" if count_han(said) * 5 > len(said) else "en"
 
 
 def _scenario(session: Session) -> str:

@@ -18,7 +18,7 @@ def _():
         frontier_chart,
         rates_chart,
     )
-    from data.snapshot.neutralise import one_line
+    from data.neutralise import one_line
     from notebooks.workspace import audit_file, bars, listing, paragraph, query, workspace
 
     return (

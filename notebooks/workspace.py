@@ -17,7 +17,7 @@ import orjson
 import polars as pl
 
 from data.errors import InputError
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from data.staging import open_read_only
 
 VARIABLE = "BENCHMINT_RUNTIME__OUT"

@@ -14,6 +14,7 @@ from functools import cache
 from construction.signals.codebook import Codebook
 from construction.signals.config import MatchingConfig
 from construction.signals.tokens import Phrase, Token, match_at, parse_cue, plain_form, tokens_of
+from data.text.scripts import FIRST_WIDE
 
 # Introductory words before the point of a text; they do not count as letters read.
 _LEAD_IN = re.compile(
@@ -24,7 +25,7 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _STEP = 20  # letters: the weight falls in steps
-_FIRST_HAN, _HAN_WIDTH = "\u3400", 3  # a Han character counts as three letters
+_WIDE_LETTERS = 3  # a Han character counts as three letters
 _BRACKETS = re.compile(r"\([^()]*\)?|\[[^\[\]]*\]?|【[^【】]*】?")
 # The text after these words names the means or related things, not the goal.
 _MEANS = re.compile(
@@ -68,7 +69,7 @@ def zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
     for at, (char, factor) in enumerate(zip(text, factors, strict=True)):
         weights.append(factor * max(config.rest, config.opening - slope * (read // _STEP * _STEP)))
         if at >= begin:
-            read += _HAN_WIDTH if char >= _FIRST_HAN else 1
+            read += _WIDE_LETTERS if char >= FIRST_WIDE else 1
     return [
         Zone(at, round(weight, 9))
         for at, weight in enumerate(weights)

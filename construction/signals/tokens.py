@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[^\W_])+[+#]*")
-_HAN_CHAR = re.compile(f"[{_HAN}]")
+from data.text.folding import narrow_in_place
+from data.text.scripts import HAN, has_han, is_han
+
+_TOKEN = re.compile(rf"[{HAN}]|(?:(?![{HAN}])[^\W_])+[+#]*")
 _JOINED = re.compile(r"[\s\-_/]*|\s?[&.'’·]\s?(?!$)|[.'’&·]")
 _LOOSE = re.compile(r"[\s\-_/,&'’\"“”()]*")
 # Traditional characters that occur in texts, and the simplified ones in which cues are written.
@@ -69,24 +69,19 @@ def plain_form(text: str) -> str:
 
     Each character becomes exactly one, so that offsets do not change.
     """
-    if text.isascii():
-        return text
-    folded = (unicodedata.normalize("NFKC", char) for char in text)
-    plain = "".join(f if len(f) == 1 else char for f, char in zip(folded, text, strict=True))
-    return plain.translate(_SCRIPT)
+    return narrow_in_place(text).translate(_SCRIPT)
 
 
 def tokens_of(text: str) -> list[Token]:
     """The words of a text in order; every Han character is a word."""
     return [
-        Token(m[0], m[0].lower(), m.start(), m.end(), _HAN_CHAR.match(m[0]) is not None)
-        for m in _TOKEN.finditer(text)
+        Token(m[0], m[0].lower(), m.start(), m.end(), is_han(m[0])) for m in _TOKEN.finditer(text)
     ]
 
 
 def parse_cue(cue: str) -> Phrase:
     """Parse a cue in the notation of cues.toml; with capitals and no Han it is case-sensitive."""
-    case_sensitive = cue.lower() != cue and _HAN_CHAR.search(cue) is None
+    case_sensitive = cue.lower() != cue and not has_han(cue)
     written = cue if case_sensitive else cue.lower()
     return Phrase(tuple(tuple(_cue_words(half, case_sensitive)) for half in written.split(" .. ")))
 

@@ -17,9 +17,9 @@ import orjson
 from data.canonical import canonical_json, digest
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError
+from data.neutralise import one_line, storable_tree
 from data.snapshot import aggregates, layout, tasks
 from data.snapshot.ledger_tables import ledger_frames
-from data.snapshot.neutralise import one_line, storable_tree
 from data.snapshot.release import Release
 
 _LARGEST = 512 << 20  # bytes of a file that is read as a whole

@@ -13,8 +13,8 @@ from typing import Any
 import orjson
 
 from data.errors import InputError
+from data.neutralise import one_line
 from data.snapshot import layout, sums, verify
-from data.snapshot.neutralise import one_line
 
 _LATEST = "latest"
 _LARGEST = 64 << 20

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from data import hash_chain
 from data.errors import ReleaseError
+from data.neutralise import one_line
 from data.releases.listing import State, releases
 from data.snapshot import layout, verify
-from data.snapshot.neutralise import one_line
 from data.staging import drop_runs, staged_runs
 
 _STAYS = (".key", ".log", ".lock")  # top-level files of the private store that never go by date

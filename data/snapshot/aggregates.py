@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from data.contracts import Outcome, StageTally, Status
+from data.neutralise import public_text
 from data.snapshot.ledger_tables import Frames
-from data.snapshot.neutralise import public_text
 from data.snapshot.statistics import bins, label_of, summary
 
 Rows = list[dict[str, Any]]

@@ -13,6 +13,7 @@ from data.atomic import private_dir
 from data.canonical import digest, pretty_json
 from data.contracts import Candidate
 from data.errors import ReleaseError
+from data.neutralise import storable_tree
 from data.snapshot import (
     aggregates,
     audit_pages,
@@ -26,7 +27,6 @@ from data.snapshot import (
     tasks,
 )
 from data.snapshot.manifest import Manifest
-from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import Release
 from data.snapshot.statistics import statistics
 

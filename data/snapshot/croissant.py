@@ -109,16 +109,18 @@ def metadata(
             },
             *(_table(name, table) for name, table in sorted(tables.items())),
         ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": _RECORDS,
-                "name": _RECORDS,
-                "description": "The tasks of this snapshot.",
-                "key": {"@id": f"{_RECORDS}/task_id"},
-                "field": [_field(name, meaning) for name, meaning in _FIELDS.items()],
-            }
-        ],
+        "recordSet": [_record_set()],
+    }
+
+
+def _record_set() -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": _RECORDS,
+        "name": _RECORDS,
+        "description": "The tasks of this snapshot.",
+        "key": {"@id": f"{_RECORDS}/task_id"},
+        "field": [_field(name, meaning) for name, meaning in _FIELDS.items()],
     }
 
 

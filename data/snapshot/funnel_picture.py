@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from data.snapshot.pages import plural, thousands
 
 _PASSED = ("kept", "consumed", "chosen")

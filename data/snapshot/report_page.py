@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from data.contracts import Outcome
+from data.neutralise import public_text, script_json
 from data.snapshot import funnel_picture
 from data.snapshot.card import STAMPS
 from data.snapshot.manifest import Manifest
-from data.snapshot.neutralise import public_text, script_json
 from data.snapshot.pages import asset, page, thousands
 from data.snapshot.release import CardConfig, Picture
 

@@ -21,7 +21,7 @@ import orjson
 from data.canonical import canonical_json
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.errors import BenchmintError, InputError
-from data.snapshot.neutralise import storable
+from data.neutralise import storable
 from data.staging.database import open_read_only
 
 _CHILD = "data.staging.sql"  # its `main` runs there

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from construction.judging.hard_rules import RuleResult, check
 from data.contracts import Rule
 from data.errors import InputError
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from data.snapshot.pages import amount
 
 _RULES = TypeAdapter(tuple[Rule, ...])

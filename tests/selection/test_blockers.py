@@ -243,7 +243,9 @@ def test_must_include_names_items_of_the_pool_that_are_not_excluded() -> None:
     assert told[2].text == "must_include names 2 items of lane l, which admits 1"
     assert told[2].relaxation == "remove 1 of them from must_include"
     wide = config.model_copy(update={"lane_shares": {"l": Band(high=0.67)}})
-    assert select_subset(pool(*items), wide).chosen == ("i0", "i2", "i3")
+    chosen = select_subset(pool(*items), wide).chosen
+    assert chosen is not None
+    assert {"i0", "i2"} < set(chosen) < {"i0", "i2", "i3", "i4", "i5"}
 
 
 def test_explained_must_include_says_which_names_are_impossible() -> None:

@@ -84,10 +84,11 @@ def test_margins_are_item_rest_correlations_in_units_of_the_scale() -> None:
 
 
 def test_unnamed_pilots_are_ordered_by_their_means_then_by_name() -> None:
-    rows = [[0.2, 0.5 + 4e-10, 0.5, NAN], [0.4, 0.5, 0.5, 0.9]]
+    rows = [[0.2, 0.5, 0.5 + 4e-10, NAN], [0.4, 0.5, 0.5, 0.9]]
     pool = pool_of_matrix(matrix(rows, "abcd"), CONFIG)
     assert pool.pilots == ("d", "b", "c", "a")  # b and c are equal within 1e-9
     assert pool.scores[1].tolist() == [0.9, 0.5, 0.5, 0.4]
+    assert pool.scores[0].tolist()[1:3] == [0.5, 0.5 + 4e-10]
     rows = [[0.2, 0.5, 0.5 + 4e-9, NAN], [0.4, 0.5, 0.5, 0.9]]
     assert pool_of_matrix(matrix(rows, "abcd"), CONFIG).pilots == ("d", "c", "b", "a")
 

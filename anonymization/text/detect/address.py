@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTERS
 
 NAME = "street_address"
 _SCORE = 0.9

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import chinese_name
+from data.text.scripts import HAN, has_han
 
 NAME = "lac"
 _BATCH = 64
@@ -21,8 +22,7 @@ _LABELS = {
     "ORG": (EntityType.ORGANIZATION, 0.6),
     "LOC": (EntityType.LOCATION, 0.6),
 }
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_NAME = re.compile(r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}(?:·[\u3400-\u9fff]{1,8}){1,3}")
+_NAME = re.compile(rf"[{HAN}]{{2,4}}|[{HAN}]{{1,8}}(?:·[{HAN}]{{1,8}}){{1,3}}")
 # How the name of a particular organisation or place ends.
 _ORGANISATION = re.compile(
     r"(?:公司|集团|银行|大学|学院|医院|学校|中学|小学|幼儿园|研究院|研究所|事务所|协会|基金会|委员会|法院|检察院"
@@ -143,7 +143,7 @@ def _findings(tagged: Sequence[tuple[str, str]]) -> list[Finding]:
 def _plausible(word: str, tag: str) -> bool:
     if tag == "PER":
         return _NAME.fullmatch(word) is not None and ("·" in word or chinese_name(word))
-    if not _HAN.search(word) or len(word) < 2:
+    if not has_han(word) or len(word) < 2:
         return False
     if tag == "LOC":
         return word in _PLACES or (len(word) >= 3 and _PLACE.search(word) is not None)

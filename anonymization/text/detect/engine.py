@@ -9,7 +9,6 @@ from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.fold import fold
 from anonymization.text.detect.listed_names import find_listed_names, whole_firm
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.prose import (
@@ -23,6 +22,7 @@ from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.unknown_words import find_unknown
 from anonymization.text.secrets.find_secrets import find_secrets
+from data.text.folding import fold_characters
 
 
 class TextDetector:
@@ -60,7 +60,7 @@ class TextDetector:
         return [list(known[text]) for text in texts]
 
     def _analyse(self, texts: Sequence[str]) -> list[tuple[Finding, ...]]:
-        folded = [with_capitals(fold(text), self._known()) for text in texts]
+        folded = [with_capitals(fold_characters(text), self._known()) for text in texts]
         ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
         settled = [resolve(plain, findings) for plain, findings in zip(folded, ruled, strict=True)]
         taken_by_text = list(zip(folded, settled, strict=True))

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import BEFORE, CAPITALS, HAN, LETTER, LETTERS, count_han, has_han
 
 # How a line of code, of a shell session or of a structured listing begins.
 _OPENING = re.compile(
@@ -65,11 +65,10 @@ class MachineLines:
 
 
 # Han characters and punctuation end a piece: else the model joins what is on either side.
-_UNIT_LINE = re.compile(r"[^\n\r\u3000-\u303f\u3400-\u9fff，；！？]+")
+_UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 # Ends at a full stop after two small letters or digits, so that initials and titles stay whole.
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
 _NO_NAMES = COMMON | words("words.toml", "institutions")
@@ -117,13 +116,13 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
 
     The model mistakes numbers for names, so the patterns take precedence.
     """
-    if not _HAN.search(text):
+    if not has_han(text):
         return
     start = 0
     for finding in [*taken, None]:
         end = len(text) if finding is None else finding.start
         for clause in _CLAUSE.finditer(text, start, end):
-            if len(_HAN.findall(clause.group())) >= 2:
+            if count_han(clause.group()) >= 2:
                 yield clause.start(), clause.group()
         start = max(start, end if finding is None else finding.end)
 

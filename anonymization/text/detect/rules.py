@@ -12,20 +12,26 @@ from typing import Any
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import checks, wording
-from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER
 from anonymization.text.detect.prose import MachineLines
+from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
+from data.text.folding import lower_in_place
+from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _BOOST = 0.4
+
+
+def _written(month: str) -> str:
+    """A month with or without its capital; march and may in lower case are verbs."""
+    return month if month in ("March", "May") else f"[{month[0]}{month[0].lower()}]{month[1:]}"
+
+
 _CHECKS = {**checks.CHECKS, **wording.CHECKS}
 _MACROS = {
     "%L": "(?<![A-Za-z0-9_])",
     "%R": "(?![A-Za-z0-9_])",
     "%DL": r"(?<!\d)",
     "%DR": r"(?!\d)",
-    "%MONTH": (
-        "(?:[Jj]anuary|[Ff]ebruary|March|[Aa]pril|May|[Jj]une|[Jj]uly|[Aa]ugust|[Ss]eptember"
-        r"|[Oo]ctober|[Nn]ovember|[Dd]ecember|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
-    ),
+    "%MONTH": rf"(?:{'|'.join(map(_written, MONTHS))}|(?:{'|'.join(MONTH_ABBREVIATIONS)})\b\.?)",
     "%CAP": rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s(?![a-z]))(?={LETTER})){{1,24}}",
     "%LINK": "[!#$%&*+./0-9:;=?@A-Z_a-z~,-]",
     "%B": BEFORE,
@@ -92,9 +98,7 @@ def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
 
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of all rules, overlapping and in no order. `lines` separates prose from code."""
-    lowered = folded.lower()
-    if len(lowered) != len(folded):  # lower-case İ has two characters: offsets would shift
-        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in folded)
+    lowered = lower_in_place(folded)
     has_digit = re.search(r"\d", lowered) is not None
     for rule in rules:
         if rule.needs and not _wanted(rule.needs, lowered, has_digit):

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import BEFORE, CAPITALS, LETTER, LETTERS
 
 NAME = "unknown_word"
 _SCORE, _ONE_SCORE = 0.55, 0.5

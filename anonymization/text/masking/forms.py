@@ -12,6 +12,7 @@ from anonymization.text.masking.pieces import Look, Visit
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.masking.tabular import table_edits
 from anonymization.text.restore import applied
+from data.text.scripts import count_han
 
 Form = Callable[[str, Visit], list[Edit]]
 
@@ -85,7 +86,7 @@ def _legacy(data: bytes) -> str:
         return "utf-8"
     if _returns(data, "gb18030"):
         foreign = [char for char in data.decode("gb18030") if not char.isascii()]
-        if sum("\u4e00" <= char <= "\u9fff" for char in foreign) >= _HAN_SHARE * len(foreign):
+        if count_han("".join(foreign)) >= _HAN_SHARE * len(foreign):
             return "gb18030"
     return "latin-1"
 

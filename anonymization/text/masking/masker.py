@@ -13,8 +13,8 @@ from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
-from anonymization.text.surrogates.shapes import plain_form
 from anonymization.text.vault import Vault
+from data.text.folding import plain_form
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold only a private value

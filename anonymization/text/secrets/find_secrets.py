@@ -13,8 +13,7 @@ from anonymization.text.secrets.by_form import (
 )
 from anonymization.text.secrets.named import find_named
 from anonymization.text.secrets.unnamed import find_bare
-
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+from data.text.folding import lower_in_place
 
 
 def find_secrets(text: str) -> list[Finding]:
@@ -23,7 +22,7 @@ def find_secrets(text: str) -> list[Finding]:
     Findings that overlap, or are separated only by a colon (a user and a password), become one
     that covers them all and takes the recognizer of the one with the highest score.
     """
-    folded = _folded(text)
+    folded = lower_in_place(text)
     findings = [
         *find_armoured(text, folded),
         *find_prefixed(text, folded),
@@ -33,12 +32,6 @@ def find_secrets(text: str) -> list[Finding]:
         *find_bare(text, folded),
     ]
     return _merged(text, findings)
-
-
-def _folded(text: str) -> str:
-    """The text in lower case, character by character."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
 
 
 def _merged(text: str, findings: Iterable[Finding]) -> list[Finding]:

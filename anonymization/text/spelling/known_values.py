@@ -19,7 +19,6 @@ from anonymization.text.spelling.names import HanNameSpelling, NameSpelling, nam
 from anonymization.text.spelling.normal_form import (
     Origins,
     clean,
-    is_han,
     is_mark,
     is_whole,
     skeleton,
@@ -27,7 +26,9 @@ from anonymization.text.spelling.normal_form import (
     visible,
 )
 from anonymization.text.spelling.numbers import NumberSpelling, main_part, number_spelling
-from anonymization.text.surrogates.shapes import LETTERS, alnum_form, cased_like, filled
+from anonymization.text.surrogates.shapes import LETTERS, cased_like, filled
+from data.text.folding import alnum_form
+from data.text.scripts import HAN, is_han
 
 MIN_KEY = 4  # bytes of a skeleton; shorter ones occur everywhere
 SPREAD, ROOM = 8, 64  # a spelling has at most SPREAD times the value's characters and ROOM more
@@ -86,7 +87,7 @@ def known_value(kind: str, value: str, any_case: bool) -> KnownValue:
     return KnownValue(kind, value, any_case, kept, plain, forms)
 
 
-_NO_HAN = re.compile("[^\u3400-\u4dbf\u4e00-\u9fff]+")
+_NO_HAN = re.compile(f"[^{HAN}]+")
 
 
 def respelled(kind: str, value: str, surrogate: str, spelled: str) -> str:

@@ -9,8 +9,9 @@ from functools import cache
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import COMMON
-from anonymization.text.spelling.normal_form import PLANTED, clean, is_apart, is_han, skeleton
+from anonymization.text.spelling.normal_form import PLANTED, clean, is_apart, skeleton
 from anonymization.text.surrogates.lexicon import lexicon
+from data.text.scripts import HAN, is_han
 
 _PEOPLE, _COMPANY = frozenset({EntityType.PERSON, PLANTED}), EntityType.ORGANIZATION
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+){0,3}\.?")
@@ -21,7 +22,7 @@ _TURNED = re.compile(r" ?, {1,3}| {1,4}|[._-]")
 _BREAK = re.compile(r" {0,2}\r?\n {0,8}")
 _BEFORE_BREAK = re.compile(r"[^\n]{20} $")
 _NAME_BEFORE, _NAME_AFTER = re.compile(r"[^\W\d_]+ $"), re.compile(r" [^\W\d_]")
-_HAN_GAP = re.compile(r"[^\u3400-\u4dbf\u4e00-\u9fff]+")
+_HAN_GAP = re.compile(f"[^{HAN}]+")
 _HAN_JOIN = re.compile(" {1,2}|[\u00b7\u2022\u2027\u30fb]")
 _HAN_DOTS = str.maketrans("", "", "\u00b7\u2022\u2027\u30fb ")
 _ROOM = 40  # characters looked at on either side

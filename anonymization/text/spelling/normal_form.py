@@ -12,7 +12,8 @@ import re
 import unicodedata
 from bisect import bisect_right
 
-from anonymization.text.detect.fold import fold
+from data.text.folding import fold_characters, fold_width
+from data.text.scripts import UNIFIED_HAN
 
 _ASCII_SEPARATORS = " \t\n\r\v\f.,_-/()[]+"
 _MORE = "\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb\uff65"
@@ -21,7 +22,7 @@ _VARIATIONS = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF), (0x180B, 0x180F))
 _GONE = frozenset({"Mn", "Me", "Cf", "Pd", "Zs", "Zl", "Zp"})
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 _DROPPED = _ASCII_SEPARATORS.encode()
-_ODD = re.compile("[^\x00-\x7f\u3400-\u4dbf\u4e00-\u9fff]+")
+_ODD = re.compile(f"[^\x00-\x7f{UNIFIED_HAN}]+")
 _BLOCK = 512  # characters
 
 
@@ -49,7 +50,7 @@ class _Table(dict[int, str]):
 def _skeleton_of_char(char: str) -> str:
     if is_invisible(char):
         return ""
-    folded = unicodedata.normalize("NFKD", fold(char)).casefold()
+    folded = unicodedata.normalize("NFKD", fold_characters(char)).casefold()
     plain = unicodedata.normalize("NFKD", folded)
     return "".join(part for part in plain if not _is_dropped(part))
 
@@ -101,7 +102,6 @@ def _skeleton_size(char: str) -> int:
 PLANTED = "tripwire"  # the kind of planted values, which may have any form
 EDGES = " \t\r\n.,_-/()[]+\u00b7"
 _WHOLE_BELOW = 12  # characters; longer words and numbers hardly occur in others by chance
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _PLAIN = str.maketrans("", "", " .-")
 
 
@@ -112,7 +112,7 @@ def visible(text: str) -> str:
 
 def clean(text: str) -> str:
     """The visible text in compatibility form (NFKC), with plain hyphens and spaces."""
-    return text if text.isascii() else fold(unicodedata.normalize("NFKC", visible(text)))
+    return text if text.isascii() else fold_characters(fold_width(visible(text)))
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
@@ -137,8 +137,3 @@ def _joins(outside: str, edge: str) -> bool:
     if not outside.isascii():
         return False
     return (outside.isalpha() and edge.isalpha()) or (outside.isdigit() and edge.isdigit())
-
-
-def is_han(text: str) -> bool:
-    """Does it consist of Chinese characters only?"""
-    return _HAN.fullmatch(text) is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anonymization.text.contracts import EntityType
 from anonymization.text.spelling.normal_form import PLANTED, clean
 from anonymization.text.surrogates.identifiers import planned
-from anonymization.text.surrogates.shapes import alnum_form
+from data.text.folding import alnum_form
 
 # Numbers of these kinds contain letters; numbers of the other kinds contain few.
 _LETTERED = frozenset(

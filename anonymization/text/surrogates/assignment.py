@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.shapes import HAN
 from data.randomness import keyed_generator
+from data.text.folding import fold_case
+from data.text.scripts import HAN
 
 _WORD = re.compile(rf"[^\W_{HAN}]+")
 _RUN = re.compile(rf"[{HAN}]+")
@@ -26,7 +26,7 @@ class ScopeVocabulary:
 
     def add(self, text: str) -> None:
         """Add the words of a text."""
-        folded = unicodedata.normalize("NFKC", text).casefold()
+        folded = fold_case(text)
         self._words.update(word[:_LONGEST_WORD] for word in _WORD.findall(folded))
         for run in set(_RUN.findall(folded)):
             for size in range(2, _LONGEST_GRAM + 1):
@@ -34,7 +34,7 @@ class ScopeVocabulary:
 
     def may_contain(self, value: str) -> bool:
         """May `value` occur in a text? False is certain; a single Chinese character always may."""
-        folded = unicodedata.normalize("NFKC", value).casefold()
+        folded = fold_case(value)
         words, runs = _WORD.findall(folded), _RUN.findall(folded)
         if any(word[:_LONGEST_WORD] not in self._words for word in words):
             return False

@@ -16,7 +16,8 @@ from datetime import date, timedelta
 from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import SurrogateTable
-from anonymization.text.surrogates.shapes import alnum_form, digits, filled, pick, same_shape
+from anonymization.text.surrogates.shapes import digits, filled, pick, same_shape
+from data.text.folding import alnum_form
 
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _ID_CHECK = "10X98765432"  # GB 11643

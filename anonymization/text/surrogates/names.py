@@ -8,7 +8,8 @@ from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.shapes import HAN, LETTERS, cased_like, digits, is_han, pick
+from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, pick
+from data.text.scripts import HAN, has_han
 
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
@@ -21,7 +22,7 @@ _LONG_NAME = 4
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    if any(is_han(char) for char in value):
+    if has_han(value):
         return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
     parts, done = [], 0
@@ -47,7 +48,7 @@ def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
         word = match.group()
         if word.isdigit():
             return table.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
-        if any(map(is_han, word)):
+        if has_han(word):
             return _chinese(table, word, False, salt)
         folded = word.casefold()
         if folded in known:

@@ -11,7 +11,8 @@ from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import handle
 from anonymization.text.surrogates.organizations_and_places import stem
-from anonymization.text.surrogates.shapes import is_han, same_shape
+from anonymization.text.surrogates.shapes import same_shape
+from data.text.scripts import has_han
 
 _HOST, _PATH, _ADDRESS = "host", "url", "ip"
 _URL = re.compile(
@@ -99,6 +100,6 @@ def _ipv6(rng: Generator, attempt: int) -> str:
 
 def account(table: SurrogateTable, value: str, salt: str) -> str:
     """A user name, chat id or the user name in a path; parts of known names agree with them."""
-    if any(map(str.isalnum, value)) or any(map(is_han, value)):
+    if any(map(str.isalnum, value)) or has_han(value):
         return handle(table, value, salt)
     return value

@@ -10,14 +10,13 @@ from numpy.random import Generator
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import (
-    HAN,
     LETTERS,
     cased_like,
     digits,
-    is_han,
     pick,
     same_shape,
 )
+from data.text.scripts import HAN, has_han, is_han
 
 _PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
 _PARTS = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+")
@@ -111,16 +110,16 @@ _LONGER_FROM = 40
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
-    if any(map(is_han, value)):
+    if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese(table, run.group(), salt), value)
     keep = lexicon().company_words
-    words = [word.casefold() for word in LETTERS.findall(value) if not any(map(is_han, word))]
+    words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     if all(word in keep for word in words):
         keep = frozenset()
 
     def change(match: re.Match[str]) -> str:
         word = match.group()
-        if word.casefold() in keep or any(map(is_han, word)):
+        if word.casefold() in keep or has_han(word):
             return word
         return cased_like(table.token(_STEM, word.casefold(), stem, salt), word)
 

@@ -22,14 +22,13 @@ from anonymization.text.surrogates.names import part_of_person, person
 from anonymization.text.surrogates.net import account, email, ip_address, url
 from anonymization.text.surrogates.organizations_and_places import address, location, organization
 from anonymization.text.surrogates.shapes import (
-    alnum_form,
     cased_like,
-    is_han,
     pick,
-    plain_form,
     same_shape,
 )
 from data.randomness import keyed_generator, keyed_hash
+from data.text.folding import alnum_form, plain_form
+from data.text.scripts import has_han
 
 Make = Callable[[SurrogateTable, str, str], str]
 
@@ -161,7 +160,7 @@ def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
 
 def _nationality(table: SurrogateTable, value: str) -> str:
     words = lexicon()
-    han = any(map(is_han, value))
+    han = has_han(value)
     choices = words.nationalities_zh if han else words.nationalities
     end = "人" if han and value.endswith("人") else ""
     word = table.token(

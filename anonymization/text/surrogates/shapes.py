@@ -8,30 +8,13 @@ import unicodedata
 from numpy.random import Generator
 
 from anonymization.text.surrogates.lexicon import lexicon
+from data.text.scripts import is_han
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = "0123456789"
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _HEX_LETTERS = "abcdef"
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
-_SPACES = re.compile(r"\s+")
-
-
-def is_han(char: str) -> bool:
-    """Is it a Chinese character of the basic block or extension A?"""
-    return "\u3400" <= char <= "\u9fff" and not "\u4dc0" <= char < "\u4e00"
-
-
-def plain_form(value: str) -> str:
-    """NFKC, case folded, white space as single spaces: what a reader sees as the same value."""
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", value).casefold()).strip()
-
-
-def alnum_form(value: str) -> str:
-    """The ASCII letters and digits of a value, upper case: a number without its separators."""
-    wide = unicodedata.normalize("NFKC", value).upper()
-    return "".join(char for char in wide if char.isascii() and char.isalnum())
 
 
 def cased_like(word: str, pattern: str) -> str:

@@ -19,7 +19,6 @@ from construction.judging.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.language import leading_language
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.injection import case_addresses_judge, unaddressed
 from construction.judging.model.prompt import HIDDEN, case_content, load_prompt
@@ -28,7 +27,8 @@ from construction.judging.rules import containment as rules
 from construction.judging.rules.facts import Fact, FactKind, find_facts
 from construction.judging.rules.rewriting import check_faithfulness
 from construction.judging.rules.sentences import missing_files
-from data.snapshot.neutralise import visible
+from data.neutralise import visible
+from data.text.language import leading_language
 
 STAGE = "self_containment"
 SecondOpinion = Callable[[Case], Containment]

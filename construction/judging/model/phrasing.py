@@ -42,8 +42,8 @@ from construction.statements.questions.wording import comparable, has_foreign_le
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind
+from data.neutralise import visible
 from data.pool import write_pool
-from data.snapshot.neutralise import visible
 from data.stage_tables import write_stage_tables
 
 STAGE = "question_phrasing"

@@ -21,8 +21,8 @@ from construction.judging.rules.sentences import (
     missing_files,
 )
 from construction.judging.rules.words import phrases, starts, table
-from construction.phrases import has_any
 from data.contracts import Count, Share, StageConfig
+from data.text.lexicon import has_any
 
 _TABLE = "containment"
 _OPENING = 2  # sentences in which a reference to an earlier talk makes the rest hang in the air

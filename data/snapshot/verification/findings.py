@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 _LONGEST_PROBLEM = 400
 
