@@ -13,8 +13,9 @@ from benchmarks.segmentation import Document, Method, pauses, score
 from construction.sessions.recovery.exchanges import opens_exchange
 from construction.sessions.recovery.lexicon import STOP_WORDS
 from data.contracts import Role, Session
+from data.text.scripts import HAN_KANA
 
-_TOKEN = re.compile(r"[a-z0-9_]+|[\u3040-\u30ff\u3400-\u9fff]")
+_TOKEN = re.compile(f"[a-z0-9_]+|[{HAN_KANA}]")
 
 
 def fixed_gap(seconds: float) -> Method:

@@ -16,12 +16,13 @@ from construction.sessions.mentions.spans import find_file_spans
 from construction.sessions.mentions.words import FILE
 from construction.sessions.prompts.prompt import WORDS, tail
 from data.text.lexicon import has_any
+from data.text.scripts import HAN
 
 _WORDS = 20  # a longer sentence says more than that files are coming
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
 _NAME = re.compile(r"\W{0,3}@?([A-Z][a-z]{1,20})(?: [A-Z][a-z]{1,20}){0,2}(?:, [A-Z][a-z]{1,20})?")
 _AFTER_NAME = re.compile(r",|\s?(?:--|—)\s")
-_HAN_NAME = r"[\u4e00-\u9fff]"
+_HAN_NAME = f"[{HAN}]"
 
 
 def is_noise(sentence: Reading) -> bool:
