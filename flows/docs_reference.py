@@ -14,7 +14,7 @@ import io
 import textwrap
 import tokenize
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -77,7 +77,7 @@ def configuration_page(current: str) -> str:
     return _with_part(page, _ADVANCED, [_ADVANCED_INTRO, *_lines_of(advanced)])
 
 
-def _with_part(page: str, heading: str, lines: Sequence[str]) -> str:
+def _with_part(page: str, heading: str, lines: Iterable[str]) -> str:
     """The page with the text between a heading and the next of its level replaced."""
     before, mark, after = page.partition(f"\n## {heading}\n")
     if not mark:

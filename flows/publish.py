@@ -20,7 +20,7 @@ from anonymization.tables.judged_tables import (
     tables_pictures,
     tables_report,
 )
-from construction.judging.model_calls import model_costs, model_replies
+from construction.judging.model.asking import model_costs, model_replies
 from data.canonical import file_digest
 from data.contracts import Candidate
 from data.pool import read_pool

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from construction.judging.calls.retention import forget_replies, old_replies
+from construction.judging.calls.store import forget_replies, old_replies
 from data.errors import InputError
 from data.releases import REPLIES, Kind, Plan, Removal, carry_out, plan_purge, replies_needed
 from flows.run import building

@@ -9,8 +9,7 @@ import orjson
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from construction.judging.hard_rule_checks import RuleResult
-from construction.judging.hard_rules import check
+from construction.judging.hard_rules import RuleResult, check
 from data.contracts import Rule
 from data.errors import InputError
 from data.neutralise import one_line
