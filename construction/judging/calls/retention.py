@@ -25,6 +25,6 @@ def with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) ->
         kept.append((REPLIES_FOLDER, f"{replies.needed} replies that releases were made of"))
     if replies.since is not None:
         removals.append(
-            Removal(Kind.REPLIES, REPLIES, replies.since, replies.replies, replies.size)
+            Removal(Kind.REPLIES, REPLIES_FOLDER, replies.since, replies.replies, replies.size)
         )
     return Plan(tuple(removals), tuple(kept))
