@@ -1,4 +1,4 @@
-"""Snapshots of what people install, analysed: the mixture of families, its tables and its chart."""
+"""Analyses popularity snapshots and writes the mixture of families with its tables and chart."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _DATE = re.compile(r"(\d{4}-\d{2})(-\d{2})?")
 
 
 def date_of(path: Path, otherwise: dt.date | None = None) -> dt.date:
-    """The date in a snapshot's file name, the first of a month that is named alone.
+    """The date in a snapshot's file name; a month without a day means its first day.
 
-    Raises InputError if there is none and no other date is given.
+    Raises InputError if the name holds no date and `otherwise` is not given.
     """
-    found = _DATE.search(path.name)
+    match = _DATE.search(path.name)
     try:
-        return dt.date.fromisoformat(f"{found[1]}{found[2] or '-01'}" if found else "")
+        return dt.date.fromisoformat(f"{match[1]}{match[2] or '-01'}" if match else "")
     except ValueError:
         if otherwise is not None:
             return otherwise
         expected = "a date as YYYY-MM-DD or YYYY-MM in the file name"
-        raise InputError(str(path), "no date", expected, "Rename it, or give --date.") from None
+        raise InputError(str(path), "no date", expected, "Rename it, or use --date.") from None
 
 
 def write_mixture(
@@ -52,19 +52,19 @@ def write_mixture(
         collect_file(path, recipe.source, date, recipe.collect)
         for date, path in track(dated, "signals", len(dated), quiet=quiet)
     ]
-    for one in collected:
-        save_snapshot(snapshots, one.snapshot, replace=True)
+    for collection in collected:
+        save_snapshot(snapshots, collection.snapshot, replace=True)
     newest = collected[-1]
     analysis = analyse(newest.snapshot.signals, recipe.analysis)
     moved = _change(collected, recipe) if len(collected) > 1 else None
     crosswalk = default_crosswalk()
     seeds = seed_ideas(analysis.mixture, default_codebook(), crosswalk, recipe.analysis)
-    told = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, change=moved)
-    _write_tables(out, newest, told)
-    report = report_data(told) | {
+    report = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, change=moved)
+    _write_tables(out, newest, report)
+    figures = report_data(report) | {
         "task_weights": spread(analysis.mixture.weights, crosswalk.signal_to_task).weights
     }
-    write_bytes(out / REPORT, pretty_json(report))
+    write_bytes(out / REPORT, pretty_json(figures))
     names = {name: family.name for name, family in default_codebook().families.items()}
     panels = [mixture_panel(analysis.mixture, names, moved)]
     title = f"Mixture of {newest.snapshot.source}, {newest.snapshot.date}"
@@ -73,7 +73,7 @@ def write_mixture(
 
 
 def _change(collected: Sequence[Collected], recipe: SignalsRecipe) -> MixtureChange:
-    """The change since the snapshot before, both cut to the depth of the shallower one."""
+    """The change since the previous snapshot, on tops of equal size."""
     before, after = collected[-2].snapshot, collected[-1].snapshot
     depth = min(len(before.signals), len(after.signals))
     return change(*(_mixture(_top(snapshot, depth), recipe) for snapshot in (before, after)))
@@ -92,8 +92,8 @@ def _mixture(snapshot: SignalSnapshot, recipe: SignalsRecipe) -> DatedMixture:
     return DatedMixture(snapshot.source, snapshot.date, snapshot.digest, mixture)
 
 
-def _write_tables(out: Path, collected: Collected, told: SnapshotReport) -> None:
-    rows = table_rows(told)
+def _write_tables(out: Path, collected: Collected, report: SnapshotReport) -> None:
+    rows = table_rows(report)
     for table in (SIGNALS, SIGNAL_PATTERNS, PATTERNS, WEIGHTS):
         write_table(out / f"{table.name}.parquet", rows[table.name], table.schema)
     write_table(out / "ledger.parquet", map(ledger_record, collected.ledger), LEDGER)

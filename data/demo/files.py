@@ -14,7 +14,6 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 import orjson
-from PIL import Image, ImageDraw, ImageFont
 
 from data.demo.material import Table, TaskFile
 
@@ -100,7 +99,7 @@ def _csv_text(table: Table) -> str:
 
 def xlsx(table: Table) -> bytes:
     """A workbook with one sheet; header and rows as given."""
-    import openpyxl  # the three office libraries are imported late: only writing a demo needs them
+    import openpyxl  # office and image libraries are imported late: only writing needs them
 
     book = openpyxl.Workbook()
     sheet = book.active
@@ -163,6 +162,8 @@ def _normalised(raw: bytes) -> bytes:
 
 def png(text: str) -> bytes:
     """A picture of a note with the text on it (Latin script only)."""
+    from PIL import Image, ImageDraw, ImageFont
+
     lines = text.strip().splitlines()
     font = ImageFont.load_default(18)
     picture = Image.new("L", (480, 40 + 28 * len(lines)), 244)
