@@ -21,6 +21,7 @@ from anonymization.tables.judged_tables import (
     tables_report,
 )
 from construction.judging.model.asking import model_costs, model_replies
+from construction.signals.pictures import pictures_of
 from data.canonical import file_digest
 from data.contracts import Candidate
 from data.pool import read_pool
@@ -39,7 +40,6 @@ from data.snapshot.release import (
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
 from flows.gates import GATE_ORDER
-from flows.pictures import pictures_of
 from flows.run import Run, architecture, lock_digest
 from flows.stage import Results
 from flows.stages.masking import release_targets

@@ -13,6 +13,7 @@ import polars as pl
 from construction.statements.periods.words import PARTS_BY_ORDINAL
 from data.errors import InputError
 from data.text.dates import read_date
+from data.text.numerals import read_integer
 
 _MAX_CHARS = 120
 # The fiscal periods of instants that match each period:
@@ -57,7 +58,6 @@ _JAPANESE = re.compile(
     rf"{_YEAR}年(?:(?P<month>1[0-2]|0?[1-9])月期|(?P<fiscal>度)|)"
     r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
 )
-_HAN = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
 _LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
 _ENDED = re.compile(r"(?:[a-z0-9]{1,12} months ended|[a-z0-9, ]{4,20} to) (?P<end>.{6,20})")
@@ -182,7 +182,7 @@ def _part(words: str | None) -> str:
 def _from_japanese(match: re.Match[str]) -> PeriodQuery:
     part = "FY"
     if match["quarter"]:
-        quarter = _HAN.get(match["quarter"], match["quarter"])
+        quarter = str(read_integer(match["quarter"]))
         part = _CUMULATIVE[quarter] if match["cumulative"] else f"Q{quarter}"
     elif match["h1"] or match["h2"]:
         part = "H1" if match["h1"] else "H2"
