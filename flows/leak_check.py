@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from anonymization.gates.leaks import GATE
 from anonymization.leaks.contracts import Leak
+from anonymization.leaks.gate import GATE
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes, scan_release
 from data.canonical import canonical_json

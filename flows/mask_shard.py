@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from anonymization.documents.batch import detector
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
-from anonymization.gates.masking import GATE, measure
+from anonymization.documents.gate import GATE, measure
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from construction.sessions.fixtures.store import FixtureStore

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymization.gates.leaks import GATE as LEAKS
-from anonymization.gates.leaks import measure
+from anonymization.leaks.gate import GATE as LEAKS
+from anonymization.leaks.gate import measure
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages

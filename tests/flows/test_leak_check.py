@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymization.gates.leaks import GATE, measure
 from anonymization.leaks.contracts import LeakConfig
+from anonymization.leaks.gate import GATE, measure
 from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
