@@ -30,7 +30,7 @@ from anonymization.tables.frontier import (
     keeps,
     passes,
 )
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.pseudonyms.codes import permuted_codes
 from anonymization.tables.settings import AttackConfig, RiskLimits, UtilityLimits
 from benchmarks.anonymization_tables import edinet_config

@@ -27,7 +27,7 @@ import numpy as np
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_release
-from anonymization.text.secrets.find import find_secrets
+from anonymization.text.secrets.find_secrets import find_secrets
 from benchmarks.anonymization_text_own import own_figures
 from benchmarks.report import RESULTS, machine, table
 from data.atomic import write_bytes

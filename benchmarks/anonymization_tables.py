@@ -24,7 +24,7 @@ from anonymization.tables.anonymize import anonymize_tables
 from anonymization.tables.cells import Floats
 from anonymization.tables.config import PerturbMethod, Step, TableConfig
 from anonymization.tables.files import read_table
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.settings import TablesConfig
 from benchmarks.report import table, write_result
 

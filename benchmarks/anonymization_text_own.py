@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymization.text.secrets.find import find_secrets
+from anonymization.text.secrets.find_secrets import find_secrets
 
 _SEED, _DRAWN = 11, 30
 _HEX, _LOWER = string.digits + "abcdef", string.ascii_lowercase + string.digits

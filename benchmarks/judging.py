@@ -23,11 +23,11 @@ from construction.judging.rules.containment import ContainmentConfig
 from construction.judging.rules.taxonomy import TaxonomyConfig, role_of
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.package import Identity, package
-from construction.sessions.packaging.survivors import Survivor, read_survivors
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure
 from data.demo import generate
+from data.survivors import Survivor, read_survivors
 
 LABELS = Path(__file__).parent.parent / "tests" / "challenge" / "judging_labels.jsonl"
 _DEMO_SIZE, _DEMO_SEED = 160, 4242

@@ -10,12 +10,13 @@ from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.candidates import package_survivors
+from construction.sessions.packaging.copies import drop_copies
 from construction.sessions.packaging.package import Identity
-from construction.sessions.packaging.survivors import drop_copies, read_survivors, unpack_fixtures
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure
 from data.demo import generate
+from data.survivors import read_survivors, unpack_fixtures
 from flows.excerpts import document_texts
 
 _VERSIONS = 10

@@ -16,12 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from data.atomic import private_dir, replacing_dir
+from data.canonical import digest
 from data.errors import BenchmintError, guarded
-from data.metrics import write_timing
+from data.metrics import TIMINGS, write_timing
+from data.stage_key import FILE as KEY_FILE
 from data.stage_key import StageKey, stage_key, write_key
-from data.stage_sums import require_unaltered, write_sums
+from data.stage_sums import read_sums, require_unaltered, write_sums
 
 log = logging.getLogger("benchmint.stages")
+
+
+# Files beside an output that say how it was made, not what it is.
+_ABOUT = frozenset({KEY_FILE, f"{TIMINGS.name}.parquet"})
+
+
+def content_digest(output: Path) -> str:
+    """A digest of what a stage wrote: the same for the same content, whenever it was computed."""
+    return digest({name: sha for name, sha in read_sums(output).items() if name not in _ABOUT})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from enum import StrEnum
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +23,6 @@ from data.run_store import RunStore, StageOutput
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-Compute = Callable[[Job, Path], None]
 _LOOPBACK = "127.0.0.1"
 
 
@@ -61,10 +59,10 @@ def map_shards(
         yield from _in_processes(work, jobs, workers)
 
 
-def compute_shard(arguments: tuple[RunStore, str, str, Compute[Job], Job]) -> StageOutput:
-    """The output of one job behind its key: what a worker is asked for."""
-    store, stage, key, compute, job = arguments
-    return store.run(stage, key, partial(compute, job))
+def compute_shard(part: tuple[RunStore, str, str, Callable[[Path], None]]) -> StageOutput:
+    """The output of one shard (store, stage, key, compute): what a worker computes."""
+    store, stage, key, compute = part
+    return store.run(stage, key, compute)
 
 
 def _in_processes(

@@ -20,6 +20,14 @@ from data.contracts import StageConfig
 FILE = "key.json"
 CODE = "code"
 _KEY_LENGTH = 24
+_MOST_REASONS = 4
+_WORDS = {
+    CODE: "the code",
+    "release key": "the release key",
+    "input files": "what it reads",
+    "shard": "what it reads",
+    "what it observed": "what it reads",
+}
 _SHORT = 12  # hex digits that are kept of a part: told apart, not proved
 
 # A single value's digest, or those of the items of a list in their order.
@@ -81,6 +89,30 @@ def changes(root: Path, stage: str, key: StageKey) -> list[Change] | None:
     known = (_read(path) for path in sorted((root / stage).glob(f"*/{FILE}")))
     compared = [_compared(before, key.parts) for before in known if before is not None]
     return min(compared, key=_distance) if compared else None
+
+
+def change_reason(root: Path, stage: str, key: StageKey) -> str:
+    """Why a stage has to run: what changed since its most similar output below `root`."""
+    known = changes(root, stage, key)
+    if known is None:
+        has_output = any((root / stage).glob("*"))
+        return "made by other code" if has_output else "not made yet"
+    reasons = list(dict.fromkeys(map(_in_words, known)))
+    more = [f"{len(reasons) - _MOST_REASONS} more"] if len(reasons) > _MOST_REASONS else []
+    return "changed: " + ", ".join([*reasons[:_MOST_REASONS], *more])
+
+
+def _in_words(change: Change) -> str:
+    section, _, setting = change.part.partition(".")
+    if section in _WORDS:
+        words = _WORDS[section]
+    elif section.startswith("output of "):
+        return f"the {section}"
+    else:
+        return f"[{section}] {setting}" if setting else section
+    if change.of is None:
+        return words
+    return f"{words} ({change.n} of {change.of})" if change.n else f"{words} (another order)"
 
 
 def _digests(name: str, part: Any) -> Iterator[tuple[str, str | list[str]]]:

@@ -26,12 +26,18 @@ def write_sums(output: Path) -> None:
     write_bytes(output / FILE, canonical_json(_sums(output)))
 
 
+def read_sums(output: Path) -> dict[str, str]:
+    """The digests that `write_sums` wrote, by file; empty if they cannot be read."""
+    try:
+        known: dict[str, str] = orjson.loads((output / FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return known
+
+
 def require_unaltered(output: Path) -> None:
     """Raise StageAltered if any file is another, missing, or too many. Reads every file once."""
-    try:
-        known = orjson.loads((output / FILE).read_bytes())
-    except (OSError, ValueError):
-        known = {}
+    known = read_sums(output)
     now = _sums(output)
     if now == known:
         return

@@ -5,25 +5,63 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-
-from prefect import flow
 
 from data.errors import ReleaseError
 from data.snapshot import SnapshotRef
 from data.staging import record_release
-from flows.anonymize_tables import anonymize_tables
 from flows.artifacts import publish_funnel
-from flows.lanes import joined
 from flows.model_calls import one_budget
-from flows.publish import inputs_of, publish, stage_for_analysts
-from flows.recipe import FlowRecipe, FlowRuntime
-from flows.run import building, open_run
-from flows.select_subset import select_subset
-from flows.sessions_to_tasks import sessions_to_tasks
-from flows.signals_to_mixture import signals_to_mixture
+from flows.prefect_adapter import as_flow, as_task
+from flows.publish import publish, released_candidates, stage_for_analysts
+from flows.recipe import Recipe, Runtime
+from flows.run import Run, building, open_run
 from flows.source import with_source
-from flows.tables_to_questions import tables_to_questions
+from flows.stage import Lane, Results, run_stage
+from flows.stages import judging, questions, selection, sessions, signals, tables
+
+SIGNALS = Lane(
+    name="signals-to-mixture",
+    meaning="What people install: family weights, seed ideas, candidate ideas.",
+    stages=(signals.SIGNALS, signals.CANDIDATE_IDEAS),
+    given=signals.is_given,
+)
+TABLES = Lane(
+    name="anonymize-tables",
+    meaning="Private tables to a released data environment.",
+    stages=(tables.FIND_TABLES, tables.ANONYMIZE_TABLES, tables.JUDGE_TABLES),
+    given=tables.is_given,
+)
+SESSIONS = Lane(
+    name="sessions-to-tasks",
+    meaning="Raw agent sessions to masked, self-contained tasks.",
+    stages=(
+        sessions.SCAN,
+        sessions.RECOVER,
+        sessions.DISTINCT,
+        sessions.NETWORK,
+        sessions.MASKING,
+        sessions.PACKAGE,
+        judging.CONSENSUS,
+        judging.SELF_CONTAINMENT,
+        judging.LABELS,
+        sessions.LEAK_CHECK,
+    ),
+    given=sessions.is_given,
+)
+QUESTIONS = Lane(
+    name="tables-to-questions",
+    meaning="Financial statements to single-value questions.",
+    stages=(questions.STATEMENTS, questions.QUESTIONS, questions.QUESTION_PHRASING),
+    given=questions.is_given,
+)
+SELECTION = Lane(
+    name="select-subset",
+    meaning="From the pool of all lanes to the tasks of the release.",
+    stages=(selection.SELECT,),
+)
+PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, SELECTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +74,38 @@ class Built:
     flow_started: float  # time.perf_counter()
 
 
-@flow(name="build-snapshot", validate_parameters=False)
-def build_snapshot(recipe: FlowRecipe, runtime: FlowRuntime) -> Built:
+def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
+    """`build` as a Prefect flow of its own."""
+    return as_flow("build-snapshot", runtime.label(recipe), lambda: build(recipe, runtime))
+
+
+def build(recipe: Recipe, runtime: Runtime) -> Built:
     """Build, verify and publish one snapshot; nothing is redone that is done already."""
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with building(runtime.out), one_budget(recipe, runtime):
         recipe, runtime, privacy = with_source(recipe, runtime)
-        run = open_run(recipe, runtime)
-        mixture = signals_to_mixture(recipe, runtime)
-        tables = anonymize_tables(recipe, runtime)
-        lanes = [
-            mixture.lane if mixture else None,
-            tables.lane if tables else None,
-            sessions_to_tasks(recipe, runtime),
-            tables_to_questions(recipe, runtime),
-        ]
-        pool = joined([lane for lane in lanes if lane is not None])
-        chosen = select_subset(recipe, runtime, pool.candidates, mixture)
-        folders = [*pool.folders, chosen.folder]
-        inputs = inputs_of(pool, mixture, chosen)
-        run_id = stage_for_analysts(run, folders, inputs, privacy, pool.costs)
+        run, results = open_run(recipe, runtime), Results()
+        for lane in PIPELINE:
+            run_lane(run, lane, results)
+        run_id = stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)
-        if not chosen.candidates:
+        tasks = len(released_candidates(results))
+        if not tasks:
             raise ReleaseError("no task passed every gate: see `benchmint audit` for the reasons.")
         times = {"began": began.isoformat(timespec="seconds")}
-        snapshot = publish(run, chosen, pool, mixture, tables, folders, privacy, times)
-        record_release(run.out, run_id, snapshot, len(chosen.candidates))
-        run.store.prune(set(folders))
-    return Built(snapshot, run.staging, len(chosen.candidates), flow_started)
+        snapshot = publish(run, results, privacy, times)
+        record_release(run.out, run_id, snapshot, tasks)
+        run.store.prune(set(results.folders))
+    return Built(snapshot, run.staging, tasks, flow_started)
+
+
+def run_lane(run: Run, lane: Lane, results: Results) -> None:
+    """Run the stages of a lane that apply, each as a Prefect task within the lane's flow."""
+    stages = list(lane.stages_for(run))
+
+    def run_stages() -> None:
+        for stage in stages:
+            as_task(stage.name, partial(run_stage, run, stage, results))
+
+    if stages:
+        as_flow(lane.name, run.runtime.label(run.recipe), run_stages)

@@ -6,7 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 from construction.signals.collect import RegistryConfig, collect_registry
-from flows.recipe import SignalsRecipe
+from construction.signals.config import SignalsRecipe
 
 
 def capture_registry(base_url: str, recipe: SignalsRecipe, folder: Path, date: dt.date) -> Path:

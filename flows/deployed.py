@@ -18,17 +18,18 @@ from prefect.client.schemas.objects import FlowRunPolicy, State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from construction.signals.mixture import CHART, REPORT
 from data.errors import BenchmintError
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.captures import capture_registry
 from flows.configuration import load_settings
-from flows.ideas import FILE as IDEAS
-from flows.mixture import CHART, REPORT
+from flows.ideas import IDEAS_FILE
 from flows.recipe import Settings
-from flows.run import BuildRunning, building
-from flows.signals_to_mixture import signals_to_mixture
+from flows.run import BuildRunning, building, open_run
 from flows.source import with_source
+from flows.stage import Results
+from flows.stages.signals import mixture_report
 
 RETRIES = 2
 RETRY_SECONDS = 30
@@ -73,7 +74,7 @@ def build_snapshot(
     try:
         settings = _dated(_settings(config, given, overrides), release_date)
         with taking_turns(settings.runtime.out, wait_seconds):
-            built = pipeline.build_snapshot.fn(settings.recipe, settings.runtime)
+            built = pipeline.build(settings.recipe, settings.runtime)
     except Exception as error:
         _decide_about_retries(error)
         raise
@@ -113,16 +114,15 @@ def refresh_signals(
                 runtime = runtime.model_copy(update={"signals": tuple(dict.fromkeys(paths))})
             else:
                 recipe, runtime, _ = with_source(recipe, runtime)
-            mixture = signals_to_mixture(recipe, runtime)
-            assert mixture is not None  # there are snapshots
-            for name in (REPORT, CHART):
-                shutil.copyfile(mixture.folder / name, runtime.out / name)
-            if mixture.ideas is not None:
-                shutil.copyfile(mixture.ideas.folder / IDEAS, runtime.out / IDEAS)
+            run, results = open_run(recipe, runtime), Results()
+            pipeline.run_lane(run, pipeline.SIGNALS, results)
+            (mixture,), (ideas,) = results.outputs.values()
+            for path in (mixture / REPORT, mixture / CHART, ideas / IDEAS_FILE):
+                shutil.copyfile(path, runtime.out / path.name)
     except Exception as error:
         _decide_about_retries(error)
         raise
-    told = f"{len(runtime.signals)} snapshots, the newest of {mixture.report['date']}"
+    told = f"{len(runtime.signals)} snapshots, the newest of {mixture_report(mixture)['date']}"
     return Completed(message=f"{told}: {runtime.out / REPORT}")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,7 @@ from construction.judging.judge import JudgingConfig, ModelStage, client_config
 from construction.judging.model.contracts import Asker
 from construction.judging.model.ideas import propose_ideas
 from construction.judging.model.prefilters import PREFILTER, STAGE, Proposed
-from construction.judging.model.prompt import load_prompt
-from construction.judging.model_calls import answers_of, cost_rows, require_answers
+from construction.judging.model_calls import cost_rows, require_answers, write_model_use
 from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
@@ -28,7 +26,6 @@ from data.canonical import canonical_json
 from data.contracts import Lane, LedgerRow, Outcome, Scalar
 from data.errors import InputError
 from data.releases import previous_release
-from data.run_store import StageOutput
 from data.snapshot import layout
 from data.tables import (
     LEDGER,
@@ -41,27 +38,10 @@ from data.tables import (
 )
 from flows.model_calls import client_of
 from flows.recipe import Recipe, Runtime
-from flows.run import Run
 
-FILE = "ideas.jsonl"
+IDEAS_FILE = "ideas.jsonl"
 _LARGEST = 512 << 20  # bytes of a task list
-_RELEASED = ("idea_id", "seed", "task_family", "title", "artifact", "graded", "minutes", "judge")
 _SEEDS = TypeAdapter(tuple[SeedIdea, ...])
-
-
-@dataclass(frozen=True, slots=True)
-class IdeasRef:
-    """Where the ideas and their books lie, what a model cost, and its replies."""
-
-    folder: Path
-    costs: Sequence[Mapping[str, Scalar]] = ()
-    inputs: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def public(self) -> list[dict[str, Any]]:
-        """What a release tells of the ideas."""
-        lines = (self.folder / FILE).read_bytes().splitlines()
-        return [{name: told[name] for name in _RELEASED} for told in map(orjson.loads, lines)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,26 +104,16 @@ def _asked(
     return proposed
 
 
-def store_ideas(run: Run, analysed: Path, report: Mapping[str, Any]) -> IdeasRef:
-    """The ideas for the analysis in `analysed`, as a stage of the run."""
-    known = known_prompts(run.recipe, run.runtime)
-    had = have_ideas(seeds_of(report), known, run.recipe, run.runtime)
-    model_stages = run.recipe.judging.model_stages
-    told = (had.judge, answers_of(had.proposed.judged), model_stages, load_prompt("ideas").digest)
-    key = run.store.key(STAGE, analysed.name, *told, known)
-    output: StageOutput = run.store.run(STAGE, key, partial(write_ideas, had))
-    return IdeasRef(output.path, had.costs, had.inputs)
-
-
 def write_ideas(had: Suggested, out: Path) -> None:
     """The ideas that passed, a line each, and the books of both stages."""
     proposed = had.proposed
     rows = [asdict(idea) | {"judge": had.judge} for idea in proposed.ideas]
-    write_bytes(out / FILE, b"".join(canonical_json(row) + b"\n" for row in rows))
+    write_bytes(out / IDEAS_FILE, b"".join(canonical_json(row) + b"\n" for row in rows))
     write_table(out / "ledger.parquet", map(ledger_record, proposed.ledger), LEDGER)
     write_table(out / "lineage_rows.parquet", map(lineage_record, proposed.lineage), LINEAGE)
     records = [record for tally in proposed.tallies for record in tally_records(tally)]
     write_table(out / "tallies.parquet", records, TALLIES)
+    write_model_use(out, had.costs, had.inputs)
 
 
 def summary(had: Suggested) -> str:

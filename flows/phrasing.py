@@ -7,20 +7,14 @@ model's did not pass the checks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from construction.judging.calls.contracts import Image
 from construction.judging.judge import ModelStage
 from construction.judging.model import phrasing
 from construction.judging.model.contracts import Judged
-from construction.judging.model.prompt import load_prompt
-from construction.judging.model_calls import answers_of, cost_rows, require_answers
+from construction.judging.model_calls import cost_rows, require_answers, write_model_use
 from construction.statements.enrichment.raster import render_png
 from construction.statements.questions.candidates import candidate_of
 from construction.statements.questions.contracts import Question
@@ -29,53 +23,37 @@ from construction.statements.questions.output import numbers_of, stored_question
 from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
-from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, Scalar, StageKind
+from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, StageKind
 from data.pool import write_pool
-from data.run_store import StageOutput
 from data.stage_tables import write_stage_tables
 from flows.model_calls import asked_with, open_client
 from flows.run import Run
 
 STAGE = phrasing.STAGE
-REPORT = "phrasing.json"
-_PROMPT = "phrasing"
+PHRASING_REPORT = "phrasing.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Phrased:
-    """The questions as they are released, what a model cost, and its replies."""
+def phrase_questions(run: Run, asked: Path, database: Path, pages: Path, out: Path) -> None:
+    """Word what was asked, into `out`; `pages` holds the picture of each statement by number.
 
-    output: StageOutput
-    costs: Sequence[Mapping[str, Scalar]] = ()
-    inputs: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """How many questions are in a model's words, and why the others are not."""
-        told: dict[str, Any] = orjson.loads((self.output.path / REPORT).read_bytes())
-        return told
-
-
-def phrase_questions(run: Run, asked: Path, database: Path, pages: Path) -> Phrased:
-    """Word what was asked; `pages` holds the picture of each statement by number.
-
-    Raises ReleaseError where the model was not asked, or not heard, about some question.
+    Raises ReleaseError where the model was not asked, or gave no answer, about some question.
     """
     questions = stored_questions(asked)
     model = run.recipe.judging.model
     if not model.does(ModelStage.QUESTION_PHRASING):
-        same = [Judged(one.point_id, one) for one in questions]
-        return Phrased(_store(run, asked, questions, same))
+        _write(run, questions, [Judged(row.point_id, row) for row in questions], out)
+        return
     statements = read_statements(database)
     index = index_database(statements, run.recipe.questions.wording.round_share)
     shown = _pictures(run, questions, pages) if model.sees_images else {}
-    public = all(one.company.disclosure == Disclosure.PUBLIC for one in questions)
+    public = all(row.company.disclosure == Disclosure.PUBLIC for row in questions)
     with open_client(run, masked=public) as client:
         config = run.recipe.judging.stage_settings
         worded = phrasing.phrase_questions(questions, index, client, config, shown)
-        inputs = {"model-replies-questions": client.replies_digest()}
+        replies = {"model-replies-questions": client.replies_digest()}
     costs = cost_rows(asked_with(run), {STAGE: require_answers(worded)})
-    return Phrased(_store(run, asked, questions, worded), costs, inputs)
+    _write(run, questions, worded, out)
+    write_model_use(out, costs, replies)
 
 
 def _pictures(run: Run, questions: Sequence[Question], pages: Path) -> dict[str, Image]:
@@ -87,25 +65,14 @@ def _pictures(run: Run, questions: Sequence[Question], pages: Path) -> dict[str,
     }
 
 
-def _store(
-    run: Run, asked: Path, questions: Sequence[Question], worded: Sequence[Judged[Question]]
-) -> StageOutput:
-    judge = run.recipe.judging.model.judge_of(ModelStage.QUESTION_PHRASING)
-    texts = [Judged(one.item_id, one.value and one.value.text, one.reason) for one in worded]
-    made_with = (load_prompt(_PROMPT).digest, judge, run.recipe.questions.licence)
-    told = (answers_of(texts), *made_with, run.recipe.release.seed, run.key_id)
-    key = run.store.key(STAGE, asked.name, *told)
-    return run.store.run(STAGE, key, partial(_write, run, questions, worded, judge))
-
-
 def _write(
     run: Run,
     questions: Sequence[Question],
     worded: Sequence[Judged[Question]],
-    judge: str,
     out: Path,
 ) -> None:
     """Tables, candidates and books; the old words stand where there are no new ones."""
+    judge = run.recipe.judging.model.judge_of(ModelStage.QUESTION_PHRASING)
     final = [one.value or old for one, old in zip(worded, questions, strict=True)]
     (out / "public").mkdir()
     write_questions(out / "public", out / "private", final, run.recipe.release.seed)
@@ -120,7 +87,7 @@ def _write(
     refused = Counter(str(one.reason) for one in worded if one.reason is not None)
     taken = 0 if judge == "rules" else len(worded) - refused.total()
     report = {"judge": judge, "reworded": taken, "not_taken": dict(sorted(refused.items()))}
-    write_bytes(out / REPORT, pretty_json(report))
+    write_bytes(out / PHRASING_REPORT, pretty_json(report))
 
 
 def _candidate(run: Run, question: Question, judge: str) -> Candidate:

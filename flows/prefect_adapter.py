@@ -1,6 +1,7 @@
-"""How a build meets Prefect: its lanes are flows, its stages tasks, its figures artifacts.
+"""How a build meets Prefect: lanes are flows, stages are tasks, figures are artifacts.
 
-Inside `without_prefect` they are the plain functions that they wrap.
+Prefect sees names and short texts only: what a flow or task works on is bound to its body before
+Prefect is called, and its results stay on disk. Inside `without_prefect` bodies are simply called.
 """
 
 from __future__ import annotations
@@ -8,57 +9,51 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from prefect import flow, task
 from prefect.artifacts import create_table_artifact
 
-from data.errors import guarded
-
-P = ParamSpec("P")
 R = TypeVar("R")
-_PLAIN: ContextVar[bool] = ContextVar("plain", default=False)
+_IS_PLAIN: ContextVar[bool] = ContextVar("is_plain", default=False)
 
 
 @contextmanager
 def without_prefect() -> Iterator[None]:
-    """Lanes and stages are called as plain functions, artifacts are not kept: no server."""
-    token = _PLAIN.set(True)
+    """Bodies are called as plain functions and artifacts are not kept: no server is needed."""
+    token = _IS_PLAIN.set(True)
     try:
         yield
     finally:
-        _PLAIN.reset(token)
+        _IS_PLAIN.reset(token)
 
 
-def lane(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A flow of the build; what it is given is validated already."""
+def as_flow(name: str, label: Mapping[str, str], body: Callable[[], R]) -> R:
+    """Call `body` as a flow; `label` (short texts) is all that Prefect shows of its parameters."""
+    if _IS_PLAIN.get():
+        return body()
+    results: list[R] = []
 
-    def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        return _either(function, flow(name=name, validate_parameters=False)(function))
+    def run(snapshot: str, out: str) -> None:
+        results.append(body())
 
-    return wrap
+    flow(name=name, validate_parameters=False)(run)(**label)
+    return results[0]
 
 
-def stage(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A task of the build; what nobody foresaw becomes a StageError that names it."""
+def as_task(name: str, body: Callable[[], None]) -> None:
+    """Call `body` as a task without parameters or result."""
+    if _IS_PLAIN.get():
+        body()
+        return
 
-    def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        safe = guarded(name)(function)
-        return _either(safe, task(name=name)(safe))
+    def run() -> None:
+        body()
 
-    return wrap
+    task(name=name)(run)()
 
 
 def keep_table(key: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """A table on Prefect's pages of the run, if it has rows."""
-    if rows and not _PLAIN.get():
+    if rows and not _IS_PLAIN.get():
         create_table_artifact([dict(row) for row in rows], key=key)
-
-
-def _either(plain: Callable[P, R], tracked: Callable[P, R]) -> Callable[P, R]:
-    @wraps(plain)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        return plain(*args, **kwargs) if _PLAIN.get() else tracked(*args, **kwargs)
-
-    return call

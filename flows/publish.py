@@ -1,74 +1,89 @@
-"""Writing the release: snapshot, staging file, verification, and the `latest` pointer."""
+"""Writes the release from what the stages left: snapshot, staging file, verification, `latest`."""
 
 from __future__ import annotations
 
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from anonymization.leaks.candidate_leaks import guard_release
+from anonymization.masking_report import masking_report
+from anonymization.tables.judged_tables import (
+    judged_tables,
+    original_identifiers_of,
+    released_tables,
+    tables_pictures,
+    tables_report,
+)
+from construction.judging.model_calls import model_costs, model_replies
 from data.canonical import file_digest
+from data.contracts import Candidate
+from data.pool import read_pool
 from data.releases import changes_between, facts_of_release, previous_release
 from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.release import (
     Authorization,
     BuildFacts,
     LedgerTables,
+    Picture,
     PrivacyStamp,
     Release,
+    ReleasedTable,
     SnapshotRef,
 )
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
 from flows.gates import GATE_ORDER
-from flows.guarded import sought_in
-from flows.lanes import LanePool
-from flows.leak_check import guard_release
-from flows.mixture import MixtureRef
 from flows.pictures import pictures_of
-from flows.privacy import masking_report
 from flows.run import Run, architecture, lock_digest
-from flows.select_subset import Chosen
-from flows.table_release import AnonymizedTables
+from flows.stage import Results
+from flows.stages.questions import questions_report, questions_tables
+from flows.stages.selection import chosen_candidates, selection_report
+from flows.stages.sessions import release_targets
+from flows.stages.signals import public_mixture
+from flows.stages.tables import keep_pseudonymized, sealed
 
 TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")
 
 
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The anonymized tables of a release; empty without their lane."""
+
+    released: Mapping[str, ReleasedTable]
+    report: Mapping[str, Any] | None
+    pictures: Mapping[str, Picture]
+    identifiers: Sequence[str]
+
+
 def publish(
-    run: Run,
-    chosen: Chosen,
-    pool: LanePool,
-    mixture: MixtureRef | None,
-    tables: AnonymizedTables | None,
-    folders: Sequence[Path],
-    privacy: PrivacyStamp,
-    run_info: Mapping[str, Any],
+    run: Run, results: Results, privacy: PrivacyStamp, run_info: Mapping[str, Any]
 ) -> SnapshotRef:
     """Write the snapshot and verify it; only then does `latest` point to it.
 
     Raises ReleaseError if it does not verify: it then stays, for `benchmint verify` to explain.
     """
-    sought = sought_in(run, pool.masked, tables.identifiers if tables else ())
-    release = _release(run, chosen, pool, mixture, folders, privacy, run_info)
-    release = _with_privacy(release, masking_report(pool.masked, sought), tables)
-    release = _with_changes(run, release)
-    guard = partial(guard_release, candidates=chosen.candidates, guarded=sought)
+    tables = _tables(run, results)
+    masked = results.outputs.get("masking", ())
+    targets = release_targets(run, masked, tables.identifiers)
+    release = _release(run, results, tables, privacy, run_info)
+    report: dict[str, Any] = {"masking": masking_report(masked, targets)}
+    report |= {} if tables.report is None else {"tables": tables.report}
+    release = _with_changes(run, replace(release, privacy_report=report))
+    guard = partial(guard_release, candidates=release.candidates, targets=targets)
+    for folder in results.outputs.get("anonymize-tables", ()):
+        keep_pseudonymized(run, folder)
     ref = write_snapshot(release, run.snapshots, revision=run.runtime.revision, guard=guard)
     mark_latest(ref, verify(ref.path))
     return ref
 
 
-def stage_for_analysts(
-    run: Run,
-    folders: Sequence[Path],
-    inputs: Mapping[str, str],
-    privacy: PrivacyStamp,
-    costs: Sequence[Mapping[str, Any]],
-) -> str:
+def stage_for_analysts(run: Run, results: Results, privacy: PrivacyStamp) -> str:
     """Keep the tables of the stages as a run, swap in `staging.duckdb`, return the run's id."""
     release = run.recipe.release
     facts = RunFacts(
@@ -77,27 +92,33 @@ def stage_for_analysts(
         recipe_digest=run.recipe.digest(),
         code_version=run.store.code_version,
         release_key_digest=run.key_id,
-        inputs=inputs,
+        inputs=inputs_of(results),
         privacy=str(privacy),
     )
-    return stage_run(run.out, facts, folders, costs)
+    return stage_run(run.out, facts, results.folders, model_costs(results.folders))
 
 
-def inputs_of(pool: LanePool, mixture: MixtureRef | None, chosen: Chosen) -> dict[str, str]:
+def released_candidates(results: Results) -> Sequence[Candidate]:
+    """The candidates that the release takes."""
+    return chosen_candidates(results.outputs["select"][0])
+
+
+def inputs_of(results: Results) -> dict[str, str]:
     """The digests of all that went in, by public name."""
-    return {**pool.inputs, **(mixture.inputs if mixture else {}), **chosen.inputs}
+    return results.inputs | model_replies(results.folders)
 
 
-def _with_privacy(
-    release: Release, masking: Mapping[str, Any] | None, tables: AnonymizedTables | None
-) -> Release:
-    """The release with its privacy report, of sessions and of tables."""
-    if tables is None:
-        return replace(release, privacy_report={"masking": masking})
-    return replace(
-        release,
-        privacy_report={"masking": masking, "tables": tables.report},
-        pictures={**release.pictures, **tables.pictures},
+def _tables(run: Run, results: Results) -> Tables:
+    folders = results.outputs.get("anonymize-tables", ())
+    if not folders:
+        return Tables({}, None, {}, ())
+    recipe, (folder,) = run.recipe.tables, folders
+    judged = judged_tables(folder, recipe)
+    return Tables(
+        released_tables(folder, recipe),
+        tables_report(folder, judged, is_sealed=sealed(run) is not None),
+        tables_pictures(judged),
+        original_identifiers_of(folder),
     )
 
 
@@ -115,46 +136,44 @@ def _with_changes(run: Run, release: Release) -> Release:
 
 
 def _release(
-    run: Run,
-    chosen: Chosen,
-    pool: LanePool,
-    mixture: MixtureRef | None,
-    folders: Sequence[Path],
-    privacy: PrivacyStamp,
-    run_info: Mapping[str, Any],
+    run: Run, results: Results, tables: Tables, privacy: PrivacyStamp, run_info: Mapping[str, Any]
 ) -> Release:
-    recipe, source = run.recipe, run.recipe.source
+    recipe, source, outputs = run.recipe, run.recipe.source, results.outputs
+    selected = selection_report(outputs["select"][0])
+    signals, phrased = outputs.get("signals", ()), outputs.get("question_phrasing", ())
+    ideas = outputs.get("candidate_ideas", ())
+    costs = model_costs(results.folders)
     return Release(
         name=recipe.release.name,
         released=recipe.release.release_date,
         version=recipe.release.version,
         card=recipe.release.card,
-        candidates=chosen.candidates,
-        fixture_file=pool.fixtures.__getitem__,
+        candidates=released_candidates(results),
+        fixture_file=dict(read_pool(outputs.get("package", ())).fixtures).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=BuildFacts(
             recipe=recipe.model_dump(mode="json"),
-            inputs=inputs_of(pool, mixture, chosen),
+            inputs=inputs_of(results),
             code_version=run.store.code_version,
             lock_digest=lock_digest(),
             architecture=architecture(),
             release_key_digest=run.key_id,
             seed=recipe.release.seed,
         ),
-        ledger_tables=_records(folders),
+        ledger_tables=_records(results.folders),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
         ),
         selection={
-            **chosen.report,
-            "mixture": mixture.public if mixture else None,
-            "questions": dict(pool.report) or None,
+            **selected,
+            "mixture": public_mixture(signals[0], ideas[0]) if signals else None,
+            "questions": questions_report(outputs.get("questions", ()), phrased) or None,
         },
-        tables=pool.tables,
-        answers=pool.answers,
-        pictures=pictures_of(mixture, chosen.report),
-        run_info=dict(run_info) | {"judging": list(pool.costs)} | _tools(),
+        tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
+        answers=phrased[0] / "private/answers.parquet" if phrased else None,
+        pictures={**pictures_of(signals, selected), **tables.pictures},
+        run_info=dict(run_info) | {"judging": costs} | _tools(),
     )
 
 

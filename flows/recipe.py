@@ -8,33 +8,25 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 
-from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
-from pydantic_core.core_schema import any_schema
+from pydantic import Field, PlainSerializer
 
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.tables.recipe import TablesRecipe
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import NetworkRuntime
-from construction.signals.collect import CollectConfig
-from construction.signals.config import SignalsConfig
-from construction.statements.enrichment.contracts import EnrichmentConfig
-from construction.statements.filters import FilterConfig
-from construction.statements.hierarchy.rebuild import HierarchyConfig
-from construction.statements.questions.contracts import QuestionConfig
-from construction.statements.readers.edinet.contracts import EdinetConfig
-from construction.statements.readers.sec.contracts import SecConfig
+from construction.signals.config import SignalsRecipe
+from construction.statements.config import StatementsRecipe
 from data.canonical import digest
-from data.contracts import Count, Disclosure, Lane, Share, SourceFormat, StageConfig
+from data.contracts import Count, Disclosure, SourceFormat, StageConfig
 from data.sharding import Runner
 from data.snapshot import layout
 from data.snapshot.release import CardConfig
-from flows.masking_recipe import MaskingRecipe
-from flows.tables_recipe import TablesRecipe
-from selection.config import Band, Objective
+from selection.config import SelectionRecipe
 from selection.sampling.config import SamplingConfig
 
 Section = TypeVar("Section", bound=StageConfig)
@@ -78,57 +70,10 @@ class DemoConfig(StageConfig):
     seed: Count = 7
 
 
-class SignalsRecipe(StageConfig):
-    """What is popular: which registry, how its signals are chosen and shared out."""
+class QuestionsRecipe(StatementsRecipe):
+    """How statements become questions, and how many of which are drawn."""
 
-    source: str = "registry"
-    collect: CollectConfig = CollectConfig()
-    analysis: SignalsConfig = SignalsConfig()
-
-
-def _lane(name: str) -> str:
-    if name not in list(Lane):
-        raise ValueError(f"found no lane; expected one of {', '.join(Lane)}")
-    return name
-
-
-LaneName = Annotated[str, AfterValidator(_lane)]
-
-
-class SelectionRecipe(StageConfig):
-    """Which candidates are released.
-
-    `max_tasks`: more candidates than that are selected from (None: as many as the other limits
-    allow), by family quotas from the market's mixture, spread over difficulties and sources. Where
-    the runtime names pilot scores, `objective` says what they decide, `pilots` which models count
-    (none: all) and `selection_threshold` what passes. `lane_shares` hold wherever candidates come
-    from more than one lane, `difficulty_shares` among those whose difficulty is known. `lite_size`:
-    tasks of the subset for manual audit (None: none is drawn).
-    """
-
-    max_tasks: Annotated[int, Field(gt=0)] | None = None
-    max_changed: Share | None = None
-    objective: Objective = Objective.MARGINS
-    pilots: tuple[str, ...] = ()
-    selection_threshold: Share | None = None
-    lane_shares: Mapping[LaneName, Band] = Field(
-        default_factory=lambda: {"questions": Band(high=0.3)}
-    )
-    difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
-    lite_size: Annotated[int, Field(gt=0)] | None = None
-
-
-class QuestionsRecipe(StageConfig):
-    """How statements become questions: readers, names, periods, filters, sampling, wording."""
-
-    sec: SecConfig = SecConfig()
-    edinet: EdinetConfig = EdinetConfig()
-    hierarchy: HierarchyConfig = HierarchyConfig()
-    filters: FilterConfig = FilterConfig()
     sampling: SamplingConfig = SamplingConfig()
-    wording: QuestionConfig = QuestionConfig()
-    enrichment: EnrichmentConfig = EnrichmentConfig()
-    licence: str | None = None
 
 
 class _Sections(StageConfig):
@@ -193,17 +138,15 @@ class Runtime(StageConfig):
         """Is real material given? Otherwise the demo workspace is built."""
         return bool(self.sessions or self.sec or self.edinet or self.tables)
 
+    def label(self, recipe: Recipe) -> dict[str, str]:
+        """What Prefect shows of a run: which snapshot is built, and where. Nothing else of it."""
+        name = layout.snapshot_id(recipe.release.name, recipe.release.release_date)
+        return {"snapshot": name, "out": _as_text(self.out)}
+
     @property
     def shards(self) -> tuple[int, Runner, str | None]:
         """How sharded stages are run: `map_shards` takes it."""
         return self.workers, self.runner, self.cluster
-
-
-# Prefect makes a JSON schema of each flow's parameters, half a second for models of this size; who
-# deploys has plain parameters instead (flows.deployed).
-_PASSED_ON = GetPydanticSchema(lambda _source, _handler: any_schema())
-FlowRecipe = Annotated[Recipe, _PASSED_ON]
-FlowRuntime = Annotated[Runtime, _PASSED_ON]
 
 
 class Settings(_Sections):

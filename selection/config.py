@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from data.contracts import Count, Share, StageConfig
+from data.contracts import Count, Lane, Share, StageConfig
 
 
 class Objective(StrEnum):
@@ -76,3 +76,35 @@ class SelectionConfig(StageConfig):
     budget: Annotated[float, Field(gt=0)] | None = None
     max_changed: Share | None = None
     seed: Count = 0
+
+
+def _lane_name(name: str) -> str:
+    if name not in list(Lane):
+        raise ValueError(f"found no lane; expected one of {', '.join(Lane)}")
+    return name
+
+
+LaneName = Annotated[str, AfterValidator(_lane_name)]
+
+
+class SelectionRecipe(StageConfig):
+    """Which candidates are released.
+
+    `max_tasks`: more candidates than that are selected from (None: as many as the other limits
+    allow), by family quotas from the market's mixture, spread over difficulties and sources. Where
+    the runtime names pilot scores, `objective` says what they decide, `pilots` which models count
+    (none: all) and `selection_threshold` what passes. `lane_shares` hold wherever candidates come
+    from more than one lane, `difficulty_shares` among those whose difficulty is known. `lite_size`:
+    tasks of the subset for manual audit (None: none is drawn).
+    """
+
+    max_tasks: Annotated[int, Field(gt=0)] | None = None
+    max_changed: Share | None = None
+    objective: Objective = Objective.MARGINS
+    pilots: tuple[str, ...] = ()
+    selection_threshold: Share | None = None
+    lane_shares: Mapping[LaneName, Band] = Field(
+        default_factory=lambda: {"questions": Band(high=0.3)}
+    )
+    difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
+    lite_size: Annotated[int, Field(gt=0)] | None = None

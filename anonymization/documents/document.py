@@ -12,7 +12,7 @@ from anonymization.documents.child import dumped, edits_to, piece_from, pieces_t
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal, Row
 from anonymization.documents.dispatch import is_document
 from anonymization.documents.labels import caption_names, column_people
-from anonymization.documents.readings import text_edits, text_pieces
+from anonymization.documents.text_forms import text_edits, text_pieces
 from anonymization.documents.visitor import name_edits
 from anonymization.text.contracts import Document, Edit, EntityType
 from anonymization.text.masking.forms import encoding_of

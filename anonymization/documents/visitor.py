@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused, Row
 from anonymization.documents.labels import show_double_name
-from anonymization.documents.readings import text_edits
+from anonymization.documents.text_forms import text_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
 from anonymization.text.masking.pieces import Heed, Look, Piece, Visit, carried, shifted

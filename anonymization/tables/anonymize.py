@@ -11,7 +11,7 @@ import polars as pl
 from anonymization.tables.consistency import align, native_noise
 from anonymization.tables.derived import find_undeclared
 from anonymization.tables.fidelity import Fidelity, assess
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.pseudonyms.mapping import Pseudonyms, make_pseudonyms, pseudonymize
 from anonymization.tables.settings import TablesConfig
 from data.errors import InputError

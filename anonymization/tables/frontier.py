@@ -14,7 +14,7 @@ from anonymization.tables.attacks.utility import Utility, utility
 from anonymization.tables.config import TableConfig
 from anonymization.tables.fidelity import assess
 from anonymization.tables.gates.re_identification import GATE, RiskRates
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.settings import (
     AttackConfig,
     FidelityConfig,

@@ -121,6 +121,10 @@ class JudgingConfig(StageConfig):
         """`model_stages` with the name of the judge that their labels are marked with."""
         return self.model_stages.model_copy(update={"judge": self.model.judge})
 
+    def with_model(self, name: str) -> JudgingConfig:
+        """The same settings with another model."""
+        return self.model_copy(update={"model": self.model.model_copy(update={"name": name})})
+
 
 def contain(
     cases: Sequence[Case], config: JudgingConfig, client: Asker | None

@@ -7,22 +7,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
 
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
 from construction.judging.calls.contracts import CallReason, Usage
 from construction.judging.model.contracts import Judged
+from data.atomic import write_bytes
+from data.canonical import canonical_json
 from data.contracts import Scalar
 from data.errors import ReleaseError
 
 if TYPE_CHECKING:
     from construction.judging.llm import Client
 
+_MODEL_USE = "model_use.json"
 T = TypeVar("T")
 Costs = Sequence[Mapping[str, Scalar]]
 _UNSETTLED = frozenset(reason for reason in CallReason if not reason.is_settled)
 _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+class UnansweredError(ReleaseError):
+    """A model gave no reply about something that a stage needs."""
 
 
 @contextmanager
@@ -67,16 +77,11 @@ def require_answers(judged: list[Judged[T]]) -> list[Judged[T]]:
     reasons = Counter(item.reason for item in judged if item.reason in _UNSETTLED)
     if reasons:
         summary = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
-        raise ReleaseError(
+        raise UnansweredError(
             f"judging: found {len(judged)} questions with {summary}; expected an answer to each. "
             "Answers so far are kept: build again to continue."
         )
     return judged
-
-
-def answers_of(judged: Sequence[Judged[Any]]) -> list[Any]:
-    """The answers or the reasons for having none: they enter the key of the stage's output."""
-    return [(item.item_id, item.value, item.reason) for item in judged]
 
 
 def cost_rows(
@@ -98,3 +103,27 @@ def _cost_row(config: LlmConfig, stage: str, judged: Sequence[Judged[Any]]) -> d
         "completion_tokens": usage.completion_tokens,
         "cost": round(cost, 6),
     }
+
+
+def write_model_use(
+    out: Path, costs: Costs, replies: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Keep beside a stage's output what the model cost when asked, and digests of its replies."""
+    if costs or replies:
+        write_bytes(out / _MODEL_USE, canonical_json({"costs": costs, "replies": replies}))
+
+
+def model_costs(folders: Sequence[Path]) -> list[dict[str, Scalar]]:
+    """What the model cost, over all stages in their order."""
+    return [row for folder in folders for row in _model_use(folder)["costs"]]
+
+
+def model_replies(folders: Sequence[Path]) -> dict[str, str]:
+    """The digests of the model's replies: inputs of a release, by public name."""
+    return {k: v for folder in folders for k, v in _model_use(folder)["replies"].items()}
+
+
+def _model_use(folder: Path) -> dict[str, Any]:
+    path = folder / _MODEL_USE
+    nothing: dict[str, Any] = {"costs": [], "replies": {}}
+    return orjson.loads(path.read_bytes()) if path.is_file() else nothing

@@ -1,27 +1,34 @@
-"""Rounds of annotators over releases: who said what of a case, kept for the next round.
+"""Rounds of annotators over releases: who judged a case how, kept for the next round.
 
-The log (`rounds.jsonl`, private) has a line per release, in the order in which releases were
-begun. A release goes on from what the lines up to its own say, so building it again, or going on
-with it after a kill, opens no further round. A case whose text or whose annotators changed begins
-anew.
+The log (`rounds.jsonl`, private) has one line per release, in the order in which the releases were
+begun. A release is built on the lines up to its own, so that building it again, or continuing
+after a kill, holds no further round. A case starts anew if its text or its annotators changed.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from construction.judging.consensus import ConsensusConfig, Endorsed, Opinion
+from construction.judging.consensus import RULES, ConsensusConfig, Endorsed, Opinion, Routed, route
 from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.judge import JudgingConfig, contain
 from construction.judging.model.asking import ask
-from construction.judging.model.containment import SecondOpinion, containment_stage
+from construction.judging.model.containment import (
+    SecondOpinion,
+    containment_stage,
+    rules_opinion,
+)
 from construction.judging.model.contracts import Asker, Judged, ModelStagesConfig
 from construction.judging.model.prompt import Cleaner
+from construction.judging.model_calls import require_answers
+from construction.judging.review import ReviewItem, Topic, disputes
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.errors import InputError
@@ -35,7 +42,7 @@ class _Record(BaseModel):
 
 
 class Round(_Record):
-    """What the annotators said of a case in one round; None: no usable answer."""
+    """The verdicts on a case in one round, by annotator; None: no usable answer."""
 
     item_id: Annotated[str, Field(min_length=1, max_length=300)]
     case: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # digest of what they read
@@ -54,6 +61,84 @@ class ReleaseRounds(_Record):
     rounds: tuple[Round, ...]
 
 
+Rounds = Mapping[str, Sequence[Round]]  # by task id, the first round first
+OpenModel = Callable[[str], AbstractContextManager[Asker]]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRounds:
+    """All rounds that count for a release; `asked`: what models, by name, were asked just now."""
+
+    rounds: Rounds
+    asked: Mapping[str, Sequence[Judged[Containment]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The cases that were agreed on, each with its verdict; `disputed` are for people to decide."""
+
+    cases: list[Case]
+    judged: list[Judged[Containment]]
+    judge: str
+    routed: Routed
+    disputed: list[ReviewItem]
+
+
+def hold_rounds(
+    folder: Path,
+    release: str,
+    cases: Sequence[Case],
+    decided: Mapping[str, str | None],
+    config: JudgingConfig,
+    open_model: OpenModel,
+) -> HeldRounds:
+    """Hold the rounds that are due for `release`, and add them to the log in `folder`.
+
+    `decided` are the answers of the review by task id; `open_model` opens a client of a model by
+    its name. The log is written when all annotators have answered: a build that was stopped
+    before that holds the same rounds again, out of the store of replies. Raises ReleaseError where
+    a model gave no reply about some case.
+    """
+    log, consensus = read_rounds(folder), config.consensus
+    known = rounds_of(log, release, cases, consensus)
+    is_new = all(line.release != release for line in log)
+    due = _due(cases, known, decided, consensus, is_new=is_new)
+    judged: dict[str, list[Judged[Containment]]] = {}
+    for annotator in consensus.annotators if due else ():
+        if annotator == RULES:
+            judged[annotator] = contain(due, config, None)
+            continue
+        with open_model(annotator) as client:
+            settings = config.with_model(annotator).stage_settings
+            second = rules_opinion(config.containment)
+            verdicts = judge_anew(due, known, client, settings, second)
+            judged[annotator] = require_answers(verdicts)
+    log = with_release(log, release, held_rounds(due, judged, known))
+    write_rounds(folder, log)
+    asked = {annotator: verdicts for annotator, verdicts in judged.items() if annotator != RULES}
+    return HeldRounds(rounds_of(log, release, cases, consensus), asked)
+
+
+def agree(
+    cases: Sequence[Case],
+    rounds: Rounds,
+    decided: Mapping[str, str | None],
+    config: ConsensusConfig,
+) -> Agreement:
+    """Admit what is unanimous or decided by the review, queue the rest."""
+    ids, given = [case.candidate.task_id for case in cases], opinions(rounds)
+    disputed = _disputed(cases, rounds, route(ids, given, config), config)
+    routed = route(ids, given, config, decided=decided)
+    endorsed = {item.item_id: item for item in routed.admitted}
+    admitted = [case for case in cases if case.candidate.task_id in endorsed]
+    verdicts = [
+        Judged(task_id, endorsed_verdict(rounds[task_id], endorsed[task_id], config.annotators))
+        for task_id in (case.candidate.task_id for case in admitted)
+    ]
+    judge = f"consensus: {', '.join(map(_judge_name, config.annotators))}"
+    return Agreement(admitted, verdicts, judge, routed, disputed)
+
+
 def read_rounds(folder: Path) -> list[ReleaseRounds]:
     """The log, oldest release first; empty where there is none. Raises InputError."""
     path = folder / ROUNDS
@@ -69,21 +154,21 @@ def read_rounds(folder: Path) -> list[ReleaseRounds]:
 
 
 def write_rounds(folder: Path, log: Sequence[ReleaseRounds]) -> None:
-    """Write the log in one step, for its owner's eyes."""
-    lines = b"".join(canonical_json(one) + b"\n" for one in log)
+    """Replace the log at once; only its owner may read it."""
+    lines = b"".join(canonical_json(line) + b"\n" for line in log)
     write_bytes(folder / ROUNDS, lines, mode=PRIVATE_FILE)
 
 
 def with_release(
     log: Sequence[ReleaseRounds], release: str, held: Iterable[Round]
 ) -> list[ReleaseRounds]:
-    """The log with `held` in the line of `release`, the last one if it has none yet."""
-    releases = {one.release: {each.key: each for each in one.rounds} for one in log}
-    line = releases.setdefault(release, {})
-    line.update({one.key: one for one in held})
+    """The log with `held` in the line of `release`, which is a new last line if there is none."""
+    releases = {line.release: {each.key: each for each in line.rounds} for line in log}
+    rounds = releases.setdefault(release, {})
+    rounds.update({each.key: each for each in held})
     return [
-        ReleaseRounds(release=name, rounds=tuple(line[key] for key in sorted(line)))
-        for name, line in releases.items()
+        ReleaseRounds(release=name, rounds=tuple(by_key[key] for key in sorted(by_key)))
+        for name, by_key in releases.items()
     ]
 
 
@@ -91,7 +176,7 @@ def rounds_of(
     log: Sequence[ReleaseRounds], release: str, cases: Sequence[Case], config: ConsensusConfig
 ) -> dict[str, list[Round]]:
     """By task id, in order: the rounds that count for `release`, of cases as they are now."""
-    names = [held.release for held in log]
+    names = [line.release for line in log]
     until = names.index(release) + 1 if release in names else len(names)
     known = {case.candidate.task_id: digest(case) for case in cases}
     by_item: dict[str, dict[int, Round]] = defaultdict(dict)
@@ -101,43 +186,46 @@ def rounds_of(
     return {item: [by_item[item][number] for number in sorted(by_item[item])] for item in known}
 
 
-def opinions(rounds: Mapping[str, Sequence[Round]]) -> list[Opinion]:
-    """What `consensus.route` takes: the reason codes that were given."""
+def opinions(rounds: Rounds) -> list[Opinion]:
+    """The reason codes that were given, as `consensus.route` takes them."""
     return [
-        Opinion(one.item_id, annotator, str(told.reason_code), one.round)
-        for held in rounds.values()
-        for one in held
-        for annotator, told in sorted(one.verdicts.items())
-        if told is not None
+        Opinion(held.item_id, annotator, str(verdict.reason_code), held.round)
+        for of_case in rounds.values()
+        for held in of_case
+        for annotator, verdict in sorted(held.verdicts.items())
+        if verdict is not None
     ]
 
 
 def held_rounds(
     cases: Sequence[Case],
     judged_by: Mapping[str, Sequence[Judged[Containment]]],
-    known: Mapping[str, Sequence[Round]],
+    known: Rounds,
 ) -> list[Round]:
     """The next round of each case, from the verdicts of each annotator in the cases' order."""
     return [
         Round(
             item_id=case.candidate.task_id,
             case=digest(case),
-            round=1 + max((one.round for one in known[case.candidate.task_id]), default=0),
+            round=1 + max((held.round for held in known[case.candidate.task_id]), default=0),
             verdicts={annotator: judged[row].value for annotator, judged in judged_by.items()},
         )
         for row, case in enumerate(cases)
     ]
 
 
-def agreed(held: Sequence[Round], endorsed: Endorsed, order: Sequence[str]) -> Containment:
-    """The verdict of an endorsed case: the first that gives the answer, with the first prompt.
+def endorsed_verdict(
+    rounds: Sequence[Round], endorsed: Endorsed, order: Sequence[str]
+) -> Containment:
+    """The verdict of an endorsed case: the first with the answer, and the first rewritten prompt.
 
-    Of a case that the review endorsed the last round is read; it need not hold the answer.
+    `order` are the annotators. Of a case that the review endorsed the last round is read, in which
+    nobody need have given the answer.
     """
-    last_round = next((each for each in held if each.round == endorsed.round), held[-1])
+    held = next((each for each in rounds if each.round == endorsed.round), rounds[-1])
     answer = ContainmentReason(endorsed.answer)
-    given = [each for each in (last_round.verdicts[name] for name in order) if each is not None]
-    same = [each for each in given if each.reason_code is answer]
+    verdicts = [each for each in (held.verdicts[name] for name in order) if each is not None]
+    same = [each for each in verdicts if each.reason_code is answer]
     prompts = [each.rewritten_prompt for each in same if each.rewritten_prompt is not None]
     if not same:
         is_good = answer is ContainmentReason.SELF_CONTAINED
@@ -147,21 +235,63 @@ def agreed(held: Sequence[Round], endorsed: Endorsed, order: Sequence[str]) -> C
 
 def judge_anew(
     cases: Sequence[Case],
-    earlier: Mapping[str, Sequence[Round]],
+    earlier: Rounds,
     client: Asker,
     config: ModelStagesConfig,
     second: SecondOpinion,
 ) -> list[Judged[Containment]]:
-    """A model's verdicts; it is told how the verdicts of each earlier round were spread."""
+    """A model's verdicts; it is told how often each verdict was given in the earlier rounds."""
     stage = containment_stage(config, second)
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        spreads = [_spread(one) for one in earlier[case.candidate.task_id]]
-        return stage.content(case, cleaner) | ({"earlier_rounds": spreads} if spreads else {})
+        counts = [_verdict_counts(held) for held in earlier[case.candidate.task_id]]
+        return stage.content(case, cleaner) | ({"earlier_rounds": counts} if counts else {})
 
     return ask(replace(stage, content=content), cases, client)
 
 
-def _spread(held: Round) -> dict[str, int]:
-    given = Counter(str(told.reason_code) for told in held.verdicts.values() if told is not None)
-    return dict(sorted(given.items()))
+def _verdict_counts(held: Round) -> dict[str, int]:
+    codes = Counter(str(each.reason_code) for each in held.verdicts.values() if each is not None)
+    return dict(sorted(codes.items()))
+
+
+def _due(
+    cases: Sequence[Case],
+    known: Rounds,
+    decided: Mapping[str, str | None],
+    config: ConsensusConfig,
+    *,
+    is_new: bool,
+) -> list[Case]:
+    """The cases without any round, and in a new release those that wait for the next round."""
+    waiting = {item.item_id for item in route(list(known), opinions(known), config).queue}
+    next_round = waiting - decided.keys() if is_new else set()
+
+    def is_due(task_id: str) -> bool:
+        held = len(known[task_id])
+        return not held or (task_id in next_round and held < config.max_rounds)
+
+    return [case for case in cases if is_due(case.candidate.task_id)]
+
+
+def _disputed(
+    cases: Sequence[Case], rounds: Rounds, routed: Routed, config: ConsensusConfig
+) -> list[ReviewItem]:
+    """What the annotators have not agreed on, decided or not, with their last answers."""
+    admitted = {item.item_id for item in routed.admitted}
+    prompts = {case.candidate.task_id: case.candidate.prompt for case in cases}
+    texts = {task_id: text for task_id, text in prompts.items() if task_id not in admitted}
+    last = {task_id: rounds[task_id][-1].verdicts for task_id in texts}
+    by_judge = {
+        _judge_name(annotator): {
+            task_id: str(verdict.reason_code)
+            for task_id, verdicts in last.items()
+            if (verdict := verdicts[annotator]) is not None
+        }
+        for annotator in config.annotators
+    }
+    return disputes(Topic.CONTAINMENT, texts, by_judge)
+
+
+def _judge_name(annotator: str) -> str:
+    return annotator if annotator == RULES else f"model:{annotator}"

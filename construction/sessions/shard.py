@@ -13,7 +13,7 @@ from pathlib import Path
 from construction.judging.language import language_of
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
-from construction.sessions.fixtures.store import FixtureChangedError, FixtureStore, copy_fixtures
+from construction.sessions.fixtures.store import FixtureChangedError, copy_fixtures
 from construction.sessions.gates import fixture, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.restoration import RestoredSpan
@@ -24,6 +24,7 @@ from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.recover import recover
 from construction.sessions.scan import ScannedFile
 from construction.sessions.shard_tables import ShardTables
+from data.content_store import ContentStore
 from data.contracts import (
     Fixture,
     LedgerRow,
@@ -35,8 +36,7 @@ from data.contracts import (
     run_gates,
 )
 from data.ledger import deciding, gated_row
-
-FIXTURES = "fixtures"  # the directory of a shard's fixture store
+from data.survivors import FIXTURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class _Shard:
     job: ShardJob
     index: RootIndex
     tables: ShardTables
-    store: FixtureStore
+    store: ContentStore
 
 
 def process_shard(job: ShardJob, out: Path) -> None:
     """Write the tables of a shard and the fixtures of its survivors into `out`."""
-    store = FixtureStore(out / FIXTURES)
+    store = ContentStore(out / FIXTURES)
     shard = _Shard(job, _root_index(job.roots), ShardTables(job.key), store)
     for file in job.files:
         _read_file(shard, file)

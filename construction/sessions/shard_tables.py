@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from data.canonical import canonical_json, keyed_digest
 from data.contracts import (
     Fixture,
@@ -23,10 +21,10 @@ from data.contracts import (
     TaskInstance,
     Turn,
     Verdict,
-    dump_instance,
 )
 from data.ledger import tally_outcomes
 from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
+from data.survivors import SURVIVORS, survivor_values
 from data.tables import (
     LEDGER,
     LINEAGE,
@@ -42,15 +40,6 @@ from data.tables import (
 _USER, _HUMAN = Role.USER, Origin.HUMAN  # an enum lookup costs more than the comparison
 
 Row = tuple[Any, ...]
-
-# The data about a survivor of the local gates that later stages need. Private: it holds text.
-SURVIVORS = {
-    "instance_id": pl.String,
-    "fingerprint": pl.String,
-    "source_path": pl.String,
-    "payload": pl.String,
-    "fixtures": pl.String,
-}
 
 # Stage, kind of stage and unit, in the order in which the funnel lists them.
 _STAGES = (
@@ -243,15 +232,4 @@ def _session_values(session: Session, human_turns: int, instances: int) -> Row:
         instances,
         session.parent_session_id is not None,
         canonical_json(session.dropped).decode(),
-    )
-
-
-def survivor_values(instance: TaskInstance, fixtures: tuple[Fixture, ...]) -> Row:
-    """A row of SURVIVORS."""
-    return (
-        instance.instance_id,
-        instance.fingerprint,
-        instance.source_path,
-        dump_instance(instance),
-        canonical_json(fixtures).decode(),
     )

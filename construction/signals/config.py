@@ -100,6 +100,14 @@ class CollectConfig(StageConfig):
     top: Annotated[int, Field(ge=1, le=100_000)] | None = 500
 
 
+class SignalsRecipe(StageConfig):
+    """What is popular: which registry, how its signals are chosen and shared out."""
+
+    source: str = "registry"
+    collect: CollectConfig = CollectConfig()
+    analysis: SignalsConfig = SignalsConfig()
+
+
 class RegistryConfig(StageConfig):
     """Runtime. A ClawHub-compatible registry, and how politely it is asked.
 

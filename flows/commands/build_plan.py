@@ -21,28 +21,32 @@ def plan_and_report(settings: Settings) -> None:
     plan = plan_build(settings.recipe, settings.runtime)
     console = Console(highlight=False, soft_wrap=True, markup=False)
     table = Table("lane", "stage", "would", "why", box=None)
-    for one in plan:
-        table.add_row(one.lane, one.stage, one.would, one_line(_why(one)))
+    for planned in plan:
+        table.add_row(planned.lane, planned.stage, planned.would, one_line(_why(planned)))
     console.print(table)
     console.print(f"\n{_summary(plan)}")
     name = settings.snapshot_id
-    there = (settings.runtime.out / "snapshots" / name).exists()
-    then = "written unless it is the same as the one there" if there else "written"
-    console.print(f"Then the release is put together, {then}, and verified: {name}")
+    exists = (settings.runtime.out / "snapshots" / name).exists()
+    action = "written unless it is the same as the one there" if exists else "written"
+    console.print(f"Then the release is put together, {action}, and verified: {name}")
     console.print("Nothing was written, probed or asked.")
 
 
-def _why(one: PlannedStage) -> str:
-    if one.would is Would.FOLLOW:
+def _why(planned: PlannedStage) -> str:
+    if planned.would is Would.FOLLOW:
         return "a stage before it runs"
-    if one.would is Would.REUSE:
-        return "done already" if one.outputs == 1 else f"{one.outputs} shards done already"
-    shards = f"{one.outputs - one.there} of {one.outputs} shards, " if one.outputs > 1 else ""
-    return f"{shards}{one.why}"
+    if planned.would is Would.REUSE:
+        return "done already" if planned.outputs == 1 else f"{planned.outputs} shards done already"
+    shards = (
+        f"{planned.outputs - planned.present} of {planned.outputs} shards, "
+        if planned.outputs > 1
+        else ""
+    )
+    return f"{shards}{planned.why}"
 
 
 def _summary(plan: Sequence[PlannedStage]) -> str:
-    counts = [sum(one.would is would for one in plan) for would in Would]
+    counts = [sum(planned.would is would for planned in plan) for would in Would]
     reused, run, follow = counts
-    told = f"{len(plan)} stages: {reused} reused, {run} to run"
-    return f"{told}, {follow} after them" if follow else told
+    summary = f"{len(plan)} stages: {reused} reused, {run} to run"
+    return f"{summary}, {follow} after them" if follow else summary

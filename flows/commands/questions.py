@@ -7,19 +7,22 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
-import polars as pl
 import typer
 
+from construction.statements.database import DATABASE, REPORT, not_read
 from data.atomic import private_dir, replacing_dir
 from data.errors import InputError
+from data.pool import POOL_FILE
 from data.snapshot import PrivacyStamp
 from data.snapshot.neutralise import one_line
-from flows import questions
+from data.stage_tables import LEDGER_FILE
+from flows.build_snapshot import QUESTIONS, run_lane
 from flows.configuration import load_settings
-from flows.phrasing import Phrased
+from flows.prefect_adapter import without_prefect
 from flows.run import Run, building, open_run
 from flows.source import with_source
+from flows.stage import Results
+from flows.stages.questions import PAGES, questions_report
 
 
 def command(
@@ -56,18 +59,18 @@ def command(
     if settings.runtime.sessions:
         found, expected = "sessions in [runtime]", "statements alone"
         raise InputError(str(config), found, expected, "Use `benchmint build` for both.")
-    with building(out):
+    with building(out), without_prefect():
         recipe, ready, stamp = with_source(settings.recipe, settings.runtime)
-        run = open_run(recipe, ready)
-        read = questions.read_sources(run)
-        for name, reason in questions.not_read(read.path):
+        run, results = open_run(recipe, ready), Results()
+        run_lane(run, QUESTIONS, results)
+        read, asked, phrased = results.folders
+        for name, reason in not_read(read):
             print(one_line(f"not read: {name}: {reason}"), file=sys.stderr)
-        asked = questions.ask(run, read)
-        phrased = questions.phrase(run, read, asked)
-        _hand_over(run, read.path, asked.path, phrased.output.path)
-        run.store.prune({read.path, asked.path, phrased.output.path})
-    _report(asked.path, out, stamp, phrased)
-    if not pl.read_parquet(out / "public/questions.parquet").height:
+        _hand_over(run, read, asked, phrased)
+        run.store.prune(set(results.folders))
+    report = questions_report([asked], [phrased])
+    _report(report, out, stamp)
+    if not report["questions"]:
         raise typer.Exit(1)
 
 
@@ -76,36 +79,37 @@ def _hand_over(run: Run, read: Path, asked: Path, phrased: Path) -> None:
     shutil.rmtree(run.out / "public", ignore_errors=True)
     with replacing_dir(run.out / "public") as part:
         shutil.copyfile(phrased / "public/questions.parquet", part / "questions.parquet")
-        shutil.copytree(read / questions.DATABASE, part / "tables")
+        shutil.copytree(read / DATABASE, part / "tables")
     shutil.rmtree(run.private / "questions", ignore_errors=True)
     with replacing_dir(private_dir(run.private) / "questions") as part:
         shutil.copyfile(phrased / "private/answers.parquet", part / "answers.parquet")
-        shutil.copyfile(phrased / "pool.parquet", part / "candidates.parquet")
-        for name in ("ledger.parquet", questions.REPORT):
+        shutil.copyfile(phrased / POOL_FILE, part / "candidates.parquet")
+        for name in (LEDGER_FILE, REPORT):
             shutil.copyfile(asked / name, part / name)
-        shutil.copyfile(phrased / "ledger.parquet", part / "phrasing-ledger.parquet")
-        shutil.copyfile(read / "ledger.parquet", part / "statements-ledger.parquet")
-        shutil.copytree(asked / questions.PAGES, part / questions.PAGES)
+        shutil.copyfile(phrased / LEDGER_FILE, part / "phrasing-ledger.parquet")
+        shutil.copyfile(read / LEDGER_FILE, part / "statements-ledger.parquet")
+        shutil.copytree(asked / PAGES, part / PAGES)
 
 
-def _report(asked: Path, out: Path, stamp: PrivacyStamp, phrased: Phrased) -> None:
-    told = orjson.loads((asked / questions.REPORT).read_bytes())
-    share, seed = told["filters"]["dropped_share"], told["filters"]["seed_share"]
-    rejected = sum(row["rejected"] for row in told["response"])
-    print(f"{told['questions']} of {told['asked_for']} questions in {out} (privacy: {stamp})")
-    print(f"by region {_counts(told['by_region'])}; by category {_counts(told['by_category'])}")
-    print(f"{rejected} drawn points could not become questions, {told['replacements']} replaced")
-    for reason, n in told["not_asked"].items():
+def _report(report: dict[str, Any], out: Path, stamp: PrivacyStamp) -> None:
+    share, seed = report["filters"]["dropped_share"], report["filters"]["seed_share"]
+    rejected = sum(row["rejected"] for row in report["response"])
+    print(f"{report['questions']} of {report['asked_for']} questions in {out} (privacy: {stamp})")
+    by_region, by_category = _counts(report["by_region"]), _counts(report["by_category"])
+    print(f"by region {by_region}; by category {by_category}")
+    replaced = report["replacements"]
+    print(f"{rejected} drawn points could not become questions, {replaced} replaced")
+    for reason, n in report["not_asked"].items():
         print(f"  {n} × {reason}")
-    print(_wording(phrased.report))
+    print(_wording(report["phrasing"]))
     print(f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})")
 
 
-def _wording(told: dict[str, Any]) -> str:
-    if told["judge"] == "rules":
+def _wording(phrasing: dict[str, Any]) -> str:
+    if phrasing["judge"] == "rules":
         return "worded by rules"
-    kept = _counts(told["not_taken"])
-    return f"worded by {told['judge']}: {told['reworded']}" + (
+    kept = _counts(phrasing["not_taken"])
+    return f"worded by {phrasing['judge']}: {phrasing['reworded']}" + (
         f"; not taken: {kept}" if kept else ""
     )
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from anonymization.documents.batch import FILES, VAULTS, restore_folder
+from anonymization.documents.scopes import FILES, VAULTS, restore_folder
 from data import hash_chain
 from data.errors import InputError
 from data.snapshot.pages import amount

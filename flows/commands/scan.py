@@ -9,8 +9,8 @@ from typing import Annotated
 import orjson
 import typer
 
-from anonymization.documents.batch import jobs_of, scan_file
 from anonymization.documents.contracts import DocumentReport
+from anonymization.documents.scopes import jobs_of, scan_file
 from data.sharding import map_shards
 from data.snapshot.neutralise import one_line
 from data.snapshot.pages import amount

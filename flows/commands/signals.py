@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from construction.signals.mixture import dated_files, write_mixture
 from data.errors import InputError
 from flows.captures import capture_registry
 from flows.configuration import load_settings
 from flows.ideas import Suggested, have_ideas, known_prompts, seeds_of, summary, write_ideas
-from flows.mixture import MixtureRef, dated_files, read_mixture, write_mixture
+from flows.stages.signals import mixture_report
 
 
 def command(
@@ -45,10 +47,10 @@ def command(
         raise InputError("signals", "no snapshot", "files or --registry", "Give at least one.")
     dated = dated_files(files, date.date() if date else None)
     write_mixture(recipe, out / "snapshots", dated, out, quiet=False)
-    mixture = read_mixture(out, dated)
-    _show(mixture)
+    report = mixture_report(out)
+    _show(report)
     known = known_prompts(settings.recipe, settings.runtime)
-    had = have_ideas(seeds_of(mixture.report), known, settings.recipe, settings.runtime)
+    had = have_ideas(seeds_of(report), known, settings.recipe, settings.runtime)
     _hand_over(had, out / "ideas")
     print(f"{summary(had)}; written to {out}")
 
@@ -65,8 +67,7 @@ def _hand_over(had: Suggested, folder: Path) -> None:
             made.replace(folder / made.name)
 
 
-def _show(mixture: MixtureRef) -> None:
-    report = mixture.report
+def _show(report: Mapping[str, Any]) -> None:
     title = f"{report['source']}, {report['date']}: {report['measure']}, {report['counting']}"
     table = Table("family", "weight", title=title, box=None)
     for row in sorted(report["families"], key=lambda row: -row["weight"]):

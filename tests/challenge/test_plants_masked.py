@@ -20,7 +20,8 @@ import pptx
 import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
-from anonymization.documents.batch import (
+from anonymization.documents.contracts import DocumentConfig, DocumentReport
+from anonymization.documents.scopes import (
     FILES,
     VAULTS,
     MaskingConfig,
@@ -30,7 +31,6 @@ from anonymization.documents.batch import (
     mask_scope,
     restore_folder,
 )
-from anonymization.documents.contracts import DocumentConfig, DocumentReport
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker

@@ -92,10 +92,10 @@ AGREED = [("good", "kept", None, "round_1"), ("thanks", "kept", None, "round_1")
 def test_unanimous_goes_on_and_the_rest_waits(models: Annotators, tmp_path: Path) -> None:
     done = route_at(tmp_path, "first")
     assert books(done) == [AGREED[0], DISPUTED, AGREED[1]]
-    verdicts = {one.item_id: one.value for one in done.judged}
+    verdicts = {one.item_id: one.value for one in done.agreement.judged}
     assert verdicts.keys() == {"good", "thanks"}
     assert verdicts["thanks"] is not None and not verdicts["thanks"].self_contained
-    assert done.judge == "consensus: rules, model:m, model:n"
+    assert done.agreement.judge == "consensus: rules, model:m, model:n"
     (item,) = read_items(tmp_path / "private" / REVIEW)
     assert (item.item_id, item.answers["model:n"]) == ("plan", "ambiguous_task")
     tallies = pl.read_parquet(done.output.path / "tallies.parquet")
@@ -141,7 +141,7 @@ def test_a_decision_endorses_and_nobody_is_asked_again(models: Annotators, tmp_p
     record(tmp_path / "private" / REVIEW, [decision])
     done = route_at(tmp_path, "second")
     assert (books(done)[1], models.asked) == (("plan", "kept", None, "round_0"), [])
-    verdict = {one.item_id: one.value for one in done.judged}["plan"]
+    verdict = {one.item_id: one.value for one in done.agreement.judged}["plan"]
     assert verdict is not None and verdict.self_contained
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.gate import GATE, measure
+from anonymization.leaks.leak_targets import read_tripwires
 from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance

@@ -9,19 +9,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.documents.batch import detector
 from anonymization.documents.document import masked_path
+from anonymization.documents.scopes import detector
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.vault import Vault
-from construction.sessions.fixtures.store import FixtureStore, unpack
-from construction.sessions.packaging.survivors import Survivor, read_survivors
 from data.canonical import digest
+from data.content_store import ContentStore, unpack
 from data.contracts import Fixture, TaskInstance
-from flows.mask_shard import MaskJob, mask_shard, vault_name
-from flows.mask_texts import masked_text, text_edits
-from flows.masking_recipe import MaskingRecipe
+from data.survivors import Survivor, read_survivors
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))
@@ -45,7 +42,7 @@ def instance(number: int, *words: str) -> TaskInstance:
 
 def survivors(folder: Path) -> tuple[Survivor, ...]:
     folder.mkdir()
-    store = FixtureStore(folder / "fixtures")
+    store = ContentStore(folder / "fixtures")
     for content in (TABLE, PICTURE):
         store.add(digest(content), [content])
     store.close()

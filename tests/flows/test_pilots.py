@@ -12,7 +12,7 @@ from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime, SelectionRecipe
 from flows.run import open_run
 from flows.select_subset import choose_tasks
-from tests.flows.test_choosing import SESSIONS
+from tests.selection.test_release import SESSIONS
 
 PILOTED = [one.task_id for one in SESSIONS[:12]]
 FACTS = RunFacts("demo-2026.01.15", date(2026, 1, 15), "a" * 64, "c0de", "b" * 64, {}, "generated")

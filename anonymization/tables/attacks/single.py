@@ -26,7 +26,7 @@ from anonymization.tables.attacks.result import AttackResult, Knowledge, Risk, g
 from anonymization.tables.cells import Floats
 from anonymization.tables.config import TableConfig
 from anonymization.tables.keystream import Ints
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from data.randomness import keyed_generator, keyed_hash
 
 _ROUNDING = 1e-9  # of a distance between equal points

@@ -10,6 +10,7 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.fold import fold
+from anonymization.text.detect.listed_names import find_listed_names, whole_firm
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.prose import (
     MachineLines,
@@ -20,9 +21,8 @@ from anonymization.text.detect.prose import (
 )
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
-from anonymization.text.detect.runs import find_runs, whole_firm
-from anonymization.text.detect.unknown import find_unknown
-from anonymization.text.secrets.find import find_secrets
+from anonymization.text.detect.unknown_words import find_unknown
+from anonymization.text.secrets.find_secrets import find_secrets
 
 
 class TextDetector:
@@ -78,7 +78,7 @@ class TextDetector:
     def _by_rule(self, text: str, folded: str) -> list[Finding]:
         lines = MachineLines(folded)
         found = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
-        found += find_runs(folded, lines)
+        found += find_listed_names(folded, lines)
         found += find_unknown(folded, lines, self._known())
         found += find_blocks(folded, found)
         if self._config.secrets:

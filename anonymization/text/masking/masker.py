@@ -11,8 +11,8 @@ from anonymization.text.masking.pieces import Heed, Piece
 from anonymization.text.masking.sweep import Sweep, Swept
 from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
-from anonymization.text.surrogates.assignment import Presence
-from anonymization.text.surrogates.make import COMMON, Surrogates
+from anonymization.text.surrogates.assignment import ScopeVocabulary
+from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.surrogates.shapes import plain_form
 from anonymization.text.vault import Vault
 
@@ -47,8 +47,8 @@ class Masker:
     def __init__(self, detector: Detector, key: bytes, mode: Mode, scope: str) -> None:
         self.vault = Vault(scope, mode)
         self._detector = detector
-        self._presence = Presence()
-        self._surrogates = Surrogates(key, scope, self._presence)
+        self._vocabulary = ScopeVocabulary()
+        self._surrogates = Surrogates(key, scope, self._vocabulary)
         self._found: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
         self._placeholders: dict[tuple[EntityType, str], str] = {}
@@ -65,7 +65,7 @@ class Masker:
             kept = tuple(_clipped(piece, found))
             self._found[piece] = kept
             values |= {(one.type, piece.value[one.start : one.end]) for one in kept}
-            self._presence.add(piece.value)
+            self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
         unknown = sorted(values - self._values.keys())

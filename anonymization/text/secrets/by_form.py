@@ -20,7 +20,7 @@ from anonymization.text.secrets.evidence import (
     is_placeholder,
     is_random,
 )
-from anonymization.text.secrets.table import (
+from anonymization.text.secrets.families import (
     BEGINS,
     BY_PREFIX,
     INFIXED,

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from math import log2
 
-from anonymization.text.secrets.table import load
+from anonymization.text.secrets.families import load
 from data.text.trie import trie_pattern
 
 _WORDS = load("words.toml")

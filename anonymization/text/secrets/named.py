@@ -20,7 +20,7 @@ from anonymization.text.secrets.evidence import (
     is_uuid,
     is_wild,
 )
-from anonymization.text.secrets.table import claims_a_family
+from anonymization.text.secrets.families import claims_a_family
 
 _SCORE = 0.85
 _LEFT = re.compile(r"[a-z0-9_.\-]{0,40}\Z")

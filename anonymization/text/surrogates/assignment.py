@@ -17,7 +17,7 @@ _LONGEST_GRAM = 4
 _LONGEST_WORD = 64
 
 
-class Presence:
+class ScopeVocabulary:
     """The words and the runs of two to four Chinese characters of all texts added so far."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Presence:
             for size in range(2, _LONGEST_GRAM + 1):
                 self._grams.update(run[i : i + size] for i in range(len(run) - size + 1))
 
-    def holds(self, value: str) -> bool:
+    def may_contain(self, value: str) -> bool:
         """May `value` stand in a text? False is sure; a single Chinese character always may."""
         plain = unicodedata.normalize("NFKC", value).casefold()
         words, runs = _WORD.findall(plain), _RUN.findall(plain)
@@ -53,16 +53,16 @@ _ATTEMPTS = 200
 Draw = Callable[[Generator, int], str]
 
 
-class Book:
+class SurrogateTable:
     """Tokens already given out, per space (given names, family names, hosts …).
 
     In one space two tokens never get one surrogate. A draw sees how often it was tried before,
     and may then fall back on longer words.
     """
 
-    def __init__(self, key: bytes, presence: Presence) -> None:
+    def __init__(self, key: bytes, vocabulary: ScopeVocabulary) -> None:
         self._key = key
-        self._presence = presence
+        self._vocabulary = vocabulary
         self._given: dict[tuple[str, str], str] = {}
         self._taken: set[tuple[str, str]] = set()
 
@@ -102,4 +102,4 @@ class Book:
     def _free(self, space: str, new: str, fresh: bool) -> bool:
         if (space, new.casefold()) in self._taken:
             return False
-        return not (fresh and self._presence.holds(new))
+        return not (fresh and self._vocabulary.may_contain(new))

@@ -15,7 +15,7 @@ from datetime import date, timedelta
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.assignment import Book
+from anonymization.text.surrogates.assignment import SurrogateTable
 from anonymization.text.surrogates.shapes import alnum_form, digits, filled, pick, same_shape
 
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
@@ -33,10 +33,10 @@ _FEW_LETTERS = 2
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{10,30}")
 
 
-def phone(book: Book, value: str, salt: str) -> str:
+def phone(table: SurrogateTable, value: str, salt: str) -> str:
     """A number of the same plan; country code, separators and extension marks stay."""
     plan, number = planned(value)
-    new = book.token(
+    new = table.token(
         f"phone.{plan}", number, lambda rng, n: _dial(plan, number, rng, n), salt, fresh=False
     )
     return filled(value, new)
@@ -79,9 +79,9 @@ def _dial(plan: str, number: str, rng: Generator, attempt: int) -> str:
     return number[:1] + digits(rng, size - 1)
 
 
-def bank_card(book: Book, value: str, salt: str) -> str:
+def bank_card(table: SurrogateTable, value: str, salt: str) -> str:
     """A number that passes Luhn, in the range that its network uses for tests."""
-    return _drawn(book, "card", value, salt, _card)
+    return _drawn(table, "card", value, salt, _card)
 
 
 def _card(number: str, rng: Generator) -> str:
@@ -99,9 +99,9 @@ def _luhn_digit(body: str) -> str:
     return str(-total % 10)
 
 
-def national_id(book: Book, value: str, salt: str) -> str:
+def national_id(table: SurrogateTable, value: str, salt: str) -> str:
     """Resident ids with a region that does not exist; US numbers of an area never assigned."""
-    return _drawn(book, "id", value, salt, _identity)
+    return _drawn(table, "id", value, salt, _identity)
 
 
 def _identity(number: str, rng: Generator) -> str:
@@ -121,9 +121,9 @@ def _birth(rng: Generator) -> date:
     return date(1955, 1, 1) + timedelta(days=int(rng.integers(0, 18_000)))
 
 
-def company_code(book: Book, value: str, salt: str) -> str:
+def company_code(table: SurrogateTable, value: str, salt: str) -> str:
     """A social credit code with a valid check character and a region that does not exist."""
-    return _drawn(book, "company_code", value, salt, _credit_code)
+    return _drawn(table, "company_code", value, salt, _credit_code)
 
 
 def _credit_code(number: str, rng: Generator) -> str:
@@ -134,9 +134,9 @@ def _credit_code(number: str, rng: Generator) -> str:
     return body + _CODE_ALPHABET[(31 - total % 31) % 31]
 
 
-def bank_account(book: Book, value: str, salt: str) -> str:
+def bank_account(table: SurrogateTable, value: str, salt: str) -> str:
     """An IBAN with valid check digits, or digits for digits."""
-    return _drawn(book, "account", value, salt, _account)
+    return _drawn(table, "account", value, salt, _account)
 
 
 def _account(number: str, rng: Generator) -> str:
@@ -147,15 +147,15 @@ def _account(number: str, rng: Generator) -> str:
     return number[:2] + f"{98 - int(as_digits + '00') % 97:02d}" + body
 
 
-def coded(book: Book, value: str, salt: str) -> str:
+def coded(table: SurrogateTable, value: str, salt: str) -> str:
     """Numbers of cases, employees, passports, plates: digits for digits, letters in words stay."""
     letters = sum(char.isalpha() for char in value)
     if any(map(str.isdigit, value)) and not (letters and letters <= _FEW_LETTERS):
         return "".join(
-            _drawn(book, "coded", part, salt, _counted) if part.isdigit() else part
+            _drawn(table, "coded", part, salt, _counted) if part.isdigit() else part
             for part in re.split(r"(\d+)", value)
         )
-    return _drawn(book, "coded", value, salt, same_shape)
+    return _drawn(table, "coded", value, salt, same_shape)
 
 
 def _counted(number: str, rng: Generator) -> str:
@@ -165,11 +165,11 @@ def _counted(number: str, rng: Generator) -> str:
 
 
 def _drawn(
-    book: Book, space: str, value: str, salt: str, draw: Callable[[str, Generator], str]
+    table: SurrogateTable, space: str, value: str, salt: str, draw: Callable[[str, Generator], str]
 ) -> str:
     number = alnum_form(value)
     space = f"{space}{len(number)}"
-    new = book.token(space, number, lambda rng, _: draw(number, rng), salt, fresh=False)
+    new = table.token(space, number, lambda rng, _: draw(number, rng), salt, fresh=False)
     return filled(value, new)
 
 
@@ -182,7 +182,7 @@ _HEX = re.compile(r"[0-9a-fA-F]+")
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
 
 
-def secret(book: Book, value: str, salt: str) -> str:
+def secret(table: SurrogateTable, value: str, salt: str) -> str:
     """A secret of the same form that opens nothing. Lines that frame a private key stay."""
 
     def draw(rng: Generator, _: int) -> str:
@@ -194,7 +194,7 @@ def secret(book: Book, value: str, salt: str) -> str:
             return "".join(told) + same_shape(value[place:], rng)
         return _token(value, rng)
 
-    return book.token("secret", value, draw, salt)
+    return table.token("secret", value, draw, salt)
 
 
 def _token(value: str, rng: Generator) -> str:

@@ -6,7 +6,7 @@ import re
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.assignment import Book, Draw
+from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import HAN, LETTERS, cased_like, digits, is_han, pick
 
@@ -19,44 +19,44 @@ _COMPOSED_FROM = 12
 _LONG_NAME = 4
 
 
-def person(book: Book, value: str, salt: str) -> str:
+def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
     if any(is_han(char) for char in value):
-        return _HAN_RUN.sub(lambda run: _chinese(book, run.group(), "·" in value, salt), value)
+        return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
     told, place = [], 0
     for number, match in enumerate(words):
         last = number == len(words) - 1
         word = match.group()
-        told += [value[place : match.start()], _word(book, word, last and number > 0, salt)]
+        told += [value[place : match.start()], _word(table, word, last and number > 0, salt)]
         place = match.end()
     return "".join(told) + value[place:]
 
 
-def part_of_person(book: Book, value: str) -> bool:
+def part_of_person(table: SurrogateTable, value: str) -> bool:
     """Is the value one word that is part of a name known already?"""
     folded = value.casefold()
-    return book.knows(FAMILY, folded) or book.knows(GIVEN, folded)
+    return table.knows(FAMILY, folded) or table.knows(GIVEN, folded)
 
 
-def handle(book: Book, value: str, salt: str = "") -> str:
+def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
     """A user name: known parts of names as in the names, other words new, digits new."""
-    known = {**book.tokens(GIVEN), **book.tokens(FAMILY)}
+    known = {**table.tokens(GIVEN), **table.tokens(FAMILY)}
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
         if word.isdigit():
-            return book.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
+            return table.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
         if any(map(is_han, word)):
-            return _chinese(book, word, False, salt)
+            return _chinese(table, word, False, salt)
         folded = word.casefold()
         if folded in known:
             return cased_like(known[folded], word)
         if folded[1:] in known and len(folded) > _LONG_NAME:
-            return cased_like(_initial(book, folded[0]) + known[folded[1:]], word)
+            return cased_like(_initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
-            return cased_like(_initial(book, folded), word)
-        return cased_like(book.token("handle", folded, _given, salt), word)
+            return cased_like(_initial(table, folded), word)
+        return cased_like(table.token("handle", folded, _given, salt), word)
 
     return _HANDLE_PARTS.sub(part, value)
 
@@ -65,22 +65,22 @@ def _is_name(word: str) -> bool:
     return word.casefold() not in lexicon().person_words or (len(word) == 1 and word.isupper())
 
 
-def _word(book: Book, word: str, is_last: bool, salt: str) -> str:
+def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
     folded = word.casefold()
     if len(word) == 1:
-        return cased_like(_initial(book, folded), word)
-    family = book.knows(FAMILY, folded) and not book.knows(GIVEN, folded)
+        return cased_like(_initial(table, folded), word)
+    family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
     if is_last or family:
-        return cased_like(book.token(FAMILY, folded, _family, salt), word)
-    return cased_like(book.token(GIVEN, folded, _given, salt), word)
+        return cased_like(table.token(FAMILY, folded, _family, salt), word)
+    return cased_like(table.token(GIVEN, folded, _given, salt), word)
 
 
-def _initial(book: Book, letter: str) -> str:
+def _initial(table: SurrogateTable, letter: str) -> str:
     """The initial of the surrogate whose name begins so, if one is known."""
-    for token, new in sorted(book.tokens(GIVEN).items()):
+    for token, new in sorted(table.tokens(GIVEN).items()):
         if token.startswith(letter):
             return new[0]
-    return book.token(_INITIAL, letter, lambda rng, _: pick(rng, _ALPHABET), fresh=False)
+    return table.token(_INITIAL, letter, lambda rng, _: pick(rng, _ALPHABET), fresh=False)
 
 
 def _given(rng: Generator, attempt: int) -> str:
@@ -97,25 +97,25 @@ def _family(rng: Generator, attempt: int) -> str:
     return pick(rng, words.first) + middle + pick(rng, words.second)
 
 
-def _chinese(book: Book, name: str, foreign: bool, salt: str) -> str:
+def _chinese(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
     words = lexicon()
     end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
     core = name[: len(name) - len(end)]
     if core[0] in words.person_lead_zh and len(core) == 2:
-        return core[0] + _zh_family(book, core[1], salt) + end
+        return core[0] + _zh_family(table, core[1], salt) + end
     if foreign or len(core) > _LONG_NAME:
-        return book.token(_ZH_FOREIGN, core, _zh_given(len(core)), salt) + end
+        return table.token(_ZH_FOREIGN, core, _zh_given(len(core)), salt) + end
     size = 2 if core[:2] in words.zh_double and len(core) > 1 else 1
     family, given = core[:size], core[size:]
     if not given:
-        return _zh_family(book, family, salt) + end
-    new = book.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
-    return _zh_family(book, family, "") + new + end
+        return _zh_family(table, family, salt) + end
+    new = table.token(_ZH_GIVEN, given, _zh_given(len(given)), salt, fresh=False)
+    return _zh_family(table, family, "") + new + end
 
 
-def _zh_family(book: Book, family: str, salt: str) -> str:
+def _zh_family(table: SurrogateTable, family: str, salt: str) -> str:
     choices = lexicon().zh_double if len(family) > 1 else lexicon().zh_families
-    return book.token(
+    return table.token(
         _ZH_FAMILY, family, lambda rng, _: pick(rng, choices), salt, fresh=len(family) > 1
     )
 

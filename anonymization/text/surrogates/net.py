@@ -7,7 +7,7 @@ import re
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.assignment import Book, Draw
+from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import handle
 from anonymization.text.surrogates.organizations_and_places import stem
@@ -25,42 +25,42 @@ _DOCUMENTATION_NET = int(ipaddress.IPv6Address("2001:db8::"))  # RFC 3849
 _TEST_NETS_ATTEMPTS = 60
 
 
-def email(book: Book, value: str, salt: str) -> str:
+def email(table: SurrogateTable, value: str, salt: str) -> str:
     """Another person at another host; names of mailboxes (info, sales) stay."""
     local, at, domain = value.rpartition("@")
     if not at:
-        return handle(book, value, salt)
+        return handle(table, value, salt)
     kept = local.casefold() in lexicon().mailboxes
-    return (local if kept else handle(book, local, salt)) + at + host(book, domain, salt * kept)
+    return (local if kept else handle(table, local, salt)) + at + host(table, domain, salt * kept)
 
 
-def host(book: Book, domain: str, salt: str = "") -> str:
+def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
     """A host below .example; one for each domain, whatever its letter case."""
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
-        return domain if domain == "localhost" else ip_address(book, domain, salt)
+        return domain if domain == "localhost" else ip_address(table, domain, salt)
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower() + ".example"  # noqa: E731
-    return book.token(_HOST, domain.casefold(), draw, salt)
+    return table.token(_HOST, domain.casefold(), draw, salt)
 
 
-def url(book: Book, value: str, salt: str) -> str:
+def url(table: SurrogateTable, value: str, salt: str) -> str:
     """Scheme, words of the path, names of parameters and file endings stay."""
     match = _URL.fullmatch(value)
     if match is None:
-        return handle(book, value, salt) if len(value) < _SHORT else _tail(book, value, salt)
+        return handle(table, value, salt) if len(value) < _SHORT else _tail(table, value, salt)
     user = match["user"] or ""
     lead = match["scheme"]
     return (
         lead
-        + handle(book, user, salt)
-        + host(book, match["host"])
-        + _tail(book, match["rest"], salt)
+        + handle(table, user, salt)
+        + host(table, match["host"])
+        + _tail(table, match["rest"], salt)
     )
 
 
 _SHORT = 20
 
 
-def _tail(book: Book, rest: str, salt: str) -> str:
+def _tail(table: SurrogateTable, rest: str, salt: str) -> str:
     keep = lexicon().url_words
 
     def change(match: re.Match[str]) -> str:
@@ -68,12 +68,12 @@ def _tail(book: Book, rest: str, salt: str) -> str:
         named = rest[match.end() : match.end() + 1] == "=" or rest[: match.start()].endswith("%")
         if word.casefold() in keep or named:
             return word
-        return book.token(_PATH, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)
+        return table.token(_PATH, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)
 
     return _WORDS.sub(change, rest)
 
 
-def ip_address(book: Book, value: str, salt: str) -> str:
+def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
     """An address of the nets set aside for examples; prefix length and port stay."""
     core, slash, mask = value.partition("/")
     bare = core.strip("[]")
@@ -81,8 +81,8 @@ def ip_address(book: Book, value: str, salt: str) -> str:
         version = ipaddress.ip_address(bare).version
     except ValueError:
         draw: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
-        return book.token(_ADDRESS, value.casefold(), draw, salt)
-    new = book.token(_ADDRESS, bare.casefold(), _ipv4 if version == 4 else _ipv6, salt)
+        return table.token(_ADDRESS, value.casefold(), draw, salt)
+    new = table.token(_ADDRESS, bare.casefold(), _ipv4 if version == 4 else _ipv6, salt)
     return core.replace(bare, new) + slash + mask
 
 
@@ -97,8 +97,8 @@ def _ipv6(rng: Generator, attempt: int) -> str:
     return str(ipaddress.IPv6Address(_DOCUMENTATION_NET + int(rng.integers(1, 1 << 62))))
 
 
-def account(book: Book, value: str, salt: str) -> str:
+def account(table: SurrogateTable, value: str, salt: str) -> str:
     """A user name, chat id or the name in a path: parts of known names agree with them."""
     if any(map(str.isalnum, value)) or any(map(is_han, value)):
-        return handle(book, value, salt)
+        return handle(table, value, salt)
     return value

@@ -7,7 +7,7 @@ from functools import cache
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.assignment import Book, Draw
+from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import (
     HAN,
@@ -25,24 +25,24 @@ _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
 
 
-def location(book: Book, value: str, salt: str) -> str:
+def location(table: SurrogateTable, value: str, salt: str) -> str:
     """A place: each word has its surrogate; kinds of places (city, lake, 省, 市) stay."""
-    return _changed(book, value, salt)
+    return _changed(table, value, salt)
 
 
-def address(book: Book, value: str, salt: str) -> str:
+def address(table: SurrogateTable, value: str, salt: str) -> str:
     """As a location; numbers of houses and flats, postcodes and abbreviations are new too."""
-    value = _POSTCODE.sub(lambda match: _code(book, match.group(), salt), value)
-    return _changed(book, value, salt)
+    value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
+    return _changed(table, value, salt)
 
 
-def region(book: Book, name: str) -> str:
+def region(table: SurrogateTable, name: str) -> str:
     """Another Chinese province or city, of the same ending."""
     choices = tuple(r for r in lexicon().regions_zh if r.endswith("市") == name.endswith("市"))
-    return book.token(_REGION, name, lambda rng, _: pick(rng, choices), fresh=False)
+    return table.token(_REGION, name, lambda rng, _: pick(rng, choices), fresh=False)
 
 
-def _changed(book: Book, value: str, salt: str) -> str:
+def _changed(table: SurrogateTable, value: str, salt: str) -> str:
     keep = lexicon().place_words
     words = [word for word in _PARTS.findall(value) if not word.isdigit()]
     if all(word.casefold() in keep for word in words) and not re.search(r"\d", value):
@@ -51,30 +51,30 @@ def _changed(book: Book, value: str, salt: str) -> str:
     def change(match: re.Match[str]) -> str:
         word = match.group()
         if word.isdecimal():
-            return _number(book, word, salt)
+            return _number(table, word, salt)
         if is_han(word[0]):
             after_number = value[: match.start()][-1:].isdecimal()
-            return _chinese_place(book, word, after_number, salt)
+            return _chinese_place(table, word, after_number, salt)
         folded = word.casefold()
         if folded in keep:
             return word
         if len(word) < _ABBREVIATION and word.isupper():
-            return _code(book, word, salt)
-        return cased_like(book.token(_PLACE, folded, stem, salt), word)
+            return _code(table, word, salt)
+        return cased_like(table.token(_PLACE, folded, stem, salt), word)
 
     return _PARTS.sub(change, value)
 
 
-def _number(book: Book, word: str, salt: str) -> str:
+def _number(table: SurrogateTable, word: str, salt: str) -> str:
     draw: Draw = lambda rng, _: digits(rng, len(word)).replace("0", "7", 1)  # noqa: E731
-    return book.token(f"{_NUMBER}{len(word)}", word, draw, salt, fresh=False)
+    return table.token(f"{_NUMBER}{len(word)}", word, draw, salt, fresh=False)
 
 
-def _code(book: Book, word: str, salt: str) -> str:
-    return book.token(_CODE, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)
+def _code(table: SurrogateTable, word: str, salt: str) -> str:
+    return table.token(_CODE, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)
 
 
-def _chinese_place(book: Book, text: str, after_number: bool, salt: str) -> str:
+def _chinese_place(table: SurrogateTable, text: str, after_number: bool, salt: str) -> str:
     """Stems between the kinds of places are replaced, each by one of its length."""
     lead = next((word for word in lexicon().place_lead_zh if text.startswith(word)), "")
     if after_number:
@@ -83,7 +83,7 @@ def _chinese_place(book: Book, text: str, after_number: bool, salt: str) -> str:
     told, rest = [lead], text[len(lead) :]
     for match in re.finditer(f"(.+?)({_ends()}|$)", rest):
         name, end = match.groups()
-        told += [book.token(_ZH_PLACE, name, _zh_place_stem(len(name)), salt), end]
+        told += [table.token(_ZH_PLACE, name, _zh_place_stem(len(name)), salt), end]
     return "".join(told)
 
 
@@ -109,10 +109,10 @@ _HAN_RUN = re.compile(rf"[{HAN}]+")
 _LONGER_FROM = 40
 
 
-def organization(book: Book, value: str, salt: str) -> str:
+def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so short names agree."""
     if any(map(is_han, value)):
-        value = _HAN_RUN.sub(lambda run: _chinese(book, run.group(), salt), value)
+        value = _HAN_RUN.sub(lambda run: _chinese(table, run.group(), salt), value)
     keep = lexicon().company_words
     words = [word.casefold() for word in LETTERS.findall(value) if not any(map(is_han, word))]
     if all(word in keep for word in words):
@@ -122,7 +122,7 @@ def organization(book: Book, value: str, salt: str) -> str:
         word = match.group()
         if word.casefold() in keep or any(map(is_han, word)):
             return word
-        return cased_like(book.token(_STEM, word.casefold(), stem, salt), word)
+        return cased_like(table.token(_STEM, word.casefold(), stem, salt), word)
 
     return LETTERS.sub(change, value)
 
@@ -134,7 +134,7 @@ def stem(rng: Generator, attempt: int) -> str:
     return pick(rng, words.first) + middle + pick(rng, words.second)
 
 
-def _chinese(book: Book, name: str, salt: str) -> str:
+def _chinese(table: SurrogateTable, name: str, salt: str) -> str:
     words = lexicon()
     lead = next((r for r in words.regions_zh if name.startswith(r) and name != r), "")
     rest = name[len(lead) :]
@@ -144,8 +144,8 @@ def _chinese(book: Book, name: str, salt: str) -> str:
     core = core[: len(core) - len(line)]
     if not core:
         core, line, end = (rest[: len(rest) - len(end)], "", end) if end != rest else (rest, "", "")
-    new = book.token(_ZH_STEM, core, _zh_stem(len(core)), salt)
-    return (region(book, lead) if lead else "") + new + line + end
+    new = table.token(_ZH_STEM, core, _zh_stem(len(core)), salt)
+    return (region(table, lead) if lead else "") + new + line + end
 
 
 def _end(name: str, ends: tuple[str, ...]) -> str:

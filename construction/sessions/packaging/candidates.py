@@ -10,9 +10,9 @@ from construction.judging import preflight
 from construction.judging.contracts import Case
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
 from construction.sessions.packaging.package import Identity, Packaged, package
-from construction.sessions.packaging.survivors import Survivor
 from data.contracts import LedgerRow, LineageRow, TaskInstance, Verdict, run_gates
 from data.ledger import deciding, gated_row
+from data.survivors import Survivor
 
 STAGE = preflight.GATE.stage
 

@@ -8,7 +8,7 @@ import pytest
 
 from anonymization.tables.config import PerturbMethod, Step
 from anonymization.tables.perturb.methods import microaggregated, rank_swapped, rescaled
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from tests.anonymization.tables.build import KEY, company_config, company_table, step
 
 M = PerturbMethod

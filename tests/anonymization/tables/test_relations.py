@@ -16,7 +16,7 @@ from anonymization.tables.config import (
     TableConfig,
 )
 from anonymization.tables.derived import find_undeclared
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from data.errors import InputError
 from tests.anonymization.tables.build import KEY, company_config, company_table, one_column, step
 

@@ -13,7 +13,7 @@ from anonymization.tables.config import ColumnRole, DerivedKind, IdentifierKind,
 from anonymization.tables.consistency import align, native_noise, totals
 from anonymization.tables.fidelity import ALL, assess, measured
 from anonymization.tables.gates.fidelity import FidelityReason
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.profile import propose_roles
 from anonymization.tables.seal import destroy, seal
 from anonymization.tables.settings import AggregateConfig, FidelityConfig

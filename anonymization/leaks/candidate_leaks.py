@@ -1,0 +1,104 @@
+"""The search for private values: in each candidate, then in the whole release (law 9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from anonymization.leaks.contracts import Leak
+from anonymization.leaks.gate import GATE
+from anonymization.leaks.leak_patterns import LeakPatterns
+from anonymization.leaks.leak_targets import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, LeakTargets
+from anonymization.leaks.scan import scan_bytes, scan_release
+from data.canonical import canonical_json
+from data.contracts import Candidate, Lane
+from data.errors import ReleaseError
+from data.snapshot import layout
+
+STAGE = GATE.stage
+_STRICT = frozenset({TRIPWIRE, IDENTIFIER})
+_SHOWN = 5
+# What of a public task is text of sessions, and not words of ours among which a name may stand.
+_QUOTED = frozenset({"instruction.md", layout.INPUTS})
+
+
+def places(leaks: Sequence[Leak]) -> str:
+    """Where values stand and of which kind they are, never the values."""
+    told = "; ".join(
+        f"{leak.kind} in {leak.file} ({leak.encoding}, byte {leak.offset})"
+        for leak in leaks[:_SHOWN]
+    )
+    return f"{told} and {len(leaks) - _SHOWN} more" if len(leaks) > _SHOWN else told
+
+
+def session_of(candidate: Candidate) -> str:
+    """The session that a candidate of the sessions lane came from."""
+    return candidate.provenance.item_id.rpartition("_i")[0]
+
+
+def leaks_of(candidate: Candidate, files: Mapping[str, Path], targets: LeakTargets) -> list[Leak]:
+    """What a candidate and its files would let out."""
+    uid = session_of(candidate)
+    own = targets.of_session(uid)
+    told = candidate.model_dump(mode="json", exclude={"provenance"})
+    parts = [("prompt", candidate.prompt.encode("utf-8", "surrogatepass"))]
+    parts += [(item.path, files[item.sha256].read_bytes()) for item in candidate.fixtures]
+    found = [leak for name, data in parts for leak in _searched(name, data, uid, own, targets)]
+    # Rubric, rules and labels quote the prompt in words of ours, among which a name may stand by
+    # chance; what has a form of its own may not.
+    rest = _searched("candidate", canonical_json(told), uid, own, targets)
+    formal = FORMAL | _STRICT
+    return sorted({*found, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
+
+
+def _searched(
+    name: str, data: bytes, uid: str, own: LeakPatterns, targets: LeakTargets
+) -> list[Leak]:
+    found = scan_bytes(name, data, own, targets.config)
+    others = scan_bytes(name, data, targets.everywhere, targets.config)
+    return found + _not_made_here(others, targets, uid)
+
+
+def guard_release(root: Path, candidates: Sequence[Candidate], targets: LeakTargets) -> None:
+    """Raise ReleaseError if anything private stands in what graders and the public receive."""
+    sessions = {task.task_id: session_of(task) for task in candidates if task.lane is Lane.SESSIONS}
+    found = [
+        leak
+        for half in (layout.PUBLIC, layout.PRIVATE)
+        for leak in _release_leaks(root / half, half, sessions, targets)
+    ]
+    if found:
+        raise ReleaseError(
+            f"the leak scan found private values: {places(found)}. Nothing was published; "
+            "see `benchmint audit` for where they come from."
+        )
+
+
+def _release_leaks(
+    root: Path, half: str, sessions: Mapping[str, str], targets: LeakTargets
+) -> list[Leak]:
+    folders = [root] if half == layout.PUBLIC else [root / task for task in sorted(sessions)]
+    found: list[Leak] = []
+    for folder in folders:
+        for leak in scan_release(folder, targets.everywhere, targets.config):
+            place = _place(leak.file) if half == layout.PUBLIC else (folder.name, "")
+            if leak.kind in NAMES and not (place[0] in sessions and place[1] in _QUOTED):
+                continue
+            found += _not_made_here([leak], targets, sessions.get(place[0], ""))
+    return found
+
+
+def _place(file: str) -> tuple[str, str]:
+    """The task that a public file belongs to, and what of it; both empty where it is of none."""
+    parts = re.split("[/!]", file)
+    return (parts[1], parts[2]) if parts[0] == layout.TASKS and len(parts) > 2 else ("", "")
+
+
+def _not_made_here(leaks: Iterable[Leak], targets: LeakTargets, uid: str) -> list[Leak]:
+    """Leaks but for values that masking itself put there: one's surrogate, another's real name."""
+    return [
+        leak
+        for leak in leaks
+        if leak.kind in _STRICT or not leak.digest or not targets.is_made(leak, uid)
+    ]

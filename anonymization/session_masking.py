@@ -1,0 +1,193 @@
+"""Masks sessions: their instances and input files, with one vault per session."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from anonymization.documents.contracts import DocumentReport
+from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
+from anonymization.documents.gate import GATE, measure
+from anonymization.documents.scopes import detector
+from anonymization.instance_texts import FindFileNames, masked_text, text_edits
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.pieces import Piece
+from data.canonical import digest, keyed_digest
+from data.content_store import ContentStore
+from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict
+from data.ledger import deciding, gated_row
+from data.schemas import MASKED_SPANS
+from data.stage_tables import write_stage_tables
+from data.survivors import (
+    FIXTURES,
+    Survivor,
+    texts_of,
+    unpack_fixtures,
+    with_texts,
+    write_survivors,
+)
+from data.tables import write_rows
+
+STAGE = GATE.stage
+VAULTS = "vaults"
+_ORIGINALS = "originals"
+_NAME_CHARS = 32
+
+Row = tuple[str, str, int, str, str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskJob:
+    """Sessions to mask: the survivors of each, and the frozen pages among their fixtures.
+
+    `find_names` finds the names of files in a text; it must be picklable.
+    """
+
+    sessions: tuple[tuple[Survivor, ...], ...]
+    pages: Mapping[str, Path]
+    config: MaskingRecipe
+    key: bytes
+    find_names: FindFileNames
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedFile:
+    """What became of a file: as it is released, or why it is not."""
+
+    fixture: Fixture
+    report: DocumentReport
+
+
+def vault_name(key: bytes, scope: str) -> str:
+    """The name of a session's vault, which tells nothing of the session."""
+    return keyed_digest(key, scope)[:_NAME_CHARS]
+
+
+def mask_shard(job: MaskJob, out: Path) -> None:
+    """Write masked survivors, fixtures, vaults and the audit of a job into `out`."""
+    shard = _Shard(job, out)
+    for session in job.sessions:
+        shard.mask(session)
+    shard.write()
+
+
+class _Shard:
+    def __init__(self, job: MaskJob, out: Path) -> None:
+        self._job, self._out = job, out
+        self._store = ContentStore(out / FIXTURES)
+        self._kept: list[Survivor] = []
+        self._verdicts: list[tuple[str, Verdict]] = []
+        self._rows: list[LedgerRow] = []
+        self._spans: list[Row] = []
+
+    def mask(self, session: Sequence[Survivor]) -> None:
+        """Everything is learned before anything is changed: no order matters."""
+        scope = session[0].instance.session_uid
+        job = self._job
+        masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope)
+        originals = self._originals(session)
+        files = {
+            (item.path, item.sha256): item for survivor in session for item in survivor.fixtures
+        }
+        documents = job.config.documents
+        read = (pieces_in(self._content(f, originals), f.path, documents) for f in files.values())
+        learn(list(read), masker)
+        for survivor in session:
+            masker.learn(Piece(text) for text in texts_of(survivor.instance))
+        masked = {
+            name: self._mask_file(fixture, self._content(fixture, originals), masker)
+            for name, fixture in files.items()
+        }
+        for survivor in session:
+            self._mask_instance(survivor, masked, masker)
+        masker.vault.save(self._out / VAULTS / f"{vault_name(job.key, scope)}.json", job.key)
+        shutil.rmtree(self._out / _ORIGINALS)
+
+    def write(self) -> None:
+        """Write the stage's tables, the survivors and the audit of masked spans."""
+        self._store.close()
+        ids = [survivor.instance.instance_id for of in self._job.sessions for survivor in of]
+        write_stage_tables(
+            self._out,
+            StageKind.FILTER,
+            ids,
+            self._rows,
+            verdicts=self._verdicts,
+            stage=STAGE,
+            unit="instance",
+        )
+        write_survivors(self._out, self._kept)
+        write_rows(self._out / f"{MASKED_SPANS.name}.parquet", self._spans, MASKED_SPANS.schema)
+
+    def _originals(self, session: Sequence[Survivor]) -> Path:
+        folder = self._out / _ORIGINALS
+        folder.mkdir()
+        unpack_fixtures(session, _digests(session) - self._job.pages.keys(), folder)
+        return folder
+
+    def _content(self, fixture: Fixture, originals: Path) -> bytes:
+        path = self._job.pages.get(fixture.sha256, originals / fixture.sha256)
+        return path.read_bytes()
+
+    def _mask_file(self, fixture: Fixture, content: bytes, masker: Masker) -> MaskedFile:
+        target = masked_path(PurePath(fixture.path), masker).as_posix()
+        config = self._job.config.documents
+        masked = mask_bytes(content, fixture.path, masker, config, target)
+        if masked.report.refusal is not None:
+            return MaskedFile(fixture, masked.report)
+        sha256 = digest(masked.data)
+        if sha256 not in self._store:
+            self._store.add(sha256, [masked.data])
+        released = {"path": target, "sha256": sha256, "bytes": len(masked.data)}
+        return MaskedFile(fixture.model_copy(update=released), masked.report)
+
+    def _mask_instance(
+        self, survivor: Survivor, files: Mapping[tuple[str, str], MaskedFile], masker: Masker
+    ) -> None:
+        used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
+        instance = survivor.instance
+        files_masked = measure([file.report for file in used])
+        verdict = GATE.judge(files_masked, self._job.config.documents)
+        decided = deciding([verdict])
+        self._verdicts.append((instance.instance_id, verdict))
+        self._rows.append(
+            gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
+        )
+        if decided is not None:
+            return
+        masked = with_texts(instance, lambda text: masked_text(text, masker, self._job.find_names))
+        fixtures = _distinct(file.fixture for file in used)
+        self._kept.append(Survivor(masked, fixtures, self._out / FIXTURES))
+        self._spans += _spans(instance, masker, self._job.find_names)
+        self._spans += [
+            (instance.instance_id, path, row.offset, row.type, row.recognizer, row.score)
+            for path, rows in ((file.report.path, file.report.rows) for file in used)
+            for row in rows
+        ]
+
+
+def _digests(session: Sequence[Survivor]) -> set[str]:
+    return {fixture.sha256 for survivor in session for fixture in survivor.fixtures}
+
+
+def _distinct(fixtures: Iterable[Fixture]) -> tuple[Fixture, ...]:
+    """Each path once: two names that were masked alike are told apart by a number."""
+    taken: dict[str, Fixture] = {}
+    for fixture in fixtures:
+        path, number = PurePath(fixture.path), 2
+        while path.as_posix().casefold() in taken:
+            path, number = PurePath(fixture.path).with_stem(f"{path.stem}-{number}"), number + 1
+        named = fixture.model_copy(update={"path": path.as_posix()})
+        taken[path.as_posix().casefold()] = named
+    return tuple(taken.values())
+
+
+def _spans(instance: TaskInstance, masker: Masker, find_names: FindFileNames) -> Iterator[Row]:
+    """The audit of what people said: position, kind and recognizer, never the value (law 8)."""
+    for turn in instance.user_turns:
+        for edit in text_edits(turn.said, masker, find_names):
+            turn_name, kind = f"turn {turn.index}", (edit.type, edit.recognizer, edit.score)
+            yield (instance.instance_id, turn_name, edit.start, *kind)

@@ -1,0 +1,102 @@
+"""Measured tables judged against the declared limits, and what a release gets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from anonymization.tables.attacks.plots import STYLE
+from anonymization.tables.privacy_report import frontier_picture, privacy_json, rates_picture
+from anonymization.tables.recipe import TablesRecipe
+from anonymization.tables.release_gate import JudgedTable, judge_table
+from anonymization.tables.release_tables import (
+    IDENTIFIERS,
+    MEASURED,
+    MEASUREMENTS,
+    RELEASED,
+    REPORT,
+    released_file,
+)
+from data.canonical import pretty_json
+from data.contracts import StageKind
+from data.ledger import gated_row
+from data.snapshot.release import Picture, ReleasedTable
+from data.stage_tables import write_stage_tables
+
+JUDGE = "judge-tables"
+
+
+def judged_tables(folder: Path, recipe: TablesRecipe) -> list[JudgedTable]:
+    """The gates on every table that was measured into `folder`."""
+    measured = MEASUREMENTS.validate_json((folder / MEASURED).read_bytes())
+    return [judge_table(table, recipe.risk, recipe.utility) for table in measured]
+
+
+def write_judged(judged: Sequence[JudgedTable], recipe: TablesRecipe, out: Path) -> None:
+    """Write ledger and verdicts of tables that passed; given aggregates pass with their tables."""
+    items = [f"tables/{name}" for name in [*(table.name for table in judged), *recipe.aggregates]]
+    verdicts = [(f"tables/{table.name}", row) for table in judged for row in table.verdicts]
+    write_stage_tables(
+        out,
+        StageKind.FILTER,
+        items,
+        [gated_row(JUDGE, "table", item, None, {}) for item in items],
+        verdicts=verdicts,
+        stage=JUDGE,
+        unit="table",
+    )
+
+
+def released_tables(folder: Path, recipe: TablesRecipe) -> dict[str, ReleasedTable]:
+    """The tables of a release by name, with what a row of each is."""
+    names = sorted({*recipe.tables, *recipe.aggregates})
+    return {
+        name: ReleasedTable(folder / RELEASED / released_file(name), _row(recipe, name))
+        for name in names
+    }
+
+
+def original_identifiers_of(folder: Path) -> tuple[str, ...]:
+    """The original codes and names, private: a release is searched for them."""
+    return tuple(orjson.loads((folder / IDENTIFIERS).read_bytes()))
+
+
+def tables_report(
+    folder: Path, judged: Sequence[JudgedTable], *, is_sealed: bool
+) -> dict[str, Any]:
+    """The part `tables` of `privacy.json`, as JSON holds it: text keys, lists for tuples."""
+    report = orjson.loads((folder / REPORT).read_bytes())
+    for table in judged:
+        if table.privacy is not None:
+            report["tables"][table.name] |= privacy_json(table.privacy)
+    report["starts_at"] = "pseudonymized tables" if is_sealed else "originals"
+    plain: dict[str, Any] = orjson.loads(pretty_json(report))
+    return plain
+
+
+def _row(recipe: TablesRecipe, name: str) -> str:
+    if name in recipe.aggregates:
+        return f"a sum over {recipe.aggregates[name].of}, moved as the sums of its rows moved"
+    table = recipe.tables[name]
+    numbers = ", its figures perturbed" if table.measures else ""
+    return f"a row of {name} under pseudonyms{numbers}"
+
+
+def tables_pictures(judged: Sequence[JudgedTable]) -> dict[str, Picture]:
+    """Charts of the attacks, and of risk against utility, by picture name."""
+    drawn = {"attacks": rates_picture, "frontier": frontier_picture}
+    titles = {"attacks": "Attacks", "frontier": "Risk and utility"}
+    return {
+        f"privacy-{table.name}-{kind}": Picture(
+            f"{titles[kind]}: {table.name}",
+            draw(table.privacy),
+            draw(table.privacy, standalone=True),
+            STYLE,
+        )
+        for table in judged
+        if table.privacy is not None
+        for kind, draw in drawn.items()
+    }

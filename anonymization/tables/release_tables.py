@@ -1,0 +1,194 @@
+"""Tables anonymized, attacked and measured into the output of a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import TypeAdapter
+
+from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
+from anonymization.tables.config import ColumnRole, TableConfig
+from anonymization.tables.fidelity import ALL, Fidelity
+from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
+from anonymization.tables.perturb.perturb_table import check_table, perturb_table
+from anonymization.tables.recipe import TablesRecipe
+from anonymization.tables.release_gate import (
+    MeasuredTable,
+    original_identifiers,
+    pseudonym_attacks,
+)
+from anonymization.tables.settings import FidelityConfig
+from anonymization.tables.table_files import TableFile, in_order, read_tables
+from data.atomic import write_bytes
+from data.canonical import canonical_json
+from data.contracts import LedgerRow, Outcome, StageKind
+from data.errors import InputError
+from data.ledger import close
+from data.progress import track
+from data.randomness import keyed_hash
+from data.sharding import map_shards
+from data.stage_tables import StageRecords, write_records
+from data.tables import write_frame
+
+ANONYMIZE = "anonymize-tables"
+RELEASED, MEASURED, REPORT = "released", "measured.json", "report.json"
+IDENTIFIERS = "originals.json"
+MEASUREMENTS = TypeAdapter(tuple[MeasuredTable, ...])
+_LARGE = 5_000  # rows from which settings are tried in several processes
+_LABELLED = (ColumnRole.QUASI_IDENTIFIER, ColumnRole.CONSTANT, ColumnRole.UNIT)
+Frames = Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymizing:
+    """How tables are anonymized: recipe, release key, public seed; workers for trying settings."""
+
+    recipe: TablesRecipe
+    key: bytes = field(repr=False)
+    seed: int
+    workers: int = 1
+    quiet: bool = True
+
+
+def write_anonymized(files: Sequence[TableFile], how: Anonymizing, out: Path) -> None:
+    """Write the tables under pseudonyms, perturbed, and everything measured about them.
+
+    Rows are sorted by pseudonym before they are written, so that their order links no pseudonym
+    to its original.
+    """
+    recipe = how.recipe
+    frames = read_tables(files)
+    _check(frames, recipe)
+    made = anonymize_tables(frames, recipe, how.key)
+    (out / RELEASED).mkdir()
+    leaving = {name: _leaving(frame, recipe, name) for name, frame in made.frames.items()}
+    for name, frame in leaving.items():
+        write_frame(out / RELEASED / released_file(name), frame)
+    measured = [_measured(how, name, frames, made, leaving) for name in sorted(recipe.tables)]
+    write_bytes(out / MEASURED, MEASUREMENTS.dump_json(tuple(measured)))
+    write_bytes(out / REPORT, canonical_json(_report(made, recipe)))
+    known = original_identifiers(frames, recipe.tables, made.pseudonyms)
+    write_bytes(out / IDENTIFIERS, canonical_json(known))
+    _write_ledger(out, frames, recipe)
+
+
+def released_file(name: str) -> str:
+    """No name that the staging database would take for one of its own tables."""
+    return f"table-{name}.parquet"
+
+
+def _leaving(frame: pl.DataFrame, recipe: TablesRecipe, name: str) -> pl.DataFrame:
+    """Sorted by pseudonym and period: the order of the source tells who is who."""
+    own = recipe.tables.get(name)
+    return in_order(frame, (own.entity, own.period) if own else ())
+
+
+def _measured(
+    how: Anonymizing, name: str, frames: Frames, made: AnonymizedTables, leaving: Frames
+) -> MeasuredTable:
+    recipe, seed = how.recipe, how.seed
+    config, frame = recipe.tables[name], frames[name]
+    codes = pseudonym_attacks(frame, leaving[name], config, made.pseudonyms, how.key, seed)
+    tried: list[Tried] = []
+    if config.measures:
+        attacks = recipe.attacks_on(config, seed)
+        own = (frame, made.frames[name], config, attacks, recipe.fidelity)
+        tried.append(measure(CONFIGURED, *own))
+        others = grid(config, recipe.frontier)
+        del others[CONFIGURED]
+        jobs = [(s, frame, c, how.key, attacks, recipe.fidelity) for s, c in others.items()]
+        workers = how.workers if frame.height >= _LARGE else 1
+        done = map_shards(_try, jobs, workers)
+        tried += track(done, f"{name}: settings", len(jobs), quiet=how.quiet)
+    return MeasuredTable(name, tuple(tried), tuple(codes))
+
+
+def _try(job: tuple[str, pl.DataFrame, TableConfig, bytes, Any, FidelityConfig]) -> Tried:
+    """One other setting, with noise that has nothing to do with the release's."""
+    setting, frame, config, key, attacks, limits = job
+    noise = keyed_hash(key, "frontier", setting)
+    released = perturb_table(frame, config, noise).frame
+    return measure(setting, frame, released, config, attacks, limits)
+
+
+def _check(frames: Frames, recipe: TablesRecipe) -> None:
+    """Every column is declared. Errors: `InputError` naming table and columns."""
+    for name, config in sorted(recipe.tables.items()):
+        try:
+            check_table(frames[name], config)
+        except InputError as error:
+            raise InputError(name, error.actual, error.expected, error.todo) from None
+    for name, given in sorted(recipe.aggregates.items()):
+        declared = {*given.by, *given.values}
+        if strange := [column for column in frames[name].columns if column not in declared]:
+            found, todo = f"undeclared columns {', '.join(strange)}", "Take them out of the table."
+            raise InputError(name, found, "columns of `by` and `values` alone", todo)
+
+
+def _report(made: AnonymizedTables, recipe: TablesRecipe) -> dict[str, Any]:
+    """The report of the pure stage, and the fidelity of each column."""
+    tables = {}
+    for name, report in made.report["tables"].items():
+        config = recipe.tables[name]
+        columns = _columns(made.frames[name], config)
+        tables[name] = {"rows": made.frames[name].height, "columns": columns} | report
+        if name in made.fidelity:
+            cells = _cells(made.fidelity[name], config)
+            tables[name]["fidelity"] |= cells | {"limits": recipe.fidelity}
+    return {**made.report, "tables": tables}
+
+
+def _columns(frame: pl.DataFrame, config: TableConfig) -> list[dict[str, Any]]:
+    """Role and treatment of each column: those released in their order, then those dropped."""
+    columns = []
+    for name in (*frame.columns, *config.of_role(ColumnRole.DROPPED)):
+        role = config.columns[name].role
+        steps = config.steps_of(name) if role is ColumnRole.MEASURE else ()
+        made = [f"{step.method} {step.strength:g}" for step in steps]
+        columns.append({"column": name, "role": role, "steps": made})
+    return columns
+
+
+def _cells(fidelity: Fidelity, config: TableConfig) -> dict[str, Any]:
+    """Figures per column and industry; industries whose names do not leave are numbered."""
+    kept = config.group is None or config.columns[config.group].role in _LABELLED
+    labels = sorted(set(fidelity.cells["group"]) - {ALL})
+    named = {label: label if kept else f"group {at}" for at, label in enumerate(labels, 1)}
+    rows = list(fidelity.cells.iter_rows(named=True))
+    return {
+        "by_column": [row for row in rows if row["group"] == ALL],
+        "by_group": [row | {"group": named[row["group"]]} for row in rows if row["group"] != ALL],
+    }
+
+
+def _write_ledger(out: Path, frames: Frames, recipe: TablesRecipe) -> None:
+    """Every column and every row: what is dropped is rejected by declaration."""
+    columns = []
+    for name, config in sorted(recipe.tables.items()):
+        for column, declared in config.columns.items():
+            is_dropped = declared.role is ColumnRole.DROPPED
+            outcome = Outcome.REJECTED if is_dropped else Outcome.KEPT
+            reason = "column.dropped" if is_dropped else None
+            evidence = {"role": str(declared.role)}
+            item = f"tables/{name}/{column}"
+            row = LedgerRow(ANONYMIZE, "column", item, outcome, reason=reason, evidence=evidence)
+            columns.append(row)
+    for name in sorted(recipe.aggregates):
+        kept = [f"tables/{name}/{column}" for column in frames[name].columns]
+        columns += [LedgerRow(ANONYMIZE, "column", item, Outcome.KEPT) for item in kept]
+    rows = [
+        LedgerRow(ANONYMIZE, "row", f"(tables/{name})", Outcome.KEPT, n=frame.height)
+        for name, frame in sorted(frames.items())
+    ]
+    dropped = sum(row.outcome is Outcome.REJECTED for row in columns)
+    n_columns, n_rows = len(columns), sum(frame.height for frame in frames.values())
+    counts = {Outcome.KEPT: n_columns - dropped, Outcome.REJECTED: dropped}
+    tallies = [
+        close(ANONYMIZE, StageKind.FILTER, "column", n_columns, counts),
+        close(ANONYMIZE, StageKind.FILTER, "row", n_rows, {Outcome.KEPT: n_rows}),
+    ]
+    write_records(out, StageRecords([*columns, *rows], tallies))

@@ -1,0 +1,180 @@
+"""Names by word lists: countries, people, well-known towns, given names, kinds of organisation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
+from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.prose import MachineLines
+from anonymization.text.detect.wording import COMMON
+
+_GIVEN = words("names.toml", "given")
+_PLACES = {
+    name: kind
+    for key, kind in (
+        ("countries", EntityType.LOCATION),
+        ("towns", EntityType.LOCATION),
+        ("people", EntityType.NATIONALITY),
+    )
+    for name in words("places.toml", key)
+}
+_COUNTRIES = words("places.toml", "countries")
+_QUALIFIER = re.compile(rf" \([{CAPITALS}][{LETTERS}]{{2,20}}\)")
+_LONGEST = 4  # words in "United States of America"
+_HEADS = words("words.toml", "organisation_heads")
+_INSTITUTIONS = words("words.toml", "institutions") | frozenset({"University", "College", "Bank"})
+_JOBS = words("words.toml", "job_heads")
+_WORD = rf"[{CAPITALS}](?:[{LETTERS}0-9]|['-](?={LETTER})){{0,30}}"
+_RUN = re.compile(
+    rf"(?<![@/.-]){BEFORE}{_WORD}"
+    rf"(?:(?:(?<=[ ][A-Z])\.)? (?:(?:of|and|the|van|von|de|da|del) )?{_WORD}){{0,6}}"
+)
+_STOPS = frozenset({"of", "and", "the", "Apt", "Suite", "Unit", "Flat"})
+_TOKEN = re.compile(r"[^\s]+")
+_FIRM = re.compile(
+    rf"(?<!\.){BEFORE}(?<![:,] ){_WORD}, {_WORD} (?:and|&) {_WORD}{AFTER}"
+    rf"|(?<!\.){BEFORE}{_WORD} (?:and|&) (?:Sons|Co|Company|Partners|Daughters|Brothers){AFTER}"
+    rf"|(?<!\.){BEFORE}{_WORD}-{_WORD}(?= (?:Inc|LLC|Ltd|Group){AFTER})"
+)
+_JOB_LINE = re.compile(
+    r"(?m)(?:^|(?<=, the ))[A-Za-z][A-Za-z,'/ -]{2,60}$|(?<=, the )[A-Za-z][A-Za-z' -]{2,60}(?=, )"
+)
+_LEGAL = re.compile(
+    r"(?<= )(?:(?P<short>Inc|Corp|Ltd|Co)\.?|LLC|GmbH|Incorporated|Limited|PLC|plc)$"
+)
+_NUMBERED = re.compile(r"(?<![\w.,:/-])\d{1,3} $")
+_POSSESSIVE = re.compile(r"'s?$")
+_NOT_LOWER = frozenset({"Polish", "Slovene"})
+_SMALL_PEOPLE = sorted(
+    name.lower()
+    for name, kind in _PLACES.items()
+    if kind is EntityType.NATIONALITY and len(name) > 5 and name not in _NOT_LOWER
+)
+_LOWER_PEOPLE = re.compile(f"(?<!-){BEFORE}(?:{'|'.join(reversed(_SMALL_PEOPLE))})(?!-){AFTER}")
+
+
+def find_listed_names(folded: str, lines: MachineLines) -> Iterator[Finding]:
+    """Findings of the word lists in prose."""
+    firms = [
+        Finding(*match.span(), EntityType.ORGANIZATION, "firm", 0.6)
+        for match in (_FIRM.finditer(folded) if " and " in folded or " & " in folded else ())
+        if not _everyday(match.group()) and not lines.machine_at(match.start())
+    ]
+    yield from firms
+    within = {place for firm in firms for place in range(firm.start + 1, firm.end)}
+    for match in _RUN.finditer(folded):
+        for finding in _in_run(match):
+            if finding.start not in within and not lines.machine_at(finding.start):
+                yield finding
+    for match in _LOWER_PEOPLE.finditer(folded):
+        if not lines.machine_at(match.start()):
+            yield Finding(*match.span(), EntityType.NATIONALITY, "nationality_list", 0.6)
+    for match in _JOB_LINE.finditer(folded):
+        last = match.group().rsplit(" ", 1)[-1].lower()
+        if last in _JOBS and _stands(folded, match):
+            yield Finding(*match.span(), EntityType.TITLE, "job_title", 0.6)
+
+
+def whole_firm(text: str, finding: Finding) -> Finding:
+    """With the full stop of `Inc.` and the number of `48 Factoring Inc`."""
+    if finding.type is not EntityType.ORGANIZATION:
+        return finding
+    start, end = finding.start, finding.end
+    legal = _LEGAL.search(text, start, end)
+    if legal is None:
+        return finding
+    number = _NUMBERED.search(text, max(0, start - 4), start)
+    start = number.start() if number else start
+    if text[end : end + 1] == "." and legal["short"]:
+        end += 1
+    return replace(finding, start=start, end=end)
+
+
+def _stands(text: str, line: re.Match[str]) -> bool:
+    """A job title by its words, or by the name in the line above."""
+    value = line.group()
+    if value.count(" ") > 6 or " the " in value:
+        return False
+    above = text[max(0, line.start() - 80) : line.start()].rstrip().rpartition("\n")[2]
+    named = 2 <= len(above.split()) <= 5 and above.replace(".", "").replace(" ", "").isalpha()
+    return named or text[max(0, line.start() - 6) : line.start()] == ", the "
+
+
+def _everyday(text: str) -> bool:
+    return any(word in COMMON or word in _PLACES for word in re.findall(r"{LETTER}+", text))
+
+
+def _in_run(run: re.Match[str]) -> Iterator[Finding]:
+    tokens = [
+        (run.start() + token.start(), _POSSESSIVE.sub("", token.group()).rstrip("."))
+        for token in _TOKEN.finditer(run.group())
+    ]
+    place = 0
+    while place < len(tokens):
+        taken = 1
+        for finding, used in (
+            _place(run.string, tokens, place),
+            _organisation(tokens, place),
+            _person(tokens, place),
+        ):
+            if finding is not None:
+                yield finding
+                taken = used
+                break
+        place += taken
+
+
+_Tokens = list[tuple[int, str]]
+_Found = tuple[Finding | None, int]
+
+
+def _place(text: str, tokens: _Tokens, place: int) -> _Found:
+    start = tokens[place][0]
+    for size in range(min(_LONGEST, len(tokens) - place), 0, -1):
+        name = " ".join(word for _, word in tokens[place : place + size]).rstrip(".")
+        kind = _PLACES.get(name)
+        if kind is not None:
+            name = _qualified(text, start, name) if name in _COUNTRIES else name
+            recognizer = "place_list" if kind is EntityType.LOCATION else "nationality_list"
+            return Finding(start, start + len(name), kind, recognizer, 0.6), size
+    return None, 0
+
+
+def _qualified(text: str, start: int, name: str) -> str:
+    """With what tells two countries of one name apart: `Congo (Brazzaville)`."""
+    more = _QUALIFIER.match(text, start + len(name))
+    return name + more.group() if more else name
+
+
+def _organisation(tokens: _Tokens, place: int) -> _Found:
+    """Capitalised words up to one that ends an organisation's name."""
+    if place and tokens[place - 1][1] != "of":
+        return None, 0
+    for size in range(len(tokens) - place, 1, -1):
+        start, last = tokens[place + size - 1]
+        if last.rstrip(".,") in _HEADS and tokens[place][1] not in COMMON:
+            end = start + len(last)
+            split = [at for at, word in tokens[place : place + size] if word == "of"]
+            if split and tokens[place][1] not in _INSTITUTIONS:
+                return None, 0
+            return Finding(
+                tokens[place][0], end, EntityType.ORGANIZATION, "organisation", 0.6
+            ), size
+    return None, 0
+
+
+def _person(tokens: _Tokens, place: int) -> _Found:
+    """A given name and up to three capitalised words behind it."""
+    start, word = tokens[place]
+    if word not in _GIVEN:
+        return None, 0
+    size, end = 1, start + len(word)
+    for offset, after in tokens[place + 1 : place + 4]:
+        if after in COMMON or after in _STOPS or offset > end + 2:
+            break
+        size, end = size + 1, offset + len(after)
+    return Finding(start, end, EntityType.PERSON, "given_name", 0.6 if size > 1 else 0.55), size

@@ -1,0 +1,160 @@
+"""Tokens without form and without assignment: random characters in the middle of a text.
+
+A UUID is a secret only in the sentence of someone who hands it over; else it is an identifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.secrets.evidence import (
+    entropy,
+    hands_over,
+    has_inner_numbers,
+    has_name_after,
+    has_name_before,
+    has_uuid,
+    is_example,
+    is_gibberish,
+    is_mixed,
+    is_placeholder,
+    is_random,
+    is_scattered,
+    line_after,
+    line_before,
+    names_a_hash,
+)
+from anonymization.text.secrets.families import claims_a_family, load
+
+_WITH_NAME, _WITHOUT_NAME = 0.75, 0.6
+# A run of the characters of base64 and its URL-safe kin; `=` closes it or stands between two of
+# them. Letters such as `ü` make it part of a word.
+_CHAR = r"[A-Za-z0-9_+/.~\-]"
+_RUN = re.compile(
+    rf"(?<![A-Za-zÀ-ɏ0-9_+/.~%\\@#&=\-])(?:{_CHAR}|=(?={_CHAR})){{14,}}={{0,2}}(?![À-ɏ])"
+    rf"|(?<==){_CHAR}{{14,}}={{0,2}}(?![À-ɏ])"
+)
+# A password of all four kinds of characters, or a user and one: `svc:aB3…!`.
+_MARKS = "!@#$%^&*?~"
+_PASSWORD = re.compile(
+    r"(?<![A-Za-zÀ-ɏ0-9_+/.~%\\@#&=:\-])(?:[A-Za-z][A-Za-z0-9_.\-]{0,23}:|:)?"
+    rf"(?P<own>[A-Za-z0-9]{{1,38}}[{_MARKS}][A-Za-z0-9{_MARKS}]{{0,30}})"
+    r"(?![A-Za-zÀ-ɏ0-9_/=(\[{<>\\|\-])"
+)
+_MIN_PASSWORD = 9
+_MAX_LENGTH, _MIN_ENTROPY, _MIN_NUMBER_ENTROPY = 200, 2.8, 2.4
+_MIN_NUMBER = 16
+_SEPARATORS = re.compile(r"[-_.~]")
+_MIN_PART, _MIN_CORE = 8, 11  # characters between separators; names of models have fewer
+_MIN_DOTTED, _MOST_DOTS = 10, 2
+_OPEN_IDS: tuple[str, ...] = tuple(load("words.toml")["open_ids"])
+_WORD = re.compile(r"(?<![\w./\\=(\[{<-])[A-Za-z]{1,15}(?![\w/\\=(\[{>-])|[一-鿿]{2}")
+_MIN_WORDS = 3
+_URL_REACH = 300
+
+
+def find_bare(text: str, folded: str) -> Iterator[Finding]:
+    """Runs that look drawn at random, unless the text around calls them a hash or an id."""
+    for hit in _RUN.finditer(text):
+        start, end = _own_span(hit)
+        run = text[start:end]
+        if len(run) > _MAX_LENGTH or not _may_be_secret(run) or is_placeholder(run):
+            continue
+        if _is_in_url(text, start) or _is_half(text, start, end):
+            continue
+        if has_uuid(run) and is_example(folded, start):
+            continue
+        if has_name_before(folded, start) or has_name_after(folded, end):
+            yield Finding(start, end, EntityType.SECRET, "secret.bare", _WITH_NAME)
+        elif _stands_alone(run, folded, start, end):
+            yield Finding(start, end, EntityType.SECRET, "secret.bare", _WITHOUT_NAME)
+    for hit in _PASSWORD.finditer(text):
+        if _is_password(hit["own"]) and _is_told(folded, *hit.span()):
+            yield Finding(*hit.span(), EntityType.SECRET, "secret.bare-password", _WITHOUT_NAME)
+
+
+def _own_span(hit: re.Match[str]) -> tuple[int, int]:
+    """The run without what ends a sentence, and without the name of a setting (`name=…`)."""
+    run = hit.group()
+    end = hit.end() - (run[-1] in ".~-")
+    start = hit.start()
+    head, equals, _ = run.rstrip("=").partition("=")
+    if equals and not (is_mixed(head) and is_random(head)):
+        start += len(head) + 1
+    return start, end
+
+
+def _may_be_secret(run: str) -> bool:
+    if run.isdigit():
+        return len(run) >= _MIN_NUMBER
+    if len(run) < _MIN_CORE or run.startswith(_OPEN_IDS):
+        return False
+    if ("/" in run or "+" in run) and not _is_base64(run):
+        return False
+    if ("." in run and not _is_dotted(run)) or claims_a_family(run):
+        return False
+    if is_scattered(run):
+        return True
+    if max(map(len, _SEPARATORS.split(run))) < _MIN_PART or not is_mixed(run):
+        return False
+    whole = _SEPARATORS.search(run) is None
+    return is_random(run) or (whole and is_gibberish(run) and has_inner_numbers(run))
+
+
+def _is_base64(run: str) -> bool:
+    """Base64 with slashes, and not a path: all of it, or every part of it, looks random."""
+    if "-" in run or "_" in run or run.startswith("/"):
+        return False
+    return is_scattered(run) or all(len(part) < 5 or is_random(part) for part in run.split("/"))
+
+
+def _is_dotted(run: str) -> bool:
+    """Two or three random parts, as in signed tokens; not the path of a module."""
+    parts = run.split(".")
+    return len(parts) <= _MOST_DOTS + 1 and all(
+        len(part) >= _MIN_DOTTED and is_random(part) for part in parts
+    )
+
+
+def _stands_alone(run: str, folded: str, start: int, end: int) -> bool:
+    """Does it stand in a sentence that calls it neither a hash nor an id?"""
+    if has_uuid(run) and not hands_over(folded, start, end):
+        return False
+    core = max(map(len, _SEPARATORS.split(run)))
+    return (
+        entropy(run) >= (_MIN_NUMBER_ENTROPY if run.isdigit() else _MIN_ENTROPY)
+        and (core >= _MIN_CORE or has_uuid(run) or is_scattered(run))
+        and _is_told(folded, start, end)
+    )
+
+
+def _is_told(folded: str, start: int, end: int) -> bool:
+    """Does it stand among words that speak neither of hashes nor of identifiers?"""
+    around = line_before(folded, start) + " " + line_after(folded, end)
+    return len(_WORD.findall(around)) >= _MIN_WORDS and not names_a_hash(folded, start, end)
+
+
+def _is_password(value: str) -> bool:
+    kinds = (str.islower, str.isupper, str.isdigit)
+    return (
+        len(value) >= _MIN_PASSWORD
+        and all(any(map(kind, value)) for kind in kinds)
+        and is_random(value)
+        and not is_placeholder(value)
+    )
+
+
+def _is_half(text: str, start: int, end: int) -> bool:
+    """Is it one half of `123456:token`, which the families judge as a whole?"""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    return (before[:1].isdigit() and before[1:] == ":") or (
+        text[end - 1].isdigit() and after[:1] == ":" and after[1:].isalnum()
+    )
+
+
+def _is_in_url(text: str, start: int) -> bool:
+    """Does the run belong to a URL that began before it?"""
+    scheme = text.rfind("://", max(0, start - _URL_REACH), start)
+    return scheme >= 0 and not any(map(str.isspace, text[scheme:start]))

@@ -1,0 +1,170 @@
+"""Surrogates of one scope: the same value always gets the same, two values never share one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from anonymization.text.contracts import EntityType
+from anonymization.text.surrogates.assignment import STAGE, ScopeVocabulary, SurrogateTable
+from anonymization.text.surrogates.dates import Shift
+from anonymization.text.surrogates.identifiers import (
+    bank_account,
+    bank_card,
+    coded,
+    company_code,
+    national_id,
+    phone,
+    secret,
+)
+from anonymization.text.surrogates.lexicon import lexicon
+from anonymization.text.surrogates.names import part_of_person, person
+from anonymization.text.surrogates.net import account, email, ip_address, url
+from anonymization.text.surrogates.organizations_and_places import address, location, organization
+from anonymization.text.surrogates.shapes import (
+    alnum_form,
+    cased_like,
+    is_han,
+    pick,
+    plain_form,
+    same_shape,
+)
+from data.randomness import keyed_generator, keyed_hash
+
+Make = Callable[[SurrogateTable, str, str], str]
+
+_MAKERS: Mapping[EntityType, Make] = {
+    EntityType.PERSON: person,
+    EntityType.ORGANIZATION: organization,
+    EntityType.LOCATION: location,
+    EntityType.ADDRESS: address,
+    EntityType.EMAIL: email,
+    EntityType.PHONE: phone,
+    EntityType.URL: url,
+    EntityType.IP_ADDRESS: ip_address,
+    EntityType.BANK_CARD: bank_card,
+    EntityType.BANK_ACCOUNT: bank_account,
+    EntityType.NATIONAL_ID: national_id,
+    EntityType.COMPANY_CODE: company_code,
+    EntityType.PASSPORT: coded,
+    EntityType.PLATE: coded,
+    EntityType.ACCOUNT: account,
+    EntityType.CASE_NUMBER: coded,
+    EntityType.PERSON_NUMBER: coded,
+    EntityType.USER_PATH: account,
+    EntityType.SECRET: secret,
+    EntityType.QUANTITY: coded,
+}
+_NUMBERED = frozenset(
+    {
+        EntityType.PHONE,
+        EntityType.BANK_CARD,
+        EntityType.BANK_ACCOUNT,
+        EntityType.NATIONAL_ID,
+        EntityType.COMPANY_CODE,
+    }
+)
+# Small values recur by nature: whether they stand somewhere in a text says nothing.
+COMMON = frozenset(
+    {
+        EntityType.DATE,
+        EntityType.AGE,
+        EntityType.NATIONALITY,
+        EntityType.TITLE,
+        EntityType.QUANTITY,
+    }
+)
+_ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
+_FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
+_LONE_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+class Surrogates:
+    """Fake values for one scope. `vocabulary` holds the words of its texts.
+
+    With another scope or key everything differs. Values given to `learn` together get the same
+    surrogates in whatever order they come.
+    """
+
+    def __init__(self, key: bytes, scope: str, vocabulary: ScopeVocabulary) -> None:
+        self._key = keyed_hash(key, STAGE, scope)
+        self._vocabulary = vocabulary
+        self._table = SurrogateTable(self._key, vocabulary)
+        self._shift = Shift(keyed_generator(self._key, f"{STAGE}.dates", ""))
+        self._made: dict[tuple[EntityType, str], str] = {}
+        self._owners: dict[str, tuple[EntityType, str]] = {}
+
+    def learn(self, values: Iterable[tuple[EntityType, str]]) -> None:
+        """Give surrogates to new values: names first, full names before parts of them."""
+        for kind, value in sorted(set(values), key=_rank):
+            self.of(kind, value)
+
+    def of(self, kind: EntityType, value: str) -> str:
+        """The surrogate; equal to the value only where that tells nothing of anyone (a title)."""
+        known = self._made.get((kind, value))
+        if known is None:
+            known = self._made[kind, value] = self._draw(kind, value)
+        return known
+
+    def _draw(self, kind: EntityType, value: str) -> str:
+        if kind in COMMON and kind is not EntityType.QUANTITY:
+            return self._common(kind, value)
+        owner = (kind, alnum_form(value) if kind in _NUMBERED else plain_form(value))
+        if kind in _ORDER and (EntityType.PERSON, value) in self._made:
+            return self._made[EntityType.PERSON, value]
+        alike = kind in _ORDER and _LONE_WORD.fullmatch(value)
+        make = _MAKERS[kind]
+        if alike and part_of_person(self._table, value):
+            make, owner = person, (EntityType.PERSON, plain_form(value))
+        for attempt in range(_ATTEMPTS):
+            new = make(self._table, value, f"#{attempt}" if attempt else "")
+            if self._fits(new, value, owner, fresh=attempt < _FRESH_ATTEMPTS):
+                return self._owned(new, owner)
+        return self._owned(self._last_resort(kind, value, owner), owner)
+
+    def _fits(self, new: str, value: str, owner: tuple[EntityType, str], *, fresh: bool) -> bool:
+        if new == value or plain_form(new) == owner[1]:
+            return False
+        if self._owners.get(new.casefold(), owner) != owner:
+            return False
+        return not (fresh and self._vocabulary.may_contain(new))
+
+    def _owned(self, new: str, owner: tuple[EntityType, str]) -> str:
+        self._owners[new.casefold()] = owner
+        return new
+
+    def _last_resort(self, kind: EntityType, value: str, owner: tuple[EntityType, str]) -> str:
+        """Characters for characters, longer with each round, until one is free."""
+        rng = self._table.generator(f"last.{kind}", value)
+        for attempt in range(_ATTEMPTS * _ATTEMPTS):
+            new = same_shape(value + "x" * (attempt // _ATTEMPTS), rng)
+            if self._fits(new, value, owner, fresh=False):
+                return new
+        return f"{kind.value.lower()}-{rng.integers(1 << 60)}"
+
+    def _common(self, kind: EntityType, value: str) -> str:
+        rng = self._table.generator(kind.value, value)
+        if kind is EntityType.DATE:
+            return self._shift.date(value, rng)
+        if kind is EntityType.AGE:
+            return self._shift.number(value)
+        if kind is EntityType.NATIONALITY:
+            return _nationality(self._table, value)
+        return value
+
+
+def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
+    kind, value = item
+    place = _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+    return place, -len(value), kind.value, value
+
+
+def _nationality(table: SurrogateTable, value: str) -> str:
+    words = lexicon()
+    han = any(map(is_han, value))
+    choices = words.nationalities_zh if han else words.nationalities
+    end = "人" if han and value.endswith("人") else ""
+    word = table.token(
+        "nationality", plain_form(value), lambda rng, _: pick(rng, choices), fresh=False
+    )
+    return cased_like(word, value) + end

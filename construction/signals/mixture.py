@@ -1,0 +1,106 @@
+"""Snapshots of what people install, analysed: the mixture of families, its tables and its chart."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from construction.signals.analyse import analyse
+from construction.signals.chart import draw, mixture_panel
+from construction.signals.codebook import default_codebook
+from construction.signals.collect import Collected, collect_file, save_snapshot
+from construction.signals.config import SignalsRecipe
+from construction.signals.crosswalk import default_crosswalk, spread
+from construction.signals.report import Reported, report_data, table_rows
+from construction.signals.seeds import seed_ideas
+from construction.signals.weights import DatedMixture, MixtureChange, change
+from data.atomic import write_bytes
+from data.canonical import pretty_json
+from data.contracts import SignalSnapshot
+from data.errors import InputError
+from data.progress import track
+from data.schemas import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
+from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
+
+Dated = Sequence[tuple[dt.date, Path]]
+REPORT, CHART, INLINE = "signals.json", "mixture.svg", "mixture-inline.svg"
+_DATE = re.compile(r"(\d{4}-\d{2})(-\d{2})?")
+
+
+def date_of(path: Path, otherwise: dt.date | None = None) -> dt.date:
+    """The date in a snapshot's file name, the first of a month that is named alone.
+
+    Raises InputError if there is none and no other date is given.
+    """
+    found = _DATE.search(path.name)
+    try:
+        return dt.date.fromisoformat(f"{found[1]}{found[2] or '-01'}" if found else "")
+    except ValueError:
+        if otherwise is not None:
+            return otherwise
+        expected = "a date as YYYY-MM-DD or YYYY-MM in the file name"
+        raise InputError(str(path), "no date", expected, "Rename it, or give --date.") from None
+
+
+def write_mixture(
+    recipe: SignalsRecipe, snapshots: Path, dated: Dated, out: Path, *, quiet: bool
+) -> None:
+    """Collect each snapshot into the store, analyse the newest, and write tables and figures."""
+    collected = [
+        collect_file(path, recipe.source, date, recipe.collect)
+        for date, path in track(dated, "signals", len(dated), quiet=quiet)
+    ]
+    for one in collected:
+        save_snapshot(snapshots, one.snapshot, replace=True)
+    newest = collected[-1]
+    analysis = analyse(newest.snapshot.signals, recipe.analysis)
+    moved = _change(collected, recipe) if len(collected) > 1 else None
+    crosswalk = default_crosswalk()
+    seeds = seed_ideas(analysis.mixture, default_codebook(), crosswalk, recipe.analysis)
+    told = Reported(newest.snapshot, analysis, crosswalk, seeds, change=moved)
+    _write_tables(out, newest, told)
+    report = report_data(told) | {
+        "task_weights": spread(analysis.mixture.weights, crosswalk.signal_to_task).weights
+    }
+    write_bytes(out / REPORT, pretty_json(report))
+    names = {name: family.name for name, family in default_codebook().families.items()}
+    panels = [mixture_panel(analysis.mixture, names, moved)]
+    title = f"Mixture of {newest.snapshot.source}, {newest.snapshot.date}"
+    write_bytes(out / INLINE, draw(panels, title).encode())
+    write_bytes(out / CHART, draw(panels, title, standalone=True).encode())
+
+
+def _change(collected: Sequence[Collected], recipe: SignalsRecipe) -> MixtureChange:
+    """The change since the snapshot before, both cut to the depth of the shallower one."""
+    before, after = collected[-2].snapshot, collected[-1].snapshot
+    depth = min(len(before.signals), len(after.signals))
+    return change(*(_mixture(_top(snapshot, depth), recipe) for snapshot in (before, after)))
+
+
+def _top(snapshot: SignalSnapshot, depth: int) -> SignalSnapshot:
+    heaviest = sorted(
+        snapshot.signals, key=lambda signal: (-signal.popularity[snapshot.measure], signal.slug)
+    )
+    kept = tuple(sorted(heaviest[:depth], key=lambda signal: signal.slug))
+    return SignalSnapshot(snapshot.date, snapshot.source, snapshot.measure, kept, snapshot.digest)
+
+
+def _mixture(snapshot: SignalSnapshot, recipe: SignalsRecipe) -> DatedMixture:
+    mixture = analyse(snapshot.signals, recipe.analysis).mixture
+    return DatedMixture(snapshot.source, snapshot.date, snapshot.digest, mixture)
+
+
+def _write_tables(out: Path, collected: Collected, told: Reported) -> None:
+    rows = table_rows(told)
+    for table in (SIGNALS, SIGNAL_PATTERNS, PATTERNS, WEIGHTS):
+        write_table(out / f"{table.name}.parquet", rows[table.name], table.schema)
+    write_table(out / "ledger.parquet", map(ledger_record, collected.ledger), LEDGER)
+    tallies = [record for tally in collected.tallies for record in tally_records(tally)]
+    write_table(out / "tallies.parquet", tallies, TALLIES)
+
+
+def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> Dated:
+    """Snapshot files by the date in their names, oldest first."""
+    return sorted((date_of(path, otherwise), path) for path in paths)

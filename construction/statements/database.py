@@ -1,0 +1,123 @@
+"""The database of financial statements: both sources read, named, dated and filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from construction.statements.categories import assign, load_rules
+from construction.statements.config import StatementsRecipe
+from construction.statements.filters import filter_points
+from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
+from construction.statements.model import TABLES, Statements, plain_texts
+from construction.statements.periods.config import PeriodConfig
+from construction.statements.periods.derive import derived_points
+from construction.statements.periods.fill import with_periods
+from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.sec.read import read_sec
+from construction.statements.store import write_statements
+from data.atomic import write_bytes
+from data.canonical import file_digest, pretty_json
+from data.contracts import Outcome
+from data.errors import InputError
+from data.ledger import completed
+from data.stage_tables import LEDGER_FILE, TALLIES_FILE
+from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
+
+DATABASE, ASKABLE, REPORT = "tables", "askable.parquet", "questions.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where statements come from: SEC data sets, EDINET summaries, and what explains them."""
+
+    sec: Sequence[Path]
+    edinet: Sequence[Path]
+    tickers: Path | None = None
+    categories: Path | None = None
+
+    def digests(self) -> Mapping[str, str]:
+        """SHA-256 of every file, under names that reveal its position only."""
+        numbered = {
+            f"{source}-{number:04d}": file_digest(path)
+            for source, paths in (("sec", self.sec), ("edinet", self.edinet))
+            for number, path in enumerate(source_files(paths), start=1)
+        }
+        single = {"tickers": self.tickers, "categories": self.categories}
+        return numbered | {name: file_digest(path) for name, path in single.items() if path}
+
+
+def source_files(paths: Sequence[Path]) -> list[Path]:
+    """The files given, and those in the folders given; sorted. Raises InputError for none."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise InputError(str(path), "nothing", "financial statements", "Check the path.")
+        files += [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    return sorted(files)
+
+
+def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> None:
+    """Write both sources as one database: named and dated points, and which can be asked about."""
+    parts = []
+    if sources.sec:
+        parts.append(read_sec(sources.sec, recipe.sec, sources.tickers))
+    if sources.edinet:
+        parts.append(read_edinet(sources.edinet, recipe.edinet))
+    frames = {
+        table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
+    }
+    statements = plain_texts(Statements(**frames))
+    rules = load_rules(sources.categories) if sources.categories else None
+    assigned = assign(_series(statements, recipe), rules)
+    named = _dated(replace(statements, series=assigned.series), recipe.filters.periods)
+    filtered = filter_points(named, recipe.filters)
+    write_statements(out / DATABASE, named)
+    write_frame(out / ASKABLE, filtered.points.select("point_id"))
+    tallies = [tally for part in parts for tally in part.tallies]
+    rows = completed([row for part in parts for row in part.ledger], tallies)
+    tallies += [*assigned.tallies, *filtered.tallies]
+    rows += completed([], [*assigned.tallies, *filtered.tallies])
+    ledger = pl.DataFrame([ledger_record(row) for row in rows], LEDGER)
+    write_frame(out / LEDGER_FILE, pl.concat([ledger, assigned.ledger, filtered.ledger]))
+    records = [record for tally in tallies for record in tally_records(tally)]
+    write_table(out / TALLIES_FILE, records, TALLIES)
+    report = {
+        "hierarchy": hierarchy_report(named.series, named.points),
+        "filters": asdict(filtered.report),
+    }
+    write_bytes(out / REPORT, pretty_json(report))
+
+
+def _series(statements: Statements, recipe: StatementsRecipe) -> pl.DataFrame:
+    return rebuild(statements.series, statements.rows, statements.points, recipe.hierarchy)
+
+
+def _dated(statements: Statements, config: PeriodConfig) -> Statements:
+    """With the fiscal periods of all points, and those that can be derived from filed ones."""
+    filed = pl.concat([statements.points, statements.history.drop("replaced_by")])
+    dated = with_periods(filed, statements.companies, config)  # both at once: they share years
+    points = dated.head(statements.points.height)
+    replaced = dated.tail(statements.history.height)
+    return replace(
+        statements,
+        points=pl.concat([points, derived_points(points, statements.series)]),
+        history=replaced.with_columns(statements.history["replaced_by"]),
+    )
+
+
+def not_read(read: Path) -> list[tuple[str, str]]:
+    """The files that could not be read, with the reason of each."""
+    ledger = pl.read_parquet(read / LEDGER_FILE)
+    unread = ledger.filter((pl.col("unit") == "file") & (pl.col("outcome") != str(Outcome.KEPT)))
+    return [(item, reason or "") for item, reason in unread.select("item_id", "reason").iter_rows()]
+
+
+def commonest_reasons(read: Path, most: int = 4) -> str:
+    """The most frequent reasons of what was turned away."""
+    ledger = pl.read_parquet(read / LEDGER_FILE).filter(pl.col("reason").is_not_null())
+    counted = ledger.group_by("reason").agg(pl.col("n").sum()).sort("n", "reason", descending=True)
+    return ", ".join(f"{n:,} × {reason}" for reason, n in counted.head(most).iter_rows())

@@ -1,0 +1,258 @@
+"""Which candidates of the pool are released: all, or an optimal subset with its reasons."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from data.canonical import digest
+from data.contracts import Candidate
+from data.errors import InputError, ReleaseError
+from data.snapshot.layout import PUBLIC, TASK_LIST
+from selection.config import Band, Objective, SelectionConfig, SelectionRecipe
+from selection.lite import LiteItem, choose_lite
+from selection.output import describe
+from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
+from selection.scores import ScoreMatrix
+from selection.select import select_subset
+
+NO_FAMILY = "(none)"
+NOT_PILOTED, NOT_IN_SUBSET = "select.not_piloted", "select.not_in_subset"
+SAME_TASK = "select.same_task"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of candidates beside themselves.
+
+    `opaque` names a private source in public; `pilots` are the scores of pilot runs by task id;
+    `released` are the ids of the last release.
+    """
+
+    opaque: Callable[[str], str]
+    pilots: ScoreMatrix | None = None
+    released: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The ids to release, why each other one is not, and the report for the auditor.
+
+    `size` is how many tasks the release was to have.
+    """
+
+    chosen: frozenset[str]
+    reasons: Mapping[str, str]
+    report: Mapping[str, Any]
+    size: int
+
+
+def choose(
+    candidates: Sequence[Candidate],
+    weights: Mapping[str, float],
+    recipe: SelectionRecipe,
+    seed: int,
+    known: Known,
+) -> Choice:
+    """Choose from the pool under the lane shares, the family weights and the pilots' scores.
+
+    Raises ReleaseError naming every blocker if no selection of the size is possible.
+    """
+    items = {candidate.task_id: _item(candidate, known) for candidate in candidates}
+    selectable, not_piloted, size = _sized(items, recipe, known)
+    report: dict[str, Any] = {"pool": len(candidates), "family_weights": dict(weights)}
+    shares = _lane_shares(recipe, selectable)
+    if size == len(candidates) and not any(band.low for band in shares.values()):
+        report["rule"] = "all of the pool"
+        return Choice(frozenset(items), {}, _with_lite(report, candidates, recipe, seed), size)
+    config = _config(recipe, seed, size, selectable, known)
+    solved = select_subset(selectable, config, weights or None)
+    if solved.chosen is None:
+        reasons = "; ".join(blocker.text for blocker in solved.blockers)
+        raise ReleaseError(f"no selection of {size} tasks is possible: {reasons}.")
+    chosen = frozenset(solved.chosen)
+    report |= {"rule": "subset"} | describe(config, solved, weights or None)
+    released = [candidate for candidate in candidates if candidate.task_id in chosen]
+    not_chosen = _not_chosen(items, chosen) | dict.fromkeys(not_piloted, NOT_PILOTED)
+    return Choice(chosen, not_chosen, _with_lite(report, released, recipe, seed), size)
+
+
+def _not_chosen(items: Mapping[str, PoolItem], chosen: frozenset[str]) -> dict[str, str]:
+    """Why each other item is not chosen."""
+    clusters = {items[name].cluster for name in chosen}
+    return {
+        name: SAME_TASK if item.cluster in clusters else NOT_IN_SUBSET
+        for name, item in items.items()
+        if name not in chosen
+    }
+
+
+def last_release(snapshot: Path) -> frozenset[str]:
+    """The task ids of a published snapshot, given as its folder or its public half."""
+    for folder in (snapshot / PUBLIC, snapshot):
+        if (folder / TASK_LIST).is_file():
+            lines = (folder / TASK_LIST).read_text(encoding="utf-8").splitlines()
+            return frozenset(json.loads(line)["task_id"] for line in lines)
+    raise InputError(str(snapshot), f"no {TASK_LIST}", "a snapshot", "Name the last release.")
+
+
+def _sized(
+    items: Mapping[str, PoolItem], recipe: SelectionRecipe, known: Known
+) -> tuple[Pool, list[str], int]:
+    """What is chosen from, the candidates that no pilot ran on, and how many are chosen.
+
+    That is as many as asked for, if the highest shares of the lanes allow it; where the pool holds
+    no more than that, as many as all limits allow. Raises ReleaseError if that is none.
+    """
+    everything, limit = pool_of_items(list(items.values())), recipe.max_tasks
+    if limit is not None and limit < len(items):
+        size = _most(_eligible(everything), limit, _lane_shares(recipe, everything), None)
+        pool, missing = _selectable(items, recipe, size, known)
+    else:
+        pool, missing = _selectable(items, recipe, 1, known)
+        eligible = _eligible(pool)
+        shares, max_changed = _lane_shares(recipe, pool), _max_changed(recipe, known)
+        size = _most(eligible, len(eligible), shares, max_changed)
+    if items and not size:
+        piloted = f"{len(_eligible(pool))} tell the pilots apart, and " if pool.pilots else ""
+        raise ReleaseError(
+            f"none of {len(items)} candidates can be released: {piloted}[selection] lane_shares "
+            "and max_changed leave room for none."
+        )
+    return pool, missing, size
+
+
+def _eligible(pool: Pool) -> list[PoolItem]:
+    """The eligible items, one of each cluster, if possible of the last release."""
+    eligible = [
+        item for item, is_eligible in zip(pool.items, pool.eligible, strict=True) if is_eligible
+    ]
+    first: dict[str, PoolItem] = {}
+    for item in sorted(eligible, key=lambda item: not item.in_last_release):
+        first.setdefault(item.cluster or item.item_id, item)
+    return list(first.values())
+
+
+def _lane_shares(recipe: SelectionRecipe, pool: Pool) -> Mapping[str, Band]:
+    """A single lane fills the release whatever its share."""
+    return recipe.lane_shares if len({item.lane for item in _eligible(pool)}) > 1 else {}
+
+
+def _max_changed(recipe: SelectionRecipe, known: Known) -> float | None:
+    """Without a last release there is nothing to change."""
+    return recipe.max_changed if known.released else None
+
+
+def _most(
+    items: Sequence[PoolItem],
+    size: int,
+    shares: Mapping[str, Band],
+    max_changed: float | None,
+) -> int:
+    """The largest size, up to `size`, for which lanes and bound on changes leave enough items."""
+    lanes = Counter(item.lane for item in items)
+    held = Counter(item.lane for item in items if item.in_last_release)
+    for smaller in range(size, 0, -1):
+        room = {
+            lane: min(n, _share(shares[lane].high, smaller)) if lane in shares else n
+            for lane, n in lanes.items()
+        }
+        kept = sum(min(n, held[lane]) for lane, n in room.items())
+        new = sum(room.values()) - kept
+        if kept + min(new, _share(1.0 if max_changed is None else max_changed, smaller)) >= smaller:
+            return smaller
+    return 0
+
+
+def _share(share: float, size: int) -> int:
+    return math.floor(share * size + 1e-9)
+
+
+def _selectable(
+    items: Mapping[str, PoolItem], recipe: SelectionRecipe, size: int, known: Known
+) -> tuple[Pool, list[str]]:
+    """The pool, and the candidates that no pilot ran on: scores decide only among those piloted."""
+    if known.pilots is None or not items:
+        return pool_of_items(list(items.values())), []
+    rows = [row for row, item in enumerate(known.pilots.items) if item in items]
+    matrix = known.pilots.of_items(np.array(rows, dtype=np.intp))
+    missing = sorted(items.keys() - set(matrix.items))
+    if len(rows) < size:
+        raise InputError(
+            "scores",
+            f"{len(rows)} of {len(items)} candidates with scores",
+            f"at least {size}, as many as are released",
+            "Run the pilots on more candidates, or release fewer.",
+        )
+    config = SelectionConfig(
+        size=size, pilots=recipe.pilots, selection_threshold=recipe.selection_threshold
+    )
+    return pool_of_matrix(matrix, config, items), missing
+
+
+def _config(
+    recipe: SelectionRecipe, seed: int, size: int, pool: Pool, known: Known
+) -> SelectionConfig:
+    families = {item.family for item in pool.items}
+    return SelectionConfig(
+        size=size,
+        objective=recipe.objective if pool.pilots else Objective.COVERAGE,
+        pilots=pool.pilots,
+        selection_threshold=recipe.selection_threshold,
+        cover_families=size >= len(families),
+        lane_shares=_lane_shares(recipe, pool),
+        difficulty_shares=recipe.difficulty_shares,
+        max_changed=_max_changed(recipe, known),
+        seed=seed,
+    )
+
+
+def _item(candidate: Candidate, known: Known) -> PoolItem:
+    """What the selection may know: it is published, so the session goes by its keyed id."""
+    item_id = candidate.provenance.item_id
+    return PoolItem(
+        item_id=candidate.task_id,
+        family=family_of(candidate),
+        lane=str(candidate.lane),
+        difficulty=candidate.difficulty,
+        cluster=known.opaque(_content(candidate)),
+        source=known.opaque(item_id.rpartition("_i")[0] or item_id),
+        in_last_release=candidate.task_id in known.released,
+    )
+
+
+def _content(candidate: Candidate) -> str:
+    """Words and inputs as one digest: candidates that share it are the same task."""
+    words = " ".join(candidate.prompt.casefold().split())
+    inputs = sorted(fixture.sha256 for fixture in candidate.fixtures)
+    return digest([words, inputs])
+
+
+def family_of(candidate: Candidate) -> str:
+    return candidate.task_family.value if candidate.task_family else NO_FAMILY
+
+
+def _with_lite(
+    report: dict[str, Any], released: Sequence[Candidate], recipe: SelectionRecipe, seed: int
+) -> dict[str, Any]:
+    """The report with the subset for manual audit, by family, role and deliverable type."""
+    size = min(recipe.lite_size or 0, len(released))
+    if not size:
+        return report
+    items = [
+        LiteItem(
+            candidate.task_id,
+            candidate.task_family.value if candidate.task_family else None,
+            candidate.role.value if candidate.role else None,
+            candidate.deliverables[0].file_type if candidate.deliverables else None,
+        )
+        for candidate in released
+    ]
+    return report | {"lite": asdict(choose_lite(items, size, seed))}

@@ -1,0 +1,167 @@
+"""The choice of a release: lane shares, pilot scores, the last release, the lite subset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from data.canonical import canonical_json
+from data.contracts import Candidate, Disclosure, Fixture, Label, Lane, Provenance
+from data.errors import InputError, ReleaseError
+from flows.pictures import pictures_of
+from flows.recipe import Recipe, SelectionRecipe
+from selection.release import NOT_IN_SUBSET, NOT_PILOTED, SAME_TASK, Known, choose, last_release
+from selection.scores import ScoreMatrix
+
+
+def candidate(number: int, lane: Lane = Lane.SESSIONS) -> Candidate:
+    return Candidate(
+        task_id=f"{lane}-{number:02d}",
+        lane=lane,
+        prompt=f"Draft the weekly report of team {number} from its {lane}.",
+        language="en",
+        task_family=Label(value=f"family-{number % 3}", confidence=1, reason="test"),
+        provenance=Provenance(
+            source="test",
+            source_format="chat",
+            item_id=f"item-{number}_i0",
+            disclosure=Disclosure.PUBLIC,
+        ),
+    )
+
+
+def recipe(**selection: object) -> Recipe:
+    return Recipe(selection=SelectionRecipe.model_validate(selection))
+
+
+def known(**more: object) -> Known:
+    return Known(opaque=lambda item: f"x-{item}", **more)  # type: ignore[arg-type]
+
+
+SESSIONS = [candidate(number) for number in range(14)]
+QUESTIONS = [candidate(number, Lane.QUESTIONS) for number in range(40)]
+
+
+def test_questions_are_at_most_thirty_percent() -> None:
+    choice = choose([*SESSIONS, *QUESTIONS], {}, recipe(), known())
+    questions = [name for name in choice.taken if name.startswith("questions")]
+    assert (len(choice.taken), len(questions)) == (20, 6)
+    assert set(choice.reasons.values()) == {NOT_IN_SUBSET}
+    assert len(choice.reasons) == 34
+
+
+def test_a_lane_alone_fills_the_release() -> None:
+    assert len(choose(QUESTIONS, {}, recipe(), known()).taken) == 40
+    assert len(choose(QUESTIONS, {}, recipe(max_tasks=5), known()).taken) == 5
+
+
+def scores(spread: dict[str, float]) -> ScoreMatrix:
+    """Two pilots whose scores differ by `spread`."""
+    names = tuple(sorted(spread))
+    cells = np.array([[0.5 + spread[name] / 2, 0.5 - spread[name] / 2] for name in names])
+    families = tuple(f"family-{int(name[-2:]) % 3}" for name in names)
+    return ScoreMatrix(names, families, ("strong", "weak"), cells)
+
+
+def test_pilots_decide_among_those_they_ran_on() -> None:
+    spread = {one.task_id: 0.4 if at < 6 else 0.0 for at, one in enumerate(SESSIONS[:12])}
+    choice = choose(SESSIONS, {}, recipe(max_tasks=6), known(pilots=scores(spread)))
+    assert choice.taken == {one.task_id for one in SESSIONS[:6]}
+    assert {name for name, why in choice.reasons.items() if why == NOT_PILOTED} == {
+        "sessions-12",
+        "sessions-13",
+    }
+    assert choice.report["config"]["objective"] == "margins"
+
+
+def test_too_few_piloted_candidates_are_named() -> None:
+    few = scores({one.task_id: 0.4 for one in SESSIONS[:3]} | {"other-01": 0.2})
+    with pytest.raises(InputError, match="found 3 of 14 candidates with scores"):
+        choose(SESSIONS, {}, recipe(max_tasks=6), known(pilots=few))
+
+
+def test_changes_against_the_last_release_are_bounded(tmp_path: Path) -> None:
+    before = [one.task_id for one in SESSIONS[8:]]
+    (tmp_path / "public").mkdir()
+    lines = [canonical_json({"task_id": name}) + b"\n" for name in before]
+    (tmp_path / "public" / "tasks.jsonl").write_bytes(b"".join(lines))
+    released = last_release(tmp_path)
+    assert released == last_release(tmp_path / "public") == frozenset(before)
+    wanted = recipe(max_tasks=6, max_changed=0.34)
+    choice = choose(SESSIONS, {}, wanted, known(released=released))
+    assert len(choice.taken & released) >= 4
+    with pytest.raises(ReleaseError, match="no selection of 12 tasks"):
+        choose(SESSIONS, {}, recipe(max_tasks=12, max_changed=0.0), known(released=released))
+    with pytest.raises(InputError, match=r"no tasks\.jsonl"):
+        last_release(tmp_path / "nowhere")
+
+
+def test_all_are_released_within_the_other_limits() -> None:
+    """Without a size, and with more asked for than there are."""
+    before = frozenset(one.task_id for one in SESSIONS[8:])
+    for size in (None, 14, 99):
+        wanted = recipe(max_tasks=size, max_changed=0.34)
+        assert len(choose(SESSIONS, {}, wanted, known()).taken) == 14, "there is no last release"
+        choice = choose(SESSIONS, {}, wanted, known(released=before))
+        assert len(choice.taken) == 9  # 6 held and 3 new: of 10, 3.4 might be new
+        assert len(choice.taken - before) == 3
+        assert set(choice.reasons.values()) == {NOT_IN_SUBSET}
+    with pytest.raises(ReleaseError, match="none of 14 candidates can be released"):
+        choose(SESSIONS, {}, recipe(max_changed=0.0), known(released=frozenset({"other"})))
+
+
+def test_what_tells_no_pilots_apart_is_left_out_of_all() -> None:
+    spread = {one.task_id: 0.4 if at < 6 else 0.0 for at, one in enumerate(SESSIONS[:12])}
+    choice = choose(SESSIONS, {}, recipe(), known(pilots=scores(spread)))
+    assert choice.taken == {one.task_id for one in SESSIONS[:6]}
+    assert choice.reasons["sessions-12"] == NOT_PILOTED
+    assert choice.reasons["sessions-06"] == NOT_IN_SUBSET
+    alike = known(pilots=scores(dict.fromkeys(spread, 0.0)))
+    with pytest.raises(ReleaseError, match="0 tell the pilots apart"):
+        choose(SESSIONS, {}, recipe(), alike)
+
+
+def test_the_same_words_and_inputs_are_released_once() -> None:
+    words = "Draft  the Weekly report\n"
+    same = [SESSIONS[0].model_copy(update={"prompt": words.swapcase()})]
+    same += [one.model_copy(update={"prompt": words}) for one in SESSIONS[1:3]]
+    fixture = Fixture(path="a.csv", sha256="ab" * 32, bytes=1, media_type="text/csv")
+    other = SESSIONS[3].model_copy(update={"prompt": words, "fixtures": (fixture,)})
+    pool = [*same, other, *SESSIONS[4:]]
+    names = {one.task_id for one in same}
+    for size in (None, 13):
+        choice = choose(pool, {}, recipe(max_tasks=size), known())
+        assert len(choice.taken) == 12
+        assert choice.reasons == dict.fromkeys(names - choice.taken, SAME_TASK)
+        assert len(choice.reasons) == 2
+    held = frozenset({"sessions-02"} | {one.task_id for one in pool[3:]})
+    kept = choose(pool, {}, recipe(max_changed=0.0), known(released=held))
+    assert kept.taken == held
+
+
+def test_a_low_share_binds_all_of_the_pool() -> None:
+    shares = {"questions": {"low": 0.5}}
+    with pytest.raises(ReleaseError, match="lane questions needs at least 8 items, and only 1"):
+        choose([*SESSIONS, QUESTIONS[0]], {}, recipe(lane_shares=shares), known())
+    both = [*SESSIONS[:2], *QUESTIONS[:2]]
+    assert len(choose(both, {}, recipe(lane_shares=shares), known()).taken) == 4
+
+
+def test_shares_that_leave_no_room_are_named() -> None:
+    shares = {"sessions": {"high": 0.1}, "questions": {"high": 0.3}}
+    for size in (None, 5):
+        with pytest.raises(ReleaseError, match="lane_shares"):
+            choose([*SESSIONS, *QUESTIONS], {}, recipe(lane_shares=shares, max_tasks=size), known())
+
+
+def test_gap_and_lite_subset_are_drawn() -> None:
+    weights = {"family-0": 0.7, "family-1": 0.2, "family-2": 0.1}
+    choice = choose(SESSIONS, weights, recipe(lite_size=6, max_tasks=13), known())
+    pictures = pictures_of(None, choice.report)
+    assert sorted(pictures) == ["coverage-gap", "lite-subset"]
+    assert "PRIORITY" in pictures["coverage-gap"].inline
+    assert "6 of 13 tasks" in pictures["lite-subset"].title
+    assert choice.report["gap"] == 0, "of the solver, beside the coverage gap"
+    assert pictures_of(None, choose(SESSIONS, {}, recipe(), known()).report) == {}
