@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from construction.judging.file_types import TYPES, type_of
 from construction.judging.reading import Ask, read
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from data.contracts import AgentAct, Deliverable
 
 ANSWER = "answer.md"

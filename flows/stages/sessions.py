@@ -24,10 +24,10 @@ from anonymization.masking_recipe import with_approvals
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard
 from construction.judging.stage_output import read_labelled, with_excerpts, write_cases
+from construction.mentions.spans import find_file_spans
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.local_gates import LocalGatesConfig
-from construction.sessions.mentions.spans import find_file_spans
 from construction.sessions.network.captures import Captures, frozen_path
 from construction.sessions.network.probe import probe_urls
 from construction.sessions.network.reach import STAGE as NETWORK_STAGE

@@ -12,7 +12,7 @@ from construction.judging.calls.contracts import Answered, Image, Question, Unan
 from construction.judging.model.contracts import Asker, Fault, Judged, JudgeReason
 from construction.judging.model.injection import leaked
 from construction.judging.model.prompt import Block, Cleaner, Prompt, data_block
-from construction.sessions.network.urls import find_urls
+from construction.mentions.urls import find_urls
 from data.contracts import LedgerRow, Outcome
 
 S = TypeVar("S")

@@ -10,12 +10,12 @@ from construction.judging.contracts import Case
 from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.words import phrases, starts, table
+from construction.mentions.extensions import BARE_NAMES, tail
+from construction.mentions.intent import Intent, intent_of
+from construction.mentions.spans import find_file_spans
+from construction.mentions.words import FILE
 from construction.phrases import has_any
-from construction.sessions.mentions.extensions import BARE_NAMES
-from construction.sessions.mentions.intent import Intent, intent_of
-from construction.sessions.mentions.spans import find_file_spans
-from construction.sessions.mentions.words import FILE
-from construction.sessions.prompts.prompt import WORDS, tail
+from construction.prompt_frame import WORDS
 
 _WORDS = 20  # a longer sentence says more than that files are coming
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")

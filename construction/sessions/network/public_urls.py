@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from construction.sessions.network.urls import parse_url
+from construction.mentions.urls import parse_url
 
 _SCHEME = re.compile(r"^(?i:https?)://")
 # The whole authority: it must end where the path begins, or with the text.

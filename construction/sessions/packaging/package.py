@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from construction.judging.deliverables import ANSWER, expected_deliverables
 from construction.judging.hard_rules import hard_rules
 from construction.judging.language import language_of
-from construction.sessions.mentions.named_files import output_files
-from construction.sessions.network.urls import find_urls
+from construction.mentions.named_files import output_files
+from construction.mentions.urls import find_urls
 from construction.sessions.prompts.merge import LeftOut, as_thread, background, merge_turns
 from construction.sessions.prompts.prompt import prompt_text, with_released_paths
 from data.contracts import (
