@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentReport
@@ -15,9 +16,9 @@ from anonymization.instance_texts import FindFileNames, masked_text, text_edits
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from data.canonical import digest, keyed_digest
+from data.canonical import canonical_json, digest, keyed_digest
 from data.content_store import ContentStore
-from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict
+from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance
 from data.ledger import deciding, gated_row
 from data.schemas import MASKED_SPANS
 from data.stage_tables import write_stage_tables
@@ -33,6 +34,7 @@ from data.tables import write_rows
 
 STAGE = GATE.stage
 VAULTS = "vaults"
+_SESSIONS_PER_SHARD = 8  # few enough that every worker has some, and progress shows
 _ORIGINALS = "originals"
 _NAME_CHARS = 32
 
@@ -191,3 +193,16 @@ def _spans(instance: TaskInstance, masker: Masker, find_names: FindFileNames) ->
         for edit in text_edits(turn.said, masker, find_names):
             turn_name, kind = f"turn {turn.index}", (edit.type, edit.recognizer, edit.score)
             yield (instance.instance_id, turn_name, edit.start, *kind)
+
+
+def session_groups(survivors: Sequence[Survivor]) -> list[tuple[tuple[Survivor, ...], ...]]:
+    """Whole sessions in the order of their ids, some to a shard."""
+    by_session = sorted(survivors, key=lambda s: (s.instance.session_uid, s.instance.instance_id))
+    sessions = [tuple(of) for _, of in groupby(by_session, lambda s: s.instance.session_uid)]
+    step = _SESSIONS_PER_SHARD
+    return [tuple(sessions[start : start + step]) for start in range(0, len(sessions), step)]
+
+
+def payloads(session: Sequence[Survivor]) -> list[tuple[str, str]]:
+    """What masking reads of a session: instances and fixtures as JSON."""
+    return [(dump_instance(s.instance), canonical_json(s.fixtures).decode()) for s in session]

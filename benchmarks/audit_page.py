@@ -61,9 +61,9 @@ def main() -> None:
     """Measure and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rejections", type=int, default=100_000)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure(Path(folder), asked.rejections)
+        figures = measure(Path(folder), arguments.rejections)
     about = __doc__.partition("\n\n    python")[0] if __doc__ else ""
     write_result("audit_page", about, _page(figures), figures)
 
@@ -80,8 +80,8 @@ def measure(folder: Path, rejections: int) -> dict[str, Any]:
         with served(out) as (address, _):
             web = _use(browser, address)
     sizes = {path.name: path.stat().st_size for path in files}
-    told = {"rejections": rejections, "export_cpu_seconds": exported, "command": command}
-    return told | {"bytes": sizes, "exported": file, "served": web}
+    figures = {"rejections": rejections, "export_cpu_seconds": exported, "command": command}
+    return figures | {"bytes": sizes, "exported": file, "served": web}
 
 
 def _command(out: Path) -> dict[str, float]:

@@ -1,10 +1,10 @@
 """Judging 5,000 packaged cases by a model's recorded replies: self-containment with rewriting,
-labels, grading, as the flow `judge-instances` runs them, with its books and its review file.
+labels, grading, as the build runs these stages, with their tables and the review file.
 
 The cases come from the demo generator, half English and half Chinese; each comes in ten versions
 with other figures, dates and file names. Their replies were recorded before from a server that
-gives a fitting answer at once and turns every tenth case away. Then the flow runs in mode replay,
-in a process of its own with an output directory of its own, as a subflow: Prefect has started.
+gives a fitting answer at once and turns every tenth case away. Then the stages run in mode replay,
+in a process of its own with an output directory of its own.
 
     python -m benchmarks.judging_replay      writes benchmarks/results/judging_replay.md and .json
 """
@@ -24,6 +24,8 @@ from typing import Any
 
 from benchmarks.judging_replay_cases import write_packaged
 from benchmarks.report import table, write_result
+from construction.judging.model_calls import model_costs, model_replies
+from construction.judging.stage_output import read_labelled
 from data.canonical import file_digest
 
 CASES = 5000
@@ -31,18 +33,20 @@ LIMIT = 60.0  # seconds: the bar
 SERVER = "benchmarks.judging_replay_server"
 STORE = Path("private", "captures", "llm")
 _KEY = "5a" * 32
-_TIMED = ("timings.parquet", "sums.json")  # seconds, and the digests of all files, theirs too
+_TIMED = ("timings.parquet", "sums.json")  # seconds, and digests of all files, these included
 
 
 def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
-    """Run the flow over what lies in `packaged`; seconds, CPU, memory and what came out."""
+    """Run the stages over what lies in `packaged`; seconds, CPU, memory and what came out."""
     from flows import environment
 
     environment.apply()
-    from prefect import flow
-
-    from flows.judge_instances import JudgedPool, judge_instances
+    from flows.model_calls import one_budget
+    from flows.prefect_adapter import as_flow
     from flows.recipe import Settings
+    from flows.run import open_run
+    from flows.stage import Results, run_stage
+    from flows.stages.judging import LABELS, SELF_CONTAINMENT
 
     settings = Settings.model_validate(
         {
@@ -55,25 +59,30 @@ def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
         }
     )
 
-    @flow(name="measured", validate_parameters=False)
-    def measured() -> tuple[JudgedPool, float, float]:
+    def measured() -> tuple[Results, float, float]:
         began, used = time.perf_counter(), time.process_time()
-        pool = judge_instances(settings.recipe, settings.runtime, packaged)
-        return pool, time.perf_counter() - began, time.process_time() - used
+        run, results = open_run(settings.recipe, settings.runtime), Results()
+        results.outputs["package"] = (packaged,)
+        with one_budget(settings.recipe, settings.runtime):
+            for stage in (SELF_CONTAINMENT, LABELS):
+                run_stage(run, stage, results)
+        return results, time.perf_counter() - began, time.process_time() - used
 
-    pool, seconds, cpu = measured()
+    results, seconds, cpu = as_flow("measured", settings.runtime.label(settings.recipe), measured)
+    outputs = {stage.name: results.outputs[stage.name][0] for stage in (SELF_CONTAINMENT, LABELS)}
+    folders = list(outputs.values())
     return {
         "mode": mode,
         "seconds": round(seconds, 1),
         "cpu_seconds": round(cpu, 1),
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3),
-        "candidates": len(pool.candidates),
-        "items": {str(row["stage"]): row["items"] for row in pool.costs},
-        "replies": dict(pool.inputs),
+        "candidates": len(read_labelled(folders[-1])),
+        "items": {str(row["stage"]): row["items"] for row in model_costs(folders)},
+        "replies": model_replies(folders),
         "files": {
-            f"{output.stage}/{path.relative_to(output.path)}": file_digest(path)
-            for output in pool.outputs
-            for path in sorted(output.path.rglob("*"))
+            f"{stage}/{path.relative_to(folder)}": file_digest(path)
+            for stage, folder in outputs.items()
+            for path in sorted(folder.rglob("*"))
             if path.is_file() and path.name not in _TIMED
         },
         "load": round(os.getloadavg()[0], 1),

@@ -9,8 +9,7 @@ from construction.judging.contracts import Case
 from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.local_gates import LocalGatesConfig
-from construction.sessions.packaging.candidates import package_survivors
-from construction.sessions.packaging.copies import drop_copies
+from construction.sessions.packaging.candidates import drop_copies, package_survivors
 from construction.sessions.packaging.package import Identity
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard

@@ -54,15 +54,17 @@ def kill(service: Running, victim: str) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def one(service: Running, out: Path, given: dict[str, object], point: str, victim: str) -> str:
+def kill_and_restart(
+    service: Running, out: Path, given: dict[str, object], point: str, victim: str
+) -> str:
     """A row of the table: what was there at the kill, what came of it, and when."""
     run_id = service.start_run(BUILD, out=str(out), overrides=given)
     wait_for((out / POINTS[point]).exists)
     kill(service, victim)
     published = (out / "snapshots" / "latest").exists()
     began = time.monotonic()
-    told = service.order("start")
-    assert told.stdout.startswith("serving: "), told.stderr
+    started = service.order("start")
+    assert started.stdout.startswith("serving: "), started.stderr
     ready = time.monotonic() - began
     run = service.ended(run_id)
     done = time.monotonic() - began
@@ -81,7 +83,7 @@ def measure(folder: Path, say: Callable[[str], None] = print) -> list[str]:
         expected = sums(whole)
         for number, (point, victim) in enumerate(zip(POINTS, cycle(VICTIMS), strict=False)):
             out = folder / f"out-{number}"
-            row = one(service, out, given, point, victim)
+            row = kill_and_restart(service, out, given, point, victim)
             same = sums(out) == expected
             rows.append(f"{row} {'same' if same else 'DIFFERENT'} |")
             say(rows[-1])

@@ -34,9 +34,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=2)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure(Path(folder), asked.turns, asked.runs)
+        figures = measure(Path(folder), arguments.turns, arguments.runs)
     about = __doc__.partition("\n\n    python")[0] if __doc__ else ""
     write_result("staging", about, _page(figures), figures)
 
@@ -75,11 +75,11 @@ def facts(number: int) -> RunFacts:
 
 def questions() -> list[tuple[str, str]]:
     """The worked questions of the docs: title and SQL."""
-    found = []
+    worked = []
     for section in _PAGE.read_text(encoding="utf-8").split("\n### ")[1:]:
         title, _, rest = section.partition("\n")
-        found.append((title, rest.partition("```sql\n")[2].partition("```")[0]))
-    return found
+        worked.append((title, rest.partition("```sql\n")[2].partition("```")[0]))
+    return worked
 
 
 def _ask(database: Path, title: str, sql: str) -> dict[str, Any]:
@@ -101,21 +101,21 @@ def _ask(database: Path, title: str, sql: str) -> dict[str, Any]:
 
 def _page(figures: Mapping[str, Any]) -> str:
     rows = figures["rows_per_run"]
-    asked = figures["questions"]
-    worst = max(one["worst"] for one in asked)
+    answers = figures["questions"]
+    worst = max(answer["worst"] for answer in answers)
     kept = "kept" if worst < _BAR else "MISSED"
-    told = ", ".join(f"{name} {n:,}" for name, n in rows.items())
+    table_rows = ", ".join(f"{name} {n:,}" for name, n in rows.items())
     pairs = zip(figures["staging_seconds"], figures["staging_cpu_seconds"], strict=True)
     staged = ", ".join(f"{wall:g} s ({used:g} s of processor time)" for wall, used in pairs)
     return (
         f"{figures['runs']} runs of {figures['turns']:,} turns each ({sum(rows.values()):,} rows a "
-        f"run: {told}).\n\nBar: each question under {_BAR:g} s. {kept.capitalize()}: the slowest "
-        f"took {worst:g} s.\n\n"
+        f"run: {table_rows}).\n\nBar: each question under {_BAR:g} s. {kept.capitalize()}: the "
+        f"slowest took {worst:g} s.\n\n"
         + table(
             ("question", "rows", "first (s)", "median (s)", "worst (s)"),
             [
-                (o["question"], *(str(o[k]) for k in ("rows", "first", "median", "worst")))
-                for o in asked
+                [str(answer[key]) for key in ("question", "rows", "first", "median", "worst")]
+                for answer in answers
             ],
         )
         + f"\nStaging, one run after the other: {staged}. "

@@ -47,12 +47,10 @@ def _numbered(n: int, **columns: pl.Expr) -> pl.DataFrame:
 
 
 def _of(names: tuple[str, ...], number: pl.Expr) -> pl.Expr:
-    places = dict(enumerate(names))
-    return (number % len(names)).replace_strict(places, return_dtype=pl.String)
+    return (number % len(names)).replace_strict(dict(enumerate(names)), return_dtype=pl.String)
 
 
 _I = pl.col("i")
-_SESSION = pl.format("s{}.{}", _I, (_I * 7919) % 999_983)
 
 
 def _session_of(number: pl.Expr) -> pl.Expr:
@@ -63,14 +61,10 @@ def _instance_of(number: pl.Expr) -> pl.Expr:
     return pl.format("{}_i1", _session_of(number))
 
 
-def _task_of(number: pl.Expr) -> pl.Expr:
-    return pl.format("s-{}", number)
-
-
 def _sessions(n: int) -> pl.DataFrame:
     return _numbered(
         n,
-        session_uid=_SESSION,
+        session_uid=_session_of(_I),
         path=pl.format("logs/{}.jsonl", _I),
         format=pl.lit("openclaw"),
         n_turns=pl.when(_I.is_in([n // 2])).then(_TURNS + 1).otherwise(_TURNS),
@@ -102,7 +96,7 @@ def _instances(n: int) -> pl.DataFrame:
     return _numbered(
         n,
         instance_id=_instance_of(_I),
-        session_uid=_SESSION,
+        session_uid=_session_of(_I),
         started_by=pl.lit("session_start"),
         first_line=pl.lit(2),
         n_turns=pl.lit(_TURNS),
@@ -112,14 +106,13 @@ def _instances(n: int) -> pl.DataFrame:
 
 
 def _fixtures(n: int) -> pl.DataFrame:
+    gone = _I % 4 == 0
     return _numbered(
         n,
         instance_id=_instance_of(_I),
         role=pl.lit("declared"),
         extension=_of(_TYPES, _I),
-        status=pl.when(_I % 4 == 0)
-        .then(pl.lit("fixture.unresolved"))
-        .otherwise(pl.lit("resolved")),
+        status=pl.when(gone).then(pl.lit("fixture.unresolved")).otherwise(pl.lit("resolved")),
         bytes=(_I * 101) % 90_000,
     )
 
@@ -143,42 +136,27 @@ def _verdicts(n: int) -> pl.DataFrame:
     )
 
 
+def _ledger_rows(frame: pl.DataFrame, stage: str, unit: str) -> pl.DataFrame:
+    n = pl.lit(1, dtype=pl.Int64)
+    return frame.with_columns(stage=pl.lit(stage), unit=pl.lit(unit), evidence=pl.lit("{}"), n=n)
+
+
 def _ledger(n: int) -> pl.DataFrame:
-    judged = (
-        _verdicts(n)
-        .filter(pl.col("status") == "failed")
-        .unique("item_id", keep="first", maintain_order=True)
-    )
-    rejected = judged.select(
-        stage=pl.lit("gates"),
-        unit=pl.lit("instance"),
-        item_id="item_id",
+    failed = _verdicts(n).filter(pl.col("status") == "failed")
+    judged = failed.unique("item_id", keep="first", maintain_order=True)
+    kept = _numbered(n, item_id=_instance_of(_I)).join(judged, on="item_id", how="anti")
+    rejected = _ledger_rows(judged, "gates", "instance").with_columns(
         outcome=pl.lit("rejected"),
-        gate="gate",
         reason=pl.format("{}.failed", "gate"),
         observed=pl.col("observed").cast(pl.String),
         limit=pl.lit("10"),
         evidence=pl.lit('{"line":2,"path":"logs/x.jsonl"}'),
-        n=pl.lit(1, dtype=pl.Int64),
     )
-    kept = _numbered(n, item_id=_instance_of(_I)).join(judged, on="item_id", how="anti")
-    passed = kept.select(
-        stage=pl.lit("gates"),
-        unit=pl.lit("instance"),
-        item_id="item_id",
-        outcome=pl.lit("kept"),
-        evidence=pl.lit("{}"),
-        n=pl.lit(1, dtype=pl.Int64),
-    )
-    chosen = _candidates(n).select(
-        stage=pl.lit("select"),
-        unit=pl.lit("candidate"),
-        item_id="task_id",
-        outcome="outcome",
+    passed = _ledger_rows(kept, "gates", "instance").with_columns(outcome=pl.lit("kept"))
+    candidates = _candidates(n).rename({"task_id": "item_id"})
+    chosen = _ledger_rows(candidates, "select", "candidate").with_columns(
         reason=pl.when(pl.col("outcome") == "not_chosen").then(pl.lit("select.not_in_subset")),
         stratum=pl.format("sessions/{}", "task_family"),
-        evidence=pl.lit("{}"),
-        n=pl.lit(1, dtype=pl.Int64),
     )
     return pl.concat([rejected, passed, chosen], how="diagonal")
 
@@ -200,7 +178,7 @@ def _lineage(n: int) -> pl.DataFrame:
         n,
         stage=pl.lit("recover"),
         parent_unit=pl.lit("session"),
-        parent=_SESSION,
+        parent=_session_of(_I),
         child_unit=pl.lit("instance"),
         child=_instance_of(_I),
         why=pl.lit("session_start"),
@@ -221,7 +199,7 @@ def _candidates(n: int) -> pl.DataFrame:
         pl.all_horizontal([_I % (5 + 2 * gate) != 0 for gate in range(len(_GATES))])
     )
     return kept.with_columns(
-        task_id=_task_of(_I),
+        task_id=pl.format("s-{}", _I),
         instance_id=_instance_of(_I),
         lane=pl.lit("sessions"),
         task_family=_of(_FAMILIES, _I),

@@ -24,25 +24,25 @@ def main() -> None:
     """Serve until the other end of the socket is closed."""
     module = sys.argv[1]
     run: Callable[[], None] = importlib.import_module(module).main
-    asked = socket.socket(fileno=os.dup(0))
+    requests = socket.socket(fileno=os.dup(0))
     children: set[int] = set()
     while True:
-        message, descriptors, _, _ = socket.recv_fds(asked, _MESSAGE, 2)
+        message, descriptors, _, _ = socket.recv_fds(requests, _MESSAGE, 2)
         if not message:
             break
-        told = json.loads(message)
-        if "spawn" in told:
+        request = json.loads(message)
+        if "spawn" in request:
             pid = os.fork()
             if pid == 0:
-                asked.close()
-                _become(run, [module, *told["spawn"]], descriptors)
+                requests.close()
+                _become(run, [module, *request["spawn"]], descriptors)
             children.add(pid)
             for descriptor in descriptors:
                 os.close(descriptor)
-            asked.sendall(json.dumps(pid).encode())
+            requests.sendall(json.dumps(pid).encode())
         else:
-            _end(told["end"], children)
-            asked.sendall(b"0")
+            _end(request["end"], children)
+            requests.sendall(b"0")
     for pid in list(children):
         _end(pid, children)
 

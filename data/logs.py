@@ -20,8 +20,8 @@ import orjson
 
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import InputError, error_location
+from data.neutralise import one_line
 from data.progress import console, is_tracking
-from data.snapshot.neutralise import one_line
 
 LOGGER = "benchmint"
 log = logging.getLogger(f"{LOGGER}.build")

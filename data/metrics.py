@@ -131,33 +131,33 @@ def _encodable(text: str) -> str:
 
 def _items(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
     outcomes = ("n_in", "passed", "rejected", "errored", "not_chosen")
-    asked = staging.execute(
+    result = staging.execute(
         "SELECT run_id, stage, unit, n_in, passed, rejected, errored, not_chosen FROM funnel"
     )
-    for run_id, stage, unit, *counts in asked.fetchall():
+    for run_id, stage, unit, *counts in result.fetchall():
         for outcome, n in zip(outcomes, counts, strict=True):
-            told = {"run_id": run_id, "stage": stage, "unit": unit, "outcome": outcome}
-            yield Sample(Measure.ITEMS, told, float(n))
+            labels = {"run_id": run_id, "stage": stage, "unit": unit, "outcome": outcome}
+            yield Sample(Measure.ITEMS, labels, float(n))
 
 
 def _work(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
-    asked = staging.execute(
+    result = staging.execute(
         f"SELECT run_id, work, sum(seconds), sum(bytes) FROM {TIMINGS.name} "  # noqa: S608
         "GROUP BY run_id, work"
     )
-    for run_id, work, seconds, size in asked.fetchall():
-        told = {"run_id": run_id, "work": work}
-        yield Sample(Measure.SECONDS, told, round(seconds, _ROUNDED))
-        yield Sample(Measure.BYTES, told, float(size))
+    for run_id, work, seconds, size in result.fetchall():
+        labels = {"run_id": run_id, "work": work}
+        yield Sample(Measure.SECONDS, labels, round(seconds, _ROUNDED))
+        yield Sample(Measure.BYTES, labels, float(size))
 
 
 def _costs(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
-    asked = staging.execute(
+    result = staging.execute(
         "SELECT run_id, stage, sum(cost), sum(prompt_tokens), sum(completion_tokens) "  # noqa: S608
         f"FROM {COSTS.name} GROUP BY run_id, stage"
     )
-    for run_id, stage, cost, prompt, completion in asked.fetchall():
-        told = {"run_id": run_id, "stage": stage}
-        yield Sample(Measure.COST, told, round(cost, _ROUNDED))
-        yield Sample(Measure.TOKENS, {**told, "kind": "prompt"}, float(prompt))
-        yield Sample(Measure.TOKENS, {**told, "kind": "completion"}, float(completion))
+    for run_id, stage, cost, prompt, completion in result.fetchall():
+        labels = {"run_id": run_id, "stage": stage}
+        yield Sample(Measure.COST, labels, round(cost, _ROUNDED))
+        yield Sample(Measure.TOKENS, {**labels, "kind": "prompt"}, float(prompt))
+        yield Sample(Measure.TOKENS, {**labels, "kind": "completion"}, float(completion))

@@ -86,7 +86,7 @@ TASK_INSTANCES = Table(
         "n_turns": (pl.Int64, "turns"),
         "n_user_turns": (pl.Int64, "turns typed by a person"),
         "said_chars": (pl.Int64, "characters the person typed, after unwrapping"),
-        "language": (pl.String, "en, zh, ja or mul"),
+        "language": (pl.String, "BCP 47; mul for several, und if unknown"),
         "n_acts": (pl.Int64, "file reads, writes and runs by the agent"),
         "asked": (pl.Boolean, "the agent asked back"),
         "fingerprint": (pl.String, "keyed digest over the user turns: equal for copies"),

@@ -24,7 +24,7 @@ _MOST_REASONS = 4
 _WORDS = {
     CODE: "the code",
     "release key": "the release key",
-    "input files": "what it reads",
+    "input files": "input files",
     "shard": "what it reads",
     "what it observed": "what it reads",
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from data.audit import Rows, funnel
+from data.staging.audit import Rows, funnel
 
 
 def publish_funnel(staging: Path) -> None:

@@ -19,7 +19,7 @@ from flows.recipe import Recipe, Runtime
 from flows.run import Run, building, open_run
 from flows.source import with_source
 from flows.stage import Lane, Results, run_stage
-from flows.stages import judging, questions, selection, sessions, signals, tables
+from flows.stages import judging, masking, questions, selection, sessions, signals, tables
 
 SIGNALS = Lane(
     name="signals-to-mixture",
@@ -41,12 +41,12 @@ SESSIONS = Lane(
         sessions.RECOVER,
         sessions.DISTINCT,
         sessions.NETWORK,
-        sessions.MASKING,
+        masking.MASKING,
         sessions.PACKAGE,
         judging.CONSENSUS,
         judging.SELF_CONTAINMENT,
         judging.LABELS,
-        sessions.LEAK_CHECK,
+        masking.LEAK_CHECK,
     ),
     given=sessions.is_given,
 )

@@ -113,7 +113,7 @@ def _trouble(error: OSError) -> str:
 
 
 def _fail(message: str) -> None:
-    from data.snapshot.neutralise import one_line  # loads the tables of the house
+    from data.neutralise import one_line  # loads the tables of the house
 
     print(f"benchmint: {one_line(message)}", file=sys.stderr)
     sys.exit(2)

@@ -18,13 +18,13 @@ from prefect.client.schemas.objects import FlowRunPolicy, State
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.signals.mixture import CHART, REPORT
 from data.errors import BenchmintError
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.captures import capture_registry
 from flows.configuration import load_settings
-from flows.ideas import IDEAS_FILE
 from flows.recipe import Settings
 from flows.run import BuildRunning, building, open_run
 from flows.source import with_source

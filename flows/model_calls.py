@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig
-from construction.judging.judge import client_config
+from construction.judging.judge import JudgingConfig, ModelStage, client_config
 from construction.judging.model_calls import model_client, shared_budget
 from data.atomic import private_dir
 from flows.recipe import Recipe, Runtime
@@ -35,6 +35,11 @@ def client_of(recipe: Recipe, runtime: Runtime, *, masked: bool) -> Iterator[Cli
     store = private_dir(private_dir(runtime.out / "private") / "captures" / "llm")
     with model_client(config, runtime.llm, store, masked=masked) as client:
         yield client
+
+
+def judges_of(config: JudgingConfig, *stages: ModelStage) -> list[Any]:
+    """The model's settings for each stage that it does, or `rules`: part of a stage's key."""
+    return [config.model if config.model.does(stage) else "rules" for stage in stages]
 
 
 def asked_with(run: Run) -> LlmConfig:

@@ -42,9 +42,9 @@ from flows.gates import GATE_ORDER
 from flows.pictures import pictures_of
 from flows.run import Run, architecture, lock_digest
 from flows.stage import Results
+from flows.stages.masking import release_targets
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report
-from flows.stages.sessions import release_targets
 from flows.stages.signals import public_mixture
 from flows.stages.tables import keep_pseudonymized, sealed
 
@@ -52,7 +52,7 @@ TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class AnonymizedTables:
     """The anonymized tables of a release; empty without their lane."""
 
     released: Mapping[str, ReleasedTable]
@@ -68,7 +68,7 @@ def publish(
 
     Raises ReleaseError if it does not verify: it then stays, for `benchmint verify` to explain.
     """
-    tables = _tables(run, results)
+    tables = anonymized_tables(run, results)
     masked = results.outputs.get("masking", ())
     targets = release_targets(run, masked, tables.identifiers)
     release = _release(run, results, tables, privacy, run_info)
@@ -108,13 +108,14 @@ def inputs_of(results: Results) -> dict[str, str]:
     return results.inputs | model_replies(results.folders)
 
 
-def _tables(run: Run, results: Results) -> Tables:
+def anonymized_tables(run: Run, results: Results) -> AnonymizedTables:
+    """The tables that the lane left, with what the auditor is told about them."""
     folders = results.outputs.get("anonymize-tables", ())
     if not folders:
-        return Tables({}, None, {}, ())
+        return AnonymizedTables({}, None, {}, ())
     recipe, (folder,) = run.recipe.tables, folders
     judged = judged_tables(folder, recipe)
-    return Tables(
+    return AnonymizedTables(
         released_tables(folder, recipe),
         tables_report(folder, judged, is_sealed=sealed(run) is not None),
         tables_pictures(judged),
@@ -136,7 +137,11 @@ def _with_changes(run: Run, release: Release) -> Release:
 
 
 def _release(
-    run: Run, results: Results, tables: Tables, privacy: PrivacyStamp, run_info: Mapping[str, Any]
+    run: Run,
+    results: Results,
+    tables: AnonymizedTables,
+    privacy: PrivacyStamp,
+    run_info: Mapping[str, Any],
 ) -> Release:
     recipe, source, outputs = run.recipe, run.recipe.source, results.outputs
     selected = selection_report(outputs["select"][0])

@@ -167,7 +167,8 @@ def prepare(run: Run, stage: Stage, outputs: Mapping[str, Folders]) -> Prepared:
     if stage.shards is not None:
         return Prepared(work, inputs, _shards(run, stage, work, named))
     named |= {f"output of {name}": _digests(folders) for name, folders in given.items()}
-    named["input files"] = sorted(inputs.items())
+    # Numbered names shift when a file is added: what counts is what each kind of input holds.
+    named["input files"] = sorted((name.rstrip("0123456789"), inputs[name]) for name in inputs)
     named["what it observed"] = observed.made_from
     assert stage.compute is not None
     key = run.store.key(stage.name, **named)

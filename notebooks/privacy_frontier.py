@@ -18,7 +18,7 @@ def _():
         frontier_chart,
         rates_chart,
     )
-    from data.snapshot.neutralise import one_line
+    from data.neutralise import one_line
     from notebooks.workspace import audit_file, bars, listing, paragraph, query, workspace
 
     return (
@@ -88,9 +88,9 @@ def _(RateRow, mo, picked, rates_chart, table):
         "largest company": table["limits"]["largest"],
     }
     worst = {}
-    for _found in sorted(table["attacks"], key=lambda attack: attack["rate"]):
-        if _found["risk"] in limits and len(_found["columns"]) <= table["limits"]["columns"]:
-            worst[_found["risk"]] = _found
+    for _attack in sorted(table["attacks"], key=lambda attack: attack["rate"]):
+        if _attack["risk"] in limits and len(_attack["columns"]) <= table["limits"]["columns"]:
+            worst[_attack["risk"]] = _attack
     rates = [
         RateRow(risk, f["rate"], f["ci_low"], f["ci_high"], f["chance"], limits[risk])
         for risk, f in worst.items()

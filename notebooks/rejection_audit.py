@@ -67,8 +67,8 @@ def _(chosen_unit, listing, mo, out, query):
         [item, item],
     )
     _parts = [mo.md("## The unit"), mo.plain_text(item)]
-    _told = [("Every gate's measurement", verdicts), ("Where it comes from and went", descent)]
-    for _title, _frame in _told:
+    _sections = [("Every gate's measurement", verdicts), ("Where it comes from and went", descent)]
+    for _title, _frame in _sections:
         _parts += [mo.md(f"### {_title}"), listing(_frame, "None.")]
     _parts.append(
         mo.md("The text itself, for someone with access: `benchmint audit --instance ID --private`")

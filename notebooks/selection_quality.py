@@ -19,7 +19,7 @@ def _():
 @app.cell
 def _(audit_file, mo, query, workspace):
     out = workspace(mo.cli_args().get("out"))
-    told = audit_file(out, "selection.json")
+    report = audit_file(out, "selection.json")
     pool = query(out, "SELECT * EXCLUDE (run_id) FROM selection ORDER BY task_id")
     chosen = pool.filter(pool["outcome"] == "chosen")
     mo.stop(pool.is_empty(), mo.md("# Selection quality\nThere were no candidates."))
@@ -30,18 +30,18 @@ def _(audit_file, mo, query, workspace):
                 [
                     mo.stat(f"{chosen.height:,}", label="chosen"),
                     mo.stat(f"{pool.height:,}", label="candidates"),
-                    mo.stat(str(told.get("status", "no report")), label="solver"),
-                    mo.stat(str(told.get("gap", "-")), label="distance from the proven bound"),
+                    mo.stat(str(report.get("status", "no report")), label="solver"),
+                    mo.stat(str(report.get("gap", "-")), label="distance from the proven bound"),
                 ]
             ),
         ]
     )
-    return chosen, out, pool, told
+    return chosen, out, pool, report
 
 
 @app.cell
-def _(bars, chosen, listing, mo, pl, pool, told):
-    market = told.get("family_weights") or {}
+def _(bars, chosen, listing, mo, pl, pool, report):
+    market = report.get("family_weights") or {}
     held = dict(chosen.group_by("task_family").len().iter_rows())
     there = dict(pool.group_by("task_family").len().iter_rows())
     families = pl.DataFrame(
@@ -75,8 +75,8 @@ def _(bars, chosen, listing, mo, pl, pool, told):
 
 
 @app.cell
-def _(listing, mo, pl, told):
-    constraints = pl.DataFrame(told.get("rows", []), infer_schema_length=None, strict=False)
+def _(listing, mo, pl, report):
+    constraints = pl.DataFrame(report.get("rows", []), infer_schema_length=None, strict=False)
     if constraints.height:
         bounds = pl.col("low"), pl.col("high")
         binding = pl.any_horizontal(pl.col("value").eq_missing(bound) for bound in bounds)
@@ -86,7 +86,7 @@ def _(listing, mo, pl, told):
     lite = pl.DataFrame(
         [
             {"margin": row["name"], "distance": row["distance"]}
-            for row in (told.get("lite") or {}).get("margins", [])
+            for row in (report.get("lite") or {}).get("margins", [])
         ]
     )
     mo.vstack(

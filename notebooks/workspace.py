@@ -17,7 +17,7 @@ import orjson
 import polars as pl
 
 from data.errors import InputError
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from data.staging import open_read_only
 
 VARIABLE = "BENCHMINT_RUNTIME__OUT"
@@ -52,8 +52,8 @@ def audit_file(out: Path, name: str) -> dict[str, Any]:
     path = out / "snapshots" / "latest" / "public" / "audit" / name
     if not path.is_file():
         return {}
-    told: dict[str, Any] = orjson.loads(path.read_bytes())
-    return told
+    document: dict[str, Any] = orjson.loads(path.read_bytes())
+    return document
 
 
 def shown(frame: pl.DataFrame) -> pl.DataFrame:
@@ -92,29 +92,29 @@ def bars(rows: Sequence[tuple[str, float, str]], title: str) -> str:
     return _svg(parts, 40 + len(rows) * _ROW, title)
 
 
-def lines(series: Mapping[str, Sequence[float | None]], places: Sequence[str], title: str) -> str:
-    """An `<svg>` of one line per series over the named places; None leaves a gap.
+def lines(series: Mapping[str, Sequence[float | None]], labels: Sequence[str], title: str) -> str:
+    """An `<svg>` of one line per series over the labelled points; None leaves a gap.
 
     Six colours: give six series at most.
     """
     top = max((y for ys in series.values() for y in ys if y is not None), default=0) or 1
     wide = _WIDTH - _SIDE - _LEGEND
-    step = wide / max(len(places) - 1, 1)
+    step = wide / max(len(labels) - 1, 1)
     parts = [_text(0, 18, title, weight="600"), _text(0, 44, f"{top:.1%}"), _text(0, 240, "0")]
-    for at, place in enumerate(places):
-        anchor = "start" if at == 0 else "end" if at == len(places) - 1 else "middle"
-        parts.append(_text(_SIDE + at * step, _HEIGHT + 44, place, anchor=anchor))
-    for number, (label, ys) in enumerate(series.items()):
+    for at, label in enumerate(labels):
+        anchor = "start" if at == 0 else "end" if at == len(labels) - 1 else "middle"
+        parts.append(_text(_SIDE + at * step, _HEIGHT + 44, label, anchor=anchor))
+    for number, (series_name, ys) in enumerate(series.items()):
         colour = _COLOURS[number % len(_COLOURS)]
-        points = [(_SIDE + at * step, 40 + 200 * (1 - y / top)) for at, y in _told(ys)]
+        points = [(_SIDE + at * step, 40 + 200 * (1 - y / top)) for at, y in _known_points(ys)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
-        parts.append(_text(_WIDTH - _LEGEND + 16, 44 + number * _ROW, label, fill=colour))
+        parts.append(_text(_WIDTH - _LEGEND + 16, 44 + number * _ROW, series_name, fill=colour))
     return _svg(parts, _HEIGHT + 60, title)
 
 
-def _told(ys: Sequence[float | None]) -> list[tuple[int, float]]:
+def _known_points(ys: Sequence[float | None]) -> list[tuple[int, float]]:
     return [(at, y) for at, y in enumerate(ys) if y is not None]
 
 
@@ -130,10 +130,10 @@ def _text(
     x: float, y: float, text: str, *, anchor: str = "start", weight: str = "400", fill: str = ""
 ) -> str:
     coloured = f' fill="{fill}"' if fill else ""
-    told = text if len(text) <= _LONGEST or weight != "400" else f"{text[: _LONGEST - 1]}…"
+    shortened = text if len(text) <= _LONGEST or weight != "400" else f"{text[: _LONGEST - 1]}…"
     return (
         f'<text x="{x:.1f}" y="{y:.0f}" text-anchor="{anchor}" font-weight="{weight}"{coloured}>'
-        f"{_plain(told)}</text>"
+        f"{_plain(shortened)}</text>"
     )
 
 

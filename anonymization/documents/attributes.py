@@ -14,7 +14,7 @@ from anonymization.documents.labels import show_caption
 from anonymization.documents.markup import local
 from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.masking.pieces import Heed, Piece
+from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.restore import applied
 
@@ -97,15 +97,15 @@ def _edits(visitor: Visitor, place: tuple[str, str, str], value: str, external: 
     if len(value) < _SHORTEST or not any(map(str.isalnum, value)):
         return []
     if name == "instr":
-        proven = plain_edits(value, visitor.visit(), heed=Heed.PROVEN)
+        proven = plain_edits(value, visitor.visit(), accepts=FindingFilter.PROVEN)
         return joined(literal_edits(visitor, value), proven)
     formal = name == "typeface" or _FORMAL_PART.search(part) is not None
     if (of, name) == ("cSld", "name") and formal:
-        return visitor.word(value, Heed.PROVEN)
+        return visitor.word(value, FindingFilter.PROVEN)
     if not external and not _is_prose(of, name, value, formal):
-        return visitor.word(value, Heed.PROVEN if formal else Heed.WHOLE)
+        return visitor.word(value, FindingFilter.PROVEN if formal else FindingFilter.WHOLE)
     if _DEFAULT_NAME.fullmatch(value) is not None:
-        return visitor.word(value, Heed.PROVEN)
+        return visitor.word(value, FindingFilter.PROVEN)
     show_caption(visitor.look, value)
     return plain_edits(value, visitor.visit())
 

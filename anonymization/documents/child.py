@@ -17,7 +17,7 @@ from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
 from anonymization.documents.dispatch import rewrite_any
 from anonymization.documents.visitor import Visitor
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.masking.pieces import Collector, Heed, Look, Piece
+from anonymization.text.masking.pieces import Collector, FindingFilter, Look, Piece
 from data.child import confine, read_frame, write_frame
 
 
@@ -28,13 +28,13 @@ def dumped(value: Any) -> bytes:
 
 def pieces_to(pieces: Iterable[Piece]) -> list[list[Any]]:
     """Pieces as lists."""
-    return [[p.text, p.lead, p.kind.value if p.kind else None, p.heed.value] for p in pieces]
+    return [[p.text, p.lead, p.kind.value if p.kind else None, p.accepts.value] for p in pieces]
 
 
 def piece_from(told: Sequence[Any]) -> Piece:
     """The piece that a list stands for."""
-    text, lead, kind, heed = told
-    return Piece(str(text), int(lead), EntityType(kind) if kind else None, Heed(heed))
+    text, lead, kind, accepts = told
+    return Piece(str(text), int(lead), EntityType(kind) if kind else None, FindingFilter(accepts))
 
 
 def edits_to(edits: Iterable[Edit]) -> list[list[Any]]:

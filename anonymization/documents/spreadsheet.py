@@ -22,7 +22,7 @@ from anonymization.documents.sheet_cells import (
 )
 from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.masking.pieces import Heed, carried, labelled
+from anonymization.text.masking.pieces import FindingFilter, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.restore import applied
 
@@ -169,7 +169,7 @@ def mask_formula(visitor: Visitor, part: str, element: Element, book: Book) -> N
     text = element.text or ""
     edits = joined(_sheet_edits(text, book), identifier_edits(text, book.identifiers))
     edits = joined(edits, literal_edits(visitor, text))
-    edits = joined(edits, plain_edits(text, visitor.visit(), heed=Heed.PROVEN))
+    edits = joined(edits, plain_edits(text, visitor.visit(), accepts=FindingFilter.PROVEN))
     if edits:
         element.text = visitor.masked(part, text, edits)
 

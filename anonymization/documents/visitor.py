@@ -11,7 +11,7 @@ from anonymization.documents.labels import show_double_name
 from anonymization.documents.text_forms import text_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
-from anonymization.text.masking.pieces import Heed, Look, Piece, Visit, carried, shifted
+from anonymization.text.masking.pieces import FindingFilter, Look, Piece, Visit, carried, shifted
 from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.restore import applied
 
@@ -34,13 +34,13 @@ class Visitor:
     rewrite: Rewrite
     rows: list[Row] = field(default_factory=list)
     depth: int = 0
-    words: dict[tuple[Heed, str], list[Edit]] = field(default_factory=dict)
+    words: dict[tuple[FindingFilter, str], list[Edit]] = field(default_factory=dict)
 
-    def word(self, text: str, heed: Heed) -> list[Edit]:
+    def word(self, text: str, accepts: FindingFilter) -> list[Edit]:
         """Edits of a name that a program or a person chose; most of them come up often."""
-        if (heed, text) not in self.words:
-            self.words[heed, text] = plain_edits(text, self.visit(), heed=heed)
-        return self.words[heed, text]
+        if (accepts, text) not in self.words:
+            self.words[accepts, text] = plain_edits(text, self.visit(), accepts=accepts)
+        return self.words[accepts, text]
 
     def visit(self) -> Visit:
         """The visit for forms of text."""
@@ -87,7 +87,9 @@ def name_edits(name: str, look: Look) -> list[Edit]:
     stem = stem if dot and len(ending) <= _ENDING else name
     for word in stem.translate(_AS_SPACES).split():
         show_double_name(look, word)
-    proven = look(Piece(stem, heed=Heed.PROVEN))  # an address may hold a separator itself
+    proven = look(
+        Piece(stem, accepts=FindingFilter.PROVEN)
+    )  # an address may hold a separator itself
     told = []
     for edit in joined(look(Piece(stem.translate(_AS_SPACES))), proven, first=True):
         value = stem[edit.start : edit.end]

@@ -7,14 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from anonymization.leaks.contracts import Leak
-from anonymization.leaks.gate import GATE
+from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.leak_targets import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, LeakTargets
 from anonymization.leaks.scan import scan_bytes, scan_release
 from data.canonical import canonical_json
-from data.contracts import Candidate, Lane
+from data.contracts import Candidate, Lane, StageKind
 from data.errors import ReleaseError
+from data.ledger import deciding, gated_row
+from data.pool import write_pool
 from data.snapshot import layout
+from data.stage_tables import write_stage_tables
 
 STAGE = GATE.stage
 _STRICT = frozenset({TRIPWIRE, IDENTIFIER})
@@ -102,3 +105,22 @@ def _not_made_here(leaks: Iterable[Leak], targets: LeakTargets, uid: str) -> lis
         for leak in leaks
         if leak.kind in _STRICT or not leak.digest or not targets.is_made(leak, uid)
     ]
+
+
+def write_leak_check(
+    candidates: Sequence[Candidate], files: Mapping[str, Path], targets: LeakTargets, out: Path
+) -> None:
+    """Drop the candidates that still hold a private value, their own or another session's.
+
+    `files` leads from the SHA-256 of an input file to its content.
+    """
+    leaks = {task.task_id: leaks_of(task, files, targets) for task in candidates}
+    verdicts = [(name, GATE.judge(measure(seen), targets.config)) for name, seen in leaks.items()]
+    rows = [
+        gated_row(STAGE, "candidate", name, deciding([verdict]), {"found": places(leaks[name])})
+        for name, verdict in verdicts
+    ]
+    write_stage_tables(
+        out, StageKind.FILTER, list(leaks), rows, verdicts=verdicts, stage=STAGE, unit="candidate"
+    )
+    write_pool(out, [task for task in candidates if not leaks[task.task_id]], {})

@@ -12,7 +12,7 @@ from operator import itemgetter
 from anonymization.leaks.contracts import Encoding, LeakConfig, PrivateValue
 from anonymization.leaks.matcher import MIN_PATTERN, Matcher
 from anonymization.text.contracts import EntityType
-from anonymization.text.spelling.known_values import ROOM, SPREAD, known
+from anonymization.text.spelling.known_values import ROOM, SPREAD, known_value
 from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
 from data.randomness import keyed_hash
 
@@ -63,7 +63,8 @@ class LeakPatterns:
         self._key = key
         self._value_bytes = tuple(_bytes(private.value) for private in kept)
         self._known = tuple(
-            known(private.kind, private.value, _is_folded(private, config)) for private in kept
+            known_value(private.kind, private.value, _is_folded(private, config))
+            for private in kept
         )
         self._whole = tuple(_is_whole_token(private.value, config) for private in kept)
         self._plain = _Table(self._plain_forms())
@@ -111,7 +112,7 @@ class LeakPatterns:
         origins = Origins(text if matches else "")
         for at, form, key in matches:
             ends = origins.at(at), origins.at(at + len(key) - 1) + 1
-            span = self._known[form.value_index].place(text, *ends)
+            span = self._known[form.value_index].locate(text, *ends)
             if span and not self._is_raw(text, span, form.value_index):
                 yield span, form.value_index
 
@@ -176,8 +177,8 @@ class LeakPatterns:
                         yield pattern, Form(number, Encoding.BASE64, shift)
 
     def _spelled_forms(self) -> Iterator[tuple[bytes, Form]]:
-        for number, known_value in enumerate(self._known):
-            for key in known_value.keys:
+        for number, spelling in enumerate(self._known):
+            for key in spelling.keys:
                 yield key, Form(number, Encoding.OTHER_SPELLING)
 
 

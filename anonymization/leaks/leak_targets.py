@@ -12,8 +12,8 @@ from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.session_masking import VAULTS
 from anonymization.text.contracts import EntityType, Entry
-from anonymization.text.masking.sweep import is_swept
-from anonymization.text.spelling.known_values import known
+from anonymization.text.masking.known_search import is_masked_everywhere
+from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
 from data.canonical import canonical_json, keyed_digest
 from data.errors import InputError
@@ -68,7 +68,7 @@ class LeakTargets:
 
     def of_session(self, uid: str) -> LeakPatterns:
         """All values of one session that masking replaced wherever they stood."""
-        swept = (e for e in self.sessions.get(uid, ()) if is_swept(e.type, e.value))
+        swept = (e for e in self.sessions.get(uid, ()) if is_masked_everywhere(e.type, e.value))
         return LeakPatterns((PrivateValue(e.value, e.type) for e in swept), self.key, self.config)
 
     def is_made(self, leak: Leak, uid: str) -> bool:
@@ -79,7 +79,7 @@ class LeakTargets:
         value = self.values[leak.digest]
         made = self._surrogates
         text = made[uid] if uid in made else "\0".join(made.values())
-        return value in text or known(leak.kind, value, True).is_in(text)
+        return value in text or known_value(leak.kind, value, True).is_in(text)
 
     @cached_property
     def values(self) -> dict[str, str]:
@@ -165,7 +165,7 @@ def digest_of(targets: LeakTargets) -> str:
 def _is_telling(entry: Entry) -> bool:
     """Can it be told from other words outside its session?"""
     if entry.type in FORMAL:
-        return is_swept(entry.type, entry.value)
+        return is_masked_everywhere(entry.type, entry.value)
     if entry.type not in NAMES:
         return False
     value = entry.value.strip()

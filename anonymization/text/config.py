@@ -1,4 +1,4 @@
-"""Settings of private-text detection: what is looked for, with which models, how sure."""
+"""Settings of private-text detection: which kinds, with which models, from which score."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pydantic import Field, field_validator
 from anonymization.text.contracts import EntityType
 from data.contracts import StageConfig
 
-# Money, measures and counts are what tasks are about; masking them is a choice.
+# Tasks are about money, measures and counts; they are masked only on request.
 _DEFAULT = tuple(kind for kind in EntityType if kind is not EntityType.QUANTITY)
-# Dates of birth are looked for among dates; the rest of this is what a task asks about.
+# What a task asks about. Other dates stay too, but dates of birth are looked for among them.
 _TASK_CONTENT = (EntityType.AGE, EntityType.NATIONALITY, EntityType.TITLE, EntityType.QUANTITY)
 _TASK_SCORE = 0.55
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
@@ -23,10 +23,10 @@ class DetectionConfig(StageConfig):
 
     `english_model` names an installed spaCy package (nothing is ever downloaded), `chinese_model`
     the LAC wheel; empty switches a model off and leaves the rules. `person_number_patterns` are
-    regular expressions for employee, customer or patient numbers of one's own house, bounded and
-    without repeated groups, so that hostile text cannot make them run away. Findings scored below
-    `min_score` are dropped. `births_only` leaves every date that no word nearby calls a birth,
-    `public_places` countries and well-known towns that stand outside an address. `memo_chars`
+    regular expressions for employee, customer or patient numbers of your own organisation,
+    bounded and without repeated groups, so that hostile text cannot make them run away. Findings
+    scored below `min_score` are dropped. `births_only` keeps every date that no word nearby calls
+    a birth; `public_places` keeps countries and well-known towns outside an address. `memo_chars`
     bounds the text remembered between calls, in characters.
     """
 
@@ -43,18 +43,18 @@ class DetectionConfig(StageConfig):
 
     @classmethod
     def for_tasks(cls) -> Self:
-        """The settings for the text of tasks: what tells of someone is masked, the task stays.
+        """The settings for task text: what identifies someone is masked, the task stays the same.
 
-        Masked: people, private organisations, contacts, addresses and lesser places, numbers and
-        accounts of people and houses, user names in paths, secrets, dates of birth. Left alone:
-        other dates, months and quarters, amounts, ages, nationalities and languages, titles and
-        kinds of work, countries and well-known towns, and (as always) the makers and products
-        that everyone knows, courts and offices named in general words. Replacing those would
-        change what is asked: `sales by country for August 2025` must stay that. A lone unknown
-        word with a capital stays too, as it is mostly the name of a tool.
+        Masked: people, private organisations, contacts, addresses and lesser-known places, numbers
+        and accounts of people and organisations, user names in paths, secrets, dates of birth.
+        Kept: other dates, months and quarters, amounts, ages, nationalities and languages, titles
+        and occupations, countries and well-known towns, and (as always) widely known makers and
+        products, courts and offices named in general words. Replacing those would change the
+        question: `sales by country for August 2025` must stay as it is. A lone unknown capitalised
+        word is kept too, as it is usually the name of a tool.
 
-        The price: a date, a town and an age may together single somebody out. Where sessions tell
-        of patients or clients, use the default, which masks them all.
+        The price: a date, a town and an age together may identify somebody. For sessions about
+        patients or clients, use the default, which masks them all.
         """
         return cls(
             entities=tuple(kind for kind in EntityType if kind not in _TASK_CONTENT),

@@ -63,7 +63,7 @@ class Detector(Protocol):
 
 
 class Mode(StrEnum):
-    """What stands in the place of a private value."""
+    """What replaces a private value."""
 
     SURROGATE = "surrogate"
     PLACEHOLDER = "placeholder"
@@ -71,7 +71,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """`text[start:end]` becomes `new`; what was found there, and by whom."""
+    """`text[start:end]` becomes `new`; the kind of value found there, and the recognizer."""
 
     start: int
     end: int
@@ -83,7 +83,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A place of a masked text, in code points, with what stands there and what stood there."""
+    """A replacement in a masked text: its offset in code points, the surrogate and the original."""
 
     start: int
     surrogate: str
@@ -92,12 +92,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """How to get one document back.
+    """How to restore one document.
 
-    `masked_sha256` is of the released bytes, `original_sha256` of the original ones, `path` of the
-    released file, `original_path` the name it had. A text has `encoding` and `spans`; a file that
-    was rewritten as a package has `encoding` empty, and its original lies in the vault's folder
-    under its digest.
+    `masked_sha256` is the digest of the released bytes, `original_sha256` of the original ones;
+    `path` is the released file, `original_path` the name it had. A text has `encoding` and
+    `spans`; for a file that was rewritten as a package `encoding` is empty, and the original is
+    stored in the vault's folder under its digest.
     """
 
     path: str
@@ -118,4 +118,4 @@ class Entry:
 
 
 class VaultRefused(BenchmintError):
-    """A vault, or a masked text, that is not what was sealed."""
+    """A vault or a masked text that differs from what was sealed."""

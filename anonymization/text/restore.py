@@ -1,4 +1,4 @@
-"""The way back: masked bytes and their vault give the original, byte for byte, or nothing."""
+"""Edits applied and undone: masked bytes and their vault give the original, byte for byte."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from data.canonical import digest
 
 def applied(text: str, edits: Sequence[Edit]) -> tuple[str, tuple[Span, ...]]:
     """The masked text and its spans. `edits` are sorted and do not overlap."""
-    told: list[str] = []
+    masked: list[str] = []
     spans: list[Span] = []
-    place = length = 0
+    done = length = 0
     for edit in edits:
-        told += [text[place : edit.start], edit.new]
-        length += edit.start - place
+        masked += [text[done : edit.start], edit.new]
+        length += edit.start - done
         spans.append(Span(length, edit.new, text[edit.start : edit.end]))
         length += len(edit.new)
-        place = edit.end
-    return "".join(told) + text[place:], tuple(spans)
+        done = edit.end
+    return "".join(masked) + text[done:], tuple(spans)
 
 
 def undone(masked: str, spans: Sequence[Span]) -> str:
     """The text before masking. Raises VaultRefused if a surrogate is not in its place."""
-    told: list[str] = []
-    place = 0
+    parts: list[str] = []
+    done = 0
     for span in spans:
         end = span.start + len(span.surrogate)
-        if span.start < place or masked[span.start : end] != span.surrogate:
+        if span.start < done or masked[span.start : end] != span.surrogate:
             raise VaultRefused("the masked text is not the one this vault was written for")
-        told += [masked[place : span.start], span.original]
-        place = end
-    return "".join(told) + masked[place:]
+        parts += [masked[done : span.start], span.original]
+        done = end
+    return "".join(parts) + masked[done:]
 
 
 def restore(masked: bytes, document: Document, originals: Path) -> bytes:
@@ -60,14 +60,14 @@ def restore(masked: bytes, document: Document, originals: Path) -> bytes:
 
 
 def keep_original(originals: Path, data: bytes) -> None:
-    """Keep a file whole, under its digest, in the private store."""
+    """Store a whole file under its digest in the private store."""
     path = private_dir(originals) / digest(data)
     if not path.exists():
         write_bytes(path, data, mode=PRIVATE_FILE)
 
 
 def decoded(data: bytes, encoding: str) -> str:
-    """Bytes as text; what is no UTF-8 stays as lone surrogates, so that nothing is lost."""
+    """Bytes as text; bytes that are not UTF-8 become lone surrogates, so that nothing is lost."""
     return data.decode(encoding, "surrogateescape" if encoding.startswith("utf-8") else "strict")
 
 

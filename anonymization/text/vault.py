@@ -38,17 +38,17 @@ class Vault:
         return self._documents
 
     def add(self, kind: EntityType, value: str, surrogate: str) -> None:
-        """Keep a value and its surrogate."""
+        """Record a value and its surrogate."""
         self._surrogates[kind, value] = surrogate
 
     def add_document(self, document: Document) -> None:
-        """Keep the way back of a document; a later one of the same path takes its place."""
+        """Record how to restore a document; a later one of the same path replaces it."""
         self._documents[document.path] = document
 
     def save(self, path: Path, key: bytes) -> None:
         """Write the vault, sealed with HMAC-SHA-256 under a key derived from the release key.
 
-        It is sealed, not encrypted: who may read the private store reads it.
+        It is sealed, not encrypted: whoever may read the private store can read it.
         """
         body = _dumped(self._body())
         head = _dumped({"format": _FORMAT, "seal": _seal(key, body)})
@@ -69,9 +69,9 @@ class Vault:
         raw = path.read_bytes()
         head, _, body = raw.rstrip(b"\n").partition(b"\n")
         try:
-            told = json.loads(head)
-            genuine = told["format"] == _FORMAT and isinstance(told["seal"], str)
-            genuine = genuine and hmac.compare_digest(told["seal"], _seal(key, body))
+            header = json.loads(head)
+            genuine = header["format"] == _FORMAT and isinstance(header["seal"], str)
+            genuine = genuine and hmac.compare_digest(header["seal"], _seal(key, body))
         except (ValueError, KeyError, TypeError):
             genuine = False
         if not genuine:
@@ -83,9 +83,9 @@ class Vault:
         vault = cls(body["scope"], Mode(body["mode"]))
         for kind, value, surrogate in body["entries"]:
             vault.add(EntityType(kind), value, surrogate)
-        for told in body["documents"]:
-            spans = tuple(Span(*span) for span in told.pop("spans"))
-            vault.add_document(Document(**told, spans=spans))
+        for fields in body["documents"]:
+            spans = tuple(Span(*span) for span in fields.pop("spans"))
+            vault.add_document(Document(**fields, spans=spans))
         return vault
 
 
@@ -102,12 +102,13 @@ def merged(vaults: Iterable[Vault]) -> Vault:
 
 
 def _document(document: Document) -> dict[str, Any]:
-    told = asdict(document)
-    return told | {"spans": [[s.start, s.surrogate, s.original] for s in document.spans]}
+    return asdict(document) | {
+        "spans": [[s.start, s.surrogate, s.original] for s in document.spans]
+    }
 
 
 def _dumped(value: Any) -> bytes:
-    """Canonical JSON in ASCII: unlike `data.canonical` it takes lone surrogates."""
+    """Canonical JSON in ASCII: unlike `data.canonical` it accepts lone surrogates."""
     return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
 
 

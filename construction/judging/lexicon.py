@@ -10,7 +10,7 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
-from construction.phrases import any_of
+from data.text.lexicon import any_of
 
 _FOLDER = files("construction.judging")
 _EN: dict[str, Any] = tomllib.loads(_FOLDER.joinpath("words_en.toml").read_text("utf-8"))

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from construction.judging import lexicon
 from construction.judging.phrases import plain
-from construction.phrases import has_any
+from data.text.lexicon import has_any
 
 _CODE = re.compile(r"```[^`]*```")
 _SENTENCE_END = re.compile(r"[。！？；\n]+|[.!?]+(?=[\s\"')\]*]|$|[^\x00-\x7f])")

@@ -26,7 +26,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import Candidate, Label
 from data.errors import InputError
 from data.hash_chain import BrokenChain
-from data.snapshot.neutralise import storable
+from data.neutralise import storable
 from data.snapshot.pages import amount
 
 ITEMS, DECISIONS = "items.jsonl", "decisions.log"

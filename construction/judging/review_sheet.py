@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from construction.judging.review import OPTIONS, Decision, ReviewItem, Topic
 from construction.judging.review_table import SheetCell, SheetLimits, Table, read_table
 from data.errors import InputError
-from data.snapshot.neutralise import visible
+from data.neutralise import visible
 
 COLUMNS = (
     "item", "topic", "text", "answers", "options", "decision", "reviewer", "note", "date",

@@ -20,7 +20,7 @@ from construction.judging.rules.sentences import (
     missing_files,
 )
 from construction.judging.rules.words import phrases, starts, table
-from construction.phrases import has_any
+from data.text.lexicon import has_any
 
 _TABLE = "containment"
 

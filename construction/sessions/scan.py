@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -9,11 +10,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+import orjson
+import polars as pl
+
 from construction.sessions.readers.detect import detect
 from construction.sessions.readers.source import SourceFile
-from data.canonical import file_digest
-from data.contracts import Outcome, SourceFormat
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.canonical import digest, file_digest
+from data.contracts import LedgerRow, Outcome, SourceFormat, StageKind
 from data.errors import InputError
+from data.schemas import FILES
+from data.stage_tables import write_stage_tables
+from data.tables import write_table
+
+STAGE = "scan"
+_FILE = "files.parquet"
 
 
 class FileReason(StrEnum):
@@ -173,3 +184,72 @@ def shards(files: Sequence[ScannedFile], shard_bytes: int) -> list[tuple[Scanned
         groups[-1].append(file)
         size += file.bytes
     return [tuple(group) for group in groups]
+
+
+def write_scan(files: Sequence[ScannedFile], out: Path) -> None:
+    """Write what became of every file into the output of the stage."""
+    ids, rows = [file.relative for file in files], list(map(_ledger_row, files))
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="file")
+    records = (
+        {
+            "path": file.relative,
+            "bytes": file.bytes,
+            "sha256": file.sha256,
+            "format": file.label,
+            "outcome": str(file.outcome),
+            "reason": file.reason,
+        }
+        for file in files
+    )
+    write_table(out / _FILE, records, FILES.schema)
+
+
+def _ledger_row(file: ScannedFile) -> LedgerRow:
+    evidence = {"path": file.relative, "found": file.label, "note": file.note}
+    return LedgerRow(
+        STAGE, "file", file.relative, file.outcome, reason=file.reason, evidence=evidence
+    )
+
+
+def write_sources(files: Sequence[ScannedFile], path: Path) -> None:
+    """Write down where each file lies on this machine: private, for `audit --private`."""
+    known = {file.relative: str(file.path) for file in files}
+    content = json.dumps(known).encode()  # as ASCII, for paths that are no UTF-8
+    write_bytes(path, content, mode=PRIVATE_FILE)
+
+
+def read_scan(folder: Path, sources: Path) -> list[ScannedFile]:
+    """The files as they were scanned: what `write_scan` and `write_sources` wrote."""
+    paths = orjson.loads(sources.read_bytes())
+    return [
+        ScannedFile(
+            path=Path(paths[row["path"]]),
+            relative=row["path"],
+            bytes=row["bytes"],
+            sha256=row["sha256"],
+            format=SourceFormat(row["format"]) if row["outcome"] == Outcome.KEPT else None,
+            label=row["format"],
+            outcome=Outcome(row["outcome"]),
+        )
+        for row in pl.read_parquet(folder / _FILE).iter_rows(named=True)
+    ]
+
+
+def scanned_digests(files: Sequence[ScannedFile]) -> dict[str, str]:
+    """The digests of the files that are read, under names that reveal nothing (manifest)."""
+    known = sorted(file.sha256 for file in files if file.format is not None and file.sha256)
+    return {f"session-{number:06d}": sha256 for number, sha256 in enumerate(known, start=1)}
+
+
+def state_of(roots: Sequence[Path]) -> str:
+    """Changes when any file below the roots does: names, sizes and times, not contents.
+
+    Contents that matter are digested where they are copied.
+    """
+    entries = []
+    for root in roots:
+        for path in sorted(files_below(root)):
+            status = path.lstat()
+            name = os.fsencode(path.relative_to(root)).hex()
+            entries.append([name, status.st_mode, status.st_size, status.st_mtime_ns])
+    return digest(entries)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from construction.judging.language import language_of
 from construction.mentions.extensions import extension
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
@@ -37,6 +36,7 @@ from data.contracts import (
 )
 from data.ledger import deciding, gated_row
 from data.survivors import FIXTURES
+from data.text.language import UNDETERMINED, language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,8 @@ def _gate(shard: _Shard, instance: TaskInstance) -> None:
     observations, verdicts = run_gates(LOCAL_GATES, config, instance, adapters)
     files: FixtureObservation = observations[fixture.GATE.name]
     spans: tuple[RestoredSpan, ...] = observations[restoration.GATE.name]
-    tables.instance(instance, language_of(" ".join(t.said for t in instance.user_turns)))
+    said = " ".join(turn.said for turn in instance.user_turns)
+    tables.instance(instance, language_of(said) or UNDETERMINED)
     for verdict in verdicts:
         tables.verdict(instance.instance_id, verdict)
     for span in spans:

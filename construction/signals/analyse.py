@@ -1,4 +1,7 @@
-"""The signals lane in one call: signals in, assignments and masses out. Pure but for the model."""
+"""The analysis of signals: assignment to patterns, masses, and families of candidate tasks.
+
+Pure except for the sentence encoder.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _EMBEDDED_CHARS = 400
 
 @dataclass(frozen=True, slots=True)
 class SignalAnalysis:
-    """What a set of signals asks for. Assignments are sorted by slug."""
+    """The assignments of a set of signals, sorted by slug, with clusters, mixture and codebook."""
 
     assignments: tuple[Assignment, ...]
     clusters: tuple[ClusterName, ...]
@@ -47,7 +50,7 @@ def analyse(
 ) -> SignalAnalysis:
     """Assign each signal to patterns and sum the masses; the order of `signals` does not matter.
 
-    Raises ConfigError if a slug comes twice or a signal lacks the declared popularity.
+    Raises ConfigError if a slug is repeated or a signal lacks the declared popularity measure.
     """
     book = codebook or default_codebook()
     ordered = sorted(signals, key=lambda signal: signal.slug)
@@ -87,7 +90,7 @@ def _similarity(vectors: Vectors, book: Codebook, encode: Encode) -> Vectors:
 
 def _embedded(signal: Signal) -> str:
     text = f"{signal.name[:_EMBEDDED_NAME]}. {signal.summary[:_EMBEDDED_CHARS]}"
-    return text.encode("utf-8", "replace").decode()  # a lone surrogate is no text for a model
+    return text.encode("utf-8", "replace").decode()  # the encoder accepts no unpaired surrogates
 
 
 def _fields(signal: Signal) -> dict[str, str]:
@@ -95,41 +98,42 @@ def _fields(signal: Signal) -> dict[str, str]:
 
 
 def _check(ordered: Sequence[Signal], config: SignalsConfig) -> None:
-    for one, other in pairwise(ordered):
-        if one.slug == other.slug:
+    for signal, following in pairwise(ordered):
+        if signal.slug == following.slug:
             raise ConfigError(
-                f"signals: the slug {one.slug!r} comes twice. Give one snapshot at a time."
+                f"signals: the slug {signal.slug!r} occurs twice. Analyse one snapshot at a time."
             )
     lacking = sum(config.measure not in signal.popularity for signal in ordered)
     if lacking:
         raise ConfigError(
             f"signals: {lacking} of {len(ordered)} have no {config.measure.value}. "
-            "Declare a measure that the source gives for every skill."
+            "Choose a measure that the source gives for every skill."
         )
 
 
-_NO_DATE = dt.date(1970, 1, 1)  # a task is no market signal: it has no snapshot
+_NO_DATE = dt.date(1970, 1, 1)  # a task is not a market signal and belongs to no snapshot
 
 
 def with_families(candidates: Sequence[Candidate], config: SignalsConfig) -> list[Candidate]:
-    """The candidates with task family and display group, where the codebook knows one.
+    """The candidates with task family and display group, where the codebook has one.
 
-    A family that a lane has given already stays. The label's confidence is the score of the best
-    pattern; its reason names the patterns.
+    The request of a candidate is analysed like a signal. A family that a lane has already
+    assigned stays. The label's confidence is the score of the best pattern; its reason names the
+    patterns.
     """
     unknown = [candidate for candidate in candidates if candidate.task_family is None]
     if not unknown:
         return list(candidates)
     analysis = analyse([_as_signal(candidate, config) for candidate in unknown], config)
     crosswalk, labels = default_crosswalk(), {}
-    for one in analysis.assignments:
-        shares = one.families(analysis.codebook)
+    for assignment in analysis.assignments:
+        shares = assignment.families(analysis.codebook)
         known = {family: share for family, share in shares.items() if family != UNCATEGORIZED}
         family = crosswalk.task_family(known)
         if family is not None:
-            patterns = ", ".join(share.pattern for share in one.shares)
-            confidence = round(min(1.0, one.shares[0].score), 9)
-            labels[one.slug] = Label(value=family, confidence=confidence, reason=patterns)
+            patterns = ", ".join(share.pattern for share in assignment.shares)
+            confidence = round(min(1.0, assignment.shares[0].score), 9)
+            labels[assignment.slug] = Label(value=family, confidence=confidence, reason=patterns)
     return [_labelled(candidate, labels.get(candidate.task_id)) for candidate in candidates]
 
 

@@ -1,8 +1,11 @@
-"""From cues, anchors and clusters to patterns with shares: one plain score.
+"""Assigns signals to patterns by a score of cues, anchors and clusters.
 
 score = cue_weight · evidence of the cues
       + anchor_weight · similarity to the pattern's nearest anchors, scaled to 0 … 1
-      + cluster_weight · 1 if the signal's cluster bears the pattern's name
+      + cluster_weight · (1 if the signal's cluster is named after the pattern, else 0)
+
+Clusters: density clustering on cosine distance (DBSCAN; Ester, Kriegel, Sander, Xu 1996). Rows must
+come in a fixed order (sorted by slug); then the clusters depend only on the set of signals.
 """
 
 from __future__ import annotations
@@ -26,11 +29,11 @@ _BLOCK = 2048  # rows compared at once: memory stays below _BLOCK * n * 8 bytes
 
 
 def cluster(vectors: Vectors, config: ClusterConfig) -> NDArray[np.int64]:
-    """The cluster of each unit vector, numbered by first member; `NOISE` for sparse places.
+    """The cluster of each unit vector, numbered by first member; `NOISE` outside clusters.
 
-    Core: at least `neighbours` rows (itself included) within `radius`. Cores within `radius` of
-    each other share a cluster; another row joins its nearest core within `radius` (the first of
-    equals), if there is one.
+    A core has at least `neighbours` rows (itself included) within `radius`. Cores within `radius`
+    of each other share a cluster; any other row joins its nearest core within `radius` (of equally
+    near ones the first), if there is one.
     """
     near = _near(vectors, 1.0 - config.radius)
     is_core = np.diff(near.indptr) >= config.neighbours
@@ -63,15 +66,15 @@ def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([seen[label] for label in labels.tolist()], dtype=np.int64)
 
 
-_NEAREST = 2  # one anchor may be near by chance
+_NEAREST = 2  # anchors per pattern: a single one may be near by chance
 
 
 @dataclass(frozen=True, slots=True)
 class PatternShare:
-    """A pattern's part in a signal, and what speaks for it.
+    """A pattern's share of a signal, with its evidence.
 
     The shares of a signal sum to 1. `cues`, `similarity` (mean cosine to the pattern's two nearest
-    anchors) and `in_cluster` are the three terms of `score` before they are weighed.
+    anchors) and `in_cluster` are the three terms of `score` before weighting.
     """
 
     pattern: str
@@ -87,8 +90,8 @@ class PatternShare:
 class Assignment:
     """A signal's patterns, best first; a single share of `uncategorized` if none scored enough.
 
-    `cluster` numbers the density cluster (None: a sparse place). `nearest` is the pattern with the
-    nearest anchors, whether or not it got a share.
+    `cluster` is the number of its density cluster (None: noise). `nearest` is the pattern with the
+    nearest anchors, with or without a share.
     """
 
     slug: str
@@ -126,9 +129,9 @@ class ClusterName:
 
 
 def anchor_similarity(vectors: Vectors, anchors: Vectors, owners: Sequence[int]) -> Vectors:
-    """Mean cosine to each pattern's `_NEAREST` anchors, shape (signals, patterns).
+    """Mean cosine to each pattern's `_NEAREST` nearest anchors, shape (signals, patterns).
 
-    `owners` gives the pattern of each anchor, from 0 without a gap.
+    `owners` gives the number of each anchor's pattern; the numbers are consecutive from 0.
     """
     owner = np.asarray(owners)
     similarity = cosine(vectors, anchors)
@@ -143,7 +146,7 @@ def anchor_similarity(vectors: Vectors, anchors: Vectors, owners: Sequence[int])
 def name_clusters(
     labels: NDArray[np.int64], similarity: Vectors, patterns: Sequence[str]
 ) -> list[ClusterName]:
-    """Each cluster under the pattern with the highest mean similarity to its members."""
+    """Name each cluster after the pattern with the highest mean similarity to its members."""
     names = []
     for number in range(int(labels.max(initial=NOISE)) + 1):
         members = labels == number
@@ -166,7 +169,7 @@ def assign(
         _score(pattern, hits.get(pattern, ()), cues.get(pattern, 0.0), near, cluster, config)
         for pattern, near in similarity.items()
     ]
-    scored.sort(key=lambda one: (-one.score, one.pattern))
+    scored.sort(key=lambda share: (-share.score, share.pattern))
     nearest = max(similarity, key=lambda pattern: (similarity[pattern], pattern))
     number = cluster.cluster if cluster else None
     return Assignment(slug, _shared(scored, config), number, nearest, similarity[nearest])
@@ -198,7 +201,7 @@ def _shared(scored: Sequence[PatternShare], config: ScoringConfig) -> tuple[Patt
     kept = [one for one in scored if one.score >= config.keep * best][: config.max_patterns]
     powers = [one.score**config.sharpness for one in kept]
     parts = [round(power / sum(powers), 9) for power in powers]
-    parts[0] = round(1.0 - sum(parts[1:]), 9)  # the parts sum to 1 after rounding, too
+    parts[0] = round(1.0 - sum(parts[1:]), 9)  # so that they sum to 1 after rounding
     return tuple(
         PatternShare(o.pattern, part, o.score, o.cues, o.similarity, o.in_cluster, o.hits)
         for o, part in zip(kept, parts, strict=True)

@@ -1,4 +1,4 @@
-"""The mixture as a picture: weights, change and gap. The same bytes for the same figures."""
+"""Draws the mixture as SVG: weights, change and gap. Equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from construction.signals.gap import Action, CoverageGap
 from construction.signals.weights import Mixture, MixtureChange
 
 _WIDTH = 760
-_BAR_AT, _BAR = 262, 250  # where bars start, and the longest one
-_NOTE_AT = 650  # where the remarks stand
+_BAR_AT, _BAR = 262, 250  # where bars start, and the length of the longest
+_NOTE_AT = 650  # where the notes start
 _LONGEST = 38  # characters of a label
 _ROW, _HEAD = 24, 46
 
@@ -34,7 +34,7 @@ STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """A bar: `weight` and `share` are 0 to 1; `share` (what a pool holds) is drawn as a mark."""
+    """A bar for `weight` (0 to 1); `share` (0 to 1), that of the pool, is drawn as a mark."""
 
     label: str
     weight: float
@@ -52,7 +52,7 @@ class Panel:
 def mixture_panel(
     mixture: Mixture, names: Mapping[str, str], change: MixtureChange | None = None
 ) -> Panel:
-    """Weights by signal family, heaviest first, with the change since the snapshot before."""
+    """Weights by signal family, heaviest first, with the change since the previous snapshot."""
     moved = {row.name: row.points for row in change.families} if change else {}
     weights = sorted(mixture.weights.items(), key=lambda item: (-item[1], item[0]))
     rows = tuple(
@@ -64,7 +64,7 @@ def mixture_panel(
 
 
 def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> Panel:
-    """Weights by task family against what the pool holds, largest lack first."""
+    """Weights by task family against the shares of the pool, largest gap first."""
     rows = tuple(
         ChartRow(
             names.get(row.family, row.family),
@@ -79,7 +79,7 @@ def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> Panel:
 
 
 def draw(panels: Sequence[Panel], title: str, *, standalone: bool = False) -> str:
-    """The panels one below the other as an `<svg>`; standalone files bring their style along."""
+    """The panels below each other as an `<svg>`; a standalone file contains its style."""
     parts: list[str] = []
     y = 0
     for panel in panels:
@@ -116,11 +116,11 @@ def _bar(row: ChartRow, y: int, top: float) -> str:
 
 
 def _points(points: float) -> str:
-    """Signed, with one decimal and a real minus sign; what rounds to nothing has no sign."""
-    told = f"{abs(points):.1f}"
-    if float(told) == 0:
-        return told
-    return f"+{told}" if points > 0 else f"−{told}"
+    """The points with sign, one decimal and a real minus; zero after rounding has no sign."""
+    digits = f"{abs(points):.1f}"
+    if float(digits) == 0:
+        return digits
+    return f"+{digits}" if points > 0 else f"−{digits}"
 
 
 def _short(label: str) -> str:
@@ -128,7 +128,7 @@ def _short(label: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line that XML can hold: names come from files that anyone may edit."""
+    """The text as one line of printable characters: names come from files that anyone may edit."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 

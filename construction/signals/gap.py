@@ -1,4 +1,4 @@
-"""Coverage gap: the market's weights against the tasks that a pool or the last release holds."""
+"""Coverage gap: the market's weights compared with the tasks of a pool or the last release."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from data.apportion import apportion, total_variation
 
 
 class Action(StrEnum):
-    """What to do about a family: more tasks (PRIORITY, ADD), fewer (TRIM, REDUCE), or nothing."""
+    """The action for a family: more tasks (PRIORITY, ADD), fewer (TRIM, REDUCE), or none (OK)."""
 
     PRIORITY = "PRIORITY"
     ADD = "ADD"
@@ -24,7 +24,7 @@ class Action(StrEnum):
 class GapRow:
     """A family: its weight, its share of the tasks, and weight minus share in percentage points.
 
-    `suggested` is its number of tasks in a release of the size asked for.
+    `suggested` is its number of tasks in a release of the requested size.
     """
 
     family: str
@@ -40,8 +40,8 @@ class GapRow:
 class CoverageGap:
     """The gap by family, largest first.
 
-    `distance` is the total variation distance of the tasks from the weights, and
-    `suggested_distance` that of the suggested release: what whole numbers and bounds cost.
+    `distance` is the total variation distance of the tasks from the weights.
+    `suggested_distance` is that of the suggested release: the effect of whole numbers and bounds.
     """
 
     rows: tuple[GapRow, ...]
@@ -62,9 +62,9 @@ def coverage_gap(
 ) -> CoverageGap:
     """Compare task counts by family with weights, and apportion a release of `size` tasks.
 
-    A family of the pool without weight counts as weight 0. Suggested numbers follow the largest
-    remainder within `least` and `most`; raises ConfigError if these admit no release of `size`.
-    An empty pool has share 0 everywhere, and distance 1.
+    A family of the pool without weight has weight 0. Suggested numbers follow the largest
+    remainder method within `least` and `most`; raises ConfigError if these bounds admit no release
+    of `size`. An empty pool has share 0 everywhere, and distance 1.
     """
     families = sorted(weights.keys() | tasks.keys())
     held = sum(tasks.values())
@@ -90,7 +90,7 @@ def _suggested(
     least: Mapping[str, int],
     most: Mapping[str, int] | None,
 ) -> dict[str, int]:
-    """A family without weight gets what `least` demands and no more."""
+    """Suggested numbers of tasks; a family without weight gets exactly its `least`."""
     bounds = dict(most or {}) | {name: least.get(name, 0) for name, w in weights.items() if w <= 0}
     return apportion(weights, size, least=least, most=bounds) if weights else {}
 
@@ -104,7 +104,7 @@ def _row(
 
 
 def action(gap: float, config: GapConfig) -> Action:
-    """The action for a gap in percentage points; the limits themselves belong to the action."""
+    """The action for a gap in percentage points; a gap equal to a limit triggers its action."""
     if gap >= config.act:
         return Action.PRIORITY
     if gap >= config.mind:

@@ -1,4 +1,7 @@
-"""Cues in a signal's text: whole words, the longest reading wins, each with its offsets."""
+"""Finds cues in a signal's text as whole words, with offsets and weights by position.
+
+Of overlapping matches the longest counts.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ from functools import cache
 from construction.signals.codebook import Codebook
 from construction.signals.config import MatchingConfig
 from construction.signals.tokens import Phrase, Token, match_at, parse_cue, plain_form, tokens_of
+from data.text.scripts import FIRST_WIDE
 
-# How texts begin before they come to their point; it does not count as read.
+# Introductory words before the point of a text; they do not count as letters read.
 _LEAD_IN = re.compile(
     r"\W*(?:(?:an?|the|this|your|use|used|using|when|whenever|should|be|is|for|to|that|which|with|"
     r"users?|wants?|needs?|asks?|skills?|tools?|servers?|mcp|model|context|protocol|openclaw|"
@@ -21,9 +25,9 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _STEP = 20  # letters: the weight falls in steps
-_FIRST_HAN, _HAN_WIDTH = "\u3400", 3  # a Han character says about as much as three letters
+_WIDE_LETTERS = 3  # a Han character counts as three letters
 _BRACKETS = re.compile(r"\([^()]*\)?|\[[^\[\]]*\]?|【[^【】]*】?")
-# What follows names the means or the neighbours, not the goal.
+# The text after these words names the means or related things, not the goal.
 _MEANS = re.compile(
     r"(?:\b(?:via|using|powered by|based on|built on|built with|integrat\w+ with|works with|"
     r"compatible with|on top of|backed by|through the|requires?|requiring|including|such as|"
@@ -31,7 +35,7 @@ _MEANS = re.compile(
     r"[^.,;:!?。、()]*",
     re.IGNORECASE,
 )
-# What a text excludes: up to the end of the clause.
+# What a text excludes, up to the end of the clause.
 _EXCLUDED = re.compile(
     r"(?:\b(?:not (?:for|intended|meant|a|an)|do not use|don't use|never use|without|instead of|"
     r"rather than|unlike|no|for other)\b|不适用|不用于|不要|无需|不需要|而不是|不是)"
@@ -42,14 +46,14 @@ _EXCLUDED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A stretch of text that starts at `start` and the weight of a cue that begins in it."""
+    """A stretch of text from `start` on, and the weight of a cue that begins in it."""
 
     start: int
     weight: float
 
 
 def zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
-    """The zones of a text in order, from 0 to its end."""
+    """The zones of a text in order, from offset 0 to its end."""
     if is_title:
         return [Zone(0, config.title)]
     lead_in = _LEAD_IN.match(text)
@@ -65,7 +69,7 @@ def zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
     for at, (char, factor) in enumerate(zip(text, factors, strict=True)):
         weights.append(factor * max(config.rest, config.opening - slope * (read // _STEP * _STEP)))
         if at >= begin:
-            read += _HAN_WIDTH if char >= _FIRST_HAN else 1
+            read += _WIDE_LETTERS if char >= FIRST_WIDE else 1
     return [
         Zone(at, round(weight, 9))
         for at, weight in enumerate(weights)
@@ -74,7 +78,7 @@ def zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
 
 
 def weight_at(spans: list[Zone], offset: int) -> float:
-    """The weight of the zone that holds `offset`."""
+    """The weight of the zone that contains `offset`."""
     return spans[bisect_right(spans, offset, key=lambda zone: zone.start) - 1].weight
 
 
@@ -83,7 +87,7 @@ Part = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class CueHit:
-    """A cue that counts: where it stands (offsets in the field) and how much it says (0 to 1)."""
+    """A cue that counts: its offsets in the field, and its weight (0 to 1)."""
 
     pattern: str
     cue: str
@@ -103,7 +107,7 @@ class _Cue:
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """Cues by their first word: whole words apart from prefixes."""
+    """Cues by their first word, in separate tables for whole words and prefixes."""
 
     words: Mapping[str, tuple[_Cue, ...]]
     prefixes: Mapping[str, tuple[_Cue, ...]]
@@ -111,23 +115,23 @@ class _Index:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Match:
     cue: _Cue
     parts: tuple[Part, ...]
 
     @property
-    def said(self) -> int:
+    def length(self) -> int:
         return sum(end - start for start, end in self.parts)
 
 
 def find_cues(
     fields: Mapping[str, str], codebook: Codebook, config: MatchingConfig
 ) -> list[CueHit]:
-    """The cues that count in the fields of a signal, sorted by pattern, weight and place.
+    """The cues that count in the fields of a signal, sorted by pattern, weight and position.
 
     The field `summary` has zones; any other is a title. Each cue of a pattern counts once in the
-    titles and once in the summary, at its best: a thing that both name is what a skill is about.
-    A stretch of text counts once for a pattern, however many of the pattern's cues it fits.
+    titles and once in the summary, with its highest weight: a subject named in both is what a
+    skill is about. A stretch of text counts once for a pattern, even if several of its cues match.
     """
     best: dict[tuple[str, str, bool], CueHit] = {}
     for field, text in fields.items():
@@ -139,20 +143,20 @@ def find_cues(
 
 
 def evidence(hits: Iterable[CueHit]) -> dict[str, float]:
-    """Each pattern's evidence: 1 - Π (1 - weight) over its cues, as if they spoke independently."""
+    """Each pattern's evidence: 1 - Π (1 - weight) over its cues, as if they were independent."""
     doubt: dict[str, float] = {}
     for hit in hits:
         doubt[hit.pattern] = doubt.get(hit.pattern, 1.0) * (1.0 - hit.weight)
-    return {pattern: round(1.0 - left, 9) for pattern, left in sorted(doubt.items())}
+    return {pattern: round(1.0 - rest, 9) for pattern, rest in sorted(doubt.items())}
 
 
 def _once(hits: Iterable[CueHit]) -> Iterator[CueHit]:
-    """Of a pattern's hits that overlap, the heaviest (of equals: the longest)."""
+    """Of overlapping hits of a pattern the one with the most weight, of equals the longest."""
     taken: dict[str, set[int]] = {}
     for hit in sorted(hits, key=lambda h: (-h.weight, h.start - h.end, h.start, h.cue, h.pattern)):
-        places = taken.setdefault(hit.pattern, set())
-        if places.isdisjoint(range(hit.start, hit.end)):
-            places.update(range(hit.start, hit.end))
+        offsets = taken.setdefault(hit.pattern, set())
+        if offsets.isdisjoint(range(hit.start, hit.end)):
+            offsets.update(range(hit.start, hit.end))
             yield hit
 
 
@@ -161,22 +165,22 @@ def _field_hits(
 ) -> Iterator[CueHit]:
     plain = plain_form(text)
     spans = zones(plain, is_title=field != "summary", config=config)
-    for found in _longest(list(_find_all(plain, _index(codebook)))):
-        start, end = found.parts[0][0], found.parts[-1][1]
-        place = min(weight_at(spans, begin) for begin, _ in found.parts)
-        for pattern, strong in found.cue.owners:
-            weight = round((config.strong if strong else config.weak) * place, 9)
+    for match in _longest(list(_find_all(plain, _index(codebook)))):
+        start, end = match.parts[0][0], match.parts[-1][1]
+        zone_weight = min(weight_at(spans, begin) for begin, _ in match.parts)
+        for pattern, strong in match.cue.owners:
+            weight = round((config.strong if strong else config.weak) * zone_weight, 9)
             if weight > 0:
-                yield CueHit(pattern, found.cue.text, strong, field, start, end, weight)
+                yield CueHit(pattern, match.cue.text, strong, field, start, end, weight)
 
 
-def _find_all(text: str, index: _Index) -> Iterator[_Found]:
+def _find_all(text: str, index: _Index) -> Iterator[_Match]:
     tokens = tokens_of(text)
     for at, token in enumerate(tokens):
         for cue in _candidates(token, index):
             parts = match_at(cue.phrase, text, tokens, at)
             if parts:
-                yield _Found(cue, parts)
+                yield _Match(cue, parts)
 
 
 def _candidates(token: Token, index: _Index) -> Iterator[_Cue]:
@@ -185,20 +189,20 @@ def _candidates(token: Token, index: _Index) -> Iterator[_Cue]:
         yield from index.prefixes.get(token.lower[:length], ())
 
 
-def _longest(found: Sequence[_Found]) -> list[_Found]:
-    """Without the matches of which every part lies in a part of a match that says more."""
-    cover: dict[int, list[_Found]] = {}
-    for one in found:
-        for start, end in one.parts:
-            for at in range(start, end):
-                cover.setdefault(at, []).append(one)
-    return [one for one in found if not any(_inside(one, o) for o in cover[one.parts[0][0]])]
+def _longest(matches: Sequence[_Match]) -> list[_Match]:
+    """Without the matches whose parts all lie in parts of a longer match."""
+    matches_at: dict[int, list[_Match]] = {}
+    for match in matches:
+        for start, end in match.parts:
+            for offset in range(start, end):
+                matches_at.setdefault(offset, []).append(match)
+    return [m for m in matches if not any(_inside(m, o) for o in matches_at[m.parts[0][0]])]
 
 
-def _inside(one: _Found, other: _Found) -> bool:
-    if one.said >= other.said:
+def _inside(match: _Match, other: _Match) -> bool:
+    if match.length >= other.length:
         return False
-    return all(any(s <= a and b <= e for s, e in other.parts) for a, b in one.parts)
+    return all(any(s <= a and b <= e for s, e in other.parts) for a, b in match.parts)
 
 
 @cache

@@ -13,7 +13,7 @@ from construction.signals.codebook import default_codebook
 from construction.signals.collect import Collected, collect_file, save_snapshot
 from construction.signals.config import SignalsRecipe
 from construction.signals.crosswalk import default_crosswalk, spread
-from construction.signals.report import Reported, report_data, table_rows
+from construction.signals.report import SnapshotReport, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from construction.signals.weights import DatedMixture, MixtureChange, change
 from data.atomic import write_bytes
@@ -59,7 +59,7 @@ def write_mixture(
     moved = _change(collected, recipe) if len(collected) > 1 else None
     crosswalk = default_crosswalk()
     seeds = seed_ideas(analysis.mixture, default_codebook(), crosswalk, recipe.analysis)
-    told = Reported(newest.snapshot, analysis, crosswalk, seeds, change=moved)
+    told = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, change=moved)
     _write_tables(out, newest, told)
     report = report_data(told) | {
         "task_weights": spread(analysis.mixture.weights, crosswalk.signal_to_task).weights
@@ -92,7 +92,7 @@ def _mixture(snapshot: SignalSnapshot, recipe: SignalsRecipe) -> DatedMixture:
     return DatedMixture(snapshot.source, snapshot.date, snapshot.digest, mixture)
 
 
-def _write_tables(out: Path, collected: Collected, told: Reported) -> None:
+def _write_tables(out: Path, collected: Collected, told: SnapshotReport) -> None:
     rows = table_rows(told)
     for table in (SIGNALS, SIGNAL_PATTERNS, PATTERNS, WEIGHTS):
         write_table(out / f"{table.name}.parquet", rows[table.name], table.schema)

@@ -1,4 +1,4 @@
-"""An analysis as table rows and as the figures of the report page."""
+"""Turns an analysis into table rows and into the figures of the report page."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ UNMAPPED = "(unmapped)"
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
-    """All that is known about one snapshot; gap and change where there is a pool or a past."""
+class SnapshotReport:
+    """The results for one snapshot; `gap` if there is a pool, `change` if an earlier snapshot."""
 
     snapshot: SignalSnapshot
     analysis: SignalAnalysis
@@ -42,56 +42,58 @@ class Reported:
         return {"measure": mixture.measure, "counting": mixture.counting}
 
 
-def table_rows(told: Reported) -> dict[str, list[Row]]:
+def table_rows(report: SnapshotReport) -> dict[str, list[Row]]:
     """Rows by table name, for the tables of `data.schemas`; sorted."""
     return {
-        "signals": list(_signal_rows(told)),
-        "signal_patterns": list(_share_rows(told)),
-        "patterns": list(_pattern_rows(told)),
-        "weights": list(_weight_rows(told)),
+        "signals": list(_signal_rows(report)),
+        "signal_patterns": list(_share_rows(report)),
+        "patterns": list(_pattern_rows(report)),
+        "weights": list(_weight_rows(report)),
     }
 
 
-def _signal_rows(told: Reported) -> Iterator[Row]:
-    book = told.analysis.codebook
-    for signal, one in zip(told.snapshot.signals, told.analysis.assignments, strict=True):
-        families = one.families(book)
+def _signal_rows(report: SnapshotReport) -> Iterator[Row]:
+    book = report.analysis.codebook
+    for signal, assignment in zip(
+        report.snapshot.signals, report.analysis.assignments, strict=True
+    ):
+        families = assignment.families(book)
         known = {family: share for family, share in families.items() if family != UNCATEGORIZED}
-        yield told._key | {
-            "slug": one.slug,
-            "mass": float(signal.popularity[told.snapshot.measure]),
-            "measure": told.snapshot.measure.value,
-            "pattern": one.pattern,
-            "family": one.family(book),
-            "task_family": told.crosswalk.task_family(known),
-            "benchmarkable": one.pattern in book.benchmarkable,
-            "n_patterns": len(one.shares) if known else 0,
-            "score": one.shares[0].score,
-            "cluster": one.cluster,
-            "nearest_pattern": one.nearest,
-            "nearest_similarity": one.nearest_similarity,
+        yield report._key | {
+            "slug": assignment.slug,
+            "mass": float(signal.popularity[report.snapshot.measure]),
+            "measure": report.snapshot.measure.value,
+            "pattern": assignment.pattern,
+            "family": assignment.family(book),
+            "task_family": report.crosswalk.task_family(known),
+            "benchmarkable": assignment.pattern in book.benchmarkable,
+            "n_patterns": len(assignment.shares) if known else 0,
+            "score": assignment.shares[0].score,
+            "cluster": assignment.cluster,
+            "nearest_pattern": assignment.nearest,
+            "nearest_similarity": assignment.nearest_similarity,
             "summary_chars": len(signal.summary),
         }
 
 
-def _share_rows(told: Reported) -> Iterator[Row]:
-    for one in told.analysis.assignments:
-        for share in one.shares:
-            yield told._key | {
-                "slug": one.slug,
+def _share_rows(report: SnapshotReport) -> Iterator[Row]:
+    for assignment in report.analysis.assignments:
+        for share in assignment.shares:
+            yield report._key | {
+                "slug": assignment.slug,
                 "pattern": share.pattern,
-                "family": told.analysis.codebook.family_of(share.pattern),
+                "family": report.analysis.codebook.family_of(share.pattern),
                 "share": share.share,
                 "score": share.score,
                 "cues": share.cues,
                 "similarity": share.similarity,
                 "in_cluster": share.in_cluster,
-                "hits": canonical_json(evidence_of(one, share.pattern)).decode(),
+                "hits": canonical_json(evidence_of(assignment, share.pattern)).decode(),
             }
 
 
 def evidence_of(assignment: Assignment, pattern: str) -> list[Row]:
-    """The cues that speak for a pattern: cue, field, offsets and weight."""
+    """The cues found for a pattern: cue, field, offsets and weight."""
     return [
         {"cue": h.cue, "field": h.field, "start": h.start, "end": h.end, "weight": h.weight}
         for share in assignment.shares
@@ -100,43 +102,43 @@ def evidence_of(assignment: Assignment, pattern: str) -> list[Row]:
     ]
 
 
-def _pattern_rows(told: Reported) -> Iterator[Row]:
-    mixture, book = told.analysis.mixture, told.analysis.codebook
+def _pattern_rows(report: SnapshotReport) -> Iterator[Row]:
+    mixture, book = report.analysis.mixture, report.analysis.codebook
     weights = mixture.pattern_weights
-    ideas = {seed.pattern: seed.ideas for seed in told.seeds}
-    for one in mixture.patterns:
+    ideas = {seed.pattern: seed.ideas for seed in report.seeds}
+    for pattern in mixture.patterns:
         yield (
-            told._key
-            | told._counted
+            report._key
+            | report._counted
             | {
-                "pattern": one.pattern,
-                "family": one.family,
-                "benchmarkable": one.benchmarkable,
-                "surface": book.patterns[one.pattern].surface,
-                "signals": one.signals,
-                "mass": one.mass,
-                "weight": weights.get(one.pattern, 0.0),
-                "ideas": ideas.get(one.pattern, 0),
+                "pattern": pattern.pattern,
+                "family": pattern.family,
+                "benchmarkable": pattern.benchmarkable,
+                "surface": book.patterns[pattern.pattern].surface,
+                "signals": pattern.signals,
+                "mass": pattern.mass,
+                "weight": weights.get(pattern.pattern, 0.0),
+                "ideas": ideas.get(pattern.pattern, 0),
             }
         )
 
 
-def _weight_rows(told: Reported) -> Iterator[Row]:
-    signal = told.analysis.mixture.weights
-    tasks = spread(signal, told.crosswalk.signal_to_task)
-    groups = spread(tasks.masses, told.crosswalk.task_to_display)
+def _weight_rows(report: SnapshotReport) -> Iterator[Row]:
+    signal = report.analysis.mixture.weights
+    tasks = spread(signal, report.crosswalk.signal_to_task)
+    groups = spread(tasks.masses, report.crosswalk.task_to_display)
     layers: Sequence[tuple[str, Mapping[str, float]]] = (
         ("signal", signal),
         ("task", {**tasks.masses, UNMAPPED: tasks.unmapped}),
         ("display", {**groups.masses, UNMAPPED: tasks.unmapped}),
     )
-    gaps = {row.family: row for row in told.gap.rows} if told.gap else {}
+    gaps = {row.family: row for row in report.gap.rows} if report.gap else {}
     for layer, weights in layers:
         for family, weight in sorted(weights.items()):
             gap = gaps.get(family) if layer == "task" else None
             yield (
-                told._key
-                | told._counted
+                report._key
+                | report._counted
                 | {
                     "layer": layer,
                     "family": family,
@@ -149,18 +151,18 @@ def _weight_rows(told: Reported) -> Iterator[Row]:
             )
 
 
-def report_data(told: Reported) -> Row:
-    """The figures of the report page, as JSON can hold them. Names of signals are slugs only."""
-    mixture, book = told.analysis.mixture, told.analysis.codebook
-    tasks = spread(mixture.weights, told.crosswalk.signal_to_task)
+def report_data(report: SnapshotReport) -> Row:
+    """The figures of the report page in JSON types; signals are named only by slug."""
+    mixture, book = report.analysis.mixture, report.analysis.codebook
+    tasks = spread(mixture.weights, report.crosswalk.signal_to_task)
     return {
-        "source": told.snapshot.source,
-        "date": told.snapshot.date.isoformat(),
-        "snapshot_digest": told.snapshot.digest,
+        "source": report.snapshot.source,
+        "date": report.snapshot.date.isoformat(),
+        "snapshot_digest": report.snapshot.digest,
         "codebook_digest": book.digest,
-        "crosswalk_digest": told.crosswalk.digest,
-        "signals": len(told.analysis.assignments),
-        "clusters": [asdict(one) for one in told.analysis.clusters],
+        "crosswalk_digest": report.crosswalk.digest,
+        "signals": len(report.analysis.assignments),
+        "clusters": [asdict(one) for one in report.analysis.clusters],
         "measure": mixture.measure,
         "counting": mixture.counting,
         "total_mass": mixture.total,
@@ -171,9 +173,9 @@ def report_data(told: Reported) -> Row:
         "patterns": [asdict(one) for one in mixture.patterns],
         "task_weights": tasks.weights,
         "unmapped": tasks.unmapped,
-        "gap": asdict(told.gap) if told.gap else None,
-        "change": _dated(asdict(told.change)) if told.change else None,
-        "seeds": [asdict(seed) | {"grading": _grading(seed)} for seed in told.seeds],
+        "gap": asdict(report.gap) if report.gap else None,
+        "change": _dated(asdict(report.change)) if report.change else None,
+        "seeds": [asdict(seed) | {"grading": _grading(seed)} for seed in report.seeds],
     }
 
 

@@ -1,4 +1,4 @@
-"""Seed ideas: weighted patterns as briefs for task writers, more ideas for heavier patterns."""
+"""Seed ideas: briefs for task writers from weighted patterns, more ideas for heavier patterns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PATH = Path(__file__).parent / "seeds.toml"
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """What a grader of a pattern's tasks needs, and where the grading boundary runs."""
+    """The evidence that a grader of a pattern's tasks needs, and what is graded and what is not."""
 
     evidence: Evidence
     expected: str
@@ -51,8 +51,8 @@ class SeedIdea:
 def gradings() -> Mapping[str, Grading]:
     """The gradings of seeds.toml by pattern."""
     with _PATH.open("rb") as handle:
-        told = tomllib.load(handle)
-    return {pattern: _grading(entry) for pattern, entry in told.items()}
+        tables = tomllib.load(handle)
+    return {pattern: _grading(entry) for pattern, entry in tables.items()}
 
 
 def seed_ideas(
@@ -60,9 +60,9 @@ def seed_ideas(
 ) -> tuple[SeedIdea, ...]:
     """Briefs for `config.ideas` tasks, apportioned to the patterns' weights; heaviest first.
 
-    Each pattern with weight gets at least one idea if there are enough for all, and none gets
-    more than `config.max_ideas`: with few patterns fewer ideas are asked for than `config.ideas`.
-    Raises ConfigError if a pattern has no grading.
+    Each pattern with weight gets at least one idea if there are enough for all, and none gets more
+    than `config.max_ideas`; with few patterns the total is therefore below `config.ideas`. Raises
+    ConfigError if a pattern has no grading.
     """
     weights = mixture.pattern_weights
     lacking = sorted(weights.keys() - gradings().keys())

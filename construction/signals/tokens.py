@@ -1,18 +1,18 @@
-"""Words of a text and cues as sequences of words: so a cue never matches inside another word."""
+"""Splits texts into words and matches cues as sequences of words, never inside a longer word."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[^\W_])+[+#]*")
-_HAN_CHAR = re.compile(f"[{_HAN}]")
+from data.text.folding import narrow_in_place
+from data.text.scripts import HAN, has_han, is_han
+
+_TOKEN = re.compile(rf"[{HAN}]|(?:(?![{HAN}])[^\W_])+[+#]*")
 _JOINED = re.compile(r"[\s\-_/]*|\s?[&.'’·]\s?(?!$)|[.'’&·]")
 _LOOSE = re.compile(r"[\s\-_/,&'’\"“”()]*")
-# Characters of the cues in traditional script, and the simplified ones they are written with here.
+# Traditional characters that occur in texts, and the simplified ones in which cues are written.
 _TRADITIONAL = (
     "專東個為樂習書雲亞價眾優會傳體儲兒關養內寫準減憑擊劃創別劇辦務動勞勢區醫協單賣佔歷壓發變號員"
     "團圖國場塊處備頭夾娛實審對導幣師並廣應庫開錄歸態總惡慣戲執掃護報擬換據攝數斷時無術機條構標棧"
@@ -35,7 +35,7 @@ GAP = 4  # words that ` .. ` may skip
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, or one Han character, with its offsets; `lower` is what case-blind cues compare."""
+    """A word, or one Han character, with its offsets; most cues are compared with `lower`."""
 
     text: str
     lower: str
@@ -46,61 +46,56 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class CueWord:
-    """A word of a cue: in lower case unless it minds case; a prefix if it ended in `*`."""
+    """A word of a cue: in lower case unless case-sensitive; a prefix if written with `*`."""
 
     text: str
     is_prefix: bool
-    minds_case: bool
+    case_sensitive: bool
 
     def fits(self, token: Token) -> bool:
-        word = token.text if self.minds_case else token.lower
+        word = token.text if self.case_sensitive else token.lower
         return word.startswith(self.text) if self.is_prefix else word == self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Halves of a cue between its ` .. `, each a run of neighbouring words."""
+    """The parts of a cue between its ` .. `, each a run of adjacent words."""
 
     halves: tuple[tuple[CueWord, ...], ...]
 
 
 def plain_form(text: str) -> str:
-    """Full-width letters and the like as plain ones, traditional script as simplified.
+    """The text with plain instead of full-width letters and simplified instead of traditional Han.
 
-    One character for one: offsets stay as they are.
+    Each character becomes exactly one, so that offsets do not change.
     """
-    if text.isascii():
-        return text
-    folded = (unicodedata.normalize("NFKC", char) for char in text)
-    plain = "".join(f if len(f) == 1 else char for f, char in zip(folded, text, strict=True))
-    return plain.translate(_SCRIPT)
+    return narrow_in_place(text).translate(_SCRIPT)
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The words of a text in order; Han characters are words of their own."""
+    """The words of a text in order; every Han character is a word."""
     return [
-        Token(m[0], m[0].lower(), m.start(), m.end(), _HAN_CHAR.match(m[0]) is not None)
-        for m in _TOKEN.finditer(text)
+        Token(m[0], m[0].lower(), m.start(), m.end(), is_han(m[0])) for m in _TOKEN.finditer(text)
     ]
 
 
 def parse_cue(cue: str) -> Phrase:
-    """A cue in the notation of cues.toml; with capitals and without Han it minds case."""
-    minds_case = cue.lower() != cue and _HAN_CHAR.search(cue) is None
-    said = cue if minds_case else cue.lower()
-    return Phrase(tuple(tuple(_cue_words(half, minds_case)) for half in said.split(" .. ")))
+    """Parse a cue in the notation of cues.toml; with capitals and no Han it is case-sensitive."""
+    case_sensitive = cue.lower() != cue and not has_han(cue)
+    written = cue if case_sensitive else cue.lower()
+    return Phrase(tuple(tuple(_cue_words(half, case_sensitive)) for half in written.split(" .. ")))
 
 
-def _cue_words(half: str, minds_case: bool) -> Iterator[CueWord]:
+def _cue_words(half: str, case_sensitive: bool) -> Iterator[CueWord]:
     for match in _TOKEN.finditer(half):
         is_prefix = half[match.end() : match.end() + 1] == "*"
-        yield CueWord(match[0], is_prefix, minds_case)
+        yield CueWord(match[0], is_prefix, case_sensitive)
 
 
 def match_at(
     phrase: Phrase, text: str, tokens: Sequence[Token], at: int
 ) -> tuple[tuple[int, int], ...] | None:
-    """The offsets of each half if the phrase begins with token `at`, else None."""
+    """The offsets of each part if the phrase begins with token `at`, else None."""
     parts: list[tuple[int, int]] = []
     for number, half in enumerate(phrase.halves):
         begin = at if number == 0 else _next_half(half, text, tokens, at)
@@ -134,7 +129,7 @@ def _run_fits(half: Sequence[CueWord], text: str, tokens: Sequence[Token], begin
     return True
 
 
-def _neighbours(text: str, one: Token, other: Token) -> bool:
-    if one.is_han and other.is_han:
-        return one.end == other.start
-    return _JOINED.fullmatch(text, one.end, other.start) is not None
+def _neighbours(text: str, first: Token, second: Token) -> bool:
+    if first.is_han and second.is_han:
+        return first.end == second.start
+    return _JOINED.fullmatch(text, first.end, second.start) is not None

@@ -1,7 +1,7 @@
-"""Masses of patterns and families, and their weights: w_f = Σ_{p∈P_f} m_p / Σ m.
+"""Masses and weights of patterns and families, w_f = Σ_{p∈P_f} m_p / Σ m, and their history.
 
-The sums run over benchmarkable patterns (Claw-Eval-Live §3.2); what is uncategorized, and what
-agents do for themselves, is reported apart.
+The sums run over benchmarkable patterns (Claw-Eval-Live §3.2). Uncategorized mass, and the mass of
+patterns that serve agents themselves, are reported separately.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FamilyWeight:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """The market's mixture under one measure and counting, both named.
+    """The market's mixture by one measure and one way of counting, both named.
 
     `total` is the popularity of all signals. Under fractional counting the masses of all patterns
     and `uncategorized` sum to it; under full counting a signal counts in each of its patterns.
@@ -63,12 +63,12 @@ class Mixture:
     @property
     def weights(self) -> dict[str, float]:
         """Weight by family, benchmarkable families only: sums to 1 unless there is no mass."""
-        return {one.family: one.weight for one in self.families if one.weight > 0}
+        return {row.family: row.weight for row in self.families if row.weight > 0}
 
     @property
     def pattern_weights(self) -> dict[str, float]:
         """As `weights`, by benchmarkable pattern."""
-        masses = {one.pattern: one.mass for one in self.patterns if one.benchmarkable and one.mass}
+        masses = {row.pattern: row.mass for row in self.patterns if row.benchmarkable and row.mass}
         market = fsum(masses.values())
         return {pattern: _share(mass, market) for pattern, mass in masses.items()}
 
@@ -105,10 +105,10 @@ def _parts(
     assignments: Iterable[Assignment], masses: Mapping[str, float], counting: Counting
 ) -> dict[str, list[tuple[float, str]]]:
     parts: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
-    for one in assignments:
-        for share in one.shares:
+    for assignment in assignments:
+        for share in assignment.shares:
             part = share.share if counting is Counting.FRACTIONAL else 1.0
-            parts[share.pattern].append((round(part * masses[one.slug], 9), one.slug))
+            parts[share.pattern].append((round(part * masses[assignment.slug], 9), assignment.slug))
     return parts
 
 
@@ -144,7 +144,7 @@ def _share(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class DatedMixture:
-    """The mixture of one snapshot: its source, date and digest."""
+    """The mixture of one snapshot, with the snapshot's source, date and digest."""
 
     source: str
     date: dt.date
@@ -164,10 +164,10 @@ class WeightChange:
 
 @dataclass(frozen=True, slots=True)
 class MixtureChange:
-    """Two snapshots compared; rows by |points|, then by name.
+    """The comparison of two snapshots; rows by |points|, then by name.
 
-    `distance` is the total variation distance of the family weights. Snapshots of different
-    depth (a top 500 and a top 99) differ by their depth, too: give tops of equal size.
+    `distance` is the total variation distance of the family weights. Snapshots of different size
+    (a top 500 and a top 99) also differ by their size: compare tops of equal size.
     """
 
     before: dt.date
@@ -178,16 +178,19 @@ class MixtureChange:
 
 
 def history(mixtures: Sequence[DatedMixture]) -> list[DatedMixture]:
-    """Snapshots by date, then source. Raises ConfigError if their weights cannot be compared."""
+    """The mixtures by date, then source; raises ConfigError if they are not comparable."""
     kinds = sorted({(one.mixture.measure, one.mixture.counting) for one in mixtures})
     if len(kinds) > 1:
-        told = ", ".join(f"{measure} ({counting})" for measure, counting in kinds)
-        raise ConfigError(f"history: the snapshots are counted in several ways: {told}. Use one.")
-    return sorted(mixtures, key=lambda one: (one.date, one.source))
+        ways = ", ".join(f"{measure} ({counting})" for measure, counting in kinds)
+        raise ConfigError(
+            f"history: the snapshots are counted in several ways: {ways}. "
+            "Analyse all of them with one measure and one counting."
+        )
+    return sorted(mixtures, key=lambda dated: (dated.date, dated.source))
 
 
 def change(before: DatedMixture, after: DatedMixture) -> MixtureChange:
-    """What moved from one mixture to another. Raises ConfigError if they count differently."""
+    """The changes from one mixture to another; raises ConfigError if they are not comparable."""
     history([before, after])
     old, new = before.mixture, after.mixture
     return MixtureChange(

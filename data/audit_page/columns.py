@@ -18,7 +18,7 @@ import polars as pl
 from data.audit_page.checks import Check, Gates, checks_of, contradictions
 from data.audit_page.reading import Books, Judged
 from data.contracts import Scalar
-from data.snapshot.neutralise import one_line, public_text
+from data.neutralise import one_line, public_text
 
 # The codes of the statuses, in the order of `Status`.
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)

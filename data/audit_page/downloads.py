@@ -10,7 +10,7 @@ from typing import Any
 
 from data.audit_page.columns import FIELDS, WORDS
 from data.canonical import pretty_json
-from data.snapshot.neutralise import csv_cell
+from data.neutralise import csv_cell
 
 
 def as_csv(columns: Mapping[str, Any]) -> str:

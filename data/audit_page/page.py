@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from data.snapshot.neutralise import script_json
+from data.neutralise import script_json
 from data.snapshot.pages import block_source
 
 _TEMPLATES = Path(__file__).parent / "templates"

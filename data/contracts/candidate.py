@@ -153,7 +153,7 @@ class Candidate(Contract):
     task_id: str
     lane: Lane
     prompt: str
-    language: str  # BCP 47: "en", "zh", "ja", or "mul"
+    language: str  # BCP 47; "mul": several, "und": unknown
     task_family: Label | None = None
     display_group: str | None = None
     business_task: str | None = None

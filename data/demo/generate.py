@@ -106,8 +106,8 @@ def _written(
             if is_shared(session.script.flavor):
                 shared.setdefault(session.script.flavor, []).append(session)
                 continue
-            for place, written in enumerate(own_files(session)):
-                yield written, () if place else (session,)
+            for position, written in enumerate(own_files(session)):
+                yield written, () if position else (session,)
         for flavor, sessions in shared.items():
             yield shared_file(flavor, sessions), tuple(sessions)
 

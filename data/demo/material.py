@@ -119,11 +119,11 @@ def _pick(rng: np.random.Generator, values: tuple[str, ...]) -> str:
 
 
 def _numbers(rng: np.random.Generator, numbers: Numbers, language: str) -> dict[str, str]:
-    found = {}
+    filled = {}
     for slot, (low, high, step) in numbers.items():
         value = low + step * int(rng.integers((high - low) // step + 1))
-        found[slot] = f"{value:,}" if language == "en" else str(value)
-    return found
+        filled[slot] = f"{value:,}" if language == "en" else str(value)
+    return filled
 
 
 # Tables ------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def make_session(seed: int, number: int, bulk: Bulk | None = None) -> DemoSessio
     builder = SessionBuilder(seed, number, language, _CWD.get(row.flavor, "/workspace"))
     if bulk is not None:
         builder.bulk, builder.bulk_thinking = bulk.calls(seed, number), bulk.thinking(seed, number)
-    told = _tell(builder, row)
+    tasks = _write_tasks(builder, row)
     if row.thanks:
         thanked(builder)
     if not row.shapes:
@@ -73,11 +73,11 @@ def make_session(seed: int, number: int, bulk: Bulk | None = None) -> DemoSessio
     )
     wires = tripwire_values(builder) if "tripwires" in row.plants else ()
     wires = tuple(wire.model_copy(update={"session_id": script.session_id}) for wire in wires)
-    return DemoSession(row, script, session_truth(script, told), wires)
+    return DemoSession(row, script, session_truth(script, tasks), wires)
 
 
-def _tell(builder: SessionBuilder, row: Row) -> list[_WrittenTask]:
-    told = []
+def _write_tasks(builder: SessionBuilder, row: Row) -> list[_WrittenTask]:
+    written_tasks = []
     for task, shape in enumerate(row.shapes):
         builder.task = task
         join = row.joins[task - 1] if task else "session_start"
@@ -85,7 +85,7 @@ def _tell(builder: SessionBuilder, row: Row) -> list[_WrittenTask]:
         if shape.startswith(_STUB):
             builder.human(shape.removeprefix(_STUB))
             builder.agent(_STUB_REPLY[builder.language])
-            told.append(_WrittenTask(join, shape, None))
+            written_tasks.append(_WrittenTask(join, shape, None))
             continue
         template = _assigned(builder.seed, builder.number // BLOCK)[builder.number % BLOCK, task]
         draft = builder.draft(template, row.style, task)
@@ -94,8 +94,8 @@ def _tell(builder: SessionBuilder, row: Row) -> list[_WrittenTask]:
                 DEFECTS[name](draft, builder)
                 draft.plants.append(name)
         CONVERSATIONS[shape](builder, draft, opening)
-        told.append(_WrittenTask(join, draft.material.template.key, draft))
-    return told
+        written_tasks.append(_WrittenTask(join, draft.material.template.key, draft))
+    return written_tasks
 
 
 def _opening(builder: SessionBuilder, row: Row, join: str) -> str:
@@ -118,11 +118,11 @@ def _opening(builder: SessionBuilder, row: Row, join: str) -> str:
 @lru_cache(maxsize=8)
 def _assigned(seed: int, block: int) -> Mapping[tuple[int, int], int]:
     """The task template of each place (row, task) of a block: the least used one that fits."""
-    found: dict[tuple[int, int], int] = {}
+    templates: dict[tuple[int, int], int] = {}
     orders = {language: _task_order(seed, block, language) for language in LANGUAGES}
     used = {language: [0] * len(order) for language, order in orders.items()}
-    for place, row in enumerate(PLAN):
-        language = language_of(block * BLOCK + place)
+    for position, row in enumerate(PLAN):
+        language = language_of(block * BLOCK + position)
         tasks, counts, order = load_tasks(language), used[language], orders[language]
         for task, shape in enumerate(row.shapes):
             if shape.startswith(_STUB):
@@ -131,8 +131,8 @@ def _assigned(seed: int, block: int) -> Mapping[tuple[int, int], int]:
             fitting = [number for number in order if _fits(tasks[number], wanted)]
             chosen = min(fitting, key=counts.__getitem__)
             counts[chosen] += 1
-            found[place, task] = chosen
-    return found
+            templates[position, task] = chosen
+    return templates
 
 
 def _task_order(seed: int, block: int, language: str) -> list[int]:
@@ -153,13 +153,13 @@ def _fits(template: TaskTemplate, wanted: frozenset[str]) -> bool:
 # What must come of it ----------------------------------------------------------------------------
 
 
-def session_truth(script: Script, told: Sequence[_WrittenTask]) -> SessionTruth:
+def session_truth(script: Script, tasks: Sequence[_WrittenTask]) -> SessionTruth:
     """What a build must make of a session."""
     positions: dict[int, list[int]] = {}
     for position, human in enumerate(script.human_turns()):
         positions.setdefault(human.task, []).append(position)
     instances = tuple(
-        _instance_truth(script, one, positions[task]) for task, one in enumerate(told)
+        _instance_truth(script, one, positions[task]) for task, one in enumerate(tasks)
     )
     return SessionTruth(
         session_id=script.session_id,
@@ -168,14 +168,14 @@ def session_truth(script: Script, told: Sequence[_WrittenTask]) -> SessionTruth:
     )
 
 
-def _instance_truth(script: Script, told: _WrittenTask, turns: list[int]) -> InstanceTruth:
-    draft = told.draft
+def _instance_truth(script: Script, written: _WrittenTask, turns: list[int]) -> InstanceTruth:
+    draft = written.draft
     if draft is None:
         gates = _verdicts({"length": "length.too_short"}, ())
         return InstanceTruth(
             turns=tuple(turns),
-            started_by=told.started_by,
-            task=told.task,
+            started_by=written.started_by,
+            task=written.task,
             language=script.language,
             gates=gates,
             outcome="length.too_short",
@@ -186,8 +186,8 @@ def _instance_truth(script: Script, told: _WrittenTask, turns: list[int]) -> Ins
     failed = [gates[gate].reason for gate in GATES if gates[gate].status == "failed"]
     return InstanceTruth(
         turns=tuple(turns),
-        started_by=told.started_by,
-        task=told.task,
+        started_by=written.started_by,
+        task=written.task,
         language=script.language,
         gates=gates,
         outcome=str(failed[0]) if failed else "kept",

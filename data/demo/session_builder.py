@@ -167,11 +167,11 @@ class Bulk:
 def _share_order(seed: int, block: int) -> tuple[int, ...]:
     """Which share each place of a block gets. The largest session is a log of many lines: in a
     format that keeps a session on one line, that line would be longer than any seen."""
-    order = keyed_order(seed, "demo.sizes", [f"{block}/{place}" for place in range(BLOCK)])
+    order = keyed_order(seed, "demo.sizes", [f"{block}/{position}" for position in range(BLOCK)])
     largest = order.index(0)
     fitting = next(p for p in range(BLOCK) if PLAN[(largest + p) % BLOCK].flavor in _MANY_LINES)
-    place = (largest + fitting) % BLOCK
-    order[largest], order[place] = order[place], order[largest]
+    position = (largest + fitting) % BLOCK
+    order[largest], order[position] = order[position], order[largest]
     return tuple(order)
 
 

@@ -74,10 +74,10 @@ def own_files(session: DemoSession) -> list[Written]:
         issues += _DAMAGE[name](lines, script)
     truth = truth.model_copy(update={"issues": tuple(issues), "plants": row.damage})
     written = Written(truth, _joined(lines) if _is_lines(script) else lines[0])
-    found = [written]
+    files = [written]
     for name in row.beside:
-        found += _BESIDE[name](session, written)
-    return found
+        files += _BESIDE[name](session, written)
+    return files
 
 
 def _path(script: Script) -> str:
@@ -233,8 +233,8 @@ def _empty(session: DemoSession, _: Written) -> list[Written]:
 
 def _link(session: DemoSession, written: Written) -> list[Written]:
     path = f"pi/latest-{session.script.block:05d}.jsonl"
-    found = _unread(path, "file.symlink", "symlink")
-    return [replace(found, link=written.truth.path.removeprefix("pi/"))]
+    unread = _unread(path, "file.symlink", "symlink")
+    return [replace(unread, link=written.truth.path.removeprefix("pi/"))]
 
 
 def _sub_agent(session: DemoSession, written: Written) -> list[Written]:

@@ -24,42 +24,9 @@ COVERAGE = 1.25  # the given aggregates cover more companies than the table
 INDUSTRIES = ("食品制造", "电子设备", "软件服务", "医药", "零售")
 REGIONS = ("北岭省", "东湖省", "南屿省", "西原省")
 FIRST_YEAR = 2016
-_HEADS = (
-    "澜",
-    "朔",
-    "晗",
-    "峤",
-    "沅",
-    "骁",
-    "珩",
-    "霁",
-    "澍",
-    "昉",
-    "祎",
-    "翊",
-    "煦",
-    "钧",
-    "泓",
-    "屹",
-)
-_TAILS = (
-    "图",
-    "维",
-    "诺",
-    "格",
-    "川",
-    "衡",
-    "桓",
-    "汀",
-    "麓",
-    "弈",
-    "翎",
-    "棠",
-    "铭",
-    "策",
-    "野",
-    "岑",
-)
+_CODE = {"role": "identifier", "prefix": "S"}
+_HEADS = tuple("澜朔晗峤沅骁珩霁澍昉祎翊煦钧泓屹")
+_TAILS = tuple("图维诺格川衡桓汀麓弈翎棠铭策野岑")
 _ROMAN = ("Lan", "Shuo", "Han", "Qiao", "Yuan", "Xiao", "Heng", "Ji")
 _ROMAN_TAIL = ("tu", "wei", "nuo", "ge", "chuan", "ting", "lu", "ming")
 _WORDS = ("食品", "电子", "软件", "药业", "商业")
@@ -130,10 +97,39 @@ def demo_config() -> dict[str, Any]:
     Rank swap moves no column's distribution, but total assets follow from their parts, and R&D
     gives way to costs: a tenth of columns and industries drifts beyond these wide limits.
     """
+    enterprise = {
+        "entity": "code",
+        "group": "industry",
+        "region": "region",
+        "period": "year",
+        "steps": [{"method": "rank_swap", "strength": 0.25}],
+        "relations": {
+            "sums": [{"total": "assets", "parts": ["liabilities", "equity"]}],
+            "bounds": [{"lesser": "rnd", "greater": "costs"}],
+        },
+        "columns": _enterprise_columns(),
+    }
+    narrative = {
+        "entity": "code",
+        "columns": {"code": _CODE, "text": {"role": "free_text"}},
+    }
+    totals = {
+        "of": "enterprise",
+        "by": {"industry": "industry", "year": "year"},
+        "values": {"revenue": "revenue"},
+    }
+    return {
+        "tables": {"enterprise": enterprise, "narrative": narrative},
+        "aggregates": {"industry_totals": totals},
+        "fidelity": {"max_d": 0.1, "max_wasserstein": 0.2, "max_beyond": 0.25},
+    }
+
+
+def _enterprise_columns() -> dict[str, Any]:
     name = {"role": "identifier", "kind": "name"}
     measures = ("revenue", "costs", "rnd", "assets", "liabilities", "equity", "employees")
     columns: dict[str, Any] = {
-        "code": {"role": "identifier", "prefix": "S"},
+        "code": _CODE,
         "name": name,
         "name_en": name,
         **{quasi: {"role": "quasi_identifier"} for quasi in ("industry", "region", "year")},
@@ -142,32 +138,8 @@ def demo_config() -> dict[str, Any]:
         "revenue_per_head": _derived("ratio", "revenue", "employees"),
         "revenue_growth": _derived("growth", "revenue"),
     }
-    relations = {
-        "sums": [{"total": "assets", "parts": ["liabilities", "equity"]}],
-        "bounds": [{"lesser": "rnd", "greater": "costs"}],
-    }
     columns["revenue_growth"]["formula"]["scale"] = 100.0
-    enterprise = {
-        "entity": "code",
-        "group": "industry",
-        "region": "region",
-        "period": "year",
-        "steps": [{"method": "rank_swap", "strength": 0.25}],
-        "relations": relations,
-        "columns": columns,
-    }
-    said = {"code": columns["code"], "text": {"role": "free_text"}}
-    totals = {
-        "of": "enterprise",
-        "by": {"industry": "industry", "year": "year"},
-        "values": {"revenue": "revenue"},
-    }
-    tables = {"enterprise": enterprise, "narrative": {"entity": "code", "columns": said}}
-    return {
-        "tables": tables,
-        "aggregates": {"industry_totals": totals},
-        "fidelity": {"max_d": 0.1, "max_wasserstein": 0.2, "max_beyond": 0.25},
-    }
+    return columns
 
 
 def _derived(kind: str, *of: str) -> dict[str, Any]:

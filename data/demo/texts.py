@@ -119,12 +119,12 @@ class TaskTemplate(StageConfig):
 @cache
 def load_tasks(language: str) -> tuple[TaskTemplate, ...]:
     """All tasks of a language, in the order of roles and files."""
-    found: list[TaskTemplate] = []
+    tasks: list[TaskTemplate] = []
     for role in ROLES:
         with (_TASKS / f"{language}_{role}.toml").open("rb") as handle:
             entries = tomllib.load(handle)["task"]
-        found += [
+        tasks += [
             TaskTemplate.model_validate({**entry, "language": language, "role": role})
             for entry in entries
         ]
-    return tuple(found)
+    return tuple(tasks)

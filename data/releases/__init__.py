@@ -5,9 +5,9 @@ from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapsho
 from data.releases.listing import ReleaseInfo, State, previous_release, releases
 from data.releases.retention import (
     REPLIES,
-    Doomed,
     Kind,
     Plan,
+    Removal,
     carry_out,
     plan_purge,
     replies_needed,
@@ -16,11 +16,11 @@ from data.releases.retention import (
 __all__ = [
     "REPLIES",
     "Diff",
-    "Doomed",
     "Kind",
     "Plan",
     "ReleaseFacts",
     "ReleaseInfo",
+    "Removal",
     "State",
     "carry_out",
     "changes_between",

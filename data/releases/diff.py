@@ -125,11 +125,11 @@ def _renamed(
 
 
 def _by_content(facts: ReleaseFacts, tasks: Sequence[str]) -> dict[tuple[Any, ...], list[str]]:
-    found: dict[tuple[Any, ...], list[str]] = {}
+    tasks_by_content: dict[tuple[Any, ...], list[str]] = {}
     for task in tasks:
         content = tuple(facts.tasks[task].get(name) for name in CONTENT)
-        found.setdefault(content, []).append(task)
-    return found
+        tasks_by_content.setdefault(content, []).append(task)
+    return tasks_by_content
 
 
 def _churn(before: int, after: int, added: int, removed: int) -> Churn:
@@ -183,41 +183,41 @@ def changes_between(old: Path, new: ReleaseFacts) -> list[str]:
     return list(_lines(diff(facts_of_snapshot(old, private=False), new)))
 
 
-def _lines(told: Diff) -> Iterator[str]:
-    before, after = told.counts
+def _lines(changes: Diff) -> Iterator[str]:
+    before, after = changes.counts
     yield (
-        f"Since {told.old}: {len(told.added)} tasks added, {len(told.removed)} removed, "
-        f"{len(told.changed)} changed; {before} tasks before, {after} now. "
-        f"{100 * told.churn.new:.1f} % of this release is new."
+        f"Since {changes.old}: {len(changes.added)} tasks added, {len(changes.removed)} removed, "
+        f"{len(changes.changed)} changed; {before} tasks before, {after} now. "
+        f"{100 * changes.churn.new:.1f} % of this release is new."
     )
-    if told.changed:
-        fields = ", ".join(f"{name} in {n}" for name, n in told.fields.items())
+    if changes.changed:
+        fields = ", ".join(f"{name} in {n}" for name, n in changes.fields.items())
         yield f"What changed in tasks: {fields}."
-    if told.reused:
+    if changes.reused:
         yield (
             "Ids that now name another prompt or other input files; their scores do not compare: "
-            f"{_some(told.reused)}."
+            f"{_some(changes.reused)}."
         )
-    if told.renamed:
-        pairs = [f"{old} is now {new}" for old, new in told.renamed]
+    if changes.renamed:
+        pairs = [f"{old} is now {new}" for old, new in changes.renamed]
         yield f"Same content under another id: {_some(pairs)}."
-    if told.families:
-        yield f"Tasks by family: {_rows(told.families)}."
-    if told.distance is not None and told.distance > 0:
-        moved = sorted(told.weights, key=lambda row: (-abs(_points(row)), row.name))
+    if changes.families:
+        yield f"Tasks by family: {_rows(changes.families)}."
+    if changes.distance is not None and changes.distance > 0:
+        moved = sorted(changes.weights, key=lambda row: (-abs(_points(row)), row.name))
         shown = [row for row in moved if abs(_points(row)) >= _LEAST_POINTS][:_SHOWN]
         rows = ", ".join(f"{row.name} {_points(row):+.1f} points" for row in shown)
-        moved_by = f"Mixture: moved by {told.distance:.3f} (total variation)"
+        moved_by = f"Mixture: moved by {changes.distance:.3f} (total variation)"
         yield f"{moved_by}: {rows}." if rows else f"{moved_by}."
-    if told.funnel:
-        yield f"Funnel (in, passed): {_rows(told.funnel)}."
-    stamp = [row for row in told.privacy if not row.name.startswith(REPORT)]
+    if changes.funnel:
+        yield f"Funnel (in, passed): {_rows(changes.funnel)}."
+    stamp = [row for row in changes.privacy if not row.name.startswith(REPORT)]
     if stamp:
         yield f"Privacy and licence: {_rows(stamp)}."
-    figures = len(told.privacy) - len(stamp)
+    figures = len(changes.privacy) - len(stamp)
     if figures:
         yield f"Privacy report: {figures} figures differ (audit/privacy.json)."
-    settings = [row for row in told.recipe if row.name not in _ALWAYS_OTHER]
+    settings = [row for row in changes.recipe if row.name not in _ALWAYS_OTHER]
     if settings:
         yield f"Recipe: {_rows(settings)}."
 

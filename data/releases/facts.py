@@ -17,9 +17,9 @@ import orjson
 from data.canonical import canonical_json, digest
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError
+from data.neutralise import one_line, storable_tree
 from data.snapshot import aggregates, layout, tasks
 from data.snapshot.ledger_tables import ledger_frames
-from data.snapshot.neutralise import one_line, storable_tree
 from data.snapshot.release import Release
 
 _LARGEST = 512 << 20  # bytes of a file that is read as a whole
@@ -145,10 +145,10 @@ def _facts(
 
 def _fields(row: Mapping[str, Any]) -> dict[str, str]:
     """Field -> digest of a public row; ids of private items are keyed, and not compared."""
-    told = {name: value for name, value in row.items() if name not in _NOT_COMPARED}
-    if isinstance(told.get("provenance"), dict):
-        told["provenance"] = {k: v for k, v in told["provenance"].items() if k != "item_id"}
-    return {_shown(name): digest(value) for name, value in told.items()}
+    compared = {name: value for name, value in row.items() if name not in _NOT_COMPARED}
+    if isinstance(compared.get("provenance"), dict):
+        compared["provenance"] = {k: v for k, v in compared["provenance"].items() if k != "item_id"}
+    return {_shown(name): digest(value) for name, value in compared.items()}
 
 
 def _private_parts(parts: Mapping[str, Any]) -> dict[str, str]:
@@ -158,15 +158,15 @@ def _private_parts(parts: Mapping[str, Any]) -> dict[str, str]:
 
 def _grading(private: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """What graders see of each task, by field, without the canary that each snapshot has anew."""
-    found = {}
+    grading = {}
     for row in rows:
         task = str(row["task_id"])
         parts = {}
         for name in sorted(PRIVATE_FIELDS):
             if layout.is_id(task) and (private / task / f"{name}.json").is_file():
                 parts[name] = _object(private / task, f"{name}.json")[name]
-        found[_shown(task)] = _private_parts(parts)
-    return found
+        grading[_shown(task)] = _private_parts(parts)
+    return grading
 
 
 def _passage(stage: Mapping[str, Any]) -> tuple[int, int]:
@@ -182,10 +182,10 @@ def _reason(row: Mapping[str, Any]) -> Reason:
 def _leaves(value: Any, name: str = "") -> dict[str, str]:
     """Dotted path -> shown value of every leaf of nested objects."""
     if isinstance(value, dict):
-        found: dict[str, str] = {}
+        leaves: dict[str, str] = {}
         for key in sorted(value):
-            found |= _leaves(value[key], f"{name}.{_shown(key)}" if name else _shown(key))
-        return found
+            leaves |= _leaves(value[key], f"{name}.{_shown(key)}" if name else _shown(key))
+        return leaves
     return {name: _shown(value)} if name else {}
 
 
@@ -215,12 +215,12 @@ def _object(root: Path, name: str) -> dict[str, Any]:
 def _json(content: bytes, path: Path) -> dict[str, Any]:
     """A JSON object. Raises InputError for anything else."""
     try:
-        found = orjson.loads(content)
+        document = orjson.loads(content)
     except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise _not_there(path, f"{len(content)} bytes that are no JSON object")
-    return found
+    return document
 
 
 def _content(path: Path) -> bytes:
@@ -235,5 +235,5 @@ def _content(path: Path) -> bytes:
         raise _not_there(path, "no file") from None
 
 
-def _not_there(path: Path, found: str) -> InputError:
-    return InputError(str(path), found, "a file of a snapshot", "Name a snapshot directory.")
+def _not_there(path: Path, actual: str) -> InputError:
+    return InputError(str(path), actual, "a file of a snapshot", "Name a snapshot directory.")

@@ -13,8 +13,8 @@ from typing import Any
 import orjson
 
 from data.errors import InputError
+from data.neutralise import one_line
 from data.snapshot import layout, sums, verify
-from data.snapshot.neutralise import one_line
 
 _LATEST = "latest"
 _LARGEST = 64 << 20
@@ -64,12 +64,12 @@ def releases(snapshots: Path, *, check: bool = True) -> list[ReleaseInfo]:
         return []
     latest = snapshots / _LATEST
     pointed = latest.readlink().name if latest.is_symlink() else None
-    found = [
+    infos = [
         _info_now(Path(entry.path), pointed, check=check)
         for entry in os.scandir(snapshots)
         if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
     ]
-    return sorted(found, key=lambda one: (one.released or "", one.revision, one.snapshot))[::-1]
+    return sorted(infos, key=lambda info: (info.released or "", info.revision, info.snapshot))[::-1]
 
 
 def _info_now(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
@@ -145,19 +145,19 @@ def previous_release(snapshots: Path, name: str, released: date) -> Path | None:
 
     The same for every rebuild of a release, whatever was built after it.
     """
-    found: list[tuple[str, int, Path]] = []
+    earlier: list[tuple[str, int, Path]] = []
     for entry in sorted(os.scandir(snapshots), key=lambda e: e.name) if snapshots.is_dir() else ():
         if entry.is_dir(follow_symlinks=False) and entry.name.startswith(f"{name}-"):
             try:
                 manifest = orjson.loads(
                     Path(entry.path, layout.PUBLIC, layout.MANIFEST).read_bytes()
                 )
-                told = (str(manifest["released"]), int(manifest["revision"]), Path(entry.path))
+                candidate = (str(manifest["released"]), int(manifest["revision"]), Path(entry.path))
             except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
                 continue  # no release: `benchmint releases` tells why
-            if manifest.get("name") == name and told[0] < released.isoformat():
-                found.append(told)
-    return max(found)[2] if found else None
+            if manifest.get("name") == name and candidate[0] < released.isoformat():
+                earlier.append(candidate)
+    return max(earlier)[2] if earlier else None
 
 
 def find_snapshot(name: str, snapshots: Path) -> Path:

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from data import hash_chain
 from data.errors import ReleaseError
+from data.neutralise import one_line
 from data.releases.listing import State, releases
 from data.snapshot import layout, verify
-from data.snapshot.neutralise import one_line
 from data.staging import drop_runs, staged_runs
 
 _STAYS = (".key", ".log", ".lock")  # top-level files of the private store that never go by date
@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Doomed:
+class Removal:
     """Something that goes: where (below the output directory), since when, how much it is.
 
     `paths` are the files that go where it is not the whole folder.
@@ -65,8 +65,8 @@ class Doomed:
 class Plan:
     """What a purge removes, and what it leaves although it is old enough, with the reason."""
 
-    doomed: tuple[Doomed, ...]
-    left: tuple[tuple[str, str], ...]
+    removals: tuple[Removal, ...]
+    kept: tuple[tuple[str, str], ...]
 
 
 def plan_purge(out: Path, before: date | None, keep_runs: int | None) -> Plan:
@@ -77,24 +77,24 @@ def plan_purge(out: Path, before: date | None, keep_runs: int | None) -> Plan:
     for store in (_SNAPSHOTS, _PRIVATE, "staging"):
         if (out / store).is_symlink():
             raise ReleaseError(f"{out / store} is a symbolic link: nothing is purged through it.")
-    doomed: list[Doomed] = []
-    left: list[tuple[str, str]] = []
+    removals: list[Removal] = []
+    kept: list[tuple[str, str]] = []
     if before is not None:
-        _halves(out, before, doomed, left)
-        _stages(out, before, doomed, left)
-        _files(out, before, doomed, left)
-    _runs(out, before, keep_runs, doomed)
-    return Plan(tuple(doomed), tuple(left))
+        _halves(out, before, removals, kept)
+        _stages(out, before, removals, kept)
+        _files(out, before, removals, kept)
+    _runs(out, before, keep_runs, removals)
+    return Plan(tuple(removals), tuple(kept))
 
 
 def replies_needed(out: Path, plan: Plan) -> frozenset[str]:
     """Digests of the model replies that a release was made of whose private half stays."""
-    gone = {doomed.where for doomed in plan.doomed if doomed.kind is Kind.PRIVATE_HALF}
+    gone = {removal.where for removal in plan.removals if removal.kind is Kind.PRIVATE_HALF}
     return frozenset(
         sha256
-        for one in releases(out / _SNAPSHOTS, check=False)
-        if one.private and f"{_SNAPSHOTS}/{one.path.name}/{layout.PRIVATE}" not in gone
-        for name, sha256 in one.inputs
+        for release in releases(out / _SNAPSHOTS, check=False)
+        if release.private and f"{_SNAPSHOTS}/{release.path.name}/{layout.PRIVATE}" not in gone
+        for name, sha256 in release.inputs
         if name.startswith("model-replies")
     )
 
@@ -105,88 +105,88 @@ def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = Non
     `forget` removes model replies from their store, a folder. The caller holds the build lock.
     Raises ReleaseError if something became a link meanwhile.
     """
-    for doomed in plan.doomed:
-        target = _real(out, doomed.where)
+    for removal in plan.removals:
+        target = _real(out, removal.where)
         log = out / _PRIVATE / "access.log"
         log.parent.mkdir(mode=0o700, exist_ok=True)
-        told = f"{doomed.where} ({doomed.files} files, {doomed.size} bytes)"
-        hash_chain.record_access(log, f"purge {doomed.kind}", one_line(told))
-        if doomed.kind is Kind.RUN:
+        removed = f"{removal.where} ({removal.files} files, {removal.size} bytes)"
+        hash_chain.record_access(log, f"purge {removal.kind}", one_line(removed))
+        if removal.kind is Kind.RUN:
             continue  # together below: the database is built once
-        if doomed.kind is Kind.REPLIES:
+        if removal.kind is Kind.REPLIES:
             if forget is not None:
                 forget(target)
-        elif doomed.kind is Kind.PRIVATE_HALF:
+        elif removal.kind is Kind.PRIVATE_HALF:
             # In one step, so that a kill leaves a public half and no broken snapshot.
             aside = target.with_name(f".{layout.PRIVATE}.{os.getpid()}.part")
             target.rename(aside)
             shutil.rmtree(aside)
-        elif doomed.kind is Kind.FILES:
-            for path in doomed.paths:
+        elif removal.kind is Kind.FILES:
+            for path in removal.paths:
                 _real(out, path).unlink(missing_ok=True)
         else:
             shutil.rmtree(target)
-    runs = [Path(one.where).name for one in plan.doomed if one.kind is Kind.RUN]
+    runs = [Path(removal.where).name for removal in plan.removals if removal.kind is Kind.RUN]
     if runs:
         drop_runs(out, runs)
 
 
-def _halves(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, str]]) -> None:
+def _halves(out: Path, before: date, removals: list[Removal], kept: list[tuple[str, str]]) -> None:
     """Private halves of releases before the date, but never of the newest that verifies."""
     protected: str | None = None
-    for one in releases(out / _SNAPSHOTS, check=False):
-        where = f"{_SNAPSHOTS}/{one.path.name}"
-        if one.state is State.UNREADABLE:
-            left.append((one_line(where), "its manifest cannot be read: look at it yourself"))
+    for release in releases(out / _SNAPSHOTS, check=False):
+        where = f"{_SNAPSHOTS}/{release.path.name}"
+        if release.state is State.UNREADABLE:
+            kept.append((one_line(where), "its manifest cannot be read: look at it yourself"))
             continue
-        doomed += [
+        removals += [
             _folder(out, f"{where}/{part.name}", Kind.LEFTOVER, before)
-            for part in sorted(one.path.glob(f".{layout.PRIVATE}.*.part"))
+            for part in sorted(release.path.glob(f".{layout.PRIVATE}.*.part"))
             if not part.is_symlink()
         ]
-        if protected is None and verify(one.path).ok:
-            protected = one.snapshot
-        since = date.fromisoformat(one.released or "")
-        half = one.path / layout.PRIVATE
+        if protected is None and verify(release.path).ok:
+            protected = release.snapshot
+        since = date.fromisoformat(release.released or "")
+        half = release.path / layout.PRIVATE
         if since >= before or not (half.exists() or half.is_symlink()):
             continue
         if half.is_symlink():
-            left.append((f"{where}/{layout.PRIVATE}", "a symbolic link is never followed"))
-        elif one.snapshot == protected:
-            left.append((where, "the newest release that verifies"))
-        elif one.latest:
-            left.append((where, "`latest` points to it"))
+            kept.append((f"{where}/{layout.PRIVATE}", "a symbolic link is never followed"))
+        elif release.snapshot == protected:
+            kept.append((where, "the newest release that verifies"))
+        elif release.latest:
+            kept.append((where, "`latest` points to it"))
         else:
-            doomed.append(_folder(out, f"{where}/{layout.PRIVATE}", Kind.PRIVATE_HALF, since))
+            removals.append(_folder(out, f"{where}/{layout.PRIVATE}", Kind.PRIVATE_HALF, since))
 
 
-def _stages(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, str]]) -> None:
+def _stages(out: Path, before: date, removals: list[Removal], kept: list[tuple[str, str]]) -> None:
     """Stage outputs written before the date; the next build computes them again."""
     for stage in _entries(out / _PRIVATE / _STAGES):
         where = f"{_PRIVATE}/{_STAGES}/{stage.name}"
         if stage.is_symlink():
-            left.append((one_line(where), "a symbolic link is never followed"))
+            kept.append((one_line(where), "a symbolic link is never followed"))
             continue
         for output in _entries(Path(stage.path)) if stage.is_dir() else ():
             name = f"{where}/{output.name}"
             if output.is_symlink():
-                left.append((one_line(name), "a symbolic link is never followed"))
+                kept.append((one_line(name), "a symbolic link is never followed"))
             elif output.is_dir() and (since := _written(output)) < before:
-                doomed.append(_folder(out, name, Kind.STAGE, since))
+                removals.append(_folder(out, name, Kind.STAGE, since))
 
 
-def _files(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, str]]) -> None:
+def _files(out: Path, before: date, removals: list[Removal], kept: list[tuple[str, str]]) -> None:
     """Other files of the private store written before the date, together by their folder."""
     for entry in _entries(out / _PRIVATE):
         where = f"{_PRIVATE}/{entry.name}"
         if entry.name == _STAGES:
             continue
         if entry.is_symlink():
-            left.append((one_line(where), "a symbolic link is never followed"))
+            kept.append((one_line(where), "a symbolic link is never followed"))
             continue
         if entry.is_file() and entry.name.endswith(_STAYS):
             if _written(entry) < before:
-                left.append((where, "keys and logs stay; `benchmint seal` destroys the key"))
+                kept.append((where, "keys and logs stay; `benchmint seal` destroys the key"))
             continue
         old = [
             file
@@ -194,20 +194,20 @@ def _files(out: Path, before: date, doomed: list[Doomed], left: list[tuple[str, 
             if _written(file) < before and not _has_own_rule(out, file)
         ]
         if old and where == _PSEUDONYMIZED and (out / _SEALED).is_file():
-            left.append((where, "sealed: a rebuild starts at these tables"))
+            kept.append((where, "sealed: a rebuild starts at these tables"))
             continue
         if old:
             paths = tuple(Path(file.path).relative_to(out).as_posix() for file in old)
             since = min(_written(file) for file in old)
             size = sum(file.stat(follow_symlinks=False).st_size for file in old)
-            doomed.append(Doomed(Kind.FILES, where, since, len(old), size, paths))
+            removals.append(Removal(Kind.FILES, where, since, len(old), size, paths))
 
 
 def _has_own_rule(out: Path, file: os.DirEntry[str]) -> bool:
     return Path(file.path).relative_to(out).as_posix().startswith(_OWN_RULE)
 
 
-def _runs(out: Path, before: date | None, keep: int | None, doomed: list[Doomed]) -> None:
+def _runs(out: Path, before: date | None, keep: int | None, removals: list[Removal]) -> None:
     """Staged runs built before the date or beyond the newest `keep`; the newest always stays."""
     runs = staged_runs(out)
     for age, run in enumerate(reversed(runs)):
@@ -216,15 +216,15 @@ def _runs(out: Path, before: date | None, keep: int | None, doomed: list[Doomed]
         if age and (too_old or (keep is not None and age >= keep)):
             where = run.folder.relative_to(out).as_posix()
             files = sum(1 for _ in run.folder.iterdir())
-            doomed.append(Doomed(Kind.RUN, where, since, files, run.size))
+            removals.append(Removal(Kind.RUN, where, since, files, run.size))
 
 
-def _folder(out: Path, where: str, kind: Kind, since: date) -> Doomed:
+def _folder(out: Path, where: str, kind: Kind, since: date) -> Removal:
     files = size = 0
     for folder, _, names in os.walk(out / where):
         files += len(names)
         size += sum(os.lstat(Path(folder, name)).st_size for name in names)
-    return Doomed(kind, where, since, files, size)
+    return Removal(kind, where, since, files, size)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from data.contracts import Outcome, StageTally, Status
+from data.neutralise import public_text
 from data.snapshot.ledger_tables import Frames
-from data.snapshot.neutralise import public_text
 from data.snapshot.statistics import bins, label_of, summary
 
 Rows = list[dict[str, Any]]
@@ -74,11 +74,11 @@ def rejections(ledger: pl.DataFrame) -> Rows:
 
 def overlaps(verdicts: pl.DataFrame, gates: Sequence[str]) -> Rows:
     """How many items failed exactly which set of gates, most frequent first."""
-    place = {gate: index for index, gate in enumerate(gates)}
+    rank = {gate: index for index, gate in enumerate(gates)}
     failed = verdicts.filter(pl.col("status") == str(Status.FAILED))
     sets = failed.group_by("item_id").agg(pl.col("gate").unique())
     counted = Counter(
-        tuple(sorted(names, key=lambda gate: (place.get(gate, len(place)), gate)))
+        tuple(sorted(names, key=lambda gate: (rank.get(gate, len(rank)), gate)))
         for names in sets["gate"].to_list()
     )
     ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
@@ -128,9 +128,9 @@ def _gate_histogram(verdicts: pl.DataFrame) -> Rows:
     values = measured["observed"].to_list()
     edges = bins(values)
     counts: Counter[tuple[int, str]] = Counter()
-    place = {label: index for index, label in enumerate(edges)}
+    bin_number = {label: index for index, label in enumerate(edges)}
     for value, status in zip(values, measured["status"].to_list(), strict=True):
-        counts[(place[label_of(value, edges)], status)] += 1
+        counts[(bin_number[label_of(value, edges)], status)] += 1
     return [
         {"label": label} | {str(status): counts[(index, str(status))] for status in _JUDGED}
         for index, label in enumerate(edges)

@@ -101,30 +101,30 @@ def _histories(
     gates: Sequence[str],
     opaque: Callable[[str], str],
 ) -> list[InstanceHistory]:
-    found: dict[str, InstanceHistory] = {}
+    histories: dict[str, InstanceHistory] = {}
     stage_at = {stage["stage"]: index for index, stage in enumerate(stages)}
     gate_at = {gate: index for index, gate in enumerate(gates)}
     for row in frames.ledger.iter_rows(named=True):
         if row["unit"] == UNIT:
             item = row["item_id"]
-            instance = found.setdefault(item, InstanceHistory(item, opaque(item)))
+            instance = histories.setdefault(item, InstanceHistory(item, opaque(item)))
             instance.ledger.append(row | {"evidence": _pairs(row["evidence"])})
     for row in frames.verdicts.iter_rows(named=True):
-        if row["item_id"] in found:
-            found[row["item_id"]].verdicts.append(row | {"measures": _pairs(row["measures"])})
-    _link(frames, found)
-    for instance in found.values():
+        if row["item_id"] in histories:
+            histories[row["item_id"]].verdicts.append(row | {"measures": _pairs(row["measures"])})
+    _link(frames, histories)
+    for instance in histories.values():
         instance.ledger.sort(key=lambda row: stage_at.get(row["stage"], len(stage_at)))
         instance.verdicts.sort(key=lambda row: gate_at.get(row["gate"], len(gate_at)))
-    return list(found.values())
+    return list(histories.values())
 
 
-def _link(frames: Frames, found: Mapping[str, InstanceHistory]) -> None:
+def _link(frames: Frames, histories: Mapping[str, InstanceHistory]) -> None:
     for row in frames.lineage.iter_rows(named=True):
-        if row["child_unit"] == UNIT and row["child"] in found:
-            found[row["child"]].parents.append(row)
-        if row["parent_unit"] == UNIT and row["parent"] in found:
-            found[row["parent"]].children.append(row)
+        if row["child_unit"] == UNIT and row["child"] in histories:
+            histories[row["child"]].parents.append(row)
+        if row["parent_unit"] == UNIT and row["parent"] in histories:
+            histories[row["parent"]].children.append(row)
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
@@ -146,27 +146,28 @@ def privacy_page(
     """The page; `pictures` are those of the release, of which `privacy-…` are taken."""
     mine = {name: picture for name, picture in pictures.items() if name.startswith(PICTURES)}
     styles = dict.fromkeys(picture.style for _, picture in sorted(mine.items()))
-    told = report["tables"]
+    tables_report = report["tables"]
+    shown = sorted(tables_report["tables"].items())
     return page(
         "privacy.html.j2",
         asset("report.css") + "".join(styles),
         card=card,
         manifest=manifest,
-        told=told,
-        tables=[_table(name, table, mine) for name, table in sorted(told["tables"].items())],
+        tables_report=tables_report,
+        tables=[_table(name, table, mine) for name, table in shown],
         risks=_RISKS,
         drifts=_DRIFTS,
     )
 
 
-def _table(name: str, told: Mapping[str, Any], pictures: Mapping[str, Picture]) -> dict[str, Any]:
+def _table(name: str, table: Mapping[str, Any], pictures: Mapping[str, Picture]) -> dict[str, Any]:
     own = [pictures[f"{PICTURES}{name}-{kind}"] for kind in _kinds(name, pictures)]
     return {
         **dict.fromkeys(_MEASURED),
         "name": name,
         "pictures": own,
-        "beyond": _beyond(told),
-        **told,
+        "beyond": _beyond(table),
+        **table,
     }
 
 
@@ -174,8 +175,8 @@ def _kinds(name: str, pictures: Mapping[str, Picture]) -> Sequence[str]:
     return [kind for kind in ("attacks", "frontier") if f"{PICTURES}{name}-{kind}" in pictures]
 
 
-def _beyond(told: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _beyond(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Columns in industries that drifted beyond the limits, the farthest first."""
-    cells = told["fidelity"]["by_group"] if "fidelity" in told else []
+    cells = table["fidelity"]["by_group"] if "fidelity" in table else []
     far = [cell for cell in cells if cell["assessable"] and cell["within"] is False]
     return sorted(far, key=lambda cell: (-(cell["wasserstein"] or 0.0), -cell["d"], cell["column"]))

@@ -13,6 +13,7 @@ from data.atomic import private_dir
 from data.canonical import digest, pretty_json
 from data.contracts import Candidate
 from data.errors import ReleaseError
+from data.neutralise import storable_tree
 from data.snapshot import (
     aggregates,
     audit_pages,
@@ -26,7 +27,6 @@ from data.snapshot import (
     tasks,
 )
 from data.snapshot.manifest import Manifest
-from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import Release
 from data.snapshot.statistics import statistics
 
@@ -192,10 +192,10 @@ def _write_audit(root: Path, contents: Contents) -> None:
     )
     _write_text(root / layout.REPORT, html)
     if release.privacy_report is not None and audit_pages.has_tables(release.privacy_report):
-        told = audit_pages.privacy_page(
+        privacy_html = audit_pages.privacy_page(
             release.card, manifest, release.privacy_report, release.pictures
         )
-        _write_text(root / layout.PRIVACY_PAGE, told)
+        _write_text(root / layout.PRIVACY_PAGE, privacy_html)
 
 
 def _croissant(contents: Contents, task_list: bytes) -> bytes:
@@ -213,11 +213,11 @@ def _croissant(contents: Contents, task_list: bytes) -> bytes:
 
 
 def _by_task(task_sums: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+    sums_by_task: dict[str, dict[str, str]] = {}
     for name, sha256 in task_sums.items():
         task_id, _, path = name.partition("/")
-        found.setdefault(task_id, {})[path] = sha256
-    return found
+        sums_by_task.setdefault(task_id, {})[path] = sha256
+    return sums_by_task
 
 
 def _write_sums(root: Path, known: Mapping[str, str]) -> bytes:

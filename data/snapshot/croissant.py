@@ -109,16 +109,18 @@ def metadata(
             },
             *(_table(name, table) for name, table in sorted(tables.items())),
         ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": _RECORDS,
-                "name": _RECORDS,
-                "description": "The tasks of this snapshot.",
-                "key": {"@id": f"{_RECORDS}/task_id"},
-                "field": [_field(name, meaning) for name, meaning in _FIELDS.items()],
-            }
-        ],
+        "recordSet": [_record_set()],
+    }
+
+
+def _record_set() -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": _RECORDS,
+        "name": _RECORDS,
+        "description": "The tasks of this snapshot.",
+        "key": {"@id": f"{_RECORDS}/task_id"},
+        "field": [_field(name, meaning) for name, meaning in _FIELDS.items()],
     }
 
 
@@ -149,14 +151,14 @@ def problems(document: Mapping[str, Any]) -> list[str]:
 def unpinned(document: Mapping[str, Any], digests: Mapping[str, str]) -> list[str]:
     """Of `tasks.jsonl`, the tables and what else it names: what has another digest in `digests`."""
     distribution = document.get("distribution")
-    told = {
+    pinned = {
         file["contentUrl"]: file.get("sha256")
         for file in (distribution if isinstance(distribution, list) else [])
         if isinstance(file, dict) and isinstance(file.get("contentUrl"), str)
     }
     tables = {path for path in digests if path.startswith(f"{layout.TABLES}/")}
-    named = {layout.TASK_LIST} | tables | told.keys()
-    return sorted(path for path in named if told.get(path) != digests.get(path, ""))
+    named = {layout.TASK_LIST} | tables | pinned.keys()
+    return sorted(path for path in named if pinned.get(path) != digests.get(path, ""))
 
 
 def _field(name: str, meaning: str) -> dict[str, Any]:

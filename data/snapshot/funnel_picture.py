@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from data.snapshot.pages import plural, thousands
 
 _PASSED = ("kept", "consumed", "chosen")
@@ -74,28 +74,28 @@ def steps(
 
     Stages that nothing came to are left out.
     """
-    found: list[Step] = []
+    steps_drawn: list[Step] = []
     for stage in filter(lambda stage: stage["n_in"], stages):
         mine = [row for row in rejections if _belongs(row, stage)]
         by_gate = [gate for gate in gates if any(row["gate"] == gate for row in mine)]
-        found += _gate_steps(stage, mine, by_gate) if by_gate else [_step(stage, mine)]
-    return found
+        steps_drawn += _gate_steps(stage, mine, by_gate) if by_gate else [_step(stage, mine)]
+    return steps_drawn
 
 
-def draw(found: Sequence[Step], shape: Shape, title: str, *, standalone: bool = False) -> str:
+def draw(steps: Sequence[Step], shape: Shape, title: str, *, standalone: bool = False) -> str:
     """The picture as an `<svg>`; standalone files bring their style along."""
     parts: list[str] = []
     y = 8
     unit, top = None, 0
-    for index, step in enumerate(found):
+    for index, step in enumerate(steps):
         if step.unit != unit:
-            run = [other.n_in for other in _run(found, index)]
+            run = [other.n_in for other in _run(steps, index)]
             unit, top = step.unit, max([*run, 1])
             parts.append(_band(step, shape, y))
             y += _BAND
         parts.append(_narrowing(step, shape, y, top, odd=index % 2 == 1))
         y += _STEP
-    last = found[-1] if found else None
+    last = steps[-1] if steps else None
     if last is not None:
         closing = f"{thousands(last.n_out)} {plural(last.unit, last.n_out)} left"
         parts.append(_text(shape.axis - shape.half, y + 22, closing, "big"))
@@ -126,8 +126,8 @@ def _gate_steps(
     stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]], gates: Sequence[str]
 ) -> list[Step]:
     """One step per gate in declared order, after one for what the stage could not handle."""
-    found: list[Step] = []
-    left = stage["n_in"]
+    steps: list[Step] = []
+    remaining = stage["n_in"]
     for gate in (None, *gates):
         losses = Counter[str]()
         for row in mine:
@@ -136,9 +136,9 @@ def _gate_steps(
         lost = losses.total()
         if gate is not None or lost:
             name = f"{stage['stage']}: {gate}" if gate else stage["stage"]
-            found.append(Step(name, stage["unit"], left, left - lost, _ranked(losses)))
-        left -= lost
-    return found
+            steps.append(Step(name, stage["unit"], remaining, remaining - lost, _ranked(losses)))
+        remaining -= lost
+    return steps
 
 
 def _ranked(losses: Counter[str]) -> tuple[tuple[str, int], ...]:
@@ -146,11 +146,11 @@ def _ranked(losses: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple((name, n) for name, n in ranked if n)
 
 
-def _run(found: Sequence[Step], start: int) -> list[Step]:
+def _run(steps: Sequence[Step], start: int) -> list[Step]:
     """The steps from `start` on that count the same unit."""
     run: list[Step] = []
-    for step in found[start:]:
-        if step.unit != found[start].unit:
+    for step in steps[start:]:
+        if step.unit != steps[start].unit:
             break
         run.append(step)
     return run

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from data.contracts import LedgerRow, LineageRow, Scalar, Verdict
+from data.neutralise import storable
 from data.snapshot import layout
-from data.snapshot.neutralise import storable
 from data.snapshot.release import LedgerTables
 from data.tables import (
     LEDGER,

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from data.canonical import digest
 from data.contracts import Candidate, Count
 from data.errors import ReleaseError
+from data.neutralise import storable_tree
 from data.snapshot import layout
 from data.snapshot.ledger_tables import Frames
-from data.snapshot.neutralise import storable_tree
 from data.snapshot.release import PrivacyStamp, Release
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from data.snapshot.neutralise import markdown, one_line
+from data.neutralise import markdown, one_line
 
 TEMPLATES = Path(__file__).parent / "templates"
 

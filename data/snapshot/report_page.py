@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from data.contracts import Outcome
+from data.neutralise import public_text, script_json
 from data.snapshot import funnel_picture
 from data.snapshot.card import STAMPS
 from data.snapshot.manifest import Manifest
-from data.snapshot.neutralise import public_text, script_json
 from data.snapshot.pages import asset, page, thousands
 from data.snapshot.release import CardConfig, Picture
 
@@ -131,8 +131,8 @@ def report(
 
 def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:
     """What a screen reader says instead of the picture."""
-    told = "; ".join(f"{step['stage']}: {step['n_in']} {step['unit']}s in" for step in stages)
-    return f"Funnel of {manifest.snapshot}. {told}; {manifest.counts.tasks} tasks released."
+    inflows = "; ".join(f"{step['stage']}: {step['n_in']} {step['unit']}s in" for step in stages)
+    return f"Funnel of {manifest.snapshot}. {inflows}; {manifest.counts.tasks} tasks released."
 
 
 def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[str, Any]:

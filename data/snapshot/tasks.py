@@ -17,8 +17,8 @@ import yaml
 from data.canonical import file_digest, pretty_json
 from data.contracts import PRIVATE_FIELDS, Candidate, Fixture
 from data.errors import ReleaseError
+from data.neutralise import storable_tree, visible
 from data.snapshot import layout
-from data.snapshot.neutralise import storable_tree, visible
 from data.snapshot.statistics import evidence_kinds
 
 Row = dict[str, Any]

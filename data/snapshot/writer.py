@@ -18,12 +18,12 @@ from data.atomic import PRIVATE_DIR, PRIVATE_FILE, replacing_dir
 from data.canonical import pretty_json
 from data.contracts import Candidate, StageTally
 from data.errors import LedgerError, ReleaseError
+from data.neutralise import one_line, storable_tree
 from data.snapshot import layout, sums
 from data.snapshot.aggregates import outcome_counts
 from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
 from data.snapshot.ledger_tables import Frames, ledger_frames
 from data.snapshot.manifest import build as build_manifest
-from data.snapshot.neutralise import one_line, storable_tree
 from data.snapshot.release import Release, SnapshotRef
 from data.snapshot.verification import VerifyReport
 
@@ -88,9 +88,9 @@ def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
 
 def _is_later(there: str, snapshot: str) -> bool:
     """Is it a snapshot of the same name and a later date?"""
-    told = [_DATED.fullmatch(one) for one in (there, snapshot)]
-    names = [one["name"] if one else None for one in told]
-    dates = [one["date"] if one else "" for one in told]
+    matches = [_DATED.fullmatch(one) for one in (there, snapshot)]
+    names = [one["name"] if one else None for one in matches]
+    dates = [one["date"] if one else "" for one in matches]
     return names[0] == names[1] and dates[0] > dates[1]
 
 
@@ -136,7 +136,7 @@ def _set_modes(root: Path, folder: int, file: int) -> None:
 
 def _sums_of(snapshot: Path) -> dict[str, str]:
     """All files of both halves with their digests, as the SHA256SUMS files say."""
-    found: dict[str, str] = {}
+    all_sums: dict[str, str] = {}
     for half in (layout.PUBLIC, layout.PRIVATE):
         path = snapshot / half / layout.SUMS
         try:
@@ -146,8 +146,8 @@ def _sums_of(snapshot: Path) -> dict[str, str]:
                 f"{snapshot} is there, but {half}/{layout.SUMS} cannot be read "
                 f"({type(error).__name__}). Move that directory away."
             ) from error
-        found |= {f"{half}/{name}": sha256 for name, sha256 in listed.items()}
-    return found
+        all_sums |= {f"{half}/{name}": sha256 for name, sha256 in listed.items()}
+    return all_sums
 
 
 def _difference(fresh: Path, there: Path) -> str:
@@ -163,10 +163,10 @@ def _difference(fresh: Path, there: Path) -> str:
         f"manifest fields {', '.join(fields)}" if fields else "",
         f"tasks {_some(tasks)}" if tasks else "",
     ]
-    told = "; ".join(cause for cause in causes if cause) or f"files {_some(differing)}"
+    summary = "; ".join(cause for cause in causes if cause) or f"files {_some(differing)}"
     return (
-        f"{there.name} is there with another digest. It differs in: {told}. A published snapshot "
-        "is never overwritten: write a revision, or choose another name or release date."
+        f"{there.name} is there with another digest. It differs in: {summary}. A published "
+        "snapshot is never overwritten: write a revision, or choose another name or release date."
     )
 
 
@@ -232,7 +232,7 @@ def _check_paths(task: Candidate) -> None:
 
 def _check_tallies(tallies: Sequence[StageTally], frames: Frames) -> None:
     """Raise LedgerError unless the ledger's rows are exactly those the tallies count."""
-    told: dict[tuple[str, str, str], int] = {}
+    counted: dict[tuple[str, str, str], int] = {}
     for tally in tallies:
         if sum(tally.counts.values()) != tally.n_in:
             raise LedgerError(
@@ -240,13 +240,15 @@ def _check_tallies(tallies: Sequence[StageTally], frames: Frames) -> None:
             )
         for outcome, n in tally.counts.items():
             if n:
-                told[(tally.stage, tally.unit, str(outcome))] = n
+                counted[(tally.stage, tally.unit, str(outcome))] = n
     written = outcome_counts(frames.ledger)
-    wrong = sorted(key for key in told.keys() | written.keys() if told.get(key) != written.get(key))
+    wrong = sorted(
+        key for key in counted.keys() | written.keys() if counted.get(key) != written.get(key)
+    )
     if wrong:
         stage, unit, which = wrong[0]
         raise LedgerError(
-            f"stage {stage}: the tally counts {told.get(wrong[0], 0)} {unit}s {which}, the "
+            f"stage {stage}: the tally counts {counted.get(wrong[0], 0)} {unit}s {which}, the "
             f"ledger has {written.get(wrong[0], 0)} rows ({len(wrong)} counts disagree)"
         )
 

@@ -73,11 +73,11 @@ def _known(target: Path) -> frozenset[str]:
     """The runs of a file that was built by these contracts; none of any other."""
     try:
         with open_read_only(target) as connection:
-            told = connection.execute(f"SELECT {_CONTRACT}()").fetchall()
+            contract = connection.execute(f"SELECT {_CONTRACT}()").fetchall()
             rows = connection.execute("SELECT run_id FROM runs WHERE problem IS NULL").fetchall()
     except duckdb.Error:
         return frozenset()
-    return frozenset(row[0] for row in rows) if told == [(_contract(),)] else frozenset()
+    return frozenset(row[0] for row in rows) if contract == [(_contract(),)] else frozenset()
 
 
 def _contract() -> str:
@@ -103,12 +103,12 @@ def open_read_only(
 
 def table_paths(folders: Iterable[Path]) -> dict[str, list[Path]]:
     """The Parquet files of each staging table under `folders`, sorted, by file stem."""
-    found: dict[str, list[Path]] = {table.name: [] for table in STAGED}
+    paths_of: dict[str, list[Path]] = {table.name: [] for table in STAGED}
     for folder in folders:
         for path in sorted(folder.rglob("*.parquet")):
-            if path.stem in found:
-                found[path.stem].append(path)
-    return found
+            if path.stem in paths_of:
+                paths_of[path.stem].append(path)
+    return paths_of
 
 
 def _add(connection: duckdb.DuckDBPyConnection, run: RunTables, *, must_fit: bool) -> None:
@@ -179,8 +179,8 @@ def _comment(connection: duckdb.DuckDBPyConnection) -> None:
     for table in TABLES:
         _comment_on(connection, "TABLE", table.name, table.row, meanings(table))
     for view in VIEWS:
-        told = {name: meaning for name, (_, meaning) in view.columns.items()}
-        _comment_on(connection, "VIEW", view.name, view.row, told)
+        meaning_of = {name: meaning for name, (_, meaning) in view.columns.items()}
+        _comment_on(connection, "VIEW", view.name, view.row, meaning_of)
 
 
 def _comment_on(

@@ -33,8 +33,8 @@ def _lines() -> Iterator[str]:
     for title, tables in (("Runs and lanes", [RUNS, *lanes]), ("The books", ledger_tables)):
         yield f"## {title}\n"
         for table in tables:
-            told = meanings(table)
-            columns = {name: (kind, told[name]) for name, kind in sql_types(table).items()}
+            meaning_of = meanings(table)
+            columns = {name: (kind, meaning_of[name]) for name, kind in sql_types(table).items()}
             yield from _section(table.name, table.row, columns)
 
 

@@ -105,10 +105,10 @@ def stage_run(
 def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> None:
     """Note that a run was published, as which snapshot and with which digest."""
     folder = _folder(out, run_id)
-    told = {"published": ref.snapshot, "digest": ref.digest, "n_tasks": n_tasks}
-    _write_row(folder, {**_read_row(folder), **told})
+    published = {"published": ref.snapshot, "digest": ref.digest, "n_tasks": n_tasks}
+    _write_row(folder, {**_read_row(folder), **published})
     _rebuild(out)
-    log.info("released", extra={"staged_run": run_id, **told})
+    log.info("released", extra={"staged_run": run_id, **published})
 
 
 def staged_runs(out: Path) -> list[StagedRun]:
@@ -116,15 +116,15 @@ def staged_runs(out: Path) -> list[StagedRun]:
     store = out / FOLDER
     if not store.is_dir() or store.is_symlink():
         return []
-    found = []
+    runs = []
     for entry in os.scandir(store):
         if not entry.is_dir(follow_symlinks=False) or not _RUN_ID.fullmatch(entry.name):
             continue
         folder = Path(entry.path)
         if (folder / _ROW).is_file():
             size = sum(file.stat().st_size for file in folder.iterdir())
-            found.append(StagedRun(_read_row(folder), folder, size))
-    return sorted(found, key=lambda run: (run.row["built_at"], run.run_id))
+            runs.append(StagedRun(_read_row(folder), folder, size))
+    return sorted(runs, key=lambda run: (run.row["built_at"], run.run_id))
 
 
 def newest_run(out: Path) -> str | None:
@@ -143,13 +143,13 @@ def drop_runs(out: Path, run_ids: Iterable[str]) -> None:
 
 def _key(facts: RunFacts, tables: Mapping[str, Sequence[Path]]) -> str:
     """The head of the digest that stands for a run."""
-    told = [facts.recipe_digest, facts.code_version, facts.release_key_digest, facts.inputs]
+    made_from = [facts.recipe_digest, facts.code_version, facts.release_key_digest, facts.inputs]
     seen = [
         _rows_digest(table, tables[table.name])
         for table in STAGED
         if table.name in ("ledger", "fixtures")
     ]
-    return digest([told, seen])[:_KEY_LENGTH]
+    return digest([made_from, seen])[:_KEY_LENGTH]
 
 
 def _rows_digest(table: Table, paths: Sequence[Path]) -> str:
@@ -180,8 +180,8 @@ def _write_metrics(out: Path, folder: Path) -> None:
     """The newest run's metrics: kept with the run, and where a monitor finds the newest."""
     with open_read_only(out / DATABASE) as staging:
         text = openmetrics(samples(staging)).encode()
-    for place in (folder, out):
-        write_bytes(place / METRICS, text)
+    for target in (folder, out):
+        write_bytes(target / METRICS, text)
 
 
 def _row(run_id: str, facts: RunFacts) -> dict[str, Any]:

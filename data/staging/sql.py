@@ -21,7 +21,7 @@ import orjson
 from data.canonical import canonical_json
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.errors import BenchmintError, InputError
-from data.snapshot.neutralise import storable
+from data.neutralise import storable
 from data.staging.database import open_read_only
 
 _CHILD = "data.staging.sql"  # its `main` runs there
@@ -68,11 +68,16 @@ def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = Tru
         raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
     if len(sql) > _LONGEST_SQL:
         raise SqlRefused(f"a query of {len(sql)} characters; at most {_LONGEST_SQL} are read.")
-    told = {"path": str(staging.resolve()), "sql": sql, "every_run": every_run, **asdict(limits)}
+    question = {
+        "path": str(staging.resolve()),
+        "sql": sql,
+        "every_run": every_run,
+        **asdict(limits),
+    }
     try:
         bounds = ChildLimits(limits.seconds, limits.memory_mib * _MIB)
         with Child(_CHILD, bounds) as child:
-            child.send(canonical_json(told))
+            child.send(canonical_json(question))
             answer = orjson.loads(child.receive())
     except ChildFailed:
         raise SqlRefused(
@@ -133,10 +138,10 @@ def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
     try:
         statements = duckdb.extract_statements(task["sql"])
     except duckdb.Error as error:
-        return {"refused": _told(error)}
+        return {"refused": _refusal(error)}
     if len(statements) != 1 or statements[0].type is not duckdb.StatementType.SELECT:
-        found = ", ".join(statement.type.name for statement in statements) or "nothing"
-        return {"refused": f"found {found}; expected one SELECT (or FROM, WITH, DESCRIBE)."}
+        actual = ", ".join(statement.type.name for statement in statements) or "nothing"
+        return {"refused": f"found {actual}; expected one SELECT (or FROM, WITH, DESCRIBE)."}
     options = {
         "memory_limit": f"{memory // _MIB // 2}MiB",
         "temp_directory": "",
@@ -156,7 +161,7 @@ def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
     except duckdb.InterruptException:
         return {"refused": f"the query took more than {task['seconds']} s. Ask for less."}
     except duckdb.Error as error:
-        return {"refused": _told(error)}
+        return {"refused": _refusal(error)}
     except MemoryError:
         return {"refused": "the query took more memory than it may. Ask for less."}
 
@@ -172,7 +177,7 @@ def _fetched(result: duckdb.DuckDBPyConnection, most: int, cells: _Cells) -> dic
     return {"columns": columns, "rows": rows[:most], "more": len(rows) > most, "cut": cells.cut}
 
 
-def _told(error: duckdb.Error) -> str:
+def _refusal(error: duckdb.Error) -> str:
     """DuckDB's own words, without the caret line: they name the query, the staging has no text."""
     lines = [line for line in str(error).splitlines() if line.strip(" ^")]
     return str(storable(" ".join(lines)))[:1_000]

@@ -28,7 +28,7 @@ MONTHS = (
     "November",
     "December",
 )
-MONTH_ABBREVIATIONS = (*(name[:3] for name in MONTHS), "Sept")
+MONTH_ABBREVIATIONS = (*(name[:3] for name in MONTHS if len(name) > 3), "Sept")
 # Names before abbreviations. "may" and "march" are verbs too: a pattern has to ask for a figure
 # beside them.
 MONTH_NAME = f"(?:{'|'.join((*MONTHS, *sorted(MONTH_ABBREVIATIONS, reverse=True)))})"
@@ -252,8 +252,8 @@ VALUE_FORMS = tuple(
 """Forms with the named parts y, m, d, name, th (ordinal ending), and a, b (day and month in an
 order that the form leaves open); the first that occurs in a value is the one it is written in."""
 CHINESE_VALUE = re.compile(
-    rf"(?P<y>[{_HAN[:-1]}○]{{4}})\s?年(?:\s?(?P<m>[{_HAN}○]{{1,2}})\s?月)?"
-    rf"(?:\s?(?P<d>[{_HAN}○]{{1,3}})\s?(?P<end>[日号]))?"
+    rf"(?P<y>[〇零一二三四五六七八九]{{4}})\s?年(?:\s?(?P<m>[{_HAN}]{{1,2}})\s?月)?"
+    rf"(?:\s?(?P<d>[{_HAN}]{{1,3}})\s?(?P<end>[日号]))?"
 )
 _WHOLE_DAYS = tuple(
     re.compile(rf"(?:{pattern})日?", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """One form for what reads the same: width, case, look-alikes, white space, script of Chinese.
 
 The functions that keep the length of a text (`fold_characters`, `lower_in_place`,
-`simplify_chinese`) serve patterns whose offsets have to hold in the text as it was; the others
+`narrow_in_place`) serve patterns whose offsets have to hold in the text as it was; the others
 serve comparison.
 """
 
@@ -46,6 +46,14 @@ def lower_in_place(text: str) -> str:
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
+def narrow_in_place(text: str) -> str:
+    """Compatibility form with the same length: what would become several characters stays."""
+    if text.isascii():
+        return text
+    folded = (unicodedata.normalize("NFKC", char) for char in text)
+    return "".join(f if len(f) == 1 else char for f, char in zip(folded, text, strict=True))
+
+
 def fold_width(text: str) -> str:
     """Compatibility form (NFKC): full-width letters as ASCII, half-width kana as full-width."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
@@ -69,6 +77,16 @@ def fold_words(text: str) -> str:
 def without_spaces(text: str) -> str:
     """Width and white space do not count; for scripts that do not separate words."""
     return _WHITE.sub("", fold_width(text))
+
+
+def plain_form(value: str) -> str:
+    """Width, case and the amount of white space do not count: the same value for a reader."""
+    return fold_spaces(fold_case(value))
+
+
+def alnum_form(value: str) -> str:
+    """The ASCII letters and digits of a value, upper case: a number without its separators."""
+    return "".join(char for char in fold_width(value).upper() if char.isascii() and char.isalnum())
 
 
 def alphanumeric(text: str) -> str:

@@ -51,7 +51,7 @@ _FIRST = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 ENGLISH_RUN = rf"(?<![A-Za-z0-9])(?:{_FIRST})(?![A-Za-z])(?:[ \-]{{1,2}}(?:{_ANY})s?(?![A-Za-z]))*+"
 _WORD = re.compile("[a-z]+", re.I)
 _MAX_RUN = 300
-_MAX_INTEGER = 24  # characters of a numeral; longer ones are no amounts that people write
+MAX_INTEGER = 24  # characters of a numeral; longer ones are no amounts that people write
 _PLAIN_DIGITS = "〇一二三四五六七八九"
 
 
@@ -185,7 +185,7 @@ def chinese_integer(written: str) -> int | None:
     As in speech, a last digit without its unit counts in the next smaller one: 三千五 is 3,500,
     三千零五 is 3,005.
     """
-    if not written or len(written) > _MAX_INTEGER or not _INTEGER.fullmatch(written):
+    if not written or len(written) > MAX_INTEGER or not _INTEGER.fullmatch(written):
         return None
     tokens = chinese_tokens(written)
     last = tokens[-1]

@@ -11,20 +11,22 @@ from __future__ import annotations
 import re
 from functools import cache
 
-# Ideographs of all extensions (planes 2 and 3 hold nothing else), compatibility ideographs,
-# radicals, the iteration mark 々, the zero 〇 and the Suzhou numerals.
+# Ideographs of all extensions (planes 2 and 3 hold nothing else) but the compatibility ones: no
+# normal form changes them.
+UNIFIED_HAN = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0002f7ff\U00030000-\U0003ffff"
+# With compatibility ideographs, radicals, the iteration mark 々, the closing mark 〆, the zero 〇
+# and the Suzhou numerals.
 HAN = (
-    "\u2e80-\u2e99\u2e9b-\u2ef3\u2f00-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00016fe2-\U00016ff6\U00020000-\U0003ffff"
+    f"{UNIFIED_HAN}\u2e80-\u2e99\u2e9b-\u2ef3\u2f00-\u2fd5\u3005-\u3007\u3021-\u3029\u3038-\u303b"
+    "\uf900-\ufad9\U00016fe2\U00016fe3\U00016ff0-\U00016ff6\U0002f800-\U0002ffff"
 )
-# Hiragana and katakana in all widths, with the marks written inside their words (ー, ・, ゝ).
-KANA = "\u3040-\u30ff\u31f0-\u31ff\uff65-\uff9f"
+# Hiragana and katakana in both widths, with the marks written inside their words (ー, ・, ゝ).
+KANA = "\u3031-\u3035\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"
 BOPOMOFO = "\u3105-\u312f\u31a0-\u31bf"
 HAN_KANA = HAN + KANA
 CJK = HAN + KANA + HANGUL
-# Ideographic marks, and full-width and half-width forms.
-CJK_MARKS = "\u3000-\u3004\u3006\u3008-\u3020\u302a-\u3037\u303c-\u303f"
+FIRST_WIDE = "\u3400"  # nearly all characters from here on are as wide as an ideograph
 
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _HAN_TEXT = re.compile(f"[{HAN}]+")
@@ -70,5 +72,5 @@ def _western(kind: str) -> str:
 CAPITALS = _western("isupper")
 LETTERS = _western("isalpha")
 LETTER = f"[{LETTERS}]"
-WORD_START = f"(?<![{LETTERS}0-9_])"
-WORD_END = f"(?![{LETTERS}0-9_])"
+BEFORE = f"(?<![{LETTERS}0-9_])"
+AFTER = f"(?![{LETTERS}0-9_])"

@@ -21,7 +21,7 @@ from data import hash_chain
 from data.audit_page import as_csv, as_json, audit_page, header_policy
 from data.canonical import canonical_json, digest
 from data.errors import BenchmintError
-from data.snapshot.neutralise import storable, visible
+from data.neutralise import storable, visible
 from flows.audit_server.evidence import evidence
 from flows.audit_server.guard import Guard
 

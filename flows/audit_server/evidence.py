@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from data.audit import Rows, turn_lines
-from data.snapshot.neutralise import one_line, visible
+from data.neutralise import one_line, visible
+from data.staging.audit import Rows, turn_lines
 
 _MAX_CHARS = 20_000  # of one line; a log line can be a whole document
 

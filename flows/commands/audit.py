@@ -13,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from data import hash_chain
-from data.audit import (
+from data.errors import InputError
+from data.neutralise import one_line
+from data.staging.audit import (
     RejectionFilter,
     Rows,
     gates,
@@ -24,8 +26,6 @@ from data.audit import (
     turn_lines,
     verdicts,
 )
-from data.errors import InputError
-from data.snapshot.neutralise import one_line
 from flows.audit_server.evidence import with_text
 from flows.commands import audit_page
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from data import progress
-from data.audit import funnel
 from data.logs import tell_stages
+from data.staging.audit import funnel
 from flows import environment
 from flows.recipe import Settings
 

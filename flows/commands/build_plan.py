@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from flows import environment
 from flows.recipe import Settings
 

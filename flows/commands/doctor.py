@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from data.canonical import pretty_json
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from flows.configuration import load_settings
 from flows.service.settings import from_environment
 

@@ -15,7 +15,7 @@ from construction.sessions.scan import scan
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import ReadIssue, SourceFormat
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 
 def command(

@@ -14,8 +14,8 @@ from anonymization.documents.scopes import FILES, MaskingConfig, Scope, jobs_of,
 from anonymization.text.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
+from data.neutralise import one_line
 from data.sharding import map_shards
-from data.snapshot.neutralise import one_line
 from flows.configuration import load_section
 from flows.run import release_key
 

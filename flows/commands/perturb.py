@@ -14,7 +14,7 @@ from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status
 from data.errors import InputError
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from flows.configuration import load_section
 from flows.run import release_key
 

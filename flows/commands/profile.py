@@ -10,7 +10,7 @@ import typer
 
 from anonymization.tables.files import read_table, table_name
 from anonymization.tables.profile import as_config, propose_roles
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 
 def command(

@@ -12,7 +12,7 @@ import typer
 
 from construction.judging.calls.retention import forget_replies, old_replies
 from data.errors import InputError
-from data.releases import REPLIES, Doomed, Kind, Plan, carry_out, plan_purge, replies_needed
+from data.releases import REPLIES, Kind, Plan, Removal, carry_out, plan_purge, replies_needed
 from flows.run import building
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -66,29 +66,29 @@ def command(
 def _with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) -> Plan:
     """The plan with the model replies that are old enough, by the times in their store."""
     if any((out / part).is_symlink() for part in ("private/captures", REPLIES)):
-        return Plan(plan.doomed, (*plan.left, (REPLIES, "a symbolic link is never followed")))
+        return Plan(plan.removals, (*plan.kept, (REPLIES, "a symbolic link is never followed")))
     found = old_replies(out / REPLIES, before, needed)
-    left, doomed = list(plan.left), list(plan.doomed)
+    kept, removals = list(plan.kept), list(plan.removals)
     if found.unknown:
         why = "a release needs replies that the store does not know of: --all-replies removes them"
-        left += [(REPLIES, why)] if found.needed else []
+        kept += [(REPLIES, why)] if found.needed else []
     elif found.needed:
-        left.append((REPLIES, f"{found.needed} replies, for the releases that were made of them"))
+        kept.append((REPLIES, f"{found.needed} replies, for the releases that were made of them"))
     if found.since is not None:
-        doomed.append(Doomed(Kind.REPLIES, REPLIES, found.since, found.replies, found.size))
-    return Plan(tuple(doomed), tuple(left))
+        removals.append(Removal(Kind.REPLIES, REPLIES, found.since, found.replies, found.size))
+    return Plan(tuple(removals), tuple(kept))
 
 
 def _lines(plan: Plan, *, dry_run: bool) -> Iterator[str]:
-    for one in plan.doomed:
+    for one in plan.removals:
         unit = "replies" if one.kind is Kind.REPLIES else "files"
         yield f"{one.kind}: {one.where}: {one.since}, {one.files} {unit}, {_size(one.size)}"
-    for where, why in plan.left:
+    for where, why in plan.kept:
         yield f"stays: {where}: {why}"
-    whole = _size(sum(one.size for one in plan.doomed))
+    whole = _size(sum(one.size for one in plan.removals))
     did = "would be removed" if dry_run else "removed, logged in private/access.log"
-    yield f"{len(plan.doomed)} entries, {whole}: {did}" if plan.doomed else "nothing to remove"
-    if any(one.kind is Kind.RUN for one in plan.doomed) and not dry_run:
+    yield f"{len(plan.removals)} entries, {whole}: {did}" if plan.removals else "nothing to remove"
+    if any(one.kind is Kind.RUN for one in plan.removals) and not dry_run:
         yield "staging.duckdb was built again without the runs"
 
 

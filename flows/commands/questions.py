@@ -12,9 +12,9 @@ import typer
 from construction.statements.database import DATABASE, REPORT, not_read
 from data.atomic import private_dir, replacing_dir
 from data.errors import InputError
+from data.neutralise import one_line
 from data.pool import POOL_FILE
 from data.snapshot import PrivacyStamp
-from data.snapshot.neutralise import one_line
 from data.stage_tables import LEDGER_FILE
 from flows.build_snapshot import QUESTIONS, run_lane
 from flows.configuration import load_settings

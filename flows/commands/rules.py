@@ -13,7 +13,7 @@ from construction.judging.hard_rule_checks import RuleResult
 from construction.judging.hard_rules import check
 from data.contracts import Rule
 from data.errors import InputError
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from data.snapshot.pages import amount
 
 _RULES = TypeAdapter(tuple[Rule, ...])

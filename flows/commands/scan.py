@@ -11,8 +11,8 @@ import typer
 
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.scopes import jobs_of, scan_file
+from data.neutralise import one_line
 from data.sharding import map_shards
-from data.snapshot.neutralise import one_line
 from data.snapshot.pages import amount
 from flows.commands.mask import masking_settings
 

@@ -13,11 +13,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from construction.judging.candidate_ideas import CandidateIdeas, seeds_of, summary, write_ideas
 from construction.signals.mixture import dated_files, write_mixture
 from data.errors import InputError
 from flows.captures import capture_registry
 from flows.configuration import load_settings
-from flows.ideas import Suggested, have_ideas, known_prompts, seeds_of, summary, write_ideas
+from flows.ideas import have_ideas, known_prompts
 from flows.stages.signals import mixture_report
 
 
@@ -50,18 +51,18 @@ def command(
     report = mixture_report(out)
     _show(report)
     known = known_prompts(settings.recipe, settings.runtime)
-    had = have_ideas(seeds_of(report), known, settings.recipe, settings.runtime)
-    _hand_over(had, out / "ideas")
-    print(f"{summary(had)}; written to {out}")
+    ideas = have_ideas(seeds_of(report), known, settings.recipe, settings.runtime)
+    _hand_over(ideas, out / "ideas")
+    print(f"{summary(ideas)}; written to {out}")
 
 
-def _hand_over(had: Suggested, folder: Path) -> None:
+def _hand_over(ideas: CandidateIdeas, folder: Path) -> None:
     """Put the ideas and their books in the place of those of an earlier run, file by file.
 
     Nothing else in the folder is touched: it may be the user's own.
     """
     with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as part:
-        write_ideas(had, Path(part))
+        write_ideas(ideas, Path(part))
         folder.mkdir(exist_ok=True)
         for made in sorted(Path(part).iterdir()):
             made.replace(folder / made.name)

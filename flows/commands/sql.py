@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.errors import InputError
-from data.snapshot.neutralise import csv_cell, one_line
+from data.neutralise import csv_cell, one_line
 from data.staging.sql import SqlLimits, SqlResult, run_sql
 
 _WIDE = 10_000

@@ -11,8 +11,8 @@ import typer
 
 from data.canonical import pretty_json
 from data.errors import InputError
+from data.neutralise import one_line
 from data.snapshot import Check, VerifyReport, verify
-from data.snapshot.neutralise import one_line
 from data.snapshot.pages import amount
 
 

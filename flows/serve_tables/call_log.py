@@ -15,7 +15,7 @@ import orjson
 
 from data.atomic import PRIVATE_FILE
 from data.errors import InputError
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 _MAX_CHARS = 200
 _MAX_ARGUMENTS = 20

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Companies, Refusal, SeriesList
 from data.errors import error_location
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 from flows.serve_tables.call_log import Call, CallLog
 from flows.serve_tables.tools import BY_NAME, INSTRUCTIONS, TOOLS, Answer, ToolSpec
 

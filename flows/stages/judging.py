@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +13,14 @@ import orjson
 from construction.judging.consensus import STAGE as CONSENSUS_STAGE
 from construction.judging.consensus import UNIT as CONSENSUS_UNIT
 from construction.judging.contracts import Case, Containment
-from construction.judging.judge import LABELLING, ModelStage, contain, label_and_grade, verdicts
+from construction.judging.judge import (
+    LABELLING,
+    JudgingConfig,
+    ModelStage,
+    contain,
+    label_and_grade,
+    verdicts,
+)
 from construction.judging.model.containment import STAGE as CONTAINMENT_STAGE
 from construction.judging.model.contracts import Judged
 from construction.judging.model.labels import TASK_CLASS
@@ -34,13 +41,14 @@ from data.canonical import canonical_json
 from data.contracts import StageKind
 from data.stage_tables import write_stage_tables
 from flows.consensus import REVIEW, Consented, hold_consensus
-from flows.model_calls import asked_with, open_client
+from flows.model_calls import asked_with, judges_of, open_client
 from flows.prefect_adapter import keep_table
 from flows.run import Run
 from flows.stage import Folders, Observed, Stage, Unit, Work
 
 _FILTER = StageKind.FILTER
 _AGREED = "agreed.json"
+_RULES = tuple(f"judging.{name}" for name in JudgingConfig.model_fields if name != "model")
 
 
 def decisions_of(run: Run) -> Decisions:
@@ -48,10 +56,16 @@ def decisions_of(run: Run) -> Decisions:
     return recorded(private_dir(run.private / REVIEW))
 
 
-def _decisions(work: Work) -> Observed:
-    decisions = decisions_of(work.run)
-    entries = sorted((*key, decision.entry) for key, decision in decisions.items())
-    return Observed([prompts_digest(), entries], decisions)
+def _decisions(*stages: ModelStage) -> Callable[[Work], Observed]:
+    """Observes what people have decided, the prompts, and who judges these stages."""
+
+    def observe(work: Work) -> Observed:
+        decisions = decisions_of(work.run)
+        entries = sorted((*key, decision.entry) for key, decision in decisions.items())
+        judges = judges_of(work.run.recipe.judging, *stages)
+        return Observed([prompts_digest(), judges, entries], decisions)
+
+    return observe
 
 
 def _has_annotators(run: Run) -> bool:
@@ -155,9 +169,9 @@ SELF_CONTAINMENT = Stage(
     name=CONTAINMENT_STAGE,
     meaning="Is it complete, one task, and checkable?",
     units=(Unit("candidate", _FILTER),),
-    settings=("judging",),
+    settings=_RULES,
     reads=("package", CONSENSUS.name),
-    observe=_decisions,
+    observe=_decisions(ModelStage.SELF_CONTAINMENT),
     compute=_contain,
     deliver=_queue_review,
 )
@@ -188,8 +202,8 @@ LABELS = Stage(
     name=LABELS_STAGE,
     meaning="Which role, skill, deliverables, rubric and rules does it have?",
     units=(Unit("candidate", _FILTER), Unit("group", _FILTER, TASK_CLASS)),
-    settings=("judging", "release.seed"),
+    settings=(*_RULES, "release.seed"),
     reads=(SELF_CONTAINMENT.name,),
-    observe=_decisions,
+    observe=_decisions(*LABELLING),
     compute=_label,
 )

@@ -10,6 +10,8 @@ from typing import Any
 import orjson
 import polars as pl
 
+from construction.judging.judge import ModelStage
+from construction.judging.model.phrasing import REPORT as PHRASING_REPORT
 from construction.judging.model.phrasing import STAGE as PHRASING_STAGE
 from construction.judging.model.prompt import load_prompt
 from construction.statements.database import (
@@ -32,7 +34,8 @@ from data.contracts import StageKind
 from data.errors import InputError
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
-from flows.phrasing import PHRASING_REPORT, phrase_questions
+from flows.model_calls import judges_of
+from flows.phrasing import phrase_questions
 from flows.run import Run
 from flows.stage import Observed, Stage, Unit, Work
 from selection.sampling.drawn import fitting, sample_records, sampling_report
@@ -127,8 +130,9 @@ QUESTIONS = Stage(
 )
 
 
-def _prompt(_work: Work) -> Observed:
-    return Observed(load_prompt("phrasing").digest, None)
+def _prompt(work: Work) -> Observed:
+    judges = judges_of(work.run.recipe.judging, ModelStage.QUESTION_PHRASING)
+    return Observed([load_prompt("phrasing").digest, judges], None)
 
 
 def _phrase(work: Work, out: Path) -> None:
@@ -141,7 +145,7 @@ QUESTION_PHRASING = Stage(
     name=PHRASING_STAGE,
     meaning="Does a model word it better, and does its wording pass the checks?",
     units=(Unit("point", FILTER),),
-    settings=("judging", "questions.wording", "questions.licence", "release.seed"),
+    settings=("judging.model_stages", "questions.wording", "questions.licence", "release.seed"),
     reads=(STATEMENTS.name, QUESTIONS.name),
     observe=_prompt,
     compute=_phrase,

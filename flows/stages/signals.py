@@ -8,13 +8,16 @@ from typing import Any
 
 import orjson
 
+from construction.judging.candidate_ideas import IDEAS_FILE, seeds_of, write_ideas
+from construction.judging.judge import ModelStage
 from construction.judging.model.prompt import load_prompt
 from construction.signals.chart import STYLE
 from construction.signals.mixture import CHART, INLINE, REPORT, dated_files, write_mixture
 from data.canonical import file_digest
 from data.contracts import StageKind
 from data.snapshot import Picture
-from flows.ideas import IDEAS_FILE, have_ideas, known_prompts, seeds_of, write_ideas
+from flows.ideas import have_ideas, known_prompts
+from flows.model_calls import judges_of
 from flows.run import Run
 from flows.stage import Observed, Stage, Unit, Work
 
@@ -57,7 +60,8 @@ SIGNALS = Stage(
 
 def _known_prompts(work: Work) -> Observed:
     prompts = known_prompts(work.run.recipe, work.run.runtime)
-    return Observed([prompts, load_prompt("ideas").digest], prompts)
+    judges = judges_of(work.run.recipe.judging, ModelStage.CANDIDATE_IDEAS)
+    return Observed([prompts, load_prompt("ideas").digest, judges], prompts)
 
 
 def _suggest(work: Work, out: Path) -> None:
@@ -69,7 +73,7 @@ CANDIDATE_IDEAS = Stage(
     name="candidate_ideas",
     meaning="Which tasks would serve what people install?",
     units=(Unit("seed", StageKind.DERIVE), Unit("idea", StageKind.FILTER, "idea_prefilter")),
-    settings=("judging",),
+    settings=("judging.model_stages",),
     reads=(SIGNALS.name,),
     observe=_known_prompts,
     compute=_suggest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,10 @@ from data.demo.tables import TRUTH, demo_section, write_tables
 from data.errors import ConfigError, InputError, ReleaseError
 from data.ledger import merge
 from data.stage_tables import read_records
-from flows import anonymize_tables as lane
 from flows.configuration import load_settings
-from flows.lanes import joined
-from flows.prefect_adapter import without_prefect
-from flows.table_release import REPORT, AnonymizedTables
+from flows.stages.tables import REPORT
 from tests.flows.command import KEY, key_file
+from tests.flows.tables_lane import TablesLane, run_tables_lane
 
 # So few companies are found by chance: limits are those of the tests, not of a release.
 LOOSE = {
@@ -33,12 +31,6 @@ LOOSE = {
     "risk": {"one_company": 0.6, "whole_industry": 0.7, "history": 0.7, "largest": 1.0},
     "frontier": {"strengths": {}},
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_server() -> Iterator[None]:
-    with without_prefect():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -49,30 +41,29 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def out(no_server: None, tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("out")
 
 
 @pytest.fixture(scope="module")
-def base(out: Path, tables: Path) -> AnonymizedTables:
+def base(out: Path, tables: Path) -> TablesLane:
     return made(out, tables)
 
 
 def made(
     out: Path, given: Path | None, changes: Mapping[str, Any] = LOOSE, key: str = KEY
-) -> AnonymizedTables:
+) -> TablesLane:
     """Run the lane in `out`, whose key is `key` unless it was sealed."""
     if not (out / RECORD).exists():
         key_file(private_dir(out / "private")).write_text(key)
     runtime = {"out": out, "quiet": True, "workers": 1, "tables": (given,) if given else ()}
     section = demo_section() | {"attacks": {"known": ["revenue", "assets"]}} | dict(changes)
-    settings = load_settings(None, {"runtime": runtime, "tables": section}, {})
-    found = lane.anonymize_tables(settings.recipe, settings.runtime)
-    assert found is not None
-    return found
+    lane = run_tables_lane(runtime, section)
+    assert lane is not None
+    return lane
 
 
-def released(found: AnonymizedTables) -> dict[str, bytes]:
+def released(found: TablesLane) -> dict[str, bytes]:
     return {name: table.path.read_bytes() for name, table in found.tables.items()}
 
 
@@ -102,7 +93,7 @@ def test_the_demo_passes_its_declared_limits(tmp_path: Path) -> None:
     assert sorted(found.inputs) == ["table-enterprise", "table-industry_totals", "table-narrative"]
 
 
-def test_the_ledger_closes_over_files_columns_rows_and_tables(base: AnonymizedTables) -> None:
+def test_the_ledger_closes_over_files_columns_rows_and_tables(base: TablesLane) -> None:
     records = read_records(list(base.folders))
     counts = {(t.unit, o): n for t in merge(records.tallies) for o, n in t.counts.items() if n}
     frames = [pl.read_parquet(table.path) for table in base.tables.values()]
@@ -122,14 +113,8 @@ def test_the_ledger_closes_over_files_columns_rows_and_tables(base: AnonymizedTa
     assert gates == {("tables/enterprise", gate) for gate in ("fidelity", "re-identification")}
 
 
-def test_it_joins_the_other_lanes(base: AnonymizedTables) -> None:
-    pool = joined([base.lane])
-    assert (pool.tables, pool.inputs, pool.folders) == (base.tables, base.inputs, base.folders)
-    assert list(pool.candidates) == []
-
-
 def test_rows_and_files_in_any_order_give_the_same_bytes(
-    base: AnonymizedTables, tables: Path, tmp_path: Path
+    base: TablesLane, tables: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -143,15 +128,13 @@ def test_rows_and_files_in_any_order_give_the_same_bytes(
     assert again.inputs != base.inputs
 
 
-def test_another_key_gives_other_tables(
-    base: AnonymizedTables, tables: Path, tmp_path: Path
-) -> None:
+def test_another_key_gives_other_tables(base: TablesLane, tables: Path, tmp_path: Path) -> None:
     found = made(tmp_path, tables, key="17" * 32)
     assert not {*released(found).values()} & {*released(base).values()}
     assert found.inputs == base.inputs
 
 
-def test_rows_do_not_leave_in_the_order_of_the_source(base: AnonymizedTables) -> None:
+def test_rows_do_not_leave_in_the_order_of_the_source(base: TablesLane) -> None:
     codes = pl.read_parquet(base.tables["enterprise"].path)["code"]
     assert codes.to_list() == sorted(codes)
     attacks = base.report["tables"]["enterprise"]["attacks"]
@@ -226,7 +209,7 @@ def test_after_sealing_nothing_else_can_be_perturbed(tables: Path, tmp_path: Pat
         made(out, given)
 
 
-def test_nothing_kept_links_a_pseudonym_to_its_original(base: AnonymizedTables, out: Path) -> None:
+def test_nothing_kept_links_a_pseudonym_to_its_original(base: TablesLane, out: Path) -> None:
     names = [name.encode() for name in base.identifiers if len(name) > 4]
     assert len(names) > 120
     contents = {p.name: p.read_bytes() for p in (out / "private").rglob("*") if p.is_file()}
@@ -277,8 +260,7 @@ def test_input_that_does_not_fit_is_one_line(tables: Path, tmp_path: Path) -> No
 
 
 def test_without_tables_there_is_nothing_to_do(tmp_path: Path) -> None:
-    settings = load_settings(None, {"runtime": {"out": tmp_path}}, {})
-    assert lane.anonymize_tables(settings.recipe, settings.runtime) is None
+    assert run_tables_lane({"out": tmp_path}, {}) is None
 
 
 @pytest.mark.parametrize("name", ["points", "Ent erprise", "../up", "questions"])

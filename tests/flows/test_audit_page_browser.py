@@ -10,7 +10,7 @@ import pytest
 
 from data import hash_chain
 from data.audit_page import recompute
-from data.snapshot.neutralise import one_line, visible
+from data.neutralise import one_line, visible
 from flows.audit_server.export import export
 from flows.audit_server.load import load_columns
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace

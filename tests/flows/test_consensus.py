@@ -1,4 +1,4 @@
-"""Consensus in the lane: rounds by release, queue and decisions, books that close."""
+"""Consensus in the lane: rounds by release, queue and decisions, a ledger that closes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from construction.judging.calls.contracts import CallReason, Question
 from construction.judging.review import Decision, Topic, read_items, record, recorded
 from construction.judging.rounds import read_rounds
+from data.atomic import private_dir
 from data.errors import ReleaseError
 from data.run_store import RunStore
 from flows import consensus
-from flows.consensus import REVIEW, Consented, ask_annotators
-from flows.prefect_adapter import without_prefect
+from flows.consensus import REVIEW, Consented, hold_consensus
 from flows.recipe import Settings
 from flows.run import Run
 from tests.construction.judging.model.fakes import Scripted
@@ -68,21 +67,22 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Annotators:
 
 
 def route_at(out: Path, release: str, rounds: int = 3) -> Consented:
-    told = {"annotators": ["rules", "m", "n"], "max_rounds": rounds}
+    judging = {"consensus": {"annotators": ["rules", "m", "n"], "max_rounds": rounds}}
     values = {
-        "judging": {"consensus": told},
+        "judging": judging,
         "release": {"release_date": DAYS[release]},
         "runtime": {"out": str(out)},
     }
     settings = Settings.model_validate(values)
     run = Run(settings.recipe, settings.runtime, RunStore(out / "stages", "v"), b"k" * 32)
-    with without_prefect():
-        return ask_annotators(run, CASES, recorded(out / "private" / REVIEW))
+    return hold_consensus(run, CASES, recorded(private_dir(run.private / REVIEW)))
 
 
-def books(done: Consented) -> list[tuple[str, str, str | None, str]]:
-    ledger = pl.read_parquet(done.output.path / "ledger.parquet").sort("item_id")
-    return list(ledger.select("item_id", "outcome", "reason", "stratum").iter_rows())
+def ledger_of(done: Consented) -> list[tuple[str, str, str | None, str | None]]:
+    return [
+        (row.item_id, str(row.outcome), row.reason, row.stratum)
+        for row in done.agreement.routed.ledger
+    ]
 
 
 DISPUTED = ("plan", "rejected", "consensus.disputed", "round_1")
@@ -91,22 +91,21 @@ AGREED = [("good", "kept", None, "round_1"), ("thanks", "kept", None, "round_1")
 
 def test_unanimous_goes_on_and_the_rest_waits(models: Annotators, tmp_path: Path) -> None:
     done = route_at(tmp_path, "first")
-    assert books(done) == [AGREED[0], DISPUTED, AGREED[1]]
+    assert ledger_of(done) == [AGREED[0], DISPUTED, AGREED[1]]
     verdicts = {one.item_id: one.value for one in done.agreement.judged}
     assert verdicts.keys() == {"good", "thanks"}
     assert verdicts["thanks"] is not None and not verdicts["thanks"].self_contained
     assert done.agreement.judge == "consensus: rules, model:m, model:n"
     (item,) = read_items(tmp_path / "private" / REVIEW)
     assert (item.item_id, item.answers["model:n"]) == ("plan", "ambiguous_task")
-    tallies = pl.read_parquet(done.output.path / "tallies.parquet")
-    assert tallies["n"].sum() == len(CASES)
+    assert sum(done.agreement.routed.tally.counts.values()) == len(CASES)
 
 
 def test_built_again_a_release_holds_no_further_round(models: Annotators, tmp_path: Path) -> None:
     first = route_at(tmp_path, "first")
     models.asked.clear()
     again = route_at(tmp_path, "first")
-    assert (again.inputs, again.output.path, models.asked) == (first.inputs, first.output.path, [])
+    assert (again.inputs, ledger_of(again), models.asked) == (first.inputs, ledger_of(first), [])
 
 
 def test_the_next_release_asks_about_what_waits(models: Annotators, tmp_path: Path) -> None:
@@ -115,7 +114,7 @@ def test_the_next_release_asks_about_what_waits(models: Annotators, tmp_path: Pa
     models.gives_in = True
     second = route_at(tmp_path, "second")
     assert models.asked == [("m", "plan"), ("n", "plan")]
-    assert books(second) == [AGREED[0], ("plan", "kept", None, "round_2"), AGREED[1]]
+    assert ledger_of(second) == [AGREED[0], ("plan", "kept", None, "round_2"), AGREED[1]]
     assert read_items(tmp_path / "private" / REVIEW) == []
     assert route_at(tmp_path, "first").inputs == first.inputs != second.inputs
 
@@ -123,7 +122,7 @@ def test_the_next_release_asks_about_what_waits(models: Annotators, tmp_path: Pa
 def test_after_so_many_rounds_a_case_is_given_up(models: Annotators, tmp_path: Path) -> None:
     for release in ("first", "second", "third"):
         done = route_at(tmp_path, release, rounds=2)
-    assert books(done)[1] == ("plan", "rejected", "consensus.given_up", "round_2")
+    assert ledger_of(done)[1] == ("plan", "rejected", "consensus.given_up", "round_2")
     assert [len(one.rounds) for one in read_rounds(tmp_path / "private" / REVIEW)] == [3, 1, 0]
     assert [one.item_id for one in read_items(tmp_path / "private" / REVIEW)] == ["plan"]
 
@@ -140,7 +139,7 @@ def test_a_decision_endorses_and_nobody_is_asked_again(models: Annotators, tmp_p
     )
     record(tmp_path / "private" / REVIEW, [decision])
     done = route_at(tmp_path, "second")
-    assert (books(done)[1], models.asked) == (("plan", "kept", None, "round_0"), [])
+    assert (ledger_of(done)[1], models.asked) == (("plan", "kept", None, "round_0"), [])
     verdict = {one.item_id: one.value for one in done.agreement.judged}["plan"]
     assert verdict is not None and verdict.self_contained
 

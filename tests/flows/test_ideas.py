@@ -9,14 +9,15 @@ import orjson
 import polars as pl
 import pytest
 
+from construction.judging.candidate_ideas import IDEAS_FILE, seeds_of, summary, write_ideas
 from construction.judging.model.prefilters import PREFILTER, STAGE, IdeaReason
+from construction.judging.model_calls import model_costs
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError
 from flows.commands import signals
-from flows.ideas import FILE, have_ideas, known_prompts, seeds_of, store_ideas, summary
+from flows.ideas import have_ideas, known_prompts
 from flows.recipe import Recipe, Runtime
-from flows.run import open_run
 from tests.flows.model_server import lanes, model_server
 
 
@@ -61,25 +62,24 @@ def test_seeds_come_back_from_the_report() -> None:
     assert seeds_of(REPORT) == (seed("calendar_planning"), seed("pdf_work"))
 
 
-def test_by_rules_the_ideas_lie_with_their_books(tmp_path: Path) -> None:
-    run = open_run(*settings(tmp_path))
-    made = store_ideas(run, Path("analysed"), REPORT)
-    rows = [orjson.loads(line) for line in (made.folder / FILE).read_bytes().splitlines()]
+def test_by_rules_the_ideas_are_written_with_their_tables(tmp_path: Path) -> None:
+    ideas = have_ideas(seeds_of(REPORT), (), *settings(tmp_path))
+    write_ideas(ideas, tmp_path)
+    rows = [orjson.loads(line) for line in (tmp_path / IDEAS_FILE).read_bytes().splitlines()]
     assert [row["idea_id"] for row in rows][:2] == ["calendar_planning-1", "calendar_planning-2"]
     assert (len(rows), {row["judge"] for row in rows}) == (12, {"rules"})
-    tallies = pl.read_parquet(made.folder / "tallies.parquet").filter(pl.col("n") > 0)
+    tallies = pl.read_parquet(tmp_path / "tallies.parquet").filter(pl.col("n") > 0)
     assert tallies.select("stage", "kind", "unit", "outcome", "n").rows() == [
         (STAGE, "derive", "seed", "consumed", 2),
         (PREFILTER, "filter", "idea", "kept", 12),
     ]
-    lineage = pl.read_parquet(made.folder / "lineage_rows.parquet")
+    lineage = pl.read_parquet(tmp_path / "lineage_rows.parquet")
     assert lineage["parent"].unique(maintain_order=True).to_list() == [
         "calendar_planning",
         "pdf_work",
     ]
-    assert made.public[0].keys() >= {"title", "artifact", "graded", "judge"}
-    assert "task" not in made.public[0]
-    assert (made.costs, made.inputs) == ((), {})
+    assert (ideas.costs, ideas.replies) == ((), {})
+    assert model_costs([tmp_path]) == []
 
 
 def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
@@ -89,41 +89,40 @@ def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
     folder = tmp_path / "ideas"
     folder.mkdir()
     (folder / "mine.txt").write_text("of the user")
-    (folder / FILE).write_text("of an earlier run")
+    (folder / IDEAS_FILE).write_text("of an earlier run")
 
     def killed(had: object, out: Path) -> None:
-        (out / FILE).write_text("half")
+        (out / IDEAS_FILE).write_text("half")
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(signals, "write_ideas", killed)
         signals._hand_over(had, folder)
-    assert (folder / FILE).read_text() == "of an earlier run"
+    assert (folder / IDEAS_FILE).read_text() == "of an earlier run"
     signals._hand_over(had, folder)
-    assert len((folder / FILE).read_bytes().splitlines()) == len(had.proposed.ideas)
+    assert len((folder / IDEAS_FILE).read_bytes().splitlines()) == len(had.proposed.ideas)
     assert (folder / "mine.txt").read_text() == "of the user"
     assert {path.name for path in tmp_path.iterdir()} == {"ideas"}
     books = {"ledger.parquet", "lineage_rows.parquet", "tallies.parquet"}
-    assert {path.name for path in folder.iterdir()} == {"mine.txt", FILE, *books}
+    assert {path.name for path in folder.iterdir()} == {"mine.txt", IDEAS_FILE, *books}
 
 
 def test_a_model_has_the_ideas_and_a_replay_the_same(tmp_path: Path) -> None:
     with model_server(lanes) as served:
-        recipe, runtime = settings(tmp_path, served.url)
-        made = store_ideas(open_run(recipe, runtime), Path("analysed"), REPORT)
+        ideas = have_ideas(seeds_of(REPORT), (), *settings(tmp_path, served.url))
         assert len(served.asked) == 2
-    again = store_ideas(
-        open_run(*settings(tmp_path, served.url, "replay")), Path("analysed"), REPORT
-    )
-    assert (again.folder, again.inputs) == (made.folder, made.inputs)
-    assert {row["judge"] for row in made.public} == {"model:fake-1"}
-    (row,) = made.costs
-    assert (row["stage"], row["items"], row["prompt_tokens"]) == (STAGE, 2, 200)
-    ledger = pl.read_parquet(made.folder / "ledger.parquet").filter(outcome="rejected")
+    again = have_ideas(seeds_of(REPORT), (), *settings(tmp_path, served.url, "replay"))
+    assert (again.proposed.ideas, again.replies) == (ideas.proposed.ideas, ideas.replies)
+    assert list(ideas.replies) == ["model-replies-ideas"]
+    write_ideas(ideas, tmp_path)
+    rows = [orjson.loads(line) for line in (tmp_path / IDEAS_FILE).read_bytes().splitlines()]
+    assert {row["judge"] for row in rows} == {"model:fake-1"}
+    (cost,) = model_costs([tmp_path])
+    assert (cost["stage"], cost["items"], cost["prompt_tokens"]) == (STAGE, 2, 200)
+    ledger = pl.read_parquet(tmp_path / "ledger.parquet").filter(outcome="rejected")
     assert ledger["reason"].to_list() == [str(IdeaReason.TRIVIAL)] * 2
-    had = have_ideas(seeds_of(REPORT), (), *settings(tmp_path, served.url, "replay"))
-    told = "10 of 12 candidate ideas passed (judge: model:fake-1): idea.trivial 2"
-    assert summary(had) == told
+    line = "10 of 12 candidate ideas passed (judge: model:fake-1): idea.trivial 2"
+    assert summary(again) == line
 
 
 def release(folder: Path, *tasks: tuple[str, str]) -> Path:

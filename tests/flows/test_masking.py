@@ -11,6 +11,9 @@ import pytest
 
 from anonymization.documents.document import masked_path
 from anonymization.documents.scopes import detector
+from anonymization.instance_texts import masked_text, text_edits
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.session_masking import MaskJob, mask_shard, vault_name
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
@@ -19,6 +22,7 @@ from data.canonical import digest
 from data.content_store import ContentStore, unpack
 from data.contracts import Fixture, TaskInstance
 from data.survivors import Survivor, read_survivors
+from flows.stages.masking import find_file_names
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))
@@ -62,7 +66,7 @@ def masked(tmp_path: Path, name: str, key: bytes = KEY) -> Path:
     out = tmp_path / name
     out.mkdir()
     given = survivors(tmp_path / f"{name}-in")
-    mask_shard(MaskJob((given,), {}, MaskingRecipe(), key), out)
+    mask_shard(MaskJob((given,), {}, MaskingRecipe(), key, find_file_names), out)
     return out
 
 
@@ -134,7 +138,7 @@ def test_the_key_decides_and_nothing_else(tmp_path: Path) -> None:
 def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
     one = masker()
     one.learn([Piece(text), Piece("Anna Petrova"), Piece("孟惠风")])
-    new = masked_text(text, one)
+    new = masked_text(text, one, find_file_names)
     assert "Petrova" not in new
     assert "孟惠风" not in new
     for name in ("Anna Petrova notes.docx", "孟惠风_合同.docx"):
@@ -144,6 +148,6 @@ def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
 
 def test_edits_are_sorted_and_apart() -> None:
     one = masker()
-    edits = text_edits(REQUEST, one)
+    edits = text_edits(REQUEST, one, find_file_names)
     assert edits
     assert all(a.end <= b.start for a, b in pairwise(edits))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from construction.judging.calls.config import Prices
 from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.contracts import JudgeReason
+from construction.judging.model.phrasing import REPORT, STAGE
+from construction.judging.model_calls import model_costs, model_replies
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import numbers_of, store_questions, stored_questions
@@ -19,7 +22,7 @@ from construction.statements.store import write_statements
 from data.errors import ReleaseError
 from data.pool import read_pool
 from flows.model_calls import one_budget, open_client
-from flows.phrasing import STAGE, Phrased, phrase_questions
+from flows.phrasing import phrase_questions
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from tests.construction.statements.questions.small import Book, drawn
@@ -61,12 +64,18 @@ def run_in(out: Path, url: str = "", *, mode: str = "record", **told: Any) -> Ru
     return open_run(Recipe.model_validate({"judging": {"model": model}}), runtime)
 
 
-def phrased(run: Run, asked: Path) -> Phrased:
-    return phrase_questions(run, asked, asked / "tables", asked / "pages")
+def phrased(run: Run, asked: Path) -> Path:
+    out = Path(tempfile.mkdtemp(dir=run.runtime.out))
+    phrase_questions(run, asked, asked / "tables", asked / "pages", out)
+    return out
 
 
-def texts(made: Phrased) -> list[str]:
-    return pl.read_parquet(made.output.path / "public/questions.parquet")["question"].to_list()
+def texts(out: Path) -> list[str]:
+    return pl.read_parquet(out / "public/questions.parquet")["question"].to_list()
+
+
+def report(out: Path) -> dict[str, Any]:
+    return dict(orjson.loads((out / REPORT).read_bytes()))
 
 
 def test_questions_come_back_as_they_were(asked: Path) -> None:
@@ -79,30 +88,30 @@ def test_questions_come_back_as_they_were(asked: Path) -> None:
 def test_without_a_model_the_structured_words_stand(asked: Path, tmp_path: Path) -> None:
     made = phrased(run_in(tmp_path), asked)
     assert sorted(texts(made)) == sorted(one.text for one in stored_questions(asked))
-    ledger = pl.read_parquet(made.output.path / "ledger.parquet")
+    ledger = pl.read_parquet(made / "ledger.parquet")
     assert ledger.select("stage", "outcome", "reason").unique().rows() == [(STAGE, "kept", None)]
-    assert made.report == {"judge": "rules", "reworded": 0, "not_taken": {}}
-    assert (made.costs, made.inputs) == ((), {})
+    assert report(made) == {"judge": "rules", "reworded": 0, "not_taken": {}}
+    assert (model_costs([made]), model_replies([made])) == ([], {})
 
 
 def test_a_model_rewords_and_what_fails_the_checks_stands(asked: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
         made = phrased(run_in(tmp_path, served.url), asked)
     taken = [text for text in texts(made) if text.startswith("Can you tell me ")]
-    ledger = pl.read_parquet(made.output.path / "ledger.parquet")
+    ledger = pl.read_parquet(made / "ledger.parquet")
     assert ledger["outcome"].to_list() == ["kept"] * 8
     lost = ledger.filter(reason=str(JudgeReason.LOSS)).height
     assert 0 < lost < 8
-    assert made.report == {
+    assert report(made) == {
         "judge": "model:fake-1",
         "reworded": 8 - lost,
         "not_taken": {str(JudgeReason.LOSS): lost},
     }
     assert len(taken) == 8 - lost
-    pool = read_pool([made.output.path]).candidates
+    pool = read_pool([made]).candidates
     judges = {one.prompt.startswith("Can you tell me "): one.provenance.judge for one in pool}
     assert judges == {True: "model:fake-1", False: "rules"}
-    (row,) = made.costs
+    (row,) = model_costs([made])
     assert (row["stage"], row["items"], row["errors"], row["cost"]) == (STAGE, 8, lost, 8.0)
 
 
@@ -112,15 +121,15 @@ def test_a_replay_is_the_same_without_a_call(asked: Path, tmp_path: Path) -> Non
         calls = len(served.asked)
     again = phrased(run_in(tmp_path, served.url, mode="replay"), asked)
     assert calls == 8
-    assert (again.output.path, again.output.cached) == (first.output.path, True)
-    assert again.inputs == first.inputs
-    assert list(again.inputs) == ["model-replies-questions"]
+    assert texts(again) == texts(first)
+    assert model_replies([again]) == model_replies([first])
+    assert list(model_replies([again])) == ["model-replies-questions"]
 
 
 def test_a_stage_that_is_not_the_models_asks_nothing(asked: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
         made = phrased(run_in(tmp_path, served.url, stages=["labels"]), asked)
-    assert (served.asked, made.report["judge"]) == ([], "rules")
+    assert (served.asked, report(made)["judge"]) == ([], "rules")
 
 
 def test_the_order_in_which_stages_are_named_says_nothing() -> None:
@@ -151,7 +160,7 @@ def test_unasked_questions_stop_the_build_and_the_next_goes_on(asked: Path, tmp_
         assert 0 < len(served.asked) < 8
         made = phrased(run_in(tmp_path, served.url), asked)
         assert len(served.asked) == 8
-    assert made.report["judge"] == "model:fake-1"
+    assert report(made)["judge"] == "model:fake-1"
 
 
 def test_clients_of_one_run_share_its_budget(asked: Path, tmp_path: Path) -> None:

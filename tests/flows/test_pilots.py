@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from data.pool import write_pool
 from data.staging import RunFacts, open_read_only, stage_run
-from flows.prefect_adapter import without_prefect
-from flows.recipe import Recipe, Runtime, SelectionRecipe
+from flows.recipe import Recipe, Runtime
 from flows.run import open_run
-from flows.select_subset import choose_tasks
+from flows.stage import Results, run_stage
+from flows.stages.selection import SELECT
+from selection.config import SelectionRecipe
 from tests.selection.test_release import SESSIONS
 
 PILOTED = [one.task_id for one in SESSIONS[:12]]
@@ -29,8 +31,12 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     listing.write_text("\n".join(["item,family,model,score", *lines]) + "\n", encoding="utf-8")
     recipe = Recipe(selection=SelectionRecipe(max_tasks=6))
     run = open_run(recipe, Runtime(out=out, scores=listing, workers=1))
-    with without_prefect():
-        stage_run(out, FACTS, [choose_tasks(run, SESSIONS, {}).path])
+    pool = out / "pool"
+    pool.mkdir()
+    write_pool(pool, SESSIONS, {})
+    results = Results(outputs={"leak-check": (pool,)})
+    run_stage(run, SELECT, results)
+    stage_run(out, FACTS, results.outputs["select"])
     return out / "staging.duckdb"
 
 

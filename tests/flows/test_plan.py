@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from construction.judging.judge import JudgingConfig
 from data.demo import generate
-from data.errors import ReleaseError
 from data.run_store import RunStore
+from data.stage_key import StageKey, change_reason
+from flows.build_snapshot import PIPELINE, SELECTION, SESSIONS, SIGNALS, run_lane
 from flows.configuration import recipe_over
-from flows.plan import LANES, PlannedStage, PlanStore, Would, _Walk, plan_build
-from flows.plan_reasons import reason
+from flows.plan import PlannedStage, Would, _Walk, plan_build
 from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime
-from flows.select_subset import select_subset
-from flows.sessions_to_tasks import sessions_to_tasks
-from flows.signals_to_mixture import signals_to_mixture
+from flows.run import open_run
+from flows.stage import Lane, Results, Shard, Stage, Work, run_stage
 
 REUSED, RUN, FOLLOW = Would.REUSE, Would.RUN, Would.FOLLOW
-AFTER_RECOVER = LANES["sessions"][2:]
+BUILT = (*SIGNALS.stages, *SESSIONS.stages, *SELECTION.stages)
+NAMES = [stage.name for stage in BUILT if stage.name != "consensus"]
+AFTER_RECOVER = NAMES[NAMES.index("recover") + 1 :]
 
 
 def given(folder: Path, out: str = "out") -> tuple[Recipe, Runtime]:
@@ -62,11 +62,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plan")
     generate(folder / "demo", 6, 7)
     recipe, runtime = given(folder)
+    run, results = open_run(recipe, runtime), Results()
     with without_prefect():
-        mixture = signals_to_mixture(recipe, runtime)
-        pool = sessions_to_tasks(recipe, runtime)
-        assert pool is not None
-        select_subset(recipe, runtime, pool.candidates, mixture)
+        for lane in PIPELINE:
+            run_lane(run, lane, results)
     return folder
 
 
@@ -87,7 +86,7 @@ def test_after_a_build_everything_is_there(built: Path) -> None:
     assert {one.would for one in plan} == {REUSED}
     folders = {path.name for path in (built / "out" / "private" / "stages").iterdir()}
     assert {one.stage for one in plan} == folders
-    assert folders == {*LANES["signals"], *LANES["sessions"], *LANES["selection"]}
+    assert folders == set(NAMES)
 
 
 @pytest.mark.slow
@@ -103,10 +102,13 @@ def test_a_changed_session_is_read_again_and_what_follows_waits(
     plan = told(plan_build(recipe, runtime))
     n = len([path for path in sessions.rglob("*") if path.is_file()])
     assert plan["signals"] == (REUSED, "")
-    assert plan["scan"] == (RUN, f"changed: what it reads (1 of {n})")
+    assert plan["scan"] == (
+        RUN,
+        f"changed: input files (1 of {n - 2}), what it reads (1 of {n})",
+    )
     would, why = plan["recover"]
     assert (would, why.startswith("changed: what it reads (1 of ")) == (RUN, True)
-    assert {plan[stage] for stage in (*AFTER_RECOVER, "select")} == {(FOLLOW, "")}
+    assert {plan[stage] for stage in AFTER_RECOVER} == {(FOLLOW, "")}
 
 
 @pytest.mark.slow
@@ -125,7 +127,7 @@ def test_a_changed_session_is_read_again_and_what_follows_waits(
             "judging.model",
             {"name": "m", "stages": ["self_containment"]},
             "self_containment",
-            "the model has not answered all questions",
+            "changed: what it reads (1 of 3)",
         ),
     ],
 )
@@ -149,48 +151,49 @@ def test_a_first_build_makes_everything_and_its_plan_nothing(built: Path) -> Non
     assert not (built / "elsewhere").exists()
     run = {stage for stage, (would, _) in plan.items() if would is RUN}
     assert run == {"signals", "scan", "recover"}
-    assert len(plan) == sum(len(LANES[lane]) for lane in ("signals", "sessions", "selection"))
+    assert list(plan) == NAMES
     assert {why for would, why in plan.values() if would is RUN} == {"not made yet"}
     assert {would for would, _ in plan.values()} == {RUN, FOLLOW}
 
 
-def walk(tmp_path: Path, recipe: Recipe) -> _Walk:
-    store = PlanStore(tmp_path / "stages", "v1", tmp_path / "books")
-    return _Walk(store, recipe, "key id")
-
-
 def test_of_several_shards_those_that_are_there_are_counted(tmp_path: Path) -> None:
-    done = RunStore(tmp_path / "stages", "v1")
-    done.run("recover", done.key("recover", ["a"]), lambda part: None)
-    found = walk(tmp_path, Recipe())
-    keys = [found.store.key("recover", [name]) for name in ("a", "b", "c")]
-    found.lane("sessions", lambda: [found.store.run("recover", k, lambda _: None) for k in keys])
-    recover = next(one for one in found.found if one.stage == "recover")
-    assert (recover.would, recover.outputs, recover.there) == (RUN, 3, 1)
-    assert found.ended
-    assert not (tmp_path / "stages" / "recover" / keys[1]).exists()
+    run = open_run(Recipe(), Runtime(out=tmp_path, workers=1, quiet=True))
+
+    def shards(names: str) -> Stage:
+        def list_shards(_work: Work) -> list[Shard]:
+            return [Shard(name, write_nothing) for name in names]
+
+        return Stage(name="parts", meaning="", units=(), shards=list_shards)
+
+    run_stage(run, shards("a"), Results())
+    walk = _Walk(run, RunStore(tmp_path / "aside", "v1"))
+    lane = Lane("lane", "", (shards("abc"), follower()))
+    for stage in lane.stages:
+        walk.plan(lane, stage)
+    parts, after = walk.planned
+    assert (parts.would, parts.outputs, parts.present) == (RUN, 3, 1)
+    assert after.would is FOLLOW
 
 
-def test_a_refused_release_is_no_stage_to_run(tmp_path: Path) -> None:
-    def refuse() -> None:
-        raise ReleaseError("tables refused")
+def follower() -> Stage:
+    return Stage(name="after", meaning="", units=(), reads=("parts",), compute=lambda *_: None)
 
-    with pytest.raises(ReleaseError, match="tables refused"):
-        walk(tmp_path, Recipe()).lane("tables", refuse)
-    asks = Recipe(judging=JudgingConfig.model_validate({"model": {"name": "m"}}))
-    with pytest.raises(ReleaseError, match="tables refused"):
-        walk(tmp_path, asks).lane("tables", refuse)
+
+def write_nothing(_out: Path) -> None:
+    """A shard without tables."""
 
 
 def test_reasons_are_in_the_words_of_the_configuration(tmp_path: Path) -> None:
-    old = RunStore(tmp_path, "v1")
-    old.run("s", old.key("s", Recipe().sessions, "key 1", ["a"]), lambda part: None)
-    changed = with_parts(Recipe(), "sessions.length.min_user_chars", 5).sessions
-    key = RunStore(tmp_path, "v2").key("s", changed, "key 2", ["a", "b"])
-    assert reason(tmp_path, "s", key, "key 2") == (
-        "changed: the code, [sessions] length.min_user_chars, the release key, "
-        "what it reads (1 of 2)"
+    def key_of(version: str, recipe: Recipe, release_key: str, files: list[str]) -> StageKey:
+        settings = {"sessions.length": recipe.sessions.length, "release key": release_key}
+        return RunStore(tmp_path, version).key("s", **settings, **{"input files": files})
+
+    RunStore(tmp_path, "v1").run("s", key_of("v1", Recipe(), "key 1", ["a"]), write_nothing)
+    changed = with_parts(Recipe(), "sessions.length.min_user_chars", 5)
+    key = key_of("v2", changed, "key 2", ["a", "b"])
+    assert change_reason(tmp_path, "s", key) == (
+        "changed: the code, [sessions] length.min_user_chars, the release key, input files (1 of 2)"
     )
     (tmp_path / "t" / "k").mkdir(parents=True)
-    assert reason(tmp_path, "t", key, "") == "made by other code"
-    assert reason(tmp_path, "u", key, "") == "not made yet"
+    assert change_reason(tmp_path, "t", key) == "made by other code"
+    assert change_reason(tmp_path, "u", key) == "not made yet"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,12 +14,9 @@ import pytest
 from data.atomic import private_dir
 from data.snapshot import verify, write_snapshot
 from data.stage_tables import read_records
-from flows import anonymize_tables as lane
-from flows.configuration import load_settings
-from flows.prefect_adapter import without_prefect
-from flows.table_release import AnonymizedTables
 from tests.data.snapshot.sample import release
 from tests.flows.command import key_file
+from tests.flows.tables_lane import TablesLane, run_tables_lane
 
 HEADER = "<script>alert(1)</script>\u202e=1+1"
 INDUSTRY = '"><img src=x onerror=alert(2)>'
@@ -72,21 +68,19 @@ def hostile_recipe() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def anonymized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnonymizedTables]:
+def anonymized(tmp_path_factory: pytest.TempPathFactory) -> TablesLane:
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "companies_x.csv").write_bytes(hostile_table().write_csv().encode())
     out = folder / "out"
     key_file(private_dir(out / "private"))
     runtime = {"out": out, "tables": (folder / "companies_x.csv",), "quiet": True}
-    settings = load_settings(None, {"runtime": runtime, "tables": hostile_recipe()}, {})
-    with without_prefect():
-        found = lane.anonymize_tables(settings.recipe, settings.runtime)
-    assert found is not None
-    yield found
+    lane = run_tables_lane(runtime, hostile_recipe())
+    assert lane is not None
+    return lane
 
 
 @pytest.fixture(scope="module")
-def public(anonymized: AnonymizedTables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def public(anonymized: TablesLane, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("snapshot")
     given = release(folder)
     own = read_records(list(anonymized.folders))
@@ -128,7 +122,7 @@ def test_the_report_leads_to_the_page(public: Path) -> None:
 
 
 def test_no_cell_leaves_as_a_formula_and_no_identifier_leaves_at_all(
-    public: Path, anonymized: AnonymizedTables
+    public: Path, anonymized: TablesLane
 ) -> None:
     frame = pl.read_parquet(public / "tables" / "companies_x.parquet")
     assert frame.height == 80

@@ -14,6 +14,7 @@ from data.errors import InputError
 from selection import model, select
 from selection.blockers import Blocker, BlockerCode, explain
 from selection.config import Band, Objective, SelectionConfig
+from selection.constraints import programme_of
 from selection.model import SolverName, SolveStatus, solve_model
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
 from selection.programme import Programme, Row, RowKind
@@ -22,6 +23,7 @@ from selection.select import UnfinishedError, select_subset
 from tests.selection.matrices import drawn
 
 SPREAD = {"objective": Objective.COVERAGE, "cover_families": False}
+FREE: dict[str, Any] = {"cover_families": False, "quota_price": None}
 
 
 def pool(*items: PoolItem) -> Pool:
@@ -156,3 +158,186 @@ def test_pilots_without_scores_or_named_twice_are_refused() -> None:
         with pytest.raises(InputError, match="no score of m01 on the 20 items"):
             pool_of_matrix(matrix, SelectionConfig(size=3, pilots=pilots))
     assert pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m00", "m02"))).pilots
+
+
+def coded(told: tuple[Blocker, ...]) -> list[tuple[str, str, float, float, float]]:
+    return [(one.code, one.subject, one.needed, one.available, one.short) for one in told]
+
+
+def test_as_many_eligible_items_as_asked_for_are_enough_one_fewer_is_short() -> None:
+    items = [PoolItem(f"i{n}", "f", cluster="twins" if n < 2 else None) for n in range(4)]
+    given = pool(*items)
+    enough = SelectionConfig(size=3, **SPREAD)
+    assert select_subset(given, enough).chosen is not None
+    told = blockers(given, enough.model_copy(update={"size": 4}))
+    assert coded(told) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 4, 3, 1)]
+    assert told[0].text == (
+        "4 of 4 items are eligible (0 do not distinguish the pilots), at most 3 can be chosen "
+        "together, and the size is 4: 1 short"
+    )
+    assert (
+        told[0].relaxation == "size = 3, or a selection_threshold that leaves more items eligible"
+    )
+
+
+def test_items_that_do_not_distinguish_pilots_are_counted_apart() -> None:
+    cells = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+    matrix = ScoreMatrix(("a", "b", "c", "d"), ("f",) * 4, ("x", "y"), cells)
+    config = SelectionConfig(size=3, must_exclude=("c",), **FREE)
+    told = blockers(pool_of_matrix(matrix, config), config)
+    assert coded(told) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 3, 1, 2)]
+    assert told[0].text.startswith("1 of 4 items are eligible (2 do not distinguish the pilots)")
+
+
+def test_as_many_families_as_items_are_covered() -> None:
+    matrix = drawn(60, 6, n_families=6)
+    fits = SelectionConfig(size=6)
+    assert select_subset(pool_of_matrix(matrix, fits), fits).chosen is not None
+    short = SelectionConfig(size=5)
+    told = blockers(pool_of_matrix(matrix, short), short)
+    assert coded(told) == [(BlockerCode.FEWER_THAN_FAMILIES, "size", 6, 5, 1)]
+    assert told[0].text == "6 families must be covered, and the size is only 5"
+
+
+def test_a_family_without_an_eligible_item_is_named() -> None:
+    cells = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    matrix = ScoreMatrix(("a", "b", "c", "d"), ("f", "f", "g", "g"), ("x", "y"), cells)
+    config = SelectionConfig(size=2, objective=Objective.PAIRS)
+    told = blockers(pool_of_matrix(matrix, config), config)
+    assert coded(told) == [(BlockerCode.EMPTY_FAMILY, "g", 1, 0, 1)]
+    assert told[0].text == "family g must be covered, and none of its 2 items is eligible"
+    with_one = config.model_copy(update={"must_include": ("d",)})
+    assert select_subset(pool_of_matrix(matrix, with_one), with_one).chosen is not None
+
+
+@pytest.mark.parametrize("kind", ["lane", "difficulty"])
+def test_a_share_is_short_by_the_items_that_are_missing(kind: str) -> None:
+    items = [
+        PoolItem(f"i{n}", "f", lane="l" if n < 3 else "m", difficulty="l" if n < 3 else "m")
+        for n in range(10)
+    ]
+    shares = {f"{kind}_shares": {"l": Band(low=0.3)}}
+    fits = SelectionConfig(size=10, **FREE, **shares)
+    assert select_subset(pool(*items), fits).chosen is not None
+    short = fits.model_copy(update={"must_exclude": ("i0",), "size": 9})
+    told = blockers(pool(*items), short)
+    assert coded(told) == [(BlockerCode.SHARE, f"{kind} l", 3, 2, 1)]
+    assert told[0].relaxation == f"a low share of {kind} l for at most 2 items"
+
+
+def test_must_include_names_items_of_the_pool_that_are_not_excluded() -> None:
+    items = [PoolItem(f"i{n}", "f", lane="l" if n < 3 else "m") for n in range(6)]
+    config = SelectionConfig(
+        size=3,
+        must_include=("i0", "i1", "x", "i2"),
+        must_exclude=("i1",),
+        lane_shares={"l": Band(high=0.34)},
+        **FREE,
+    )
+    told = blockers(pool(*items), config)
+    assert coded(told) == [
+        (BlockerCode.FORCED, "i1", 1, 0, 1),
+        (BlockerCode.FORCED, "x", 1, 0, 1),
+        (BlockerCode.FORCED, "lane l", 2, 1, 1),
+    ]
+    assert told[2].text == "must_include names 2 items of lane l, which admits 1"
+    assert told[2].relaxation == "remove 1 of them from must_include"
+    wide = config.model_copy(update={"lane_shares": {"l": Band(high=0.67)}})
+    chosen = select_subset(pool(*items), wide).chosen
+    assert chosen is not None
+    assert {"i0", "i2"} < set(chosen) < {"i0", "i2", "i3", "i4", "i5"}
+
+
+def test_explained_must_include_says_which_names_are_impossible() -> None:
+    items = [PoolItem(f"i{n}", "f") for n in range(4)]
+    config = SelectionConfig(size=2, must_include=("i1", "x", "i0"), must_exclude=("i1",), **FREE)
+    given = pool(*items)
+    told = explain(given, config, programme_of(given, config))
+    assert coded(told) == [
+        (BlockerCode.FORCED, "i1", 1, 0, 1),
+        (BlockerCode.FORCED, "x", 1, 0, 1),
+    ]
+    assert [one.text for one in told] == [
+        "must_include i1 is excluded too",
+        "must_include x is not in the pool",
+    ]
+
+
+def test_a_soft_or_weighted_row_is_no_limit_of_must_include() -> None:
+    items = [PoolItem(f"i{n}", "f", cost=1.0) for n in range(4)]
+    config = SelectionConfig(size=2, must_include=("i0", "i1"), budget=2.0, quota_price=0.5)
+    told = select_subset(pool(*items), config)
+    assert told.chosen == ("i0", "i1")
+    programme = programme_of(pool(*items), config)
+    assert explain(pool(*items), config, programme) == ()
+
+
+@pytest.mark.parametrize(("budget", "short"), [(3.0, None), (2.9999, 0.0001), (2.5, 0.5)])
+def test_a_budget_of_exactly_the_cheapest_items_is_enough(
+    budget: float, short: float | None
+) -> None:
+    items = [PoolItem(f"i{n}", "f", cost=float(n)) for n in range(5)]
+    config = SelectionConfig(size=3, budget=budget, **SPREAD)  # the cheapest cost 0, 1 and 2
+    if short is None:
+        assert select_subset(pool(*items), config).chosen == ("i0", "i1", "i2")
+        return
+    (told,) = blockers(pool(*items), config)
+    assert (told.code, told.needed, told.available) == (BlockerCode.BUDGET, 3.0, budget)
+    assert told.short == pytest.approx(short)
+    assert told.relaxation == "budget = 3"
+
+
+@pytest.mark.parametrize(("margin", "holds"), [(0.1, True), (0.1001, False)])
+def test_an_order_margin_of_exactly_the_best_mean_lead_holds(margin: float, holds: bool) -> None:
+    given, config = ordered([0.1, 0.1, 0.1, -0.5, -0.6], margin)
+    told = select_subset(given, config)
+    assert (told.chosen is not None) is holds
+    if not holds:
+        (only,) = told.blockers
+        assert (only.code, only.subject) == (BlockerCode.ORDER, "first ahead of second")
+        assert only.needed == pytest.approx(0.1001)
+        assert only.available == pytest.approx(0.1)
+        assert only.text == (
+            "first ahead of second: the largest mean lead of any 3 eligible items is 0.1000, "
+            "required is 0.1001"
+        )
+        assert only.relaxation == "order_margin = 0.1, or another order of pilots"
+
+
+def test_no_lead_at_all_proposes_no_margin() -> None:
+    given, config = ordered([0.1, -0.1, 0.0, -0.5], 0.2)
+    config = config.model_copy(update={"drop_zero_discrimination": False, **FREE})
+    told = blockers(given, config)
+    assert [one.relaxation for one in told] == ["another order of pilots"]
+    assert told[0].available == 0
+
+
+def test_of_rows_that_conflict_the_least_costly_ones_are_moved() -> None:
+    """A budget gives way before a count: its unit is a ten-thousandth."""
+    items = [PoolItem(f"i{n}", "f", lane="l" if n < 2 else "m", cost=n / 10) for n in range(4)]
+    shares = {"m": Band(low=1.0)}
+    config = SelectionConfig(size=2, budget=0.45, lane_shares=shares, **FREE)
+    told = blockers(pool(*items), config)
+    assert [(one.code, one.subject) for one in told] == [(BlockerCode.TOGETHER, "budget")]
+    assert (told[0].needed, told[0].available) == (0.45, 0.5)
+    assert told[0].short == pytest.approx(0.05)
+    assert told[0].text == ("budget cannot hold together with the rest: 0.5 is the nearest to 0.45")
+    assert told[0].relaxation == "move the bound of budget by 0.05"
+
+
+def test_a_lower_bound_that_gives_way_is_stated_as_such() -> None:
+    items = [PoolItem(f"i{n}", "f", lane="lm"[n % 2], difficulty="de"[n % 2]) for n in range(8)]
+    config = SelectionConfig(
+        size=4,
+        lane_shares={"l": Band(low=0.5)},
+        difficulty_shares={"d": Band(high=0.25)},
+        **FREE,
+    )
+    told = blockers(pool(*items), config)
+    assert {one.code for one in told} == {BlockerCode.TOGETHER}
+    assert sum(one.short for one in told) == 1
+    (only,) = told
+    assert (only.subject, only.needed, only.available) in (
+        ("lane l", 2, 1),
+        ("difficulty d", 1, 2),
+    )

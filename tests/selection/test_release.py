@@ -10,8 +10,7 @@ import pytest
 from data.canonical import canonical_json
 from data.contracts import Candidate, Disclosure, Fixture, Label, Lane, Provenance
 from data.errors import InputError, ReleaseError
-from flows.pictures import pictures_of
-from flows.recipe import Recipe, SelectionRecipe
+from selection.config import SelectionRecipe
 from selection.release import NOT_IN_SUBSET, NOT_PILOTED, SAME_TASK, Known, choose, last_release
 from selection.scores import ScoreMatrix
 
@@ -32,29 +31,30 @@ def candidate(number: int, lane: Lane = Lane.SESSIONS) -> Candidate:
     )
 
 
-def recipe(**selection: object) -> Recipe:
-    return Recipe(selection=SelectionRecipe.model_validate(selection))
+def recipe(**selection: object) -> SelectionRecipe:
+    return SelectionRecipe.model_validate(selection)
 
 
 def known(**more: object) -> Known:
     return Known(opaque=lambda item: f"x-{item}", **more)  # type: ignore[arg-type]
 
 
+SEED = 20260115
 SESSIONS = [candidate(number) for number in range(14)]
 QUESTIONS = [candidate(number, Lane.QUESTIONS) for number in range(40)]
 
 
 def test_questions_are_at_most_thirty_percent() -> None:
-    choice = choose([*SESSIONS, *QUESTIONS], {}, recipe(), known())
-    questions = [name for name in choice.taken if name.startswith("questions")]
-    assert (len(choice.taken), len(questions)) == (20, 6)
+    choice = choose([*SESSIONS, *QUESTIONS], {}, recipe(), SEED, known())
+    questions = [name for name in choice.chosen if name.startswith("questions")]
+    assert (len(choice.chosen), len(questions)) == (20, 6)
     assert set(choice.reasons.values()) == {NOT_IN_SUBSET}
     assert len(choice.reasons) == 34
 
 
 def test_a_lane_alone_fills_the_release() -> None:
-    assert len(choose(QUESTIONS, {}, recipe(), known()).taken) == 40
-    assert len(choose(QUESTIONS, {}, recipe(max_tasks=5), known()).taken) == 5
+    assert len(choose(QUESTIONS, {}, recipe(), SEED, known()).chosen) == 40
+    assert len(choose(QUESTIONS, {}, recipe(max_tasks=5), SEED, known()).chosen) == 5
 
 
 def scores(spread: dict[str, float]) -> ScoreMatrix:
@@ -67,8 +67,8 @@ def scores(spread: dict[str, float]) -> ScoreMatrix:
 
 def test_pilots_decide_among_those_they_ran_on() -> None:
     spread = {one.task_id: 0.4 if at < 6 else 0.0 for at, one in enumerate(SESSIONS[:12])}
-    choice = choose(SESSIONS, {}, recipe(max_tasks=6), known(pilots=scores(spread)))
-    assert choice.taken == {one.task_id for one in SESSIONS[:6]}
+    choice = choose(SESSIONS, {}, recipe(max_tasks=6), SEED, known(pilots=scores(spread)))
+    assert choice.chosen == {one.task_id for one in SESSIONS[:6]}
     assert {name for name, why in choice.reasons.items() if why == NOT_PILOTED} == {
         "sessions-12",
         "sessions-13",
@@ -79,7 +79,7 @@ def test_pilots_decide_among_those_they_ran_on() -> None:
 def test_too_few_piloted_candidates_are_named() -> None:
     few = scores({one.task_id: 0.4 for one in SESSIONS[:3]} | {"other-01": 0.2})
     with pytest.raises(InputError, match="found 3 of 14 candidates with scores"):
-        choose(SESSIONS, {}, recipe(max_tasks=6), known(pilots=few))
+        choose(SESSIONS, {}, recipe(max_tasks=6), SEED, known(pilots=few))
 
 
 def test_changes_against_the_last_release_are_bounded(tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_changes_against_the_last_release_are_bounded(tmp_path: Path) -> None:
     released = last_release(tmp_path)
     assert released == last_release(tmp_path / "public") == frozenset(before)
     wanted = recipe(max_tasks=6, max_changed=0.34)
-    choice = choose(SESSIONS, {}, wanted, known(released=released))
-    assert len(choice.taken & released) >= 4
+    choice = choose(SESSIONS, {}, wanted, SEED, known(released=released))
+    assert len(choice.chosen & released) >= 4
     with pytest.raises(ReleaseError, match="no selection of 12 tasks"):
-        choose(SESSIONS, {}, recipe(max_tasks=12, max_changed=0.0), known(released=released))
+        choose(SESSIONS, {}, recipe(max_tasks=12, max_changed=0.0), SEED, known(released=released))
     with pytest.raises(InputError, match=r"no tasks\.jsonl"):
         last_release(tmp_path / "nowhere")
 
@@ -103,24 +103,26 @@ def test_all_are_released_within_the_other_limits() -> None:
     before = frozenset(one.task_id for one in SESSIONS[8:])
     for size in (None, 14, 99):
         wanted = recipe(max_tasks=size, max_changed=0.34)
-        assert len(choose(SESSIONS, {}, wanted, known()).taken) == 14, "there is no last release"
-        choice = choose(SESSIONS, {}, wanted, known(released=before))
-        assert len(choice.taken) == 9  # 6 held and 3 new: of 10, 3.4 might be new
-        assert len(choice.taken - before) == 3
+        assert len(choose(SESSIONS, {}, wanted, SEED, known()).chosen) == 14, (
+            "there is no last release"
+        )
+        choice = choose(SESSIONS, {}, wanted, SEED, known(released=before))
+        assert len(choice.chosen) == 9  # 6 held and 3 new: of 10, 3.4 might be new
+        assert len(choice.chosen - before) == 3
         assert set(choice.reasons.values()) == {NOT_IN_SUBSET}
     with pytest.raises(ReleaseError, match="none of 14 candidates can be released"):
-        choose(SESSIONS, {}, recipe(max_changed=0.0), known(released=frozenset({"other"})))
+        choose(SESSIONS, {}, recipe(max_changed=0.0), SEED, known(released=frozenset({"other"})))
 
 
 def test_what_tells_no_pilots_apart_is_left_out_of_all() -> None:
     spread = {one.task_id: 0.4 if at < 6 else 0.0 for at, one in enumerate(SESSIONS[:12])}
-    choice = choose(SESSIONS, {}, recipe(), known(pilots=scores(spread)))
-    assert choice.taken == {one.task_id for one in SESSIONS[:6]}
+    choice = choose(SESSIONS, {}, recipe(), SEED, known(pilots=scores(spread)))
+    assert choice.chosen == {one.task_id for one in SESSIONS[:6]}
     assert choice.reasons["sessions-12"] == NOT_PILOTED
     assert choice.reasons["sessions-06"] == NOT_IN_SUBSET
     alike = known(pilots=scores(dict.fromkeys(spread, 0.0)))
     with pytest.raises(ReleaseError, match="0 tell the pilots apart"):
-        choose(SESSIONS, {}, recipe(), alike)
+        choose(SESSIONS, {}, recipe(), SEED, alike)
 
 
 def test_the_same_words_and_inputs_are_released_once() -> None:
@@ -132,36 +134,38 @@ def test_the_same_words_and_inputs_are_released_once() -> None:
     pool = [*same, other, *SESSIONS[4:]]
     names = {one.task_id for one in same}
     for size in (None, 13):
-        choice = choose(pool, {}, recipe(max_tasks=size), known())
-        assert len(choice.taken) == 12
-        assert choice.reasons == dict.fromkeys(names - choice.taken, SAME_TASK)
+        choice = choose(pool, {}, recipe(max_tasks=size), SEED, known())
+        assert len(choice.chosen) == 12
+        assert choice.reasons == dict.fromkeys(names - choice.chosen, SAME_TASK)
         assert len(choice.reasons) == 2
     held = frozenset({"sessions-02"} | {one.task_id for one in pool[3:]})
-    kept = choose(pool, {}, recipe(max_changed=0.0), known(released=held))
-    assert kept.taken == held
+    kept = choose(pool, {}, recipe(max_changed=0.0), SEED, known(released=held))
+    assert kept.chosen == held
 
 
 def test_a_low_share_binds_all_of_the_pool() -> None:
     shares = {"questions": {"low": 0.5}}
     with pytest.raises(ReleaseError, match="lane questions needs at least 8 items, and only 1"):
-        choose([*SESSIONS, QUESTIONS[0]], {}, recipe(lane_shares=shares), known())
+        choose([*SESSIONS, QUESTIONS[0]], {}, recipe(lane_shares=shares), SEED, known())
     both = [*SESSIONS[:2], *QUESTIONS[:2]]
-    assert len(choose(both, {}, recipe(lane_shares=shares), known()).taken) == 4
+    assert len(choose(both, {}, recipe(lane_shares=shares), SEED, known()).chosen) == 4
 
 
 def test_shares_that_leave_no_room_are_named() -> None:
     shares = {"sessions": {"high": 0.1}, "questions": {"high": 0.3}}
     for size in (None, 5):
         with pytest.raises(ReleaseError, match="lane_shares"):
-            choose([*SESSIONS, *QUESTIONS], {}, recipe(lane_shares=shares, max_tasks=size), known())
+            choose(
+                [*SESSIONS, *QUESTIONS],
+                {},
+                recipe(lane_shares=shares, max_tasks=size),
+                SEED,
+                known(),
+            )
 
 
-def test_gap_and_lite_subset_are_drawn() -> None:
+def test_a_lite_subset_is_drawn() -> None:
     weights = {"family-0": 0.7, "family-1": 0.2, "family-2": 0.1}
-    choice = choose(SESSIONS, weights, recipe(lite_size=6, max_tasks=13), known())
-    pictures = pictures_of(None, choice.report)
-    assert sorted(pictures) == ["coverage-gap", "lite-subset"]
-    assert "PRIORITY" in pictures["coverage-gap"].inline
-    assert "6 of 13 tasks" in pictures["lite-subset"].title
-    assert choice.report["gap"] == 0, "of the solver, beside the coverage gap"
-    assert pictures_of(None, choose(SESSIONS, {}, recipe(), known()).report) == {}
+    choice = choose(SESSIONS, weights, recipe(lite_size=6, max_tasks=13), SEED, known())
+    assert (choice.size, choice.report["lite"]["size"], choice.report["gap"]) == (13, 6, 0)
+    assert "lite" not in choose(SESSIONS, {}, recipe(), SEED, known()).report

@@ -8,9 +8,26 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
-from selection.scores import FindingCode, read_scores
+from selection.scores import Finding, FindingCode, Level, ScoreMatrix, examine, read_scores
 
 HEAD = "item,family,model,score\n"
+
+
+def written(folder: Path, content: str) -> Path:
+    path = folder / "scores.csv"
+    path.write_text(content)
+    return path
+
+
+def matrix_of(columns: dict[str, list[float]], costs: list[float] | None = None) -> ScoreMatrix:
+    n_items = len(next(iter(columns.values())))
+    return ScoreMatrix(
+        items=tuple(f"i{number}" for number in range(n_items)),
+        families=tuple(f"f{number}" for number in range(n_items)),
+        models=tuple(columns),
+        scores=np.array(list(columns.values())).T,
+        costs=None if costs is None else np.array(costs),
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,12 +100,132 @@ def test_missing_cells_and_odd_models_are_named(tmp_path: Path) -> None:
     assert told[FindingCode.CONSTANT_ITEMS].count == 151
 
 
+def test_scores_of_exactly_0_and_1_are_inside_and_any_beyond_are_counted(tmp_path: Path) -> None:
+    matrix, _ = read_scores(written(tmp_path, HEAD + "a,f,m,0\na,f,n,1\nb,f,m,1.0\nb,f,n,-0.0\n"))
+    assert matrix.scores.tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    beyond = HEAD + "a,f,m,1\nb,f,m,1.000000001\nc,f,m,-1e-12\nd,f,m,0\n"
+    with pytest.raises(InputError) as caught:
+        read_scores(written(tmp_path, beyond))
+    assert caught.value.actual == "2 scores outside [0, 1], first 1.000000001 for b"
+
+
+def test_a_cost_of_zero_is_one_and_any_negative_one_is_refused(tmp_path: Path) -> None:
+    head = "item,family,model,score,cost\n"
+    matrix, _ = read_scores(written(tmp_path, head + "a,f,m,1,0\nb,f,m,1,0.5\n"))
+    assert matrix.costs is not None
+    assert matrix.costs.tolist() == [0.0, 0.5]
+    with pytest.raises(InputError, match="1 costs that are negative or not finite, first for b"):
+        read_scores(written(tmp_path, head + "a,f,m,1,0\nb,f,m,1,-1e-9\n"))
+
+
+def test_a_name_may_have_500_characters(tmp_path: Path) -> None:
+    matrix, _ = read_scores(written(tmp_path, HEAD + "a" * 500 + ",f,m,1\n"))
+    assert len(matrix.items[0]) == 500
+
+
+def test_a_file_that_the_system_cannot_read_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, HEAD + "a,f,m,1\n")
+    for error, found in (
+        (OSError(5, "Input/output error"), "Input/output error"),
+        (OSError(), "a file that cannot be read to its end"),
+    ):
+
+        def failing(*_: object, _error: OSError = error, **__: object) -> None:
+            raise _error
+
+        monkeypatch.setattr(pl, "read_csv", failing)
+        with pytest.raises(InputError) as caught:
+            read_scores(path)
+        assert caught.value.actual == found
+
+
+def test_only_models_that_are_there_and_named_once_can_be_taken() -> None:
+    matrix = matrix_of({"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.5, 0.6]}, [7.0, 8.0])
+    turned = matrix.of_models(["c", "a"])
+    assert (turned.models, turned.scores.tolist()) == (("c", "a"), [[0.5, 0.1], [0.6, 0.2]])
+    assert (turned.items, turned.families) == (matrix.items, matrix.families)
+    with pytest.raises(InputError, match="no model d, e; expected some of: a, b, c"):
+        matrix.of_models(["e", "a", "d"])
+    with pytest.raises(InputError, match="found b, c named more than once"):
+        matrix.of_models(["c", "b", "c", "a", "b"])
+
+
+def test_items_can_be_taken_in_any_order_with_their_costs() -> None:
+    matrix = matrix_of({"a": [0.1, 0.2, 0.3]}, [7.0, 8.0, 9.0])
+    part = matrix.of_items(np.array([2, 0]))
+    assert (part.items, part.families) == (("i2", "i0"), ("f2", "f0"))
+    assert part.scores.tolist() == [[0.3], [0.1]]
+    assert part.costs is not None
+    assert part.costs.tolist() == [9.0, 7.0]
+    assert matrix_of({"a": [0.1, 0.2, 0.3]}).of_items(np.array([1])).costs is None
+
+
+def test_an_item_is_empty_only_without_any_score() -> None:
+    nan = float("nan")
+    findings = examine(matrix_of({"a": [1.0, nan, 0.0, nan], "b": [0.0, 0.5, 1.0, nan]}))
+    assert findings == (
+        Finding(
+            Level.WARNING,
+            FindingCode.MISSING_CELLS,
+            "matrix",
+            3,
+            "3 of 8 cells missing (37.5%)",
+        ),
+        Finding(
+            Level.WARNING,
+            FindingCode.EMPTY_ITEM,
+            "i3",
+            1,
+            "no model has a score for this item",
+        ),
+        Finding(
+            Level.WARNING,
+            FindingCode.CONSTANT_ITEMS,
+            "matrix",
+            1,
+            "1 of 4 items get the same score from every model",
+        ),
+    )
+
+
+def test_a_twin_has_the_same_scores_and_the_same_gaps() -> None:
+    nan = float("nan")
+    columns = {"a": [1.0, nan], "b": [1.0, 1.0], "c": [1.0, nan], "d": [1.0, 0.0]}
+    twins = [f for f in examine(matrix_of(columns)) if f.code is FindingCode.DUPLICATE_MODEL]
+    assert [(f.subject, f.count, f.detail) for f in twins] == [
+        ("c", 1, "the same scores as a on all 2 items")
+    ]
+
+
+@pytest.mark.parametrize(("n_items", "odd"), [(199, []), (200, ["a", "b"])])
+def test_one_score_for_200_items_is_impossible_for_fewer_it_may_be_real(
+    n_items: int, odd: list[str]
+) -> None:
+    nan = float("nan")
+    columns = {
+        "a": [0.0] * n_items,
+        "b": [1.0] * n_items + [nan] * 3,
+        "c": [0.0] * (n_items - 1) + [0.5],
+    }
+    longest = max(map(len, columns.values()))
+    filled = {name: [*cells, *[nan] * (longest - len(cells))] for name, cells in columns.items()}
+    found = [f for f in examine(matrix_of(filled)) if f.code is FindingCode.IMPOSSIBLE_MODEL]
+    assert [f.subject for f in found] == odd
+    assert [f.count for f in found] == [n_items] * len(odd)
+
+
 def test_an_item_costs_the_mean_over_its_models(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("item,family,model,score,cost\na,f,m,1,2\na,f,n,0,4\nb,f,m,1,\nb,f,n,0,\n")
     matrix, _ = read_scores(path)
     assert matrix.costs is not None
     assert matrix.costs.tolist() == [3.0, 0.0]
+    path.write_text("item,family,model,score,cost\na,f,m,1,0\na,f,n,0,0\na,f,o,0,1\n")
+    matrix, _ = read_scores(path)
+    assert matrix.costs is not None
+    assert matrix.costs.tolist() == [0.333333333]  # rounded to 1e-9, as it decides
 
 
 def test_the_real_matrix_with_missing_cells(material: Path) -> None:

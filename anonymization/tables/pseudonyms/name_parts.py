@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+
+from data.text.folding import alphanumeric
+from data.text.scripts import has_han, has_kana
 
 
 class Language(StrEnum):
@@ -63,8 +64,6 @@ def _words(lines: list[str]) -> tuple[Word, ...]:
     return tuple(dict(zip(Language, line.rsplit(" ", 2), strict=True)) for line in lines)
 
 
-_KANA = re.compile(r"[\u3041-\u30ff]")
-_HAN = re.compile(r"[\u3400-\u9fff々]")
 _EDGE = " \t\u3000,，.・-"
 
 
@@ -80,9 +79,9 @@ class Anatomy:
 
 def language_of(name: str, default: Language) -> Language:
     """Kana or a Japanese form: Japanese; a Chinese form: Chinese; other Han: `default`."""
-    if _KANA.search(name):
+    if has_kana(name):
         return Language.JA
-    if _HAN.search(name) or "㈱" in name:
+    if has_han(name) or "㈱" in name:
         for language in (Language.JA, Language.ZH):
             if any(form in name for form in lexicon().forms[language]):
                 return language
@@ -137,5 +136,4 @@ def _parted(text: str, at: int) -> bool:
 
 def normal(name: str) -> str:
     """For comparison: compatibility forms, case, spaces and punctuation do not count."""
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(char for char in folded if char.isalnum())
+    return alphanumeric(name)

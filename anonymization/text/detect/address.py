@@ -1,8 +1,8 @@
-"""Street addresses in English text: number, street, flat, town, country, in many an order.
+"""Street addresses in English text: number, street, flat, town, country, in any of many orders.
 
-A run of numbers and capitalised words is an address if something in it tells so: a street suffix
-or type behind or before a number, a flat, a number on both sides, or the words before it. Street
-suffixes and types are those that postal handbooks list.
+A run of numbers and capitalised words is an address if there is evidence: a street suffix or type
+after or before a number, a flat, a number on both sides, or the words before it. Street suffixes
+and types are those of postal handbooks.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTERS
 
 NAME = "street_address"
 _SCORE = 0.9
@@ -59,7 +59,7 @@ _CERTAIN = re.compile(
     rf"{BEFORE}{_NUMBER} {_SPACED}{{1,3}}?"
     rf"(?:Street|Road|Avenue|Lane|Boulevard|Crescent|Terrace|Square){AFTER}"
 )
-_BARE_TYPE = 3  # the place of the pattern that may hold no number
+_BARE_TYPE = 3  # the index of the pattern that may match without a number
 _DIGIT = re.compile(r"\d")
 _LEAD = re.compile(
     r"(?:address(?:es)?(?: is| of| with|:)?|here they are:|live[sd]? on|living at|resid\w{2,4} at"
@@ -73,12 +73,12 @@ _CORNER = re.compile(
     rf"(?:the )?corner of {_TOKEN}(?: {_TOKEN}){{0,5}} and {_TOKEN}(?: {_TOKEN}){{0,5}}"
 )
 _AND = re.compile(rf"(?:{_WORD} ){{1,3}}and $")
-_STATE = r"(?:[A-Z]{2}|nan|\d{2})\b"  # nan: what tables leave for a state that is missing
+_STATE = r"(?:[A-Z]{2}|nan|\d{2})\b"  # nan: how tables write a missing state
 _MORE = re.compile(
     rf"\n(?: {{1,4}}|, |\n (?=\S)|{_BULLET}|(?=(?:{_WORD} ?){{1,4}}\n,)"
     rf"|(?=(?:{_WORD} ?){{1,4}}(?:, {_STATE}| \d{{4,6}}\b)))"
 )
-# `St.` behind a street that has its own kind or its number is no part of its name.
+# `St.` after a street that already has a type or number is not part of its name.
 _TWICE = re.compile(
     rf"(?:(?: (?:{_SUFFIX})\.?)|\d\.?|(?:{BEFORE}(?:{_TYPE}) [^\n,]{{2,40}}))"
     r"( (?:St\.?|str|street))$"
@@ -111,7 +111,7 @@ _PARTS = re.compile(r"[^\n]+")
 
 
 def find_addresses(folded: str, lines: MachineLines) -> Iterator[Finding]:
-    """Addresses in folded text, outside code; a postal block by itself gives one per line."""
+    """Addresses in folded text, outside code; a separate postal block gives one per line."""
     if not any(char.isdigit() for char in folded) and "corner of" not in folded:
         return
     for match in _CORNER.finditer(folded):
@@ -121,14 +121,16 @@ def find_addresses(folded: str, lines: MachineLines) -> Iterator[Finding]:
         if not any(char.isdigit() for char in run):
             continue
         for start, end in _pieces(run):
-            found = _address(folded, match.start() + start, match.start() + end)
-            if found is not None and not lines.machine_at(found[0]):
-                yield from _blocks(folded, *found)
+            span = _address(folded, match.start() + start, match.start() + end)
+            if span is not None and not lines.machine_at(span[0]):
+                yield from _blocks(folded, *span)
 
 
 def _pieces(run: str) -> Iterator[tuple[int, int]]:
-    """The run cut at everyday words: months, section words, product names; not inside `28 Queen's
-    Road`."""
+    """The run cut at everyday words: months, section words, product names.
+
+    It is never cut inside `28 Queen's Road`.
+    """
     start = 0
     certain = [street.span() for street in _CERTAIN.finditer(run)]
     for word in re.finditer(r"[^\W\d_]+", run):
@@ -144,9 +146,9 @@ def _pieces(run: str) -> Iterator[tuple[int, int]]:
 def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     run = text[start:end]
     begins = [
-        found.start()
-        for place, pattern in enumerate(_EVIDENCE)
-        if (found := pattern.search(run)) and (place != _BARE_TYPE or _DIGIT.search(found.group()))
+        match.start()
+        for number, pattern in enumerate(_EVIDENCE)
+        if (match := pattern.search(run)) and (number != _BARE_TYPE or _DIGIT.search(match.group()))
     ]
     lead = _LEAD.search(text, max(0, start - 40), start)
     if lead and any(char.isdigit() for char in run) and any(char.isalpha() for char in run):
@@ -163,8 +165,7 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _end(text: str, start: int, end: int) -> int:
-    """Where the address ends: a new line goes on with it only if it looks like a town or is
-    indented."""
+    """The end of the address: a new line continues it only if it is indented or like a town."""
     newline = text.find("\n", start, end)
     while newline >= 0:
         if not _MORE.match(text, newline):
@@ -182,10 +183,10 @@ def _end(text: str, start: int, end: int) -> int:
 
 
 def _blocks(text: str, start: int, end: int) -> Iterator[Finding]:
-    """One finding, but one per part where the parts are set apart.
+    """The address as one finding, or as one per part if the parts are separated.
 
-    A number before a street that has a number itself is of the house. A block of lines by itself
-    (at the start, with blank lines, indented or with bullets) is given line by line.
+    A number before a street that has its own number is the house number. A separate block of lines
+    (at the start, after a blank line, indented or with bullets) is reported line by line.
     """
     value = text[start:end]
     block = "\n" in value and (
@@ -223,7 +224,7 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Finding]:
 
 
 def _line(line: str, start: int) -> Iterator[Finding]:
-    """One line of a block: house and street, or country and post code, are two."""
+    """The findings of one line of a block: house and street, or country and post code, are two."""
     bare = line.rstrip(" ,.")
     both = _HOUSE.fullmatch(bare) or _COUNTRY_ZIP.fullmatch(bare)
     if both:

@@ -1,4 +1,4 @@
-"""Checksums and other tests that a matched value must pass. Values come without separators."""
+"""Checksums and other tests that a matched value must pass. Values are given without separators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bank_card(value: str) -> bool:
 
 
 def luhn(value: str) -> bool:
-    """Luhn alone, for numbers that the words around them call a card."""
+    """Luhn only, for numbers that the surrounding words call a card."""
     return bool(_CARD.validate_result(_digits(value)))
 
 
@@ -74,12 +74,12 @@ def iban(value: str) -> bool:
 
 
 def crypto_wallet(value: str) -> bool:
-    """A Bitcoin address whose checksum holds."""
+    """A Bitcoin address with a valid checksum."""
     return bool(_CRYPTO.validate_result(value))
 
 
 def ip_address(value: str) -> bool:
-    """An address of a host; loopback, unspecified and broadcast tell nothing of anyone."""
+    """An address of a host; loopback, unspecified and broadcast addresses identify nobody."""
     try:
         address = ipaddress.ip_address(value.split("/")[0])
     except ValueError:
@@ -102,7 +102,7 @@ def phone(value: str) -> bool:
 
 
 def own_mail(value: str) -> bool:
-    """An address at which someone reads."""
+    """An e-mail address that a person reads."""
     return value.partition("@")[0].lower() not in _MACHINES
 
 

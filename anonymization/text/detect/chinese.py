@@ -1,4 +1,4 @@
-"""Names in Chinese text: the LAC model, in pieces between what the rules have taken."""
+"""Names in Chinese text: the LAC model on the pieces that the rules have left."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import chinese_name
+from data.text.scripts import HAN, has_han
 
 NAME = "lac"
 _BATCH = 64
@@ -21,9 +22,8 @@ _LABELS = {
     "ORG": (EntityType.ORGANIZATION, 0.6),
     "LOC": (EntityType.LOCATION, 0.6),
 }
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_NAME = re.compile(r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}(?:·[\u3400-\u9fff]{1,8}){1,3}")
-# What ends the name of an organisation or a place that stands for someone in particular.
+_NAME = re.compile(rf"[{HAN}]{{2,4}}|[{HAN}]{{1,8}}(?:·[{HAN}]{{1,8}}){{1,3}}")
+# How the name of a particular organisation or place ends.
 _ORGANISATION = re.compile(
     r"(?:公司|集团|银行|大学|学院|医院|学校|中学|小学|幼儿园|研究院|研究所|事务所|协会|基金会|委员会|法院|检察院"
     r"|公安局|派出所|股份|保险|证券|基金|科技|出版社|杂志社|报社|电视台|酒店|厂|局|厅|署)$"
@@ -36,8 +36,8 @@ _PLACE = re.compile(r"(?:省|市|县|区|镇|乡|村|路|街|州|岛|山|河|湖
 class _Tagger:
     """The LAC network in batches of equally long pieces, on one thread.
 
-    The wheel's own `run` asks for one piece at a time on all cores: several times slower where
-    several processes share a machine.
+    The wheel's own `run` processes one piece at a time on all cores, which is several times slower
+    when several processes share a machine.
     """
 
     def __init__(self) -> None:
@@ -57,16 +57,16 @@ class _Tagger:
         self._ids = {value: int(key) for key, value in _pairs(folder / "word.dic")}
 
     def run(self, pieces: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Per piece its words with their tags."""
+        """The words of each piece with their tags."""
         by_length: dict[int, list[int]] = {}
-        for place, piece in enumerate(pieces):
-            by_length.setdefault(len(piece), []).append(place)
+        for index, piece in enumerate(pieces):
+            by_length.setdefault(len(piece), []).append(index)
         tagged: list[list[tuple[str, str]]] = [[] for _ in pieces]
-        for places in by_length.values():
-            for first in range(0, len(places), _BATCH):
-                batch = places[first : first + _BATCH]
-                for place, path in zip(batch, self._paths([pieces[p] for p in batch]), strict=True):
-                    tagged[place] = self._words(pieces[place], path)
+        for indices in by_length.values():
+            for first in range(0, len(indices), _BATCH):
+                batch = indices[first : first + _BATCH]
+                for index, path in zip(batch, self._paths([pieces[i] for i in batch]), strict=True):
+                    tagged[index] = self._words(pieces[index], path)
         return tagged
 
     def _paths(self, pieces: Sequence[str]) -> list[list[int]]:
@@ -79,14 +79,14 @@ class _Tagger:
         return _viterbi(self._session.run(None, feed)[0], self._moves)
 
     def _words(self, piece: str, path: Sequence[int]) -> list[tuple[str, str]]:
-        said: list[tuple[str, str]] = []
+        words: list[tuple[str, str]] = []
         for char, tag in zip(piece, path, strict=True):
             label, _, part = self._tags.get(tag, "n-B").rpartition("-")
-            if part == "I" and said:
-                said[-1] = (said[-1][0] + char, said[-1][1])
+            if part == "I" and words:
+                words[-1] = (words[-1][0] + char, words[-1][1])
             else:
-                said.append((char, label))
-        return said
+                words.append((char, label))
+        return words
 
 
 def _viterbi(scores: NDArray[np.float32], moves: NDArray[np.float32]) -> list[list[int]]:
@@ -123,27 +123,27 @@ def load(model: str) -> _Tagger:
 
 
 def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
-    """Per unit the people, organisations and places that the model sees."""
+    """The people, organisations and places that the model finds in each unit."""
     if not units:
         return []
     return [_findings(tagged) for tagged in load(model).run(units)]
 
 
 def _findings(tagged: Sequence[tuple[str, str]]) -> list[Finding]:
-    found, start = [], 0
+    findings, start = [], 0
     for word, tag in tagged:
         end = start + len(word)
         if tag in _LABELS and _plausible(word, tag):
             kind, score = _LABELS[tag]
-            found.append(Finding(start, end, kind, NAME, score))
+            findings.append(Finding(start, end, kind, NAME, score))
         start = end
-    return found
+    return findings
 
 
 def _plausible(word: str, tag: str) -> bool:
     if tag == "PER":
         return _NAME.fullmatch(word) is not None and ("·" in word or chinese_name(word))
-    if not _HAN.search(word) or len(word) < 2:
+    if not has_han(word) or len(word) < 2:
         return False
     if tag == "LOC":
         return word in _PLACES or (len(word) >= 3 and _PLACE.search(word) is not None)

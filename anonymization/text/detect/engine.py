@@ -1,4 +1,4 @@
-"""The detector: rules first, then the name models on what is prose; each string once."""
+"""The detector: rules first, then the name models on prose; each string is analysed once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.fold import fold
 from anonymization.text.detect.listed_names import find_listed_names, whole_firm
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.prose import (
@@ -23,6 +22,7 @@ from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.unknown_words import find_unknown
 from anonymization.text.secrets.find_secrets import find_secrets
+from data.text.folding import fold_characters
 
 
 class TextDetector:
@@ -49,113 +49,116 @@ class TextDetector:
         known: dict[str, tuple[Finding, ...]] = {}
         fresh: list[str] = []
         for text in dict.fromkeys(texts):
-            found = self._texts.get(text)
-            if found is None:
+            findings = self._texts.get(text)
+            if findings is None:
                 fresh.append(text)
             else:
-                known[text] = found
+                known[text] = findings
         known.update(zip(fresh, self._analyse(fresh), strict=True))
         for text in fresh:
             self._texts.put(text, known[text])
         return [list(known[text]) for text in texts]
 
     def _analyse(self, texts: Sequence[str]) -> list[tuple[Finding, ...]]:
-        folded = [with_capitals(fold(text), self._known()) for text in texts]
+        folded = [with_capitals(fold_characters(text), self._known()) for text in texts]
         ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
-        settled = [resolve(plain, found) for plain, found in zip(folded, ruled, strict=True)]
-        both = list(zip(folded, settled, strict=True))
-        in_english = [list(english_units(plain, taken)) for plain, taken in both]
-        in_chinese = [list(chinese_units(plain, taken)) for plain, taken in both]
-        names = self._ask_english(unit for units in in_english for unit in units)
-        han = self._ask_chinese(unit for units in in_chinese for unit in units)
+        settled = [resolve(plain, findings) for plain, findings in zip(folded, ruled, strict=True)]
+        taken_by_text = list(zip(folded, settled, strict=True))
+        in_english = [list(english_units(plain, taken)) for plain, taken in taken_by_text]
+        in_chinese = [list(chinese_units(plain, taken)) for plain, taken in taken_by_text]
+        names = self._english_names(unit for units in in_english for unit in units)
+        han = self._chinese_names(unit for units in in_chinese for unit in units)
         return [
-            self._settle(plain, [*found, *_placed(latin, names), *_placed(clauses, han)])
-            for plain, found, latin, clauses in zip(
+            self._settle(plain, [*findings, *_placed(latin, names), *_placed(clauses, han)])
+            for plain, findings, latin, clauses in zip(
                 folded, ruled, in_english, in_chinese, strict=True
             )
         ]
 
     def _by_rule(self, text: str, folded: str) -> list[Finding]:
         lines = MachineLines(folded)
-        found = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
-        found += find_listed_names(folded, lines)
-        found += find_unknown(folded, lines, self._known())
-        found += find_blocks(folded, found)
+        findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
+        findings += find_listed_names(folded, lines)
+        findings += find_unknown(folded, lines, self._known())
+        findings += find_blocks(folded, findings)
         if self._config.secrets:
-            found += find_secrets(text)
-        return [finding for finding in _without_doubles(found) if self._wanted(finding)]
+            findings += find_secrets(text)
+        return [finding for finding in _without_doubles(findings) if self._wanted(finding)]
 
     def _known(self) -> frozenset[str]:
         """English words, none without a model."""
         model = self._config.english_model
         return english.dictionary(model) if model else frozenset()
 
-    def _ask_english(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
+    def _english_names(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
         model = self._config.english_model
         if not model:
             return {}
         known, fresh = _recall(self._english, units)
-        for words, found in zip(
+        for words, findings in zip(
             fresh, english.find_names(fresh, model, self._config.batch), strict=True
         ):
-            known[words] = tuple(found)
+            known[words] = tuple(findings)
             self._english.put(words, known[words])
         return known
 
-    def _ask_chinese(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
+    def _chinese_names(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
         model = self._config.chinese_model
         if not model:
             return {}
         known, fresh = _recall(self._chinese, units)
-        for words, found in zip(fresh, chinese.find_names(fresh, model), strict=True):
-            known[words] = tuple(found)
+        for words, findings in zip(fresh, chinese.find_names(fresh, model), strict=True):
+            known[words] = tuple(findings)
             self._chinese.put(words, known[words])
         return known
 
-    def _settle(self, text: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
-        wanted = (whole_firm(text, finding) for finding in found if self._wanted(finding))
+    def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        wanted = (whole_firm(text, finding) for finding in findings if self._wanted(finding))
         settled = resolve(text, wanted)
         more = spread(text, settled, MachineLines(text), self._known())
         if more:
-            settled = resolve(text, [*settled, *(one for one in more if self._wanted(one))])
+            settled = resolve(
+                text, [*settled, *(finding for finding in more if self._wanted(finding))]
+            )
         return tuple(finding for finding in settled if self._masked(text, finding))
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score
 
 
-def _without_doubles(found: Sequence[Finding]) -> list[Finding]:
-    """Without telephone numbers that only words near them announce, where a house and its street
-    stand."""
+def _without_doubles(findings: Sequence[Finding]) -> list[Finding]:
+    """Without telephone numbers that only nearby words suggest, where an address was found."""
     streets = {
-        place
-        for one in found
-        if one.type is EntityType.ADDRESS
-        for place in range(one.start, one.end)
+        offset
+        for finding in findings
+        if finding.type is EntityType.ADDRESS
+        for offset in range(finding.start, finding.end)
     }
     return [
-        one
-        for one in found
-        if one.recognizer != "phone_said" or one.start not in streets or one.end not in streets
+        finding
+        for finding in findings
+        if finding.recognizer != "phone_said"
+        or finding.start not in streets
+        or finding.end not in streets
     ]
 
 
 def _recall(memo: Memo, units: Iterable[Unit]) -> tuple[dict[str, tuple[Finding, ...]], list[str]]:
-    """What is known of the units, and the rest, longest first so that batches are alike."""
+    """The remembered findings of units, and the other units, longest first for even batches."""
     known: dict[str, tuple[Finding, ...]] = {}
     fresh = []
     for words in dict.fromkeys(words for _, words in units):
-        found = memo.get(words)
-        if found is None:
+        findings = memo.get(words)
+        if findings is None:
             fresh.append(words)
         else:
-            known[words] = found
+            known[words] = findings
     return known, sorted(fresh, key=lambda words: (-len(words), words))
 
 
-def _placed(units: Iterable[Unit], found: dict[str, tuple[Finding, ...]]) -> Iterable[Finding]:
+def _placed(units: Iterable[Unit], findings: dict[str, tuple[Finding, ...]]) -> Iterable[Finding]:
     for offset, words in units:
-        for finding in found.get(words, ()):
+        for finding in findings.get(words, ()):
             yield Finding(
                 offset + finding.start,
                 offset + finding.end,
@@ -169,22 +172,22 @@ _OVERHEAD = 64  # characters that an entry counts besides its text
 
 
 class Memo:
-    """Least recently used findings by text, bounded by characters."""
+    """Findings by text; the least recently used are dropped beyond `max_chars` characters."""
 
     def __init__(self, max_chars: int) -> None:
-        self._left = max_chars
-        self._found: OrderedDict[str, tuple[Finding, ...]] = OrderedDict()
+        self._remaining = max_chars
+        self._findings: OrderedDict[str, tuple[Finding, ...]] = OrderedDict()
 
     def get(self, text: str) -> tuple[Finding, ...] | None:
-        if text in self._found:
-            self._found.move_to_end(text)
-        return self._found.get(text)
+        if text in self._findings:
+            self._findings.move_to_end(text)
+        return self._findings.get(text)
 
-    def put(self, text: str, found: tuple[Finding, ...]) -> None:
-        if text in self._found:
+    def put(self, text: str, findings: tuple[Finding, ...]) -> None:
+        if text in self._findings:
             return
-        self._found[text] = found
-        self._left -= len(text) + _OVERHEAD
-        while self._left < 0 and self._found:
-            old, _ = self._found.popitem(last=False)
-            self._left += len(old) + _OVERHEAD
+        self._findings[text] = findings
+        self._remaining -= len(text) + _OVERHEAD
+        while self._remaining < 0 and self._findings:
+            old, _ = self._findings.popitem(last=False)
+            self._remaining += len(old) + _OVERHEAD

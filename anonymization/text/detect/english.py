@@ -36,7 +36,7 @@ _LEAD = re.compile(
     r"|\W|\d{1,6}[.)]? )+",
     re.IGNORECASE,
 )
-# One character at a time: a repeated run inside a repeated group could run away.
+# One character at a time: a repeated run inside a repeated group could backtrack exponentially.
 _TAIL = re.compile(r"(?:'s|[^\w.]\.?|(?<=\w{4})\.)+$")
 _SHORT_PLACES = frozenset({"UK", "US", "USA", "UAE", "NYC", "U.S.", "U.K."})
 _INITIALISM = re.compile(r"[A-Z0-9/&-]{1,5}s?")
@@ -67,7 +67,7 @@ _QUARTER = re.compile(r"Q[1-4]|H[12]|FY\d{2,4}")
 _CODE = re.compile(
     r"[_=<>{}\[\]#|\\`$@*]|://|\w\.\w{2,4}$|[a-z][A-Z][a-z]|\d[A-Za-z]|[A-Za-z]{2,}\d"
 )
-# The name recogniser has its own vectors: the other parts only cost time (same names without).
+# The name recogniser has its own vectors: the other components only cost time.
 _IDLE = ("tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer")
 
 
@@ -93,7 +93,7 @@ def load(model: str) -> Language:
 
 @cache
 def dictionary(model: str) -> frozenset[str]:
-    """Words that the model's lemmatizer lists, in lower case; empty if it brings none."""
+    """Words that the model's lemmatizer lists, in lower case; empty if it has none."""
     nlp = load(model)
     if "lemmatizer" not in nlp.component_names:
         return frozenset()
@@ -105,7 +105,7 @@ def dictionary(model: str) -> frozenset[str]:
 
 @cache
 def doing_words(model: str) -> frozenset[str]:
-    """Verbs, adjectives and adverbs of the dictionary: words that begin orders and headings."""
+    """Verbs, adjectives and adverbs of the dictionary: words that begin commands and headings."""
     if not dictionary(model):
         return frozenset()
     lookups = getattr(load(model).get_pipe("lemmatizer"), "lookups", Lookups())
@@ -122,7 +122,7 @@ def _listed(lookups: Lookups, parts: Sequence[str]) -> frozenset[str]:
 
 
 def in_dictionary(word: str, listed: frozenset[str]) -> bool:
-    """Whether the word, or what it is the plural or a form of, is listed."""
+    """Is the word listed, or the word of which it is an inflected form?"""
     word = word.lower()
     if word in listed:
         return True
@@ -133,19 +133,19 @@ def in_dictionary(word: str, listed: frozenset[str]) -> bool:
 
 
 def find_names(units: Sequence[str], model: str, batch: int) -> list[list[Finding]]:
-    """Per unit the people, places, organisations and nationalities that the model sees."""
+    """The people, places, organisations and nationalities that the model finds in each unit."""
     if not units:
         return []
     listed, doing = dictionary(model), doing_words(model)
     docs = load(model).pipe(units, batch_size=batch)
     return [
-        [found for found in _findings(words, doc) if not _everyday(words, found, listed, doing)]
+        [name for name in _findings(words, doc) if not _everyday(words, name, listed, doing)]
         for words, doc in zip(units, docs, strict=True)
     ]
 
 
 def _everyday(text: str, finding: Finding, listed: frozenset[str], doing: frozenset[str]) -> bool:
-    """A verb or adjective with a capital, or a heading of dictionary words."""
+    """Is it a capitalised verb or adjective, or a heading of dictionary words?"""
     words = [word.strip(".,'()") for word in text[finding.start : finding.end].split()]
     words = [word for word in words if not _QUARTER.fullmatch(word)]
     if not listed or finding.type is EntityType.NATIONALITY:
@@ -158,7 +158,7 @@ def _everyday(text: str, finding: Finding, listed: frozenset[str], doing: frozen
 
 
 def _findings(text: str, doc: Doc) -> list[Finding]:
-    found = []
+    findings = []
     for entity in doc.ents:
         kind = _LABELS.get(entity.label_)
         if kind is None:
@@ -167,12 +167,12 @@ def _findings(text: str, doc: Doc) -> list[Finding]:
         if span is None or not _plausible(text[span[0] : span[1]], kind):
             continue
         for start, end, part in _own_parts(text[span[0] : span[1]], kind):
-            found.append(Finding(span[0] + start, span[0] + end, part, NAME, _SCORES[part]))
-    return found
+            findings.append(Finding(span[0] + start, span[0] + end, part, NAME, _SCORES[part]))
+    return findings
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Without article, title, quotes, possessive; an entity ends at a line break or a colon."""
+    """The span without article, title, quotes and possessive, up to a line break or a colon."""
     cut = _CUT.search(text, start + 1, end)
     if cut:
         end = cut.start()
@@ -186,7 +186,10 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _own_parts(value: str, kind: EntityType) -> list[tuple[int, int, EntityType]]:
-    """What the model took for one organisation may be two: a person and a house, or two people."""
+    """The names in an entity: what the model took for one organisation may be two names.
+
+    It may be a person and an organisation, or two people.
+    """
     if kind is EntityType.ORGANIZATION:
         both = _POSSESSED.fullmatch(value) or _MEMBER.fullmatch(value) or _PAIR.fullmatch(value)
         if both and not any(word in _GENERAL for word in both[1].split()):
@@ -201,10 +204,10 @@ def _own_parts(value: str, kind: EntityType) -> list[tuple[int, int, EntityType]
 
 
 def _own_part(value: str, kind: EntityType) -> tuple[int, int, EntityType] | None:
-    """What of an entity stands for someone in particular: start, end and kind.
+    """The part of an entity that names someone in particular: start, end and kind.
 
-    An institution named in general words is nobody's own; of one that a people or a country
-    qualifies, that word is.
+    An institution named in general words names nobody; of one qualified by a nationality only
+    that word counts.
     """
     first, _, rest = value.partition(" ")
     if first in _PARTS and (rest in _COUNTRIES or rest in _TOWNS) and value not in _COUNTRIES:
@@ -224,7 +227,7 @@ def _own_part(value: str, kind: EntityType) -> tuple[int, int, EntityType] | Non
 
 
 def _plausible(value: str, kind: EntityType) -> bool:
-    """Not code, not an everyday word, and with a capital unless it is a nationality."""
+    """Is it neither code nor an everyday word, and capitalised unless it is a nationality?"""
     words = value.split()
     if _CODE.search(value) or all(word.strip(".,'()") in COMMON for word in words):
         return False

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 
 _GIVEN = words("names.toml", "given")
 _PLACES = {
@@ -65,7 +65,7 @@ def find_listed_names(folded: str, lines: MachineLines) -> Iterator[Finding]:
         if not _everyday(match.group()) and not lines.machine_at(match.start())
     ]
     yield from firms
-    within = {place for firm in firms for place in range(firm.start + 1, firm.end)}
+    within = {offset for firm in firms for offset in range(firm.start + 1, firm.end)}
     for match in _RUN.finditer(folded):
         for finding in _in_run(match):
             if finding.start not in within and not lines.machine_at(finding.start):
@@ -75,12 +75,12 @@ def find_listed_names(folded: str, lines: MachineLines) -> Iterator[Finding]:
             yield Finding(*match.span(), EntityType.NATIONALITY, "nationality_list", 0.6)
     for match in _JOB_LINE.finditer(folded):
         last = match.group().rsplit(" ", 1)[-1].lower()
-        if last in _JOBS and _stands(folded, match):
+        if last in _JOBS and _is_job_title(folded, match):
             yield Finding(*match.span(), EntityType.TITLE, "job_title", 0.6)
 
 
 def whole_firm(text: str, finding: Finding) -> Finding:
-    """With the full stop of `Inc.` and the number of `48 Factoring Inc`."""
+    """The finding with the full stop of `Inc.` and the number of `48 Factoring Inc`."""
     if finding.type is not EntityType.ORGANIZATION:
         return finding
     start, end = finding.start, finding.end
@@ -94,8 +94,8 @@ def whole_firm(text: str, finding: Finding) -> Finding:
     return replace(finding, start=start, end=end)
 
 
-def _stands(text: str, line: re.Match[str]) -> bool:
-    """A job title by its words, or by the name in the line above."""
+def _is_job_title(text: str, line: re.Match[str]) -> bool:
+    """Is it a job title, by its words or by a name in the line above?"""
     value = line.group()
     if value.count(" ") > 6 or " the " in value:
         return False
@@ -113,29 +113,29 @@ def _in_run(run: re.Match[str]) -> Iterator[Finding]:
         (run.start() + token.start(), _POSSESSIVE.sub("", token.group()).rstrip("."))
         for token in _TOKEN.finditer(run.group())
     ]
-    place = 0
-    while place < len(tokens):
-        taken = 1
-        for finding, used in (
-            _place(run.string, tokens, place),
-            _organisation(tokens, place),
-            _person(tokens, place),
+    index = 0
+    while index < len(tokens):
+        size = 1
+        for finding, matched_size in (
+            _listed_place(run.string, tokens, index),
+            _organisation(tokens, index),
+            _person(tokens, index),
         ):
             if finding is not None:
                 yield finding
-                taken = used
+                size = matched_size
                 break
-        place += taken
+        index += size
 
 
 _Tokens = list[tuple[int, str]]
-_Found = tuple[Finding | None, int]
+_Match = tuple[Finding | None, int]
 
 
-def _place(text: str, tokens: _Tokens, place: int) -> _Found:
-    start = tokens[place][0]
-    for size in range(min(_LONGEST, len(tokens) - place), 0, -1):
-        name = " ".join(word for _, word in tokens[place : place + size]).rstrip(".")
+def _listed_place(text: str, tokens: _Tokens, index: int) -> _Match:
+    start = tokens[index][0]
+    for size in range(min(_LONGEST, len(tokens) - index), 0, -1):
+        name = " ".join(word for _, word in tokens[index : index + size]).rstrip(".")
         kind = _PLACES.get(name)
         if kind is not None:
             name = _qualified(text, start, name) if name in _COUNTRIES else name
@@ -145,35 +145,35 @@ def _place(text: str, tokens: _Tokens, place: int) -> _Found:
 
 
 def _qualified(text: str, start: int, name: str) -> str:
-    """With what tells two countries of one name apart: `Congo (Brazzaville)`."""
+    """The name with its qualifier: `Congo (Brazzaville)`."""
     more = _QUALIFIER.match(text, start + len(name))
     return name + more.group() if more else name
 
 
-def _organisation(tokens: _Tokens, place: int) -> _Found:
+def _organisation(tokens: _Tokens, index: int) -> _Match:
     """Capitalised words up to one that ends an organisation's name."""
-    if place and tokens[place - 1][1] != "of":
+    if index and tokens[index - 1][1] != "of":
         return None, 0
-    for size in range(len(tokens) - place, 1, -1):
-        start, last = tokens[place + size - 1]
-        if last.rstrip(".,") in _HEADS and tokens[place][1] not in COMMON:
+    for size in range(len(tokens) - index, 1, -1):
+        start, last = tokens[index + size - 1]
+        if last.rstrip(".,") in _HEADS and tokens[index][1] not in COMMON:
             end = start + len(last)
-            split = [at for at, word in tokens[place : place + size] if word == "of"]
-            if split and tokens[place][1] not in _INSTITUTIONS:
+            split = [n for n, word in tokens[index : index + size] if word == "of"]
+            if split and tokens[index][1] not in _INSTITUTIONS:
                 return None, 0
             return Finding(
-                tokens[place][0], end, EntityType.ORGANIZATION, "organisation", 0.6
+                tokens[index][0], end, EntityType.ORGANIZATION, "organisation", 0.6
             ), size
     return None, 0
 
 
-def _person(tokens: _Tokens, place: int) -> _Found:
-    """A given name and up to three capitalised words behind it."""
-    start, word = tokens[place]
+def _person(tokens: _Tokens, index: int) -> _Match:
+    """A given name and up to three capitalised words after it."""
+    start, word = tokens[index]
     if word not in _GIVEN:
         return None, 0
     size, end = 1, start + len(word)
-    for offset, after in tokens[place + 1 : place + 4]:
+    for offset, after in tokens[index + 1 : index + 4]:
         if after in COMMON or after in _STOPS or offset > end + 2:
             break
         size, end = size + 1, offset + len(after)

@@ -1,9 +1,10 @@
 """Findings that follow from others nearby: signatures, repeated names, lists, ages, post codes.
 
 In a signature or business card (short lines with an address, a phone or an e-mail) the first line
-is a person's name and the other bare lines the house. Once `Maciej Borkowski` is found, a later
-`Borkowski` is him; of `Monjeau, Graves and Reed` all are people if one is; a number right behind
-a person, as in `Ines, 34,`, is an age, and one right behind a place a post code.
+is a person's name and the other plain lines name the organisation. Once `Maciej Borkowski` is
+found, a later `Borkowski` is the same person; if one of `Monjeau, Graves and Reed` is a person,
+all are; a number right after a person, as in `Ines, 34,`, is an age, and one right after a place
+a post code.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _SIGNATURE = "signature"
 _SIGNATURE_SCORE = 0.55
@@ -27,34 +28,34 @@ _BARE = re.compile(r"[^\W\d_](?:[\w'&.,-]| (?=[^\W_]))*[\w.]")
 _ANCHORS = frozenset({EntityType.ADDRESS, EntityType.PHONE, EntityType.EMAIL})
 _MOST_WORDS = 5
 _MOST_CHARS = 600
-_HEAD_LINES = 5  # an address or a number comes within so many lines of the name
+_HEAD_LINES = 5  # lines below the name in which an address or a number must follow
 
 
-def find_blocks(folded: str, found: Sequence[Finding]) -> Iterator[Finding]:
-    """Names and houses of signatures, from what the rules have found in them."""
-    if "\n" not in folded or not any(finding.type in _ANCHORS for finding in found):
+def find_blocks(folded: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Names and organisations in signatures, given the findings of the rules."""
+    if "\n" not in folded or not any(finding.type in _ANCHORS for finding in findings):
         return
     start = 0
     for block in re.split(r"(\n\s*\n(?=\s*\n)|\n{3,})", folded):
         if len(block) <= _MOST_CHARS:
-            yield from _in_block(folded, start, start + len(block), found)
+            yield from _in_block(folded, start, start + len(block), findings)
         start += len(block)
 
 
-def _in_block(text: str, start: int, end: int, found: Sequence[Finding]) -> Iterator[Finding]:
+def _in_block(text: str, start: int, end: int, findings: Sequence[Finding]) -> Iterator[Finding]:
     lines = [
         match.span()
         for match in _LINE.finditer(text, start, end)
         if match.group().strip(" \t?>*#|-")
     ]
     anchors = [
-        place
-        for place, (first, last) in enumerate(lines)
-        if any(f.type in _ANCHORS and first <= f.start < last for f in found)
+        number
+        for number, (first, last) in enumerate(lines)
+        if any(f.type in _ANCHORS and first <= f.start < last for f in findings)
     ]
     if not anchors or not 1 <= anchors[0] < _HEAD_LINES:
         return
-    for place, (first, last) in enumerate(lines[: anchors[0]]):
+    for number, (first, last) in enumerate(lines[: anchors[0]]):
         lead = _BULLET.match(text, first, last)
         first = lead.end() if lead else first
         value = text[first:last].rstrip()
@@ -65,9 +66,9 @@ def _in_block(text: str, start: int, end: int, found: Sequence[Finding]) -> Iter
             return
         if any(word.strip(".,").title() in COMMON for word in words):
             continue
-        if any(f.start <= first and first + len(value) <= f.end for f in found):
+        if any(f.start <= first and first + len(value) <= f.end for f in findings):
             continue
-        kind = EntityType.ORGANIZATION if place else EntityType.PERSON
+        kind = EntityType.ORGANIZATION if number else EntityType.PERSON
         yield Finding(first, first + len(value), kind, _SIGNATURE, _SIGNATURE_SCORE)
 
 
@@ -95,21 +96,21 @@ _AGE = re.compile(
 
 
 def spread(
-    text: str, found: Sequence[Finding], lines: MachineLines, dictionary: frozenset[str]
+    text: str, findings: Sequence[Finding], lines: MachineLines, dictionary: frozenset[str]
 ) -> list[Finding]:
-    """More people, ages and post codes; `found` is sorted and without overlap."""
-    people = [finding for finding in found if finding.type is EntityType.PERSON]
-    places = [finding for finding in found if finding.type is EntityType.LOCATION]
+    """More people, ages and post codes; `findings` is sorted and without overlap."""
+    people = [finding for finding in findings if finding.type is EntityType.PERSON]
+    places = [finding for finding in findings if finding.type is EntityType.LOCATION]
     if not people and not places:
         return []
-    taken = {place for finding in found for place in range(finding.start, finding.end)}
+    taken = {offset for finding in findings for offset in range(finding.start, finding.end)}
     more = [*_again(text, people, dictionary), *_listed(text, people)]
     for person in people:
         aged = _AGE.match(text, person.end)
         if aged:
             more.append(Finding(*aged.span("v"), EntityType.AGE, _AGED, _NEIGHBOUR_SCORE))
-    for place in places:
-        more += _codes(text, place)
+    for place_finding in places:
+        more += _codes(text, place_finding)
     return [
         finding
         for finding in more
@@ -117,10 +118,10 @@ def spread(
     ]
 
 
-def _codes(text: str, place: Finding) -> Iterator[Finding]:
-    """The post code behind a place, and the state between them: `Springfield, IL 62704`."""
-    before = _CODE_FIRST.search(text, max(0, place.start - 8), place.start)
-    code = _CODE.match(text, place.end) or before
+def _codes(text: str, location: Finding) -> Iterator[Finding]:
+    """The post code after a place, and the state between them: `Springfield, IL 62704`."""
+    before = _CODE_FIRST.search(text, max(0, location.start - 8), location.start)
+    code = _CODE.match(text, location.end) or before
     if code and not _YEAR.fullmatch(code["code"]):
         yield Finding(*code.span("code"), EntityType.ADDRESS, _POSTAL, _NEIGHBOUR_SCORE)
         if code.groupdict().get("state"):
@@ -143,7 +144,7 @@ def _again(text: str, people: Sequence[Finding], dictionary: frozenset[str]) -> 
 
 
 def _is_family_name(word: re.Match[str], person: Finding, dictionary: frozenset[str]) -> bool:
-    """The last word of a person, and no word of English."""
+    """Is it the last word of a person's name, and not an English word?"""
     name = word.group()
     return (
         word.end() == person.end

@@ -1,10 +1,10 @@
-"""Which parts of a text are prose: lines of words, what a name model is asked about, capitals.
+"""The prose in a text: lines of words, units for the name models, and missing capitals.
 
-Lines that a person wrote are told from code, commands, data and listings; prose is cut into units
-per language; prose written without capitals gets them where a name is likely, at the same length.
-Only words that are likely names get a capital: listed given names and places, the word behind a
-given name, words after `my name is`, words no dictionary holds beside a number (streets) or with
-letters outside ASCII. Every line that has a capital stays as it is.
+Lines that a person wrote are told apart from code, commands, data and listings. Prose is cut into
+units per language. Prose written without capitals gets them where a name is likely, without a
+change of length: on listed given names and places, the word after a given name, words after `my
+name is`, and words in no dictionary that are next to a number (streets) or have letters outside
+ASCII. Lines that already have a capital stay unchanged.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import BEFORE, CAPITALS, HAN, LETTER, LETTERS, count_han, has_han
 
-# What begins a line of code, of a shell session, or of a structured listing.
+# How a line of code, of a shell session or of a structured listing begins.
 _OPENING = re.compile(
     r"\s*(?:def |class |import |from \S+ import |return\b|const |let |var |function |async "
     r"|export |public |private |static |if \(|for \(|while \(|else\b|elif |try:|except|#include"
@@ -34,7 +34,7 @@ _DENSE = 0.09
 
 
 def is_machine(line: str) -> bool:
-    """Whether a line reads as code or data rather than as words."""
+    """Is a line code or data rather than words?"""
     if _STAMP.fullmatch(line):
         return True
     if _OPENING.match(line):
@@ -46,7 +46,7 @@ def is_machine(line: str) -> bool:
 
 
 class MachineLines:
-    """The lines of a text, judged when asked."""
+    """The lines of a text, each classified as code or prose on first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -54,25 +54,25 @@ class MachineLines:
         self._judged: dict[int, bool] = {}
 
     def machine_at(self, offset: int) -> bool:
+        """Is the line at `offset` code or data?"""
         if not self._starts:
             self._starts = [0, *(match.end() for match in re.finditer("\n", self._text))]
-        place = bisect_right(self._starts, offset) - 1
-        if place not in self._judged:
-            end = self._starts[place + 1] if place + 1 < len(self._starts) else len(self._text)
-            self._judged[place] = is_machine(self._text[self._starts[place] : end])
-        return self._judged[place]
+        number = bisect_right(self._starts, offset) - 1
+        if number not in self._judged:
+            end = self._starts[number + 1] if number + 1 < len(self._starts) else len(self._text)
+            self._judged[number] = is_machine(self._text[self._starts[number] : end])
+        return self._judged[number]
 
 
-# Han characters and their marks end a piece: else the model joins what stands on either side.
-_UNIT_LINE = re.compile(r"[^\n\r\u3000-\u303f\u3400-\u9fff，；！？]+")
-# At a full stop behind two small letters or digits, so that initials and titles stay whole.
+# Han characters and punctuation end a piece: else the model joins what is on either side.
+_UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
+# Ends at a full stop after two small letters or digits, so that initials and titles stay whole.
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
 _NO_NAMES = COMMON | words("words.toml", "institutions")
-# Of these kinds the model finds nothing better.
+# For these kinds the model does not improve on the rules.
 _SURE = frozenset(
     {
         EntityType.ADDRESS,
@@ -88,10 +88,10 @@ Unit = tuple[int, str]  # offset in the text, the words
 
 
 def english_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
-    """Sentences of English prose in which a word with a capital may be a name.
+    """Sentences of English prose in which a capitalised word may be a name.
 
     A Han character ends a sentence too. Words that the rules have `taken`, in order and without
-    overlap, are no reason to ask the model.
+    overlap, do not count.
     """
     for line in _UNIT_LINE.finditer(text):
         if not _LATIN.search(line.group()) or is_machine(line.group()):
@@ -105,24 +105,24 @@ def _may_name(text: str, start: int, end: int, taken: Sequence[Finding]) -> bool
     for word in _CAPITALISED.finditer(text, start, end):
         if word.group() in _NO_NAMES:
             continue
-        place = bisect_right(taken, word.start(), key=lambda finding: finding.start) - 1
-        if place < 0 or taken[place].end < word.end() or taken[place].type not in _SURE:
+        index = bisect_right(taken, word.start(), key=lambda finding: finding.start) - 1
+        if index < 0 or taken[index].end < word.end() or taken[index].type not in _SURE:
             return True
     return False
 
 
 def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
-    """Clauses with Han characters, between the spans that rules have taken.
+    """Clauses with Han characters, between the spans that the rules have taken.
 
-    The model takes numbers for names, so that patterns go first.
+    The model mistakes numbers for names, so the patterns take precedence.
     """
-    if not _HAN.search(text):
+    if not has_han(text):
         return
     start = 0
     for finding in [*taken, None]:
         end = len(text) if finding is None else finding.start
         for clause in _CLAUSE.finditer(text, start, end):
-            if len(_HAN.findall(clause.group())) >= 2:
+            if count_han(clause.group()) >= 2:
                 yield clause.start(), clause.group()
         start = max(start, end if finding is None else finding.end)
 
@@ -135,7 +135,7 @@ _WORD = re.compile(
 _GIVEN = frozenset(name.lower() for name in words("names.toml", "given"))
 _PLACE_LISTS = words("places.toml", "countries") | words("places.toml", "towns")
 _PLACES = frozenset(name.lower() for name in _PLACE_LISTS if " " not in name)
-# Places that are everyday words too when written small.
+# Places that are also everyday words when written in lower case.
 _WORDS_TOO = frozenset(words("words.toml", "small_words_too"))
 _EVERYDAY = frozenset(word.lower() for word in COMMON) | words("words.toml", "function_words")
 _CUE = re.compile(
@@ -151,46 +151,46 @@ _FEW = 3  # words that make a line prose
 
 
 def with_capitals(text: str, dictionary: frozenset[str]) -> str:
-    """The text, with capitals where a line of prose has none and a name is likely."""
+    """The text with capitals added in prose without any, where a name is likely."""
     if not dictionary:
         return text
     chars: list[str] | None = None
-    for place in _places(text, dictionary):
-        upper = text[place].upper()
+    for offset in _capital_offsets(text, dictionary):
+        upper = text[offset].upper()
         if len(upper) == 1:
             chars = chars or list(text)
-            chars[place] = upper
+            chars[offset] = upper
     return text if chars is None else "".join(chars)
 
 
-def _places(text: str, dictionary: frozenset[str]) -> Iterator[int]:
+def _capital_offsets(text: str, dictionary: frozenset[str]) -> Iterator[int]:
     whole = not _CAPITAL.search(text)
     for line in _SMALL_LINE.finditer(text):
         if not whole and _CAPITAL.search(line.group()):
             continue
-        found = list(_WORD.finditer(text, line.start(), line.end()))
-        if (len(found) < _FEW and not whole) or is_machine(line.group()):
+        line_words = list(_WORD.finditer(text, line.start(), line.end()))
+        if (len(line_words) < _FEW and not whole) or is_machine(line.group()):
             continue
-        yield from _named(text, found, dictionary)
+        yield from _named(text, line_words, dictionary)
 
 
-def _named(text: str, found: list[re.Match[str]], dictionary: frozenset[str]) -> Iterator[int]:
-    behind = False  # a given name stands just before
-    for word in found:
+def _named(text: str, line_words: list[re.Match[str]], dictionary: frozenset[str]) -> Iterator[int]:
+    after_given = False  # the preceding word is a given name
+    for word in line_words:
         value, start, end = word.group(), word.start(), word.end()
         if value in _EVERYDAY:
-            behind = False
+            after_given = False
             continue
         unknown = not in_dictionary(value, dictionary)
         given = value in _GIVEN and value not in _WORDS_TOO
-        place = value in _PLACES and value not in _WORDS_TOO
+        is_place = value in _PLACES and value not in _WORDS_TOO
         near = text[max(0, start - 24) : start]
-        cued = (behind and text[start - 1] == " ") or _CUE.search(near) is not None
+        cued = (after_given and text[start - 1] == " ") or _CUE.search(near) is not None
         street = (unknown or value in _STREETS) and _by_a_number(text, near, end)
         foreign = unknown and not value.isascii()
-        if given or place or foreign or street or (cued and (unknown or behind)):
+        if given or is_place or foreign or street or (cued and (unknown or after_given)):
             yield start
-        behind = given or (unknown and cued and not behind)
+        after_given = given or (unknown and cued and not after_given)
 
 
 def _by_a_number(text: str, near: str, end: int) -> bool:

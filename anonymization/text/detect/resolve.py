@@ -1,6 +1,6 @@
-"""From overlapping findings to one layer, and which of them are masked under a configuration.
+"""Overlaps between findings resolved, and which findings are masked under a configuration.
 
-A total order decides between overlapping findings, so batches cannot matter.
+A total order decides between overlapping findings, so the result does not depend on batches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.lexicon import words
 
-# Kinds whose shape proves them go first, whatever the length; then what is longer.
+# Kinds whose shape proves them take precedence, whatever the length; then longer findings.
 _RANK = {
     EntityType.EMAIL: 1,
     EntityType.NATIONAL_ID: 1,
@@ -40,10 +40,10 @@ _SHORTEST_REST = 2  # characters
 
 
 def resolve(text: str, findings: Iterable[Finding]) -> list[Finding]:
-    """Findings without overlap, sorted by place.
+    """Findings without overlap, sorted by offset.
 
-    The stronger kind, then the longer span, keeps its place. What a weaker one covers beside it
-    stays found, as long as it is two characters or more, so that nothing leaks at the seam.
+    The stronger kind, then the longer span, takes precedence. The parts of a weaker finding beside
+    it stay, if they have two characters or more, so that nothing leaks at the seam.
     """
     taken: list[Finding] = []
     for finding in sorted(set(findings), key=_order):
@@ -57,11 +57,11 @@ def resolve(text: str, findings: Iterable[Finding]) -> list[Finding]:
 
 def _uncovered(finding: Finding, taken: Sequence[Finding]) -> list[Finding]:
     """The parts of a finding that none of `taken` (sorted, without overlap) covers."""
-    place = max(0, bisect_left(taken, finding.start, key=lambda other: other.start) - 1)
+    index = max(0, bisect_left(taken, finding.start, key=lambda other: other.start) - 1)
     start, rests = finding.start, []
-    while place < len(taken) and taken[place].start < finding.end:
-        other = taken[place]
-        place += 1
+    while index < len(taken) and taken[index].start < finding.end:
+        other = taken[index]
+        index += 1
         if other.end <= start:
             continue
         if other.start > start:
@@ -104,7 +104,7 @@ _REACH = 60  # characters
 
 
 def keeper(config: DetectionConfig) -> Callable[[str, Finding], bool]:
-    """A test of text and finding: is it to be masked under this configuration?"""
+    """A test of text and finding: is the finding masked under this configuration?"""
 
     def wanted(text: str, finding: Finding) -> bool:
         if config.births_only and finding.type is EntityType.DATE:

@@ -12,20 +12,26 @@ from typing import Any
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import checks, wording
-from anonymization.text.detect.letters import AFTER, BEFORE, CAPITALS, LETTER
 from anonymization.text.detect.prose import MachineLines
+from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
+from data.text.folding import lower_in_place
+from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _BOOST = 0.4
+
+
+def _written(month: str) -> str:
+    """A month with or without its capital; march and may in lower case are verbs."""
+    return month if month in ("March", "May") else f"[{month[0]}{month[0].lower()}]{month[1:]}"
+
+
 _CHECKS = {**checks.CHECKS, **wording.CHECKS}
 _MACROS = {
     "%L": "(?<![A-Za-z0-9_])",
     "%R": "(?![A-Za-z0-9_])",
     "%DL": r"(?<!\d)",
     "%DR": r"(?!\d)",
-    "%MONTH": (
-        "(?:[Jj]anuary|[Ff]ebruary|March|[Aa]pril|May|[Jj]une|[Jj]uly|[Aa]ugust|[Ss]eptember"
-        r"|[Oo]ctober|[Nn]ovember|[Dd]ecember|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
-    ),
+    "%MONTH": rf"(?:{'|'.join(map(_written, MONTHS))}|(?:{'|'.join(MONTH_ABBREVIATIONS)})\b\.?)",
     "%CAP": rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s(?![a-z]))(?={LETTER})){{1,24}}",
     "%LINK": "[!#$%&*+./0-9:;=?@A-Z_a-z~,-]",
     "%B": BEFORE,
@@ -38,7 +44,7 @@ _MACROS = {
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Words looked for around a value, in lower case."""
+    """Words searched for around a value, in lower case."""
 
     words: tuple[str, ...]
     before: int
@@ -55,7 +61,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern; see data/rules.toml for what its parts mean."""
+    """One pattern; data/rules.toml explains the fields."""
 
     name: str
     type: EntityType
@@ -82,19 +88,17 @@ def load_rules() -> tuple[Rule, ...]:
 
 
 def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Rules for the house's own person numbers."""
+    """Rules for the organisation's own person numbers."""
     entry: dict[str, Any] = {"type": "PERSON_NUMBER", "score": 0.9}
     return tuple(
-        _rule(entry | {"name": f"person_number_{place}", "pattern": pattern}, {})
-        for place, pattern in enumerate(patterns)
+        _rule(entry | {"name": f"person_number_{number}", "pattern": pattern}, {})
+        for number, pattern in enumerate(patterns)
     )
 
 
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
-    """Findings of all rules, overlapping and in no order. `lines` tells prose from code."""
-    lowered = folded.lower()
-    if len(lowered) != len(folded):  # İ lowers to two characters: offsets would slip
-        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in folded)
+    """Findings of all rules, overlapping and in no order. `lines` separates prose from code."""
+    lowered = lower_in_place(folded)
     has_digit = re.search(r"\d", lowered) is not None
     for rule in rules:
         if rule.needs and not _wanted(rule.needs, lowered, has_digit):

@@ -1,7 +1,7 @@
-"""Words with a capital that no English dictionary holds, where a sentence expects a name.
+"""Capitalised words in no English dictionary, where a sentence expects a name.
 
-The dictionary is the one that the English model brings for its lemmatizer; a model without one
-switches this recognizer off.
+The dictionary comes with the English model's lemmatizer; a model without one switches this
+recognizer off.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.letters import BEFORE, CAPITALS, LETTER, LETTERS
 from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON
+from data.text.scripts import BEFORE, CAPITALS, LETTER, LETTERS
 
 NAME = "unknown_word"
 _SCORE, _ONE_SCORE = 0.55, 0.5
@@ -47,9 +47,9 @@ _LOWER = re.compile(
     r"(?P<v>[a-zß-öø-ɏ]{3,20}(?: [a-zß-öø-ɏ]\.?)?(?: [a-zß-öø-ɏ]{3,20})?)"
     r"(?=[.,;:!?'\n]|$| (?:but|and|in|on|to|flew)\b)"
 )
-# Two or three such words in a row need no other sign.
+# Two or three such words in a row need no other evidence.
 _PAIR = re.compile(rf"(?<![@/.-]){BEFORE}(?P<v>{_WORD}(?: [{CAPITALS}]\.?)?(?: {_WORD}){{1,2}})")
-# One alone, inside a sentence: a house or a person, or a product that the lists do not know.
+# A single one inside a sentence: an organisation or a person, or a product in none of the lists.
 _ONE = re.compile(rf"(?<=[a-z,] )(?P<v>{_WORD})")
 _KINDS = (
     (_FIRM, EntityType.ORGANIZATION),
@@ -63,9 +63,9 @@ def find_unknown(folded: str, lines: MachineLines, dictionary: frozenset[str]) -
     if not dictionary:
         return
     expected = [*_expected(folded, dictionary), *_pairs(folded, dictionary)]
-    placed = {place for one in expected for place in range(one.start, one.end)}
+    covered = {offset for known in expected for offset in range(known.start, known.end)}
     for match in _ONE.finditer(folded):
-        if match.start() not in placed and _unknown(match["v"], dictionary):
+        if match.start() not in covered and _unknown(match["v"], dictionary):
             expected.append(
                 Finding(*match.span("v"), EntityType.ORGANIZATION, "lone_word", _ONE_SCORE)
             )
@@ -75,7 +75,7 @@ def find_unknown(folded: str, lines: MachineLines, dictionary: frozenset[str]) -
 
 
 def _expected(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
-    """Where the words around ask for a person, a house or a place."""
+    """Findings where the words around expect a person, an organisation or a place."""
     for match in _LOWER.finditer(folded):
         said = match["v"].split()
         unknown = [word for word in said if not _is_listed(word, dictionary)]
@@ -107,7 +107,7 @@ def _unknown(value: str, dictionary: frozenset[str]) -> bool:
 
 
 def _is_name(word: str, dictionary: frozenset[str]) -> bool:
-    """Not an everyday word; in capitals only if too long, or too foreign, for an initialism."""
+    """Is it not an everyday word, nor an initialism (short capitals in ASCII)?"""
     if word in COMMON or word.title() in COMMON or _CONTRACTED.search(word):
         return False
     if word.isupper() and "-" not in word:

@@ -1,4 +1,4 @@
-"""Tests of words rather than of digits: could this be a person's name?"""
+"""Tests of words rather than digits: could this be a person's name, a job, a private site?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMON = (
 
 
 def chinese_name(value: str) -> bool:
-    """A family name and one or two characters more; two and two with a double family name."""
+    """Is it a family name and one or two more characters, or two and two for a double one?"""
     if value[:2] in _NOT_NAMES or value in _NOT_NAMES:
         return False
     if value[:2] in _DOUBLE:
@@ -26,26 +26,26 @@ def chinese_name(value: str) -> bool:
 
 
 def not_common(value: str) -> bool:
-    """No word of it is an everyday word, a product or a month."""
+    """Is no word of it an everyday word, a product or a month?"""
     return not any(
         word.strip(".,").title() in COMMON or word in COMMON
         for word in value.split()
-        if len(word.strip(".,")) > 1  # an initial is no article
+        if len(word.strip(".,")) > 1  # `A.` is an initial, not an article
     )
 
 
 def not_shouted(value: str) -> bool:
-    """Not in capitals throughout."""
+    """Is it not all capitals, and does it hold no everyday word?"""
     return not value.isupper() and not_common(value)
 
 
 def job(value: str) -> bool:
-    """Ends in a kind of work."""
+    """Does it end in an occupation?"""
     return value.rsplit(" ", 1)[-1].lower() in _JOBS
 
 
 def private_site(value: str) -> bool:
-    """An address on none of the sites that everyone knows."""
+    """Is it an address on none of the widely known sites?"""
     host = value.split("://")[-1].split("/")[0].split(":")[0].lower().removeprefix("www.")
     labels = host.split(".")
     return not any(".".join(labels[start:]) in _PUBLIC for start in range(len(labels) - 1))

@@ -1,4 +1,4 @@
-"""Forms of text and how each is visited, told by the name of a file or by its beginning."""
+"""Forms of text and how each is visited; the file's name decides the form, else its beginning."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from anonymization.text.masking.pieces import Look, Visit
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.masking.tabular import table_edits
 from anonymization.text.restore import applied
+from data.text.scripts import count_han
 
 Form = Callable[[str, Visit], list[Edit]]
 
@@ -29,17 +30,17 @@ FORMS: Mapping[str, Form] = {
 }
 _BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
-_STRAY = 0.01  # share of bytes that are no UTF-8, up to which a text still is UTF-8
+_STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still counts as UTF-8
 _HAN_SHARE = 0.3
 
 
 def edits_of(text: str, path: str, look: Look) -> list[Edit]:
-    """Visit a text in the form that its name, or else its beginning, tells."""
+    """Edits of a text, read in the form that its name, or else its beginning, implies."""
     return form_of(text, path)(text, Visit(look, open_text))
 
 
 def form_of(text: str, path: str) -> Form:
-    """How a text is read."""
+    """The form in which a text is read."""
     form = FORMS.get(PurePath(path).suffix.lower())
     if form is not None:
         return form
@@ -47,7 +48,7 @@ def form_of(text: str, path: str) -> Form:
 
 
 def open_text(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | None:
-    """A file found inside a text, if it is text itself: masked, with its edits."""
+    """A file found inside a text, masked, with its edits; None if it is not text itself."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -59,12 +60,12 @@ def open_text(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | None:
 
 
 def is_readable(text: str) -> bool:
-    """No control characters but those of white space."""
+    """Does it hold no control characters but white space?"""
     return all(char >= " " or char in "\t\n\r\f\b\x1b\x0b" for char in set(text))
 
 
 def encoding_of(data: bytes) -> str | None:
-    """The encoding that gives the bytes back as they are; None for what is no text."""
+    """The encoding that returns the same bytes; None if the data is not text."""
     for bom, codec in _BOMS:
         if data.startswith(bom):
             return codec if _returns(data, codec) else None
@@ -85,7 +86,7 @@ def _legacy(data: bytes) -> str:
         return "utf-8"
     if _returns(data, "gb18030"):
         foreign = [char for char in data.decode("gb18030") if not char.isascii()]
-        if sum("\u4e00" <= char <= "\u9fff" for char in foreign) >= _HAN_SHARE * len(foreign):
+        if count_han("".join(foreign)) >= _HAN_SHARE * len(foreign):
             return "gb18030"
     return "latin-1"
 

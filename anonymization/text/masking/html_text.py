@@ -1,4 +1,4 @@
-"""HTML and XML: text across inline tags, attributes, comments, scripts; the markup stays."""
+"""HTML and XML: text across inline tags, attributes, comments, scripts; markup stays unchanged."""
 
 from __future__ import annotations
 
@@ -58,22 +58,22 @@ _STRUCTURAL = frozenset({"class", "style", "rel", "type", "xmlns", "charset", "m
 
 
 def html_edits(text: str, visit: Visit) -> list[Edit]:
-    """Edits of a page; tags and the names of attributes stay as they are."""
-    told: list[Edit] = []
+    """Edits of a page; tags and attribute names stay unchanged."""
+    edits: list[Edit] = []
     run = _Run()
-    place = 0
+    done = 0
     for match in _TOKEN.finditer(text):
-        if match["end"] == "":  # a tag that nothing ends is text, and so is all that follows
+        if match["end"] == "":  # an unclosed tag is text, and so is everything after it
             break
-        run.add(text, place, match.start())
-        place = match.end()
+        run.add(text, done, match.start())
+        done = match.end()
         tag = (match["tag"] or "").lower()
         if tag not in _INLINE:
-            told += run.edits(visit)
+            edits += run.edits(visit)
             run = _Run()
-        told += _markup(match, visit)
-    run.add(text, place, len(text))
-    return sorted(told + run.edits(visit))
+        edits += _markup(match, visit)
+    run.add(text, done, len(text))
+    return sorted(edits + run.edits(visit))
 
 
 def _markup(match: re.Match[str], visit: Visit) -> list[Edit]:
@@ -99,7 +99,7 @@ def _code(match: re.Match[str], visit: Visit) -> list[Edit]:
 
 
 def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
-    told: list[Edit] = []
+    edits: list[Edit] = []
     for match in _ATTRIBUTE.finditer(text):
         name = match[1].lower()
         group = next(number for number in (2, 3, 4) if match[number] is not None)
@@ -107,12 +107,12 @@ def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
             continue
         value = _Run()
         value.add(match[group], 0, len(match[group]))
-        told += shifted(value.edits(visit), start + match.start(group))
-    return told
+        edits += shifted(value.edits(visit), start + match.start(group))
+    return edits
 
 
 class _Run:
-    """Text between two ends of blocks, entities undone, with the place of each character."""
+    """Text between two block boundaries, entities decoded, with the offsets of each character."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -120,15 +120,15 @@ class _Run:
         self._ends: list[int] = []
 
     def add(self, text: str, start: int, end: int) -> None:
-        place = start
+        done = start
         for match in _ENTITY.finditer(text, start, end):
-            self._plain(text, place, match.start())
+            self._plain(text, done, match.start())
             char = html.unescape(match.group())
             self._parts.append(char)
             self._starts += [match.start(), *[match.end()] * (len(char) - 1)]
             self._ends += [match.end()] * len(char)
-            place = match.end()
-        self._plain(text, place, end)
+            done = match.end()
+        self._plain(text, done, end)
 
     def _plain(self, text: str, start: int, end: int) -> None:
         self._parts.append(text[start:end])
@@ -136,7 +136,7 @@ class _Run:
         self._ends += range(start + 1, end + 1)
 
     def edits(self, visit: Visit) -> list[Edit]:
-        """Edits in the places of the page."""
+        """Edits with offsets in the page."""
         plain = "".join(self._parts)
         if not plain.strip():
             return []

@@ -1,4 +1,4 @@
-"""JSON, read as tokens: every string is visited, and every other byte stays as it is."""
+"""JSON, read as tokens: every string is visited, and every other byte stays unchanged."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import re
 from dataclasses import dataclass
 
 from anonymization.text.contracts import Edit
-from anonymization.text.masking.pieces import MAX_DEPTH, Heed, Visit, carried, labelled, shifted
+from anonymization.text.masking.pieces import (
+    MAX_DEPTH,
+    FindingFilter,
+    Visit,
+    carried,
+    labelled,
+    shifted,
+)
 from anonymization.text.masking.plain import (
+    json_escape,
     json_literal,
-    json_places,
-    json_spell,
     lines,
+    literal_offsets,
     plain_edits,
 )
 
@@ -21,7 +28,7 @@ _SCALAR = re.compile(r"true|false|null|-?\d[\d.eE+-]*")
 _STRUCTURE = re.compile(r"[\s\ufeff\[\]{}:,]*")
 _LONG_NUMBER = re.compile(r"(?<![\w.+-])\d{7,19}(?![\w.])")
 _SHORTEST_NUMBER = 7
-_SHORT = 64  # characters up to which a value is looked at with its key before it
+_SHORT = 64  # characters up to which a value is looked at together with its key
 # Keys that say what their value is; `name` alone also names tools and files.
 _TELLING = re.compile(
     r"(?i:e-?mail|phone|mobile|tel$|^tel|fax|address|street|city|postcode|zip|birth|^dob$|passport"
@@ -34,42 +41,42 @@ _TELLING = re.compile(
 
 
 def looks_like_json(text: str) -> bool:
-    """Does it begin as an object or array?"""
+    """Does it begin like an object or array?"""
     return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
 
 
 def jsonl_edits(text: str, visit: Visit) -> list[Edit]:
-    """Edits of a text with one JSON document per line; lines that are none are plain text."""
-    told: list[Edit] = []
-    place = 0
+    """Edits of a text with one JSON document per line; other lines are read as plain text."""
+    edits: list[Edit] = []
+    offset = 0
     for line in lines(text):
-        seen = json_edits(line, visit) if looks_like_json(line) else plain_edits(line, visit)
-        told += shifted(seen, place)
-        place += len(line)
-    return told
+        form = json_edits if looks_like_json(line) else plain_edits
+        edits += shifted(form(line, visit), offset)
+        offset += len(line)
+    return edits
 
 
 def json_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of a JSON text: strings, keys that carry values, long numbers under telling keys.
 
-    What is no JSON in it (a line that was cut off, say) is looked at as plain text.
+    Parts that are not JSON (a line that was cut off, say) are read as plain text.
     """
     ascii_only = text.isascii()
-    told: list[Edit] = []
-    key, place = "", 0
+    edits: list[Edit] = []
+    key, done = "", 0
     for match in _STRING.finditer(text):
-        told += _between(text, place, match.start(), key, visit)
-        place = match.end()
-        is_key = _COLON.match(text, place) is not None
+        edits += _between(text, done, match.start(), key, visit)
+        done = match.end()
+        is_key = _COLON.match(text, done) is not None
         literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
-        told += shifted(_literal_edits(literal, visit), match.start(1))
+        edits += shifted(_literal_edits(literal, visit), match.start(1))
         key = match[1] if is_key else ""
-    return told + _between(text, place, len(text), key, visit)
+    return edits + _between(text, done, len(text), key, visit)
 
 
 @dataclass(frozen=True, slots=True)
 class _Literal:
-    """The inside of a JSON string as it is written, and the key before it."""
+    """The inside of a JSON string as it is written, and the key that precedes it."""
 
     raw: str
     key: str
@@ -85,46 +92,45 @@ def _literal_edits(literal: _Literal, visit: Visit) -> list[Edit]:
     if not plain.strip():
         return []
     if literal.is_key:
-        edits = plain_edits(plain, visit, heed=Heed.WHOLE)
+        edits = plain_edits(plain, visit, accepts=FindingFilter.WHOLE)
     else:
         edits = _string(plain, literal.key, visit)
     if not edits:
         return []
-    spell = json_spell(literal.ascii_only)
+    escape = json_escape(literal.ascii_only)
     if plain is raw:
-        return shifted(edits, 0, spell)
-    return carried(edits, *json_places(raw), spell)
+        return shifted(edits, 0, escape)
+    return carried(edits, *literal_offsets(raw), escape)
 
 
 def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
     if visit.depth < MAX_DEPTH and looks_like_json(plain) and '"' in plain:
         form = jsonl_edits if _is_lines(plain) else json_edits
         return form(plain, visit.deeper())
-    told = key if len(plain) <= _SHORT and _TELLING.search(key) else ""
-    return plain_edits(plain, visit, told)
+    label = key if len(plain) <= _SHORT and _TELLING.search(key) else ""
+    return plain_edits(plain, visit, label)
 
 
 def _is_lines(plain: str) -> bool:
-    """Several documents, one per line?"""
+    """Does it hold several documents, one per line?"""
     lines = plain.strip().splitlines()
     return len(lines) > 1 and all(line.strip()[-1:] in "}]" for line in lines if line.strip())
 
 
 def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Edit]:
-    """What stands between two strings: structure and numbers, or text that is no JSON."""
+    """Edits between two strings: of numbers among the structure, or of text that is not JSON."""
     gap = text[start:end]
     if _STRUCTURE.fullmatch(_SCALAR.sub("", gap)) is None:
         return shifted(plain_edits(gap, visit), start)
     if len(gap) < _SHORTEST_NUMBER or not _TELLING.search(key):
         return []
-    told: list[Edit] = []
+    edits: list[Edit] = []
     for match in _LONG_NUMBER.finditer(gap):
-        number = match.group()
-        seen = visit.look(labelled(key, number))
-        told += [e for e in shifted(seen, start + match.start()) if _is_number(e.new)]
-    return told
+        found_edits = visit.look(labelled(key, match.group()))
+        edits += [e for e in shifted(found_edits, start + match.start()) if _is_number(e.new)]
+    return edits
 
 
 def _is_number(new: str) -> bool:
-    """Can it stand where JSON wants a number?"""
+    """Is it a valid JSON number?"""
     return new.isdigit() and new.isascii() and not new.startswith("0")

@@ -1,4 +1,4 @@
-"""The masker of one scope: finds, remembers, replaces."""
+"""The masker of one scope: detects private values, remembers them, and replaces them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from anonymization.text.contracts import Detector, Edit, EntityType, Finding, Mode
-from anonymization.text.masking.pieces import Heed, Piece
-from anonymization.text.masking.sweep import Sweep, Swept
+from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
+from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
-from anonymization.text.surrogates.shapes import plain_form
 from anonymization.text.vault import Vault
+from data.text.folding import plain_form
 
-SWEPT = "vault"  # the recognizer of values that were found elsewhere in the scope
-FIELD = "field"  # the recognizer of fields that hold nothing but a private value
-# Kinds whose form proves them, in whatever place they stand.
+FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
+FIELD = "field"  # the recognizer of fields that hold only a private value
+# Kinds whose form proves them, wherever they occur.
 _PROVEN = frozenset(
     {
         EntityType.EMAIL,
@@ -40,8 +40,8 @@ _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
 class Masker:
     """Masks the texts of one scope (a session with its files): one vault, one set of surrogates.
 
-    Show all texts to `learn` before the first is masked: then a value found in one of them is
-    masked in all, and no surrogate stands in any of them already.
+    Pass all texts to `learn` before the first is masked: then a value found in one of them is
+    masked in all, and no surrogate already occurs in any of them.
     """
 
     def __init__(self, detector: Detector, key: bytes, mode: Mode, scope: str) -> None:
@@ -49,22 +49,22 @@ class Masker:
         self._detector = detector
         self._vocabulary = ScopeVocabulary()
         self._surrogates = Surrogates(key, scope, self._vocabulary)
-        self._found: dict[Piece, tuple[Finding, ...]] = {}
+        self._findings: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
         self._placeholders: dict[tuple[EntityType, str], str] = {}
         self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
-        self._sweep: Sweep | None = None
+        self._search: KnownValueSearch | None = None
 
     def learn(self, pieces: Iterable[Piece]) -> None:
-        """Detect in what is new, and take the values into the vault. Order does not matter."""
-        fresh = [piece for piece in dict.fromkeys(pieces) if piece not in self._found]
+        """Detect values in new pieces, and add them to the vault. Order does not matter."""
+        fresh = [piece for piece in dict.fromkeys(pieces) if piece not in self._findings]
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
-        for piece, found in zip(fresh, self._detector.find(clean), strict=True):
-            kept = tuple(_clipped(piece, found))
-            self._found[piece] = kept
-            values |= {(one.type, piece.value[one.start : one.end]) for one in kept}
+        for piece, findings in zip(fresh, self._detector.find(clean), strict=True):
+            kept = tuple(_clipped(piece, findings))
+            self._findings[piece] = kept
+            values |= {(finding.type, piece.value[finding.start : finding.end]) for finding in kept}
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
@@ -72,7 +72,7 @@ class Masker:
         if unknown:
             self._values.update(dict.fromkeys(unknown))
             self._replace(unknown)
-            self._sweep = None
+            self._search = None
 
     def mask_texts(self, texts: Sequence[str]) -> list[str]:
         """The texts masked, in their order."""
@@ -85,27 +85,30 @@ class Masker:
 
     def edits(self, piece: Piece) -> list[Edit]:
         """What has to change in the value of a piece; sorted, without overlap."""
-        if piece not in self._found:
+        if piece not in self._findings:
             self.learn([piece])
-        if self._sweep is None:
-            self._sweep = Sweep(self._values)
+        if self._search is None:
+            self._search = KnownValueSearch(self._values)
         text = piece.value
-        found, swept = _settled(self._found[piece], self._sweep.find(text))
-        told = [self._edit(text, one) for one in found] + [
-            self._swept_edit(text, one) for one in swept
-        ]
-        return sorted(edit for edit in told if edit.new != text[edit.start : edit.end])
+        findings, occurrences = _settled(self._findings[piece], self._search.find(text))
+        edits = [self._edit(text, finding) for finding in findings]
+        edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
+        return sorted(edit for edit in edits if edit.new != text[edit.start : edit.end])
 
-    def _edit(self, text: str, found: Finding) -> Edit:
-        value = text[found.start : found.end]
-        new = self._new(found.type, value)
-        return Edit(found.start, found.end, new, found.type, found.recognizer, found.score)
+    def _edit(self, text: str, finding: Finding) -> Edit:
+        value = text[finding.start : finding.end]
+        new = self._new(finding.type, value)
+        return Edit(
+            finding.start, finding.end, new, finding.type, finding.recognizer, finding.score
+        )
 
-    def _swept_edit(self, text: str, one: Swept) -> Edit:
-        new = self._new(one.type, one.value)
+    def _occurrence_edit(self, text: str, occurrence: Occurrence) -> Edit:
+        new = self._new(occurrence.type, occurrence.value)
         if self.vault.mode is Mode.SURROGATE:
-            new = respelled(one.type, one.value, new, text[one.start : one.end])
-        return Edit(one.start, one.end, new, one.type, SWEPT, 1.0)
+            new = respelled(
+                occurrence.type, occurrence.value, new, text[occurrence.start : occurrence.end]
+            )
+        return Edit(occurrence.start, occurrence.end, new, occurrence.type, FROM_VAULT, 1.0)
 
     def _replace(self, values: Sequence[tuple[EntityType, str]]) -> None:
         if self.vault.mode is Mode.SURROGATE:
@@ -126,52 +129,66 @@ class Masker:
     def _placeholder(self, kind: EntityType) -> str:
         while True:
             number = self._counts[kind] = self._counts.get(kind, 0) + 1
-            told = f"<{kind.value}_{number}>"
-            if told not in self._native:
-                return told
+            placeholder = f"<{kind.value}_{number}>"
+            if placeholder not in self._native:
+                return placeholder
 
 
-def _clipped(piece: Piece, found: Iterable[Finding]) -> Iterable[Finding]:
-    """Findings in the value of a piece, counted from its start; never white space alone."""
+def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Findings in the value of a piece, with offsets in the value; never only white space."""
     if piece.kind is not None:
-        found = [Finding(piece.lead, len(piece.text), piece.kind, FIELD, 1.0)]
-    if piece.heed is not Heed.ALL:
-        found = [one for one in found if one.type in _PROVEN or _is_whole(piece, one)]
-    for one in found:
-        start, end = max(one.start, piece.lead), one.end
+        findings = [Finding(piece.lead, len(piece.text), piece.kind, FIELD, 1.0)]
+    if piece.accepts is not FindingFilter.ALL:
+        findings = [
+            finding for finding in findings if finding.type in _PROVEN or _is_whole(piece, finding)
+        ]
+    for finding in findings:
+        start, end = max(finding.start, piece.lead), finding.end
         if piece.text[start:end].strip():
-            yield Finding(start - piece.lead, end - piece.lead, one.type, one.recognizer, one.score)
+            yield Finding(
+                start - piece.lead,
+                end - piece.lead,
+                finding.type,
+                finding.recognizer,
+                finding.score,
+            )
 
 
-def _is_whole(piece: Piece, one: Finding) -> bool:
-    """Is the whole name a value, and no word such as a program would choose?"""
-    if piece.heed is Heed.PROVEN or one.start > piece.lead or one.end < len(piece.text):
+def _is_whole(piece: Piece, finding: Finding) -> bool:
+    """Is the whole name a value, and not a word that a program would choose?"""
+    if (
+        piece.accepts is FindingFilter.PROVEN
+        or finding.start > piece.lead
+        or finding.end < len(piece.text)
+    ):
         return False
     return " " in piece.value.strip() or not piece.value.isascii()
 
 
-def _settled(found: Sequence[Finding], swept: Sequence[Swept]) -> tuple[list[Finding], list[Swept]]:
-    """Findings and known values without overlap.
+def _settled(
+    findings: Sequence[Finding], occurrences: Sequence[Occurrence]
+) -> tuple[list[Finding], list[Occurrence]]:
+    """Findings and known values without overlap between the two.
 
-    A known value stays where it covers all that was found there and more; elsewhere what the
-    detector found stays. Both come sorted and without overlap among themselves.
+    A known value stays where it covers more than all findings that it overlaps; otherwise those
+    findings stay. Both are given sorted and without overlap among themselves.
     """
-    starts = [one.start for one in found]
-    gone: set[int] = set()
-    kept: list[Swept] = []
-    for known in swept:
-        first = max(0, bisect_left(starts, known.start) - 1)
-        across = [
+    starts = [finding.start for finding in findings]
+    replaced: set[int] = set()
+    kept: list[Occurrence] = []
+    for occurrence in occurrences:
+        first = max(0, bisect_left(starts, occurrence.start) - 1)
+        overlapping = [
             number
-            for number in range(first, bisect_left(starts, known.end))
-            if found[number].end > known.start
+            for number in range(first, bisect_left(starts, occurrence.end))
+            if findings[number].end > occurrence.start
         ]
-        if all(_covers(known, found[number]) for number in across):
-            gone.update(across)
-            kept.append(known)
-    return [one for number, one in enumerate(found) if number not in gone], kept
+        if all(_covers(occurrence, findings[number]) for number in overlapping):
+            replaced.update(overlapping)
+            kept.append(occurrence)
+    return [finding for number, finding in enumerate(findings) if number not in replaced], kept
 
 
-def _covers(known: Swept, one: Finding) -> bool:
-    inside = known.start <= one.start and one.end <= known.end
-    return inside and known.end - known.start > one.end - one.start
+def _covers(occurrence: Occurrence, finding: Finding) -> bool:
+    inside = occurrence.start <= finding.start and finding.end <= occurrence.end
+    return inside and occurrence.end - occurrence.start > finding.end - finding.start

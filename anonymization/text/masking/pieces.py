@@ -1,6 +1,7 @@
-"""Pieces of text and how edits found in them are carried back to where they stood.
+"""Pieces of text to look at, and how edits found in them are carried back to the whole text.
 
-How the parts of a text are visited: which look, and what to do with files inside.
+A form of text (JSON, HTML, a table) visits its parts: it hands pieces to a look and says what
+happens with files found inside the text.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from enum import StrEnum
 from anonymization.text.contracts import Edit, EntityType
 
 
-class Heed(StrEnum):
+class FindingFilter(StrEnum):
     """Which findings count in a piece; values known from elsewhere always do.
 
-    WHOLE is for names that a person or a program chose (a key, an attribute): what its form
-    proves, and several words that are a value as a whole. PROVEN leaves the latter out: fonts and
-    styles are named by programs.
+    WHOLE is for names that a person or a program chose (a key, an attribute): it accepts findings
+    whose form proves them, and several words that are a value as a whole. PROVEN accepts only the
+    former: programs name fonts and styles.
     """
 
     ALL = "all"
@@ -29,13 +30,13 @@ class Heed(StrEnum):
 class Piece:
     """A text to look at; its first `lead` characters only say what it is (a column, a key).
 
-    `kind` marks what is private as a whole, whatever it looks like: the author of a document.
+    `kind` marks a text that is private as a whole, whatever it looks like: a document's author.
     """
 
     text: str
     lead: int = 0
     kind: EntityType | None = None
-    heed: Heed = Heed.ALL
+    accepts: FindingFilter = FindingFilter.ALL
 
     @property
     def value(self) -> str:
@@ -46,47 +47,47 @@ class Piece:
 # Edits for the value of a piece, sorted, without overlap. The first visit of a document collects
 # its pieces and gets no edits; the second one gets them.
 Look = Callable[[Piece], Sequence[Edit]]
-Spell = Callable[[str], str]
+Escape = Callable[[str], str]
 
 
-def labelled(label: str, value: str, heed: Heed = Heed.ALL) -> Piece:
-    """A value with the words that stand before it for a reader."""
+def labelled(label: str, value: str, accepts: FindingFilter = FindingFilter.ALL) -> Piece:
+    """A value with the label that a reader sees before it."""
     if not label:
-        return Piece(value, heed=heed)
-    return Piece(f"{label}: {value}", len(label) + 2, heed=heed)
+        return Piece(value, accepts=accepts)
+    return Piece(f"{label}: {value}", len(label) + 2, accepts=accepts)
 
 
-def shifted(edits: Iterable[Edit], by: int, spell: Spell | None = None) -> list[Edit]:
-    """Edits of a text that stands `by` characters into another, spelled as it has to be there."""
+def shifted(edits: Iterable[Edit], by: int, escape: Escape | None = None) -> list[Edit]:
+    """Edits of a text that starts `by` characters into another, escaped as that text needs it."""
     return [
-        replace(e, start=e.start + by, end=e.end + by, new=spell(e.new) if spell else e.new)
+        replace(e, start=e.start + by, end=e.end + by, new=escape(e.new) if escape else e.new)
         for e in edits
     ]
 
 
 def carried(
-    edits: Iterable[Edit], starts: Sequence[int], ends: Sequence[int], spell: Spell
+    edits: Iterable[Edit], starts: Sequence[int], ends: Sequence[int], escape: Escape
 ) -> list[Edit]:
-    """Edits of a text whose character i stood at `starts[i]:ends[i]` of another.
+    """Edits of a text whose character i was at `starts[i]:ends[i]` of another.
 
-    Where an edit spans several runs of the other text, the first takes the replacement and the
-    rest are emptied; what stands between runs (tags, say) is left alone.
+    Where an edit spans several runs of the other text, the first run takes the replacement and
+    the others are emptied; what lies between runs (tags, say) is left alone.
     """
-    told: list[Edit] = []
+    moved: list[Edit] = []
     for edit in edits:
-        new = spell(edit.new)
-        place = edit.start
-        while place < edit.end:
-            run = place + 1
+        new = escape(edit.new)
+        offset = edit.start
+        while offset < edit.end:
+            run = offset + 1
             while run < edit.end and starts[run] == ends[run - 1]:
                 run += 1
-            told.append(replace(edit, start=starts[place], end=ends[run - 1], new=new))
-            new, place = "", run
-    return told
+            moved.append(replace(edit, start=starts[offset], end=ends[run - 1], new=new))
+            new, offset = "", run
+    return moved
 
 
 class Collector:
-    """A look that finds nothing and remembers what it was shown, in order."""
+    """A look that finds nothing and remembers the pieces that it was shown, in order."""
 
     def __init__(self) -> None:
         self.pieces: dict[Piece, None] = {}
@@ -98,19 +99,19 @@ class Collector:
 
 MAX_DEPTH = 4  # JSON in JSON in base64 in JSON
 
-# A file inside a text, and the visit: its masked bytes and what was found, or None if it is of a
-# kind that cannot be opened.
+# Takes a file found inside a text, and the visit: returns its masked bytes and its edits, or None
+# if it is of a kind that cannot be opened.
 OpenBlob = Callable[[bytes, "Visit"], tuple[bytes, Sequence[Edit]] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """`depth` counts how deep forms are nested in forms."""
+    """How the parts of a text are visited; `depth` counts how deep forms are nested in forms."""
 
     look: Look
     open_blob: OpenBlob
     depth: int = 0
 
     def deeper(self) -> Visit:
-        """The visit of what lies inside."""
+        """The visit of a form nested in this one."""
         return replace(self, depth=self.depth + 1)

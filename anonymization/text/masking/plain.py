@@ -1,7 +1,4 @@
-"""Plain text: lines in pieces of bounded size, base64 and percent escapes opened.
-
-Escapes inside a text, undone so that the text behind them can be looked at.
-"""
+"""Plain text: lines in pieces of bounded size; base64, percent and JSON escapes are decoded."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ from urllib.parse import quote, unquote_to_bytes
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
-    Heed,
+    Escape,
+    FindingFilter,
     Piece,
-    Spell,
     Visit,
     carried,
     labelled,
@@ -32,18 +29,20 @@ _WRAPPED = re.compile(r"(?:[A-Za-z0-9+/]{60,80}\r?\n){2,}[A-Za-z0-9+/]{1,80}={0,
 _BREAKS = re.compile(r"\s")
 
 
-def plain_edits(text: str, visit: Visit, label: str = "", heed: Heed = Heed.ALL) -> list[Edit]:
-    """Edits of a text in prose, code or logs; for `label` and `heed` see `Piece`."""
-    told: list[Edit] = []
+def plain_edits(
+    text: str, visit: Visit, label: str = "", accepts: FindingFilter = FindingFilter.ALL
+) -> list[Edit]:
+    """Edits of a text in prose, code or logs; for `label` and `accepts` see `Piece`."""
+    edits: list[Edit] = []
     for start, part in _parts(text):
-        piece = labelled(label, part, heed)
-        told = joined(told, shifted(visit.look(piece), start))
-    told = joined(told, percent_edits(text, visit))
-    return joined(told, _base64_edits(text, visit), first=True)
+        piece = labelled(label, part, accepts)
+        edits = joined(edits, shifted(visit.look(piece), start))
+    edits = joined(edits, percent_edits(text, visit))
+    return joined(edits, _base64_edits(text, visit), first=True)
 
 
 def lines(text: str) -> Iterator[str]:
-    """Lines with their ends; only a line feed ends one (str.splitlines knows ten more)."""
+    """Lines with their line ends; only a line feed ends one (str.splitlines knows ten more)."""
     start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
@@ -52,19 +51,19 @@ def lines(text: str) -> Iterator[str]:
 
 
 def joined(edits: Sequence[Edit], more: Iterable[Edit], *, first: bool = False) -> list[Edit]:
-    """Both, sorted; where they overlap `edits` stay, or `more` if `first`."""
+    """Both, sorted; where they overlap, `edits` take precedence, or `more` if `first`."""
     more = list(more)
     if not more or not edits:
         return sorted([*edits, *more])
     kept, others = (more, edits) if first else (edits, more)
-    told, place = sorted(kept), 0
+    taken, index = sorted(kept), 0
     free: list[Edit] = []
     for edit in sorted(others):
-        while place < len(told) and told[place].end <= edit.start:
-            place += 1
-        if place == len(told) or edit.end <= told[place].start:
+        while index < len(taken) and taken[index].end <= edit.start:
+            index += 1
+        if index == len(taken) or edit.end <= taken[index].start:
             free.append(edit)
-    return sorted([*told, *free])
+    return sorted([*taken, *free])
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
@@ -80,14 +79,14 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
 def _base64_edits(text: str, visit: Visit) -> Iterator[Edit]:
     if visit.depth >= MAX_DEPTH:
         return
-    place = 0
+    done = 0
     for pattern in (_WRAPPED, _BASE64):
         for match in pattern.finditer(text):
-            if match.start() < place:
+            if match.start() < done:
                 continue
             edit = _blob_edit(match, visit)
             if edit is not None:
-                place = match.end() if pattern is _WRAPPED else place
+                done = match.end() if pattern is _WRAPPED else done
                 yield edit
 
 
@@ -115,68 +114,71 @@ _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
 def json_literal(raw: str) -> str | None:
-    """What stands between the quotes of a JSON string, decoded; None if it is no JSON."""
+    """The inside of a JSON string, decoded; None if it is not valid JSON."""
     if "\\" not in raw:
         return raw
     try:
-        told: str = json.loads(f'"{raw}"', strict=False)
+        decoded: str = json.loads(f'"{raw}"', strict=False)
     except ValueError:
         return None
-    return told
+    return decoded
 
 
-def json_places(raw: str) -> tuple[list[int], list[int]]:
+def literal_offsets(raw: str) -> tuple[list[int], list[int]]:
     """Where each character of the decoded literal starts and ends in `raw`."""
     starts: list[int] = []
     ends: list[int] = []
-    place = 0
+    done = 0
     for match in _JSON_ESCAPE.finditer(raw):
         start, end = match.span()
-        starts += [*range(place, start), start]
-        ends += [*range(place + 1, start + 1), end]
-        place = end
-    starts += range(place, len(raw))
-    ends += range(place + 1, len(raw) + 1)
+        starts += [*range(done, start), start]
+        ends += [*range(done + 1, start + 1), end]
+        done = end
+    starts += range(done, len(raw))
+    ends += range(done + 1, len(raw) + 1)
     return starts, ends
 
 
-def json_spell(ascii_only: bool) -> Spell:
-    """Writes a replacement as the inside of a JSON string."""
+def json_escape(ascii_only: bool) -> Escape:
+    """An escape that writes a replacement as the inside of a JSON string."""
     return lambda new: json.dumps(new, ensure_ascii=ascii_only)[1:-1]
 
 
 def percent_edits(text: str, visit: Visit) -> list[Edit]:
-    """Edits of words with percent escapes, found in their decoded form."""
+    """Edits of words with percent escapes, detected in their decoded form."""
     if "%" not in text or visit.depth >= MAX_DEPTH:
         return []
-    told: list[Edit] = []
+    edits: list[Edit] = []
     for word in _PERCENT_WORD.finditer(text):
         plain, starts, ends = _unquoted(word.group())
         if plain is not None:
-            edits = carried(visit.look(Piece(plain)), starts, ends, lambda new: quote(new, safe=""))
-            told += shifted(edits, word.start())
-    return told
+            carried_edits = carried(
+                visit.look(Piece(plain)), starts, ends, lambda new: quote(new, safe="")
+            )
+            edits += shifted(carried_edits, word.start())
+    return edits
 
 
 def _unquoted(word: str) -> tuple[str | None, list[int], list[int]]:
-    told: list[str] = []
+    """The decoded word and where each character starts and ends; None if it is not UTF-8."""
+    decoded: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    place = 0
+    done = 0
     for match in _PERCENT.finditer(word):
         try:
             plain = unquote_to_bytes(match.group()).decode("utf-8")
         except UnicodeDecodeError:
             return None, [], []
-        told += [word[place : match.start()], plain]
-        starts += range(place, match.start())
-        ends += range(place + 1, match.start() + 1)
-        at = match.start()
+        decoded += [word[done : match.start()], plain]
+        starts += range(done, match.start())
+        ends += range(done + 1, match.start() + 1)
+        start = match.start()
         for char in plain:
-            starts.append(at)
-            at += 3 * len(char.encode())
-            ends.append(at)
-        place = match.end()
-    starts += range(place, len(word))
-    ends += range(place + 1, len(word) + 1)
-    return "".join(told) + word[place:], starts, ends
+            starts.append(start)
+            start += 3 * len(char.encode())
+            ends.append(start)
+        done = match.end()
+    starts += range(done, len(word))
+    ends += range(done + 1, len(word) + 1)
+    return "".join(decoded) + word[done:], starts, ends

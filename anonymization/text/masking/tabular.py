@@ -1,4 +1,4 @@
-"""CSV and TSV: cell by cell, each with its column's name before it."""
+"""CSV and TSV: cell by cell, each read with the name of its column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anonymization.text.contracts import Edit
-from anonymization.text.masking.pieces import Spell, Visit, carried, shifted
+from anonymization.text.masking.pieces import Escape, Visit, carried, shifted
 from anonymization.text.masking.plain import plain_edits
 
 _DELIMITERS = ",\t;|"
@@ -28,15 +28,15 @@ def table_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of delimited text; quotes, line ends and delimiters stay."""
     delimiter = _delimiter(text)
     labels: dict[int, str] = {}
-    told: list[Edit] = []
+    edits: list[Edit] = []
     for cell in _cells(text, delimiter):
         if cell.row == 0 and is_label(cell.text):
             labels[cell.column] = cell.text.strip()
         if cell.text.strip():
-            told += _cell_edits(
+            edits += _cell_edits(
                 cell, labels.get(cell.column, "") if cell.row else "", delimiter, visit
             )
-    return told
+    return edits
 
 
 def is_label(text: str) -> bool:
@@ -51,21 +51,21 @@ def _delimiter(text: str) -> str:
 
 
 def _cells(text: str, delimiter: str) -> Iterator[_Cell]:
-    """Fields as RFC 4180 has them; a quote inside a plain field is part of it."""
+    """Fields as in RFC 4180; a quote inside an unquoted field is part of it."""
     mark = re.escape(delimiter)
     field = re.compile(rf'"((?:[^"]|"")*)"(?={mark}|\r?\n|\Z)|([^{mark}\r\n]*)')
-    place = row = column = 0
-    while place < len(text):
-        match = field.match(text, place)
+    offset = row = column = 0
+    while offset < len(text):
+        match = field.match(text, offset)
         assert match is not None  # the second form matches an empty field
         quoted = match[1] is not None
         yield _Cell(match.start(1 if quoted else 2), match[1 if quoted else 2], quoted, column, row)
-        place = match.end()
-        if text[place : place + 1] == delimiter:
+        offset = match.end()
+        if text[offset : offset + 1] == delimiter:
             column += 1
-        elif place < len(text) and text[place] == "\n":
+        elif offset < len(text) and text[offset] == "\n":
             row, column = row + 1, 0
-        place += 1
+        offset += 1
 
 
 def _cell_edits(cell: _Cell, label: str, delimiter: str, visit: Visit) -> list[Edit]:
@@ -75,12 +75,12 @@ def _cell_edits(cell: _Cell, label: str, delimiter: str, visit: Visit) -> list[E
         return shifted(plain_edits(cell.text, visit, label), cell.start, _doubled)
     starts: list[int] = []
     ends: list[int] = []
-    told: list[str] = []
+    characters: list[str] = []
     for match in re.finditer('""|[^"]', cell.text):
-        told.append(match.group()[0])
+        characters.append(match.group()[0])
         starts.append(match.start())
         ends.append(match.end())
-    edits = plain_edits("".join(told), visit, label)
+    edits = plain_edits("".join(characters), visit, label)
     return shifted(carried(edits, starts, ends, _doubled), cell.start)
 
 
@@ -88,6 +88,6 @@ def _doubled(new: str) -> str:
     return new.replace('"', '""')
 
 
-def _bare(delimiter: str) -> Spell:
-    """A replacement that stands without quotes must not break the record."""
+def _bare(delimiter: str) -> Escape:
+    """An escape for unquoted cells: a replacement must not break the record."""
     return lambda new: re.sub(rf'[{re.escape(delimiter)}"\r\n]', " ", new)

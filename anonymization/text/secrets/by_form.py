@@ -1,7 +1,7 @@
-"""Secrets that their form alone gives away.
+"""Secrets that their form alone reveals.
 
-Tokens with a provider's prefix or a literal inside; values in a frame: private keys, passwords in
-URLs, headers and `curl -u`, the entries of a Kubernetes Secret.
+Tokens with a provider's prefix or a known literal inside; values in a frame: private keys,
+passwords in URLs, headers and `curl -u`, the entries of a Kubernetes Secret.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PROVEN, _BY_FORM = 1.0, 0.95
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CHECK_DIGITS = 6
 _GOES_ON = re.compile(r"/\Z|[a-z0-9]_\Z")  # a weak prefix in a path or a longer name
-_CUT = ("*", "#", "…")  # what a token continues with when its rest was blotted out
+_CUT = ("*", "#", "…")  # how a token continues when its rest was blotted out
 
 
 def _branch(family: Family) -> str:
@@ -73,7 +73,7 @@ def find_infixed(text: str, folded: str) -> Iterator[Finding]:
 
 
 def _match(text: str, folded: str, start: int, prefix: str, family: Family) -> int:
-    """Where the token of this family ends, 0 if none begins at `start`."""
+    """The end of the token of this family, 0 if none begins at `start`."""
     if not family.ignore_case and not text.startswith(prefix, start):
         return 0
     rest = family.pattern.match(text, start + len(prefix))
@@ -152,7 +152,7 @@ def _framed(start: int, end: int, name: str) -> Finding:
 
 
 def _keys(text: str) -> Iterator[Finding]:
-    """From BEGIN to END; a key that was cut off goes as far as its base64 does."""
+    """Keys from BEGIN to END; a key that was cut off ends where its base64 ends."""
     done = 0
     for begin in _BEGIN.finditer(text):
         if begin.start() < done:
@@ -207,7 +207,7 @@ def _curl_users(text: str, folded: str) -> Iterator[Finding]:
 
 
 def _is_chosen(value: str) -> bool:
-    """Is it a password of somebody, and not a reference or an example?"""
+    """Is it someone's password, and not a reference or an example?"""
     if len(value) < 6 or is_placeholder(value):
         return False
     return is_mixed(value) or is_random(value)
@@ -224,7 +224,7 @@ _KUBERNETES_REACH = 4_000
 
 
 def find_kubernetes(text: str, folded: str) -> Iterator[Finding]:
-    """What stands under `data:` near `kind: Secret`."""
+    """The values under `data:` near `kind: Secret`."""
     done = 0
     for kind in _KIND.finditer(folded):
         start = max(done, kind.start() - _KUBERNETES_REACH)
@@ -244,7 +244,7 @@ def find_kubernetes(text: str, folded: str) -> Iterator[Finding]:
 
 
 def _kubernetes_values(text: str, start: int) -> Iterator[re.Match[str]]:
-    """The entries that follow one another from `start`."""
+    """The consecutive entries from `start`."""
     entry = _ENTRY.match(text, start)
     while entry:
         yield entry

@@ -1,4 +1,4 @@
-"""What speaks for or against a secret: the form of the value, and the words near it."""
+"""Evidence for or against a secret: the form of the value, and the words near it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _STAND_INS = re.compile(
     + "|(?<![a-z0-9])"
     + trie_pattern(_WORDS["placeholder_words"])
 )
-_STAND_IN_LENGTH = 80  # in longer values any short word turns up by chance
-# ${VAR}, $VAR, $(cmd), %VAR%, {{ x }}, <x>, [x], @param, {x}: filled in by somebody later.
+_STAND_IN_LENGTH = 80  # in longer values any short word occurs by chance
+# ${VAR}, $VAR, $(cmd), %VAR%, {{ x }}, <x>, [x], @param, {x}: to be filled in later.
 _REFERENCE = re.compile(
     r"\$[A-Za-z_{(\[]|%[A-Za-z_({]|\{\{|\{%|<[^<>]*>?|\[[^\]]*\]|@[A-Za-z_]|\{[A-Za-z_. ]*\}?$"
 )
@@ -29,8 +29,8 @@ _SEPARATED = re.compile(r"[-_.~/+]")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NO_VOWELS = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}", re.IGNORECASE)
 _MEAN_CHUNK = 3.0  # characters; random base 62 has 1.7, base 36 has 2.6, words and camels have 5
-_LOOK = 80  # characters, enough to tell
-_MEAN_LETTERS = 2.4  # letters alone: only a wild change of case tells chance from words
+_LOOK = 80  # characters, enough to decide
+_MEAN_LETTERS = 2.4  # letters only: nothing but an erratic letter case tells chance from words
 _MEAN_SCATTERED, _MIN_SCATTERED = 2.1, 14
 _MEAN_WILD = 3.4  # of a short password of letters alone, in both cases
 
@@ -42,7 +42,7 @@ def entropy(value: str) -> float:
 
 
 def is_placeholder(value: str) -> bool:
-    """Does it stand for a secret: `xxxx`, `<token>`, `${VAR}`, `changeme`, `****`?"""
+    """Is it a placeholder for a secret: `xxxx`, `<token>`, `${VAR}`, `changeme`, `****`?"""
     lowered = value.lower()
     if lowered in _COMMON or _REFERENCE.match(value) or _ENDS.search(lowered):
         return True
@@ -52,12 +52,12 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_hexadecimal(value: str) -> bool:
-    """Hexadecimal digits in one case, as hashes are written."""
+    """Is it hexadecimal digits in one letter case, as hashes are written?"""
     return _HEX.fullmatch(value) is not None
 
 
 def is_uuid(value: str) -> bool:
-    """The form 8-4-4-4-12."""
+    """Does it have the form 8-4-4-4-12?"""
     return _UUID.fullmatch(value) is not None
 
 
@@ -67,7 +67,7 @@ def has_uuid(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Does it look drawn at random: digits and letters mixed in short chunks?"""
+    """Does it look random: digits and letters mixed in short chunks?"""
     chunks = _CHUNK.findall(value, 0, _LOOK)
     letters = sum(chunk[0].isalpha() for chunk in chunks)
     if letters == 0:
@@ -80,7 +80,7 @@ def is_random(value: str) -> bool:
 
 
 def is_scattered(value: str) -> bool:
-    """So random that separators in it tell nothing: `aB-3x_Q9…`, base64 with slashes."""
+    """Is it so random that its separators mean nothing: `aB-3x_Q9…`, base64 with slashes?"""
     chunks = _CHUNK.findall(value, 0, _LOOK)
     if sum(map(len, chunks)) < _MIN_SCATTERED:
         return False
@@ -91,7 +91,7 @@ def is_scattered(value: str) -> bool:
 
 
 def is_wild(value: str) -> bool:
-    """Letters alone whose case changes as no words in a row do: `VgWPwjRw`."""
+    """Is it letters only, with a letter case unlike any sequence of words: `VgWPwjRw`?"""
     if not value.isascii() or not value.isalpha() or value.islower() or value.isupper():
         return False
     chunks = _CHUNK.findall(value)
@@ -99,17 +99,17 @@ def is_wild(value: str) -> bool:
 
 
 def has_inner_numbers(value: str) -> bool:
-    """Digits in two places or more, or not at the end, where a year stands behind a word."""
+    """Has it digits in two places or more, or not at the end, where a word may carry a year?"""
     return len(_DIGITS.findall(value)) > 1 or not value[-1:].isdigit()
 
 
 def is_gibberish(value: str) -> bool:
-    """Four consonants in a row, which words hardly have and random letters mostly do."""
+    """Has it four consonants in a row, which words rarely have and random letters mostly do?"""
     return _NO_VOWELS.search(value) is not None
 
 
 def is_mixed(value: str) -> bool:
-    """Letters and digits, as in a secret that a person may have chosen."""
+    """Has it letters and digits, as a secret that a person may have chosen?"""
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
@@ -129,23 +129,23 @@ _EXAMPLE = re.compile(r"(?:e\.g\.|example|such as|例如|比如|示例)[\s,:：(
 
 
 def is_public_name(name: str) -> bool:
-    """Is what bears this name public: a hash, a count, a URL, a sort key?"""
+    """Is a value of this name public: a hash, a count, a URL, a sort key?"""
     return _PUBLIC.search(name) is not None
 
 
 def line_before(folded: str, start: int) -> str:
-    """What stands before `start` on its line, as far as a name is looked for."""
+    """The text before `start` on its line, as far as a name is looked for."""
     before = folded[max(0, start - _REACH) : start]
     return before[before.rfind("\n") + 1 :]
 
 
 def line_after(folded: str, end: int) -> str:
-    """What stands after `end` on its line, as far as a name is looked for."""
+    """The text after `end` on its line, as far as a name is looked for."""
     return folded[end : end + _AFTER].partition("\n")[0]
 
 
 def has_name_before(folded: str, start: int) -> bool:
-    """Does a word for a secret, or a provider, stand on the line, with no hash named after it?"""
+    """Does the line name a secret or a provider before `start`, and no hash after that name?"""
     before = line_before(folded, start)
     last = max(_last(NAMES, before), _last(PROVIDERS, before))
     return (
@@ -156,32 +156,32 @@ def has_name_before(folded: str, start: int) -> bool:
 
 
 def has_name_after(folded: str, end: int) -> bool:
-    """As `has_name_before`, for `ghp_… is my token`."""
+    """Like `has_name_before`, for `ghp_… is my token`."""
     after = line_after(folded, end)
-    found = NAMES.search(after)
-    return found is not None and _HASHES.search(after[: found.start()]) is None
+    name = NAMES.search(after)
+    return name is not None and _HASHES.search(after[: name.start()]) is None
 
 
 def names_a_hash(folded: str, start: int, end: int) -> bool:
-    """Does the line around speak of hashes, commits or identifiers?"""
+    """Does the line mention hashes, commits or identifiers?"""
     near = line_before(folded, start) + " " + line_after(folded, end)
     return _HASHES.search(near) is not None
 
 
 def hands_over(folded: str, start: int, end: int) -> bool:
-    """Does the line around speak of giving, getting, using, as of a key?"""
+    """Does the line mention giving, getting or using something, as one does with a key?"""
     near = line_before(folded, start) + " " + line_after(folded, end)
     return _HANDED.search(near) is not None
 
 
 def is_example(folded: str, start: int) -> bool:
-    """Do the words just before say that what follows is an example?"""
+    """Do the preceding words introduce an example?"""
     return _EXAMPLE.search(folded, max(0, start - 20), start) is not None
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
     """Where the last match begins, -1 if none."""
-    place = -1
+    start = -1
     for hit in pattern.finditer(text):
-        place = hit.start()
-    return place
+        start = hit.start()
+    return start

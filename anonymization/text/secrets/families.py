@@ -17,7 +17,7 @@ _ENTROPY = 2.6  # bits per character that random text of 16 or more characters e
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tokens of one form; what the fields mean is said at the head of `families.toml`."""
+    """Tokens of one form; the head of `families.toml` explains the fields."""
 
     name: str
     provider: str
@@ -66,7 +66,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def _by_prefix(families: Iterable[Family]) -> dict[str, tuple[tuple[str, Family], ...]]:
-    """Per prefix in lower case all that may begin there, the longest prefix first."""
+    """Per prefix in lower case the families that may begin with it, the longest prefix first."""
     pairs = [(prefix, family) for family in families for prefix in family.prefixes]
     return {
         start: tuple(
@@ -86,7 +86,7 @@ _NEAR = tuple(family.near for family in FAMILIES if family.near)
 
 
 def claims_a_family(value: str) -> bool:
-    """Does it begin as tokens of an exactly known form do?"""
+    """Does it begin like tokens of an exactly known form?"""
     return any(near.match(value) for near in _NEAR)
 
 

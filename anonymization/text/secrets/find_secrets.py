@@ -13,18 +13,17 @@ from anonymization.text.secrets.by_form import (
 )
 from anonymization.text.secrets.named import find_named
 from anonymization.text.secrets.unnamed import find_bare
-
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+from data.text.folding import lower_in_place
 
 
 def find_secrets(text: str) -> list[Finding]:
     """The secrets in `text`, sorted, without overlap; the time is linear in its length.
 
-    Findings that overlap, or that only a colon parts (a user and a password), become one, which
-    covers all of them and bears the name of the surest.
+    Findings that overlap, or are separated only by a colon (a user and a password), become one
+    that covers them all and takes the recognizer of the one with the highest score.
     """
-    folded = _folded(text)
-    found = [
+    folded = lower_in_place(text)
+    findings = [
         *find_armoured(text, folded),
         *find_prefixed(text, folded),
         *find_infixed(text, folded),
@@ -32,23 +31,17 @@ def find_secrets(text: str) -> list[Finding]:
         *find_named(text, folded),
         *find_bare(text, folded),
     ]
-    return _merged(text, found)
+    return _merged(text, findings)
 
 
-def _folded(text: str) -> str:
-    """The text in lower case, character by character."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
-
-
-def _merged(text: str, found: Iterable[Finding]) -> list[Finding]:
+def _merged(text: str, findings: Iterable[Finding]) -> list[Finding]:
     merged: list[Finding] = []
-    for finding in sorted(found):
+    for finding in sorted(findings):
         last = merged[-1] if merged else None
         if last is None or not _touch(text, last, finding):
             merged.append(finding)
             continue
-        surest = max(last, finding, key=lambda one: (one.score, -one.start))
+        surest = max(last, finding, key=lambda finding: (finding.score, -finding.start))
         end = max(last.end, finding.end)
         merged[-1] = Finding(last.start, end, surest.type, surest.recognizer, surest.score)
     return merged

@@ -1,4 +1,4 @@
-"""Values that a name gives away: assignments, settings, flags, headers, `the password is …`."""
+"""Values that a name reveals: assignments, settings, flags, headers, `the password is …`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from anonymization.text.secrets.families import claims_a_family
 _SCORE = 0.85
 _LEFT = re.compile(r"[a-z0-9_.\-]{0,40}\Z")
 _RIGHT = re.compile(r"[a-z0-9_.\-]{0,40}")
-# What may stand between a name and its value, in text in lower case. Every gap is bounded.
+# What may occur between a name and its value, in lower-case text. Every gap is bounded.
 _LINK = re.compile(
     r"""(?P<close>\\{0,3}["'`\])}]{0,3})
     (?:
@@ -87,11 +87,11 @@ def _value(text: str, folded: str, hit: re.Match[str]) -> tuple[int, int] | None
         return None
     start = link.end()
     spoken = _SPOKEN if text[start - 1 : start].isspace() else _UNQUOTED
-    found = (_QUOTED if link["open"] else spoken).match(text, start)
-    if found is None:
+    match = (_QUOTED if link["open"] else spoken).match(text, start)
+    if match is None:
         return None
-    value = found.group()
-    if not link["open"] and not _ENDED.match(text, found.end()):
+    value = match.group()
+    if not link["open"] and not _ENDED.match(text, match.end()):
         value = value.rstrip(_TRAILING)
     stop = start + len(value)
     if not link["open"] and _CODE_AFTER.match(text, stop):
@@ -100,11 +100,11 @@ def _value(text: str, folded: str, hit: re.Match[str]) -> tuple[int, int] | None
 
 
 def _whole_name(folded: str, hit: re.Match[str]) -> tuple[str, int]:
-    """The identifier around a hit, and where it ends."""
-    left = _LEFT.search(folded[max(0, hit.start() - 40) : hit.start()])
-    right = _RIGHT.match(folded, hit.end())
-    before = left.group() if left else ""
-    after = right.group().rstrip(".-") if right else ""
+    """The identifier around a hit, and its end."""
+    prefix = _LEFT.search(folded[max(0, hit.start() - 40) : hit.start()])
+    suffix = _RIGHT.match(folded, hit.end())
+    before = prefix.group() if prefix else ""
+    after = suffix.group().rstrip(".-") if suffix else ""
     return before + hit.group() + after, hit.end() + len(after)
 
 
@@ -133,17 +133,17 @@ def _is_secret(name: str, value: str, rest: str) -> bool:
 
 
 def _is_likely(value: str) -> bool:
-    """Random enough for a value with a name."""
+    """Is it random enough for a value with a name?"""
     return is_random(value) or (is_mixed(value) and is_gibberish(value))
 
 
 def _is_weak(name: str) -> bool:
-    """A `key` that is not said to be the key of anything closed."""
+    """Is it a `key` without a word that makes it secret?"""
     return bool(_WEAK.fullmatch(name)) and not (_STRONG_KEY.search(name) or PROVIDERS.search(name))
 
 
 def _is_password(value: str, in_han: bool) -> bool:
-    """Also a word of Western letters that nothing but a Chinese name (密码) introduces."""
+    """Is it like a password? After a Chinese name (密码) a Western word is enough."""
     if len(value) < _SHORT_PASSWORD:
         return False
     if value.isdigit() or is_mixed(value) or is_wild(value):

@@ -1,6 +1,6 @@
-"""Tokens without form and without assignment: random characters in the middle of a text.
+"""Tokens without a known form or an assignment: random characters in the middle of a text.
 
-A UUID is a secret only in the sentence of someone who hands it over; else it is an identifier.
+A UUID is a secret only in a sentence in which someone hands it over; else it is an identifier.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from anonymization.text.secrets.evidence import (
     names_a_hash,
 )
 from anonymization.text.secrets.families import claims_a_family, load
+from data.text.scripts import HAN
 
 _WITH_NAME, _WITHOUT_NAME = 0.75, 0.6
 # A run of the characters of base64 and its URL-safe kin; `=` closes it or stands between two of
@@ -50,7 +51,7 @@ _SEPARATORS = re.compile(r"[-_.~]")
 _MIN_PART, _MIN_CORE = 8, 11  # characters between separators; names of models have fewer
 _MIN_DOTTED, _MOST_DOTS = 10, 2
 _OPEN_IDS: tuple[str, ...] = tuple(load("words.toml")["open_ids"])
-_WORD = re.compile(r"(?<![\w./\\=(\[{<-])[A-Za-z]{1,15}(?![\w/\\=(\[{>-])|[一-鿿]{2}")
+_WORD = re.compile(rf"(?<![\w./\\=(\[{{<-])[A-Za-z]{{1,15}}(?![\w/\\=(\[{{>-])|[{HAN}]{{2}}")
 _MIN_WORDS = 3
 _URL_REACH = 300
 
@@ -71,12 +72,12 @@ def find_bare(text: str, folded: str) -> Iterator[Finding]:
         elif _stands_alone(run, folded, start, end):
             yield Finding(start, end, EntityType.SECRET, "secret.bare", _WITHOUT_NAME)
     for hit in _PASSWORD.finditer(text):
-        if _is_password(hit["own"]) and _is_told(folded, *hit.span()):
+        if _is_password(hit["own"]) and _is_in_sentence(folded, *hit.span()):
             yield Finding(*hit.span(), EntityType.SECRET, "secret.bare-password", _WITHOUT_NAME)
 
 
 def _own_span(hit: re.Match[str]) -> tuple[int, int]:
-    """The run without what ends a sentence, and without the name of a setting (`name=…`)."""
+    """The run without final punctuation, and without the name of a setting (`name=…`)."""
     run = hit.group()
     end = hit.end() - (run[-1] in ".~-")
     start = hit.start()
@@ -104,14 +105,14 @@ def _may_be_secret(run: str) -> bool:
 
 
 def _is_base64(run: str) -> bool:
-    """Base64 with slashes, and not a path: all of it, or every part of it, looks random."""
+    """Is it base64 with slashes, and not a path? All of it, or every part of it, looks random."""
     if "-" in run or "_" in run or run.startswith("/"):
         return False
     return is_scattered(run) or all(len(part) < 5 or is_random(part) for part in run.split("/"))
 
 
 def _is_dotted(run: str) -> bool:
-    """Two or three random parts, as in signed tokens; not the path of a module."""
+    """Has it two or three random parts, like a signed token, and unlike the path of a module?"""
     parts = run.split(".")
     return len(parts) <= _MOST_DOTS + 1 and all(
         len(part) >= _MIN_DOTTED and is_random(part) for part in parts
@@ -119,19 +120,19 @@ def _is_dotted(run: str) -> bool:
 
 
 def _stands_alone(run: str, folded: str, start: int, end: int) -> bool:
-    """Does it stand in a sentence that calls it neither a hash nor an id?"""
+    """Is it in a sentence that calls it neither a hash nor an id?"""
     if has_uuid(run) and not hands_over(folded, start, end):
         return False
     core = max(map(len, _SEPARATORS.split(run)))
     return (
         entropy(run) >= (_MIN_NUMBER_ENTROPY if run.isdigit() else _MIN_ENTROPY)
         and (core >= _MIN_CORE or has_uuid(run) or is_scattered(run))
-        and _is_told(folded, start, end)
+        and _is_in_sentence(folded, start, end)
     )
 
 
-def _is_told(folded: str, start: int, end: int) -> bool:
-    """Does it stand among words that speak neither of hashes nor of identifiers?"""
+def _is_in_sentence(folded: str, start: int, end: int) -> bool:
+    """Is it among words that mention neither hashes nor identifiers?"""
     around = line_before(folded, start) + " " + line_after(folded, end)
     return len(_WORD.findall(around)) >= _MIN_WORDS and not names_a_hash(folded, start, end)
 

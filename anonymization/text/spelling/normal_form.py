@@ -1,9 +1,9 @@
-"""A text without separators, marks, invisible characters and letter case: what spellings share.
+"""The two forms in which spellings of a value are compared: the skeleton and the clean text.
 
-The skeleton is made character by character, so that the skeleton of a whole is that of its parts,
-and offsets lead back.
-
-A spelling as a reader sees it: nothing invisible, one form for what looks alike.
+The skeleton is the text without separators, marks, invisible characters and letter case: what all
+spellings share. It is made character by character, so the skeleton of a text is that of its parts
+joined, and offsets can be traced back. The clean text is what a reader sees: no invisible
+characters, one form for characters that look alike.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 import unicodedata
 from bisect import bisect_right
 
-from anonymization.text.detect.fold import fold
+from data.text.folding import fold_characters, fold_width
+from data.text.scripts import UNIFIED_HAN
 
 _ASCII_SEPARATORS = " \t\n\r\v\f.,_-/()[]+"
 _MORE = "\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb\uff65"
@@ -21,12 +22,12 @@ _VARIATIONS = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF), (0x180B, 0x180F))
 _GONE = frozenset({"Mn", "Me", "Cf", "Pd", "Zs", "Zl", "Zp"})
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 _DROPPED = _ASCII_SEPARATORS.encode()
-_ODD = re.compile("[^\x00-\x7f\u3400-\u4dbf\u4e00-\u9fff]+")
+_ODD = re.compile(f"[^\x00-\x7f{UNIFIED_HAN}]+")
 _BLOCK = 512  # characters
 
 
 def is_invisible(char: str) -> bool:
-    """Zero width, soft hyphen, bidi mark, variation selector, filler: nothing a reader sees."""
+    """Is it invisible: zero width, soft hyphen, bidi mark, variation selector, filler?"""
     code = ord(char)
     if unicodedata.category(char) == "Cf" or char in _FILLERS:
         return True
@@ -34,24 +35,24 @@ def is_invisible(char: str) -> bool:
 
 
 def is_mark(char: str) -> bool:
-    """Does it belong to the letter before: a combining accent or a variation selector?"""
+    """Does it belong to the preceding letter: a combining accent or a variation selector?"""
     return unicodedata.category(char) in ("Mn", "Me")
 
 
 class _Table(dict[int, str]):
-    """What is left of a character, by its code point; filled as characters come."""
+    """The skeleton of each character, by its code point; filled as characters occur."""
 
     def __missing__(self, code: int) -> str:
-        kept = self[code] = _left_of(chr(code))
+        kept = self[code] = _skeleton_of_char(chr(code))
         return kept
 
 
-def _left_of(char: str) -> str:
+def _skeleton_of_char(char: str) -> str:
     if is_invisible(char):
         return ""
-    folded = unicodedata.normalize("NFKD", fold(char)).casefold()
+    folded = unicodedata.normalize("NFKD", fold_characters(char)).casefold()
     plain = unicodedata.normalize("NFKD", folded)
-    return "".join(one for one in plain if not _is_dropped(one))
+    return "".join(part for part in plain if not _is_dropped(part))
 
 
 def _is_dropped(char: str) -> bool:
@@ -63,14 +64,14 @@ _TABLE = _Table()
 
 
 def skeleton(text: str) -> bytes:
-    """The letters and digits of a text (and what else is no separator) as UTF-8."""
+    """The letters and digits of a text (and all else that is not a separator) as UTF-8."""
     if not text.isascii():
         text = _ODD.sub(lambda run: run.group().translate(_TABLE), text)
     return text.encode("utf-8", "surrogatepass").translate(_LOWER, _DROPPED)
 
 
 class Origins:
-    """Where the bytes of a text's skeleton come from. Built in linear time, asked in little."""
+    """Traces the bytes of a text's skeleton back. Built in linear time; a look-up costs little."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -78,19 +79,19 @@ class Origins:
         for start in range(0, len(text), _BLOCK):
             size = len(skeleton(text[start : start + _BLOCK]))
             self._starts.append(self._starts[-1] + size)
-        self._block, self._places = -1, [0]
+        self._block, self._origins = -1, [0]
 
     def at(self, offset: int) -> int:
-        """The place in the text of the character that the skeleton's byte at `offset` is of."""
+        """The offset in the text of the character from which the skeleton's byte at `offset` is."""
         block = bisect_right(self._starts, offset) - 1
         if block != self._block:
-            self._block, self._places = block, self._places_of(block)
-        return self._places[offset - self._starts[block]]
+            self._block, self._origins = block, self._origins_of(block)
+        return self._origins[offset - self._starts[block]]
 
-    def _places_of(self, block: int) -> list[int]:
+    def _origins_of(self, block: int) -> list[int]:
         start = block * _BLOCK
         sizes = enumerate(map(_skeleton_size, self._text[start : start + _BLOCK]), start)
-        return [place for place, size in sizes for _ in range(size)]
+        return [origin for origin, size in sizes for _ in range(size)]
 
 
 def _skeleton_size(char: str) -> int:
@@ -98,38 +99,37 @@ def _skeleton_size(char: str) -> int:
     return len(_TABLE[ord(char)].encode("utf-8", "surrogatepass"))
 
 
-PLANTED = "tripwire"  # the kind of values of which nothing else is known
+PLANTED = "tripwire"  # the kind of planted values, which may have any form
 EDGES = " \t\r\n.,_-/()[]+\u00b7"
-_WHOLE_BELOW = 12  # characters; a longer word or number hardly stands inside another by chance
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
+_WHOLE_BELOW = 12  # characters; longer words and numbers hardly occur in others by chance
 _PLAIN = str.maketrans("", "", " .-")
 
 
 def visible(text: str) -> str:
-    """Without invisible characters."""
+    """The text without invisible characters."""
     return text if text.isascii() else "".join(char for char in text if not is_invisible(char))
 
 
 def clean(text: str) -> str:
-    """Visible, in compatibility form (NFKC), with plain hyphens and spaces."""
-    return text if text.isascii() else fold(unicodedata.normalize("NFKC", visible(text)))
+    """The visible text in compatibility form (NFKC), with plain hyphens and spaces."""
+    return text if text.isascii() else fold_characters(fold_width(visible(text)))
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Short words and numbers occur inside longer ones by chance."""
+    """Is `text[start:end]` a whole token, or too long to be part of another by chance?"""
     plain = text[start:end].translate(_PLAIN)
     simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
     return not simple or end - start >= _WHOLE_BELOW or is_apart(text, start, end)
 
 
 def is_apart(text: str, start: int, end: int) -> bool:
-    """Does no letter or digit beside it make a longer word or number of `text[start:end]`?"""
+    """Is `text[start:end]` not part of a longer word or number?"""
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     return not (_joins(before, text[start]) or _joins(after, text[end - 1]))
 
 
 def trimmed(text: str) -> str:
-    """Without the separators at its ends, which no skeleton holds."""
+    """The text without the separators at its ends, which skeletons leave out."""
     return text.strip(EDGES)
 
 
@@ -137,8 +137,3 @@ def _joins(outside: str, edge: str) -> bool:
     if not outside.isascii():
         return False
     return (outside.isalpha() and edge.isalpha()) or (outside.isdigit() and edge.isdigit())
-
-
-def is_han(text: str) -> bool:
-    """Chinese characters and nothing else?"""
-    return _HAN.fullmatch(text) is not None

@@ -1,1 +1,1 @@
-"""Plausible fake values, typed and in the language of what they stand for."""
+"""Plausible fake values, of the same kind and language as the values they replace."""

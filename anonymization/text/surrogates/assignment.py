@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 
 from numpy.random import Generator
 
-from anonymization.text.surrogates.shapes import HAN
 from data.randomness import keyed_generator
+from data.text.folding import fold_case
+from data.text.scripts import HAN
 
 _WORD = re.compile(rf"[^\W_{HAN}]+")
 _RUN = re.compile(rf"[{HAN}]+")
@@ -25,17 +25,17 @@ class ScopeVocabulary:
         self._grams: set[str] = set()
 
     def add(self, text: str) -> None:
-        """Take note of a text."""
-        plain = unicodedata.normalize("NFKC", text).casefold()
-        self._words.update(word[:_LONGEST_WORD] for word in _WORD.findall(plain))
-        for run in set(_RUN.findall(plain)):
+        """Add the words of a text."""
+        folded = fold_case(text)
+        self._words.update(word[:_LONGEST_WORD] for word in _WORD.findall(folded))
+        for run in set(_RUN.findall(folded)):
             for size in range(2, _LONGEST_GRAM + 1):
                 self._grams.update(run[i : i + size] for i in range(len(run) - size + 1))
 
     def may_contain(self, value: str) -> bool:
-        """May `value` stand in a text? False is sure; a single Chinese character always may."""
-        plain = unicodedata.normalize("NFKC", value).casefold()
-        words, runs = _WORD.findall(plain), _RUN.findall(plain)
+        """May `value` occur in a text? False is certain; a single Chinese character always may."""
+        folded = fold_case(value)
+        words, runs = _WORD.findall(folded), _RUN.findall(folded)
         if any(word[:_LONGEST_WORD] not in self._words for word in words):
             return False
         return all(self._has_run(run) for run in runs)
@@ -54,35 +54,35 @@ Draw = Callable[[Generator, int], str]
 
 
 class SurrogateTable:
-    """Tokens already given out, per space (given names, family names, hosts …).
+    """The surrogates given out so far, per space (given names, family names, hosts …).
 
-    In one space two tokens never get one surrogate. A draw sees how often it was tried before,
-    and may then fall back on longer words.
+    Within a space two tokens never get the same surrogate. A draw is told how often it was tried
+    before, so that it can fall back on longer words.
     """
 
     def __init__(self, key: bytes, vocabulary: ScopeVocabulary) -> None:
         self._key = key
         self._vocabulary = vocabulary
-        self._given: dict[tuple[str, str], str] = {}
+        self._surrogates: dict[tuple[str, str], str] = {}
         self._taken: set[tuple[str, str]] = set()
 
     def knows(self, space: str, token: str) -> bool:
-        """Has the token a surrogate in this space?"""
-        return (space, token) in self._given
+        """Does the token have a surrogate in this space?"""
+        return (space, token) in self._surrogates
 
     def tokens(self, space: str) -> dict[str, str]:
         """Tokens of a space with their surrogates."""
-        return {token: new for (of, token), new in self._given.items() if of == space}
+        return {token: new for (of, token), new in self._surrogates.items() if of == space}
 
     def token(
         self, space: str, token: str, draw: Draw, salt: str = "", *, fresh: bool = True
     ) -> str:
-        """The surrogate of `token`; `fresh` asks for one that stands in no text so far.
+        """The surrogate of `token`; with `fresh`, one that occurs in no text so far.
 
-        `salt` asks for another one than without it.
+        Each `salt` gives another surrogate.
         """
         salted = token + salt
-        known = self._given.get((space, salted))
+        known = self._surrogates.get((space, salted))
         if known is not None:
             return known
         rng = self.generator(space, salted)
@@ -91,7 +91,7 @@ class SurrogateTable:
             new = draw(rng, attempt)
             if new.casefold() != token and self._free(space, new, fresh):
                 break
-        self._given[space, salted] = new
+        self._surrogates[space, salted] = new
         self._taken.add((space, new.casefold()))
         return new
 

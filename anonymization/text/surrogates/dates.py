@@ -9,44 +9,9 @@ from numpy.random import Generator
 
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import same_shape
+from data.text.dates import CHINESE_VALUE, MONTHS, VALUE_FORMS, calendar_parts
+from data.text.numerals import write_chinese, write_chinese_digits
 
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_NAME = "(?:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + "|sept)"
-_YEAR = r"(?<!\d)(?P<y>1[5-9]\d\d|20\d\d)(?!\d)"
-_DAY = r"(?<!\d)(?P<d>\d{1,2})(?P<th>st|nd|rd|th)?(?!\d)"
-_NUMERAL = "〇一二三四五六七八九"
-_PATTERNS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_YEAR}\s?[-/.年]\s?(?P<m>\d{{1,2}})\s?[-/.月]\s?(?P<d>\d{{1,2}})(?!\d)",
-        r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\d)",
-        r"(?<!\d)(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<y>\d{4}|\d\d)(?!\d)",
-        rf"{_DAY}(?: of)? (?P<name>{_NAME})\b\.?,? {_YEAR}",
-        rf"(?P<name>{_NAME})\b\.? {_DAY},? {_YEAR}",
-        rf"{_DAY}(?: of)? (?P<name>{_NAME})\b",
-        rf"(?P<name>{_NAME})\b\.? {_DAY}",
-        rf"(?P<name>{_NAME})\b\.?,?(?: of)? {_YEAR}",
-        rf"{_YEAR}\s?年\s?(?P<m>\d{{1,2}})\s?月",
-        rf"{_YEAR}[-/](?P<m>0[1-9]|1[0-2])(?!\d)",
-        r"(?<!\d)(?P<m>\d{1,2})\s?月\s?(?P<d>\d{1,2})\s?[日号]",
-        _YEAR,
-        rf"^(?P<name>{_NAME})$",
-    )
-)
-_PIVOT = 50  # two-digit years up to this are of this century
 _DAYS_PER_MONTH, _DAYS_PER_YEAR = 30.4375, 365.25
 _WEEKS = (54, 155)
 
@@ -66,7 +31,7 @@ class Shift:
 
     def date(self, value: str, rng: Generator) -> str:
         """The date moved, in its own form; words without a date (Monday, yesterday) stay."""
-        for pattern in _PATTERNS:
+        for pattern in VALUE_FORMS:
             if pattern.search(value):
                 try:
                     return pattern.sub(self._moved, value)
@@ -91,14 +56,8 @@ class Shift:
         return value
 
     def _moved(self, match: re.Match[str]) -> str:
-        found = match.groupdict()
-        day_first = False
-        if "a" in found:
-            day_first = int(found["a"]) > 12
-            found["d"], found["m"] = (found["a"], found["b"])[:: 1 if day_first else -1]
-        year = _full_year(found["y"]) if found.get("y") else None
-        month = _month_of(found)
-        day = int(found["d"]) if found.get("d") else None
+        day_first = bool(match.groupdict().get("a")) and int(match["a"]) > len(MONTHS)
+        year, month, day = calendar_parts(match, day_first=day_first)
         new = self._shifted(year, month, day)
         return _written(match, new, day_first)
 
@@ -119,26 +78,13 @@ class Shift:
             return value
         year, month, day, rest = found
         new_year, new_month, new_day = self._shifted(year, month, day)
-        told = "".join(_NUMERAL[int(char)] for char in str(new_year)) + "年"
-        told += _numeral(new_month) + "月" if month else ""
-        return told + (_numeral(new_day) + rest if day else "")
+        told = write_chinese_digits(new_year) + "年"
+        told += write_chinese(new_month) + "月" if month else ""
+        return told + (write_chinese(new_day) + rest if day else "")
 
 
 def _aged(age: int, by: int) -> int:
     return age + by if age + by >= 1 else age + abs(by)
-
-
-def _full_year(text: str) -> int:
-    year = int(text)
-    if len(text) > 2:
-        return year
-    return year + (2000 if year <= _PIVOT else 1900)
-
-
-def _month_of(found: dict[str, str]) -> int | None:
-    if found.get("name"):
-        return next(i for i, name in enumerate(_MONTHS, 1) if name[:3] == found["name"][:3].lower())
-    return int(found["m"]) if found.get("m") else None
 
 
 def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool) -> str:
@@ -164,9 +110,9 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool) -
 
 
 def _month_like(month: int, old: str) -> str:
-    name = _MONTHS[month - 1]
-    name = name if len(old) > 4 or old.lower() in _MONTHS else name[:3]
-    return name.upper() if old.isupper() else name if old.islower() else name.capitalize()
+    name = MONTHS[month - 1]
+    name = name if len(old) > 4 or old.capitalize() in MONTHS else name[:3]
+    return name.upper() if old.isupper() else name.lower() if old.islower() else name
 
 
 def _ordinal(day: int) -> str:
@@ -175,31 +121,14 @@ def _ordinal(day: int) -> str:
 
 def _chinese_date(value: str) -> tuple[int, int | None, int | None, str] | None:
     """Year, month, day of a date in Chinese numerals, and what closes it."""
-    text = value.replace("零", "〇").replace("○", "〇")
-    match = re.fullmatch(
-        rf"([{_NUMERAL}]{{4}})\s?年(?:\s?([{_NUMERAL}十]{{1,2}})\s?月)?(?:\s?([{_NUMERAL}十]{{1,3}})\s?([日号]))?",
-        text,
-    )
+    match = CHINESE_VALUE.fullmatch(value.replace("○", "〇"))
     if match is None:
         return None
-    year = int("".join(str(_NUMERAL.index(char)) for char in match[1]))
-    month = _value(match[2]) if match[2] else None
-    day = _value(match[3]) if match[3] else None
+    year, month, day = calendar_parts(match)
+    if year is None or (match["m"] and month is None) or (match["d"] and day is None):
+        return None
     try:
         date(year, month or 1, day or 1)
     except ValueError:
         return None
-    return year, month, day, match[4] or ""
-
-
-def _value(text: str) -> int:
-    tens, ten, ones = text.rpartition("十")
-    if not ten:
-        return int("".join(str(_NUMERAL.index(char)) for char in text))
-    return (_NUMERAL.index(tens) if tens else 1) * 10 + (_NUMERAL.index(ones) if ones else 0)
-
-
-def _numeral(number: int) -> str:
-    tens, ones = divmod(number, 10)
-    lead = "" if not tens else "十" if tens == 1 else _NUMERAL[tens] + "十"
-    return lead + (_NUMERAL[ones] if ones else "")
+    return year, month, day, match["end"] or ""

@@ -1,10 +1,10 @@
-"""Numbers with rules of their own (phones, cards, accounts, identity numbers) and secrets.
+"""Surrogates of numbers with rules (phones, cards, accounts, identity numbers) and of secrets.
 
-A surrogate passes the same checks as the value, and where a range exists that is given to nobody
-(fictional phone numbers, test cards, regions and area numbers that were never assigned) it lies
-there. The digits are drawn for the number without its separators and then written in the form of
-the value, so that one number in several forms stays one number. Surrogates of secrets keep
-alphabet, length and prefix, and contain `fake` where it fits.
+A surrogate passes the same checks as the value. Where a range exists that is assigned to nobody
+(fictional phone numbers, test cards, regions and area numbers that were never assigned), the
+surrogate is taken from it. The digits are drawn for the number without its separators and then
+written in the form of the value, so that one number in several forms stays one number. Surrogates
+of secrets keep alphabet, length and prefix, and contain `fake` where it fits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from datetime import date, timedelta
 from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import SurrogateTable
-from anonymization.text.surrogates.shapes import alnum_form, digits, filled, pick, same_shape
+from anonymization.text.surrogates.shapes import digits, filled, pick, same_shape
+from data.text.folding import alnum_form
 
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _ID_CHECK = "10X98765432"  # GB 11643
@@ -93,14 +94,14 @@ def _card(number: str, rng: Generator) -> str:
 
 def _luhn_digit(body: str) -> str:
     total = 0
-    for place, digit in enumerate(reversed(body)):
-        doubled = int(digit) * (2 if place % 2 == 0 else 1)
+    for index, digit in enumerate(reversed(body)):
+        doubled = int(digit) * (2 if index % 2 == 0 else 1)
         total += doubled - 9 if doubled > 9 else doubled
     return str(-total % 10)
 
 
 def national_id(table: SurrogateTable, value: str, salt: str) -> str:
-    """Resident ids with a region that does not exist; US numbers of an area never assigned."""
+    """A resident id with a region that does not exist, or a US number of an unassigned area."""
     return _drawn(table, "id", value, salt, _identity)
 
 
@@ -111,7 +112,7 @@ def _identity(number: str, rng: Generator) -> str:
         return body + _ID_CHECK[total % 11]
     if re.fullmatch(r"\d{15}", number):
         return _NO_REGION + digits(rng, 4) + _birth(rng).strftime("%y%m%d") + digits(rng, 3)
-    if re.fullmatch(r"\d{9}", number):  # 9xx is no area, groups below 50 no taxpayer's number
+    if re.fullmatch(r"\d{9}", number):  # 9xx is not an area, groups below 50 are not taxpayers'
         group = f"{int(rng.integers(1, 50)):02d}"
         return "9" + digits(rng, 2) + group + f"{int(rng.integers(1, 10_000)):04d}"
     return same_shape(number, rng)
@@ -148,7 +149,7 @@ def _account(number: str, rng: Generator) -> str:
 
 
 def coded(table: SurrogateTable, value: str, salt: str) -> str:
-    """Numbers of cases, employees, passports, plates: digits for digits, letters in words stay."""
+    """A case, employee, passport or plate number: digits are replaced, letters in words stay."""
     letters = sum(char.isalpha() for char in value)
     if any(map(str.isdigit, value)) and not (letters and letters <= _FEW_LETTERS):
         return "".join(
@@ -183,15 +184,15 @@ _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
 
 
 def secret(table: SurrogateTable, value: str, salt: str) -> str:
-    """A secret of the same form that opens nothing. Lines that frame a private key stay."""
+    """A secret of the same form that gives access to nothing. The frame of a private key stays."""
 
     def draw(rng: Generator, _: int) -> str:
-        told, place = [], 0
+        parts, done = [], 0
         for match in _ARMOUR.finditer(value):
-            told += [same_shape(value[place : match.start()], rng), match.group()]
-            place = match.end()
-        if told:
-            return "".join(told) + same_shape(value[place:], rng)
+            parts += [same_shape(value[done : match.start()], rng), match.group()]
+            done = match.end()
+        if parts:
+            return "".join(parts) + same_shape(value[done:], rng)
         return _token(value, rng)
 
     return table.token("secret", value, draw, salt)

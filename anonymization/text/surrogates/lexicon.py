@@ -47,14 +47,14 @@ _SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words
 def lexicon() -> Lexicon:
     """The lexicon of this package."""
     raw = tomllib.loads((files(__package__) / "lexicon.toml").read_text("utf-8"))
-    told: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for name, value in raw.items():
         if name == "number_words":
-            told[name] = tuple(tuple(line.split()) for line in value)
+            fields[name] = tuple(tuple(line.split()) for line in value)
         elif name in _CHARACTERS:
-            told[name] = tuple(dict.fromkeys("".join(value.split())))
+            fields[name] = tuple(dict.fromkeys("".join(value.split())))
         elif name in _SETS:
-            told[name] = frozenset(value.split())
+            fields[name] = frozenset(value.split())
         else:
-            told[name] = tuple(dict.fromkeys(value.split()))
-    return Lexicon(**told)  # type: ignore[arg-type]
+            fields[name] = tuple(dict.fromkeys(value.split()))
+    return Lexicon(**fields)  # type: ignore[arg-type]

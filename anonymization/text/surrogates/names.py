@@ -1,4 +1,4 @@
-"""Names of people: one surrogate per given and per family name, so that parts agree."""
+"""Names of people: one surrogate per given and per family name, so that the parts agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.shapes import HAN, LETTERS, cased_like, digits, is_han, pick
+from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, pick
+from data.text.scripts import HAN, has_han
 
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
@@ -21,33 +22,33 @@ _LONG_NAME = 4
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    if any(is_han(char) for char in value):
+    if has_han(value):
         return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
-    told, place = [], 0
+    parts, done = [], 0
     for number, match in enumerate(words):
         last = number == len(words) - 1
         word = match.group()
-        told += [value[place : match.start()], _word(table, word, last and number > 0, salt)]
-        place = match.end()
-    return "".join(told) + value[place:]
+        parts += [value[done : match.start()], _word(table, word, last and number > 0, salt)]
+        done = match.end()
+    return "".join(parts) + value[done:]
 
 
 def part_of_person(table: SurrogateTable, value: str) -> bool:
-    """Is the value one word that is part of a name known already?"""
+    """Is the value a word that is part of a name known already?"""
     folded = value.casefold()
     return table.knows(FAMILY, folded) or table.knows(GIVEN, folded)
 
 
 def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
-    """A user name: known parts of names as in the names, other words new, digits new."""
+    """A user name: known parts of names get the same surrogates, all else new ones."""
     known = {**table.tokens(GIVEN), **table.tokens(FAMILY)}
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
         if word.isdigit():
             return table.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
-        if any(map(is_han, word)):
+        if has_han(word):
             return _chinese(table, word, False, salt)
         folded = word.casefold()
         if folded in known:
@@ -76,7 +77,7 @@ def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
 
 
 def _initial(table: SurrogateTable, letter: str) -> str:
-    """The initial of the surrogate whose name begins so, if one is known."""
+    """The initial of the surrogate of a known given name with this initial, else a random one."""
     for token, new in sorted(table.tokens(GIVEN).items()):
         if token.startswith(letter):
             return new[0]

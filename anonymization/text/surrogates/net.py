@@ -1,4 +1,4 @@
-"""Addresses of machines: e-mail, URLs, IP. Hosts end in .example (RFC 2606): no one owns them."""
+"""Network addresses: e-mail, URLs, IP. Hosts end in .example (RFC 2606), which no one owns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import handle
 from anonymization.text.surrogates.organizations_and_places import stem
-from anonymization.text.surrogates.shapes import is_han, same_shape
+from anonymization.text.surrogates.shapes import same_shape
+from data.text.scripts import has_han
 
 _HOST, _PATH, _ADDRESS = "host", "url", "ip"
 _URL = re.compile(
@@ -26,7 +27,7 @@ _TEST_NETS_ATTEMPTS = 60
 
 
 def email(table: SurrogateTable, value: str, salt: str) -> str:
-    """Another person at another host; names of mailboxes (info, sales) stay."""
+    """Another person at another host; role names such as info or sales stay."""
     local, at, domain = value.rpartition("@")
     if not at:
         return handle(table, value, salt)
@@ -35,7 +36,7 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
-    """A host below .example; one for each domain, whatever its letter case."""
+    """A host under .example; one per domain, whatever its letter case."""
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
         return domain if domain == "localhost" else ip_address(table, domain, salt)
     draw: Draw = lambda rng, attempt: stem(rng, attempt).lower() + ".example"  # noqa: E731
@@ -74,7 +75,7 @@ def _tail(table: SurrogateTable, rest: str, salt: str) -> str:
 
 
 def ip_address(table: SurrogateTable, value: str, salt: str) -> str:
-    """An address of the nets set aside for examples; prefix length and port stay."""
+    """An address from the networks reserved for examples; prefix length and port stay."""
     core, slash, mask = value.partition("/")
     bare = core.strip("[]")
     try:
@@ -98,7 +99,7 @@ def _ipv6(rng: Generator, attempt: int) -> str:
 
 
 def account(table: SurrogateTable, value: str, salt: str) -> str:
-    """A user name, chat id or the name in a path: parts of known names agree with them."""
-    if any(map(str.isalnum, value)) or any(map(is_han, value)):
+    """A user name, chat id or the user name in a path; parts of known names agree with them."""
+    if any(map(str.isalnum, value)) or has_han(value):
         return handle(table, value, salt)
     return value

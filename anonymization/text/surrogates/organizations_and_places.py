@@ -10,14 +10,13 @@ from numpy.random import Generator
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import (
-    HAN,
     LETTERS,
     cased_like,
     digits,
-    is_han,
     pick,
     same_shape,
 )
+from data.text.scripts import HAN, has_han, is_han
 
 _PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
 _PARTS = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+")
@@ -26,18 +25,18 @@ _ABBREVIATION = 3
 
 
 def location(table: SurrogateTable, value: str, salt: str) -> str:
-    """A place: each word has its surrogate; kinds of places (city, lake, 省, 市) stay."""
+    """A place: each word has its own surrogate; kinds of places (city, lake, 省, 市) stay."""
     return _changed(table, value, salt)
 
 
 def address(table: SurrogateTable, value: str, salt: str) -> str:
-    """As a location; numbers of houses and flats, postcodes and abbreviations are new too."""
+    """Like a location; numbers of houses and flats, postcodes and abbreviations are new too."""
     value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
     return _changed(table, value, salt)
 
 
 def region(table: SurrogateTable, name: str) -> str:
-    """Another Chinese province or city, of the same ending."""
+    """Another Chinese province or city, with the same ending."""
     choices = tuple(r for r in lexicon().regions_zh if r.endswith("市") == name.endswith("市"))
     return table.token(_REGION, name, lambda rng, _: pick(rng, choices), fresh=False)
 
@@ -75,16 +74,16 @@ def _code(table: SurrogateTable, word: str, salt: str) -> str:
 
 
 def _chinese_place(table: SurrogateTable, text: str, after_number: bool, salt: str) -> str:
-    """Stems between the kinds of places are replaced, each by one of its length."""
+    """Replace the stems between kinds of places, each by a stem of the same length."""
     lead = next((word for word in lexicon().place_lead_zh if text.startswith(word)), "")
     if after_number:
         counted = re.match(f"(?:{_ends()})+", text)
         lead = counted.group() if counted else ""
-    told, rest = [lead], text[len(lead) :]
+    parts, rest = [lead], text[len(lead) :]
     for match in re.finditer(f"(.+?)({_ends()}|$)", rest):
         name, end = match.groups()
-        told += [table.token(_ZH_PLACE, name, _zh_place_stem(len(name)), salt), end]
-    return "".join(told)
+        parts += [table.token(_ZH_PLACE, name, _zh_place_stem(len(name)), salt), end]
+    return "".join(parts)
 
 
 @cache
@@ -97,8 +96,8 @@ def _zh_place_stem(size: int) -> Draw:
         words = lexicon()
         count = max(1, size) + attempt // _LONGER_FROM
         return "".join(
-            pick(rng, words.zh_first if place % 2 == 0 else words.zh_second)
-            for place in range(count)
+            pick(rng, words.zh_first if index % 2 == 0 else words.zh_second)
+            for index in range(count)
         )
 
     return draw
@@ -110,17 +109,17 @@ _LONGER_FROM = 40
 
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
-    """A name of the same form; each word of a stem has one surrogate, so short names agree."""
-    if any(map(is_han, value)):
+    """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
+    if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese(table, run.group(), salt), value)
     keep = lexicon().company_words
-    words = [word.casefold() for word in LETTERS.findall(value) if not any(map(is_han, word))]
+    words = [word.casefold() for word in LETTERS.findall(value) if not has_han(word)]
     if all(word in keep for word in words):
         keep = frozenset()
 
     def change(match: re.Match[str]) -> str:
         word = match.group()
-        if word.casefold() in keep or any(map(is_han, word)):
+        if word.casefold() in keep or has_han(word):
             return word
         return cased_like(table.token(_STEM, word.casefold(), stem, salt), word)
 
@@ -149,8 +148,8 @@ def _chinese(table: SurrogateTable, name: str, salt: str) -> str:
 
 
 def _end(name: str, ends: tuple[str, ...]) -> str:
-    found = [end for end in ends if name.endswith(end) and name != end]
-    return max(found, key=len, default="")
+    matching = [end for end in ends if name.endswith(end) and name != end]
+    return max(matching, key=len, default="")
 
 
 def _zh_stem(size: int) -> Draw:

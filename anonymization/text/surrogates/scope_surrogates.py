@@ -1,4 +1,4 @@
-"""Surrogates of one scope: the same value always gets the same, two values never share one."""
+"""Surrogates of one scope: equal values get equal surrogates, two values never share one."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from anonymization.text.surrogates.names import part_of_person, person
 from anonymization.text.surrogates.net import account, email, ip_address, url
 from anonymization.text.surrogates.organizations_and_places import address, location, organization
 from anonymization.text.surrogates.shapes import (
-    alnum_form,
     cased_like,
-    is_han,
     pick,
-    plain_form,
     same_shape,
 )
 from data.randomness import keyed_generator, keyed_hash
+from data.text.folding import alnum_form, plain_form
+from data.text.scripts import has_han
 
 Make = Callable[[SurrogateTable, str, str], str]
 
@@ -64,7 +63,7 @@ _NUMBERED = frozenset(
         EntityType.COMPANY_CODE,
     }
 )
-# Small values recur by nature: whether they stand somewhere in a text says nothing.
+# Small values recur by nature: that one occurs in a text reveals nothing.
 COMMON = frozenset(
     {
         EntityType.DATE,
@@ -82,8 +81,8 @@ _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 class Surrogates:
     """Fake values for one scope. `vocabulary` holds the words of its texts.
 
-    With another scope or key everything differs. Values given to `learn` together get the same
-    surrogates in whatever order they come.
+    With another scope or key everything differs. Values passed to `learn` together get the same
+    surrogates in any order.
     """
 
     def __init__(self, key: bytes, scope: str, vocabulary: ScopeVocabulary) -> None:
@@ -100,7 +99,7 @@ class Surrogates:
             self.of(kind, value)
 
     def of(self, kind: EntityType, value: str) -> str:
-        """The surrogate; equal to the value only where that tells nothing of anyone (a title)."""
+        """The surrogate; equal to the value only if the value identifies nobody (a title)."""
         known = self._made.get((kind, value))
         if known is None:
             known = self._made[kind, value] = self._draw(kind, value)
@@ -134,7 +133,7 @@ class Surrogates:
         return new
 
     def _last_resort(self, kind: EntityType, value: str, owner: tuple[EntityType, str]) -> str:
-        """Characters for characters, longer with each round, until one is free."""
+        """Random characters in the value's shape, longer with each round, until one is free."""
         rng = self._table.generator(f"last.{kind}", value)
         for attempt in range(_ATTEMPTS * _ATTEMPTS):
             new = same_shape(value + "x" * (attempt // _ATTEMPTS), rng)
@@ -155,13 +154,13 @@ class Surrogates:
 
 def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
     kind, value = item
-    place = _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
-    return place, -len(value), kind.value, value
+    position = _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+    return position, -len(value), kind.value, value
 
 
 def _nationality(table: SurrogateTable, value: str) -> str:
     words = lexicon()
-    han = any(map(is_han, value))
+    han = has_han(value)
     choices = words.nationalities_zh if han else words.nationalities
     end = "人" if han and value.endswith("人") else ""
     word = table.token(

@@ -1,4 +1,4 @@
-"""The outer form of a value: letter case, digits and separators that a surrogate keeps."""
+"""The shape of a value: letter case, digits and separators, which a surrogate keeps."""
 
 from __future__ import annotations
 
@@ -8,30 +8,13 @@ import unicodedata
 from numpy.random import Generator
 
 from anonymization.text.surrogates.lexicon import lexicon
+from data.text.scripts import is_han
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = "0123456789"
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _HEX_LETTERS = "abcdef"
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
-_SPACES = re.compile(r"\s+")
-
-
-def is_han(char: str) -> bool:
-    """Is it a Chinese character of the basic block or extension A?"""
-    return "\u3400" <= char <= "\u9fff" and not "\u4dc0" <= char < "\u4e00"
-
-
-def plain_form(value: str) -> str:
-    """NFKC, case folded, white space as single spaces: the same value for a reader."""
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", value).casefold()).strip()
-
-
-def alnum_form(value: str) -> str:
-    """The ASCII letters and digits of a value, upper case: a number without its separators."""
-    wide = unicodedata.normalize("NFKC", value).upper()
-    return "".join(char for char in wide if char.isascii() and char.isalnum())
 
 
 def cased_like(word: str, pattern: str) -> str:
@@ -54,9 +37,9 @@ def digits(rng: Generator, count: int) -> str:
 
 
 def same_shape(value: str, rng: Generator) -> str:
-    """Each letter, digit and Han character by a random one of its kind; all else stays.
+    """Each letter, digit and Han character replaced by a random one of its kind; all else stays.
 
-    What reads as hexadecimal stays hexadecimal.
+    Hexadecimal values stay hexadecimal.
     """
     letters = _HEX_LETTERS if _HEX.fullmatch(value) else _LOWER
     return "".join(_like(char, rng, letters) for char in value)
@@ -84,17 +67,17 @@ def _like(char: str, rng: Generator, letters: str) -> str:
 def filled(value: str, payload: str) -> str:
     """The letters and digits of `value` replaced from the right by those of `payload`.
 
-    Separators stay; so does what is longer than the payload (a country code, say). Letter case
-    follows the value, full-width forms stay full-width.
+    Separators stay; so do leading characters beyond the payload's length (a country code, say).
+    Letter case follows the value, full-width forms stay full-width.
     """
-    told, left = [], len(payload)
+    characters, remaining = [], len(payload)
     for char in reversed(value):
         narrow = unicodedata.normalize("NFKC", char)
-        if left and narrow.isascii() and narrow.isalnum():
-            left -= 1
-            new = payload[left]
+        if remaining and narrow.isascii() and narrow.isalnum():
+            remaining -= 1
+            new = payload[remaining]
             new = new.lower() if narrow.islower() else new
-            told.append(chr(ord(new) + 0xFEE0) if "\uff01" <= char <= "\uff5e" else new)
+            characters.append(chr(ord(new) + 0xFEE0) if "\uff01" <= char <= "\uff5e" else new)
         else:
-            told.append(char)
-    return "".join(reversed(told))
+            characters.append(char)
+    return "".join(reversed(characters))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.language import leading_language
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.contracts import (
     Asker,
@@ -26,7 +25,8 @@ from construction.judging.rules import containment as rules
 from construction.judging.rules.facts import Fact, FactKind, find_facts
 from construction.judging.rules.rewriting import check_faithfulness
 from construction.judging.rules.sentences import missing_files
-from data.snapshot.neutralise import visible
+from data.neutralise import visible
+from data.text.language import leading_language
 
 STAGE = "self_containment"
 SecondOpinion = Callable[[Case], Containment]

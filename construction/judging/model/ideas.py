@@ -19,7 +19,7 @@ from construction.judging.model.prefilters import Idea, Proposed, sift
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
-from data.snapshot.neutralise import one_line, visible
+from data.neutralise import one_line, visible
 
 _TITLES = 60  # known titles that a brief shows
 Line = Annotated[str, Field(min_length=3, max_length=300)]

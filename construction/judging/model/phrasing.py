@@ -1,20 +1,24 @@
 """Wording of table questions by a model: the same question in other words, or none.
 
 The structured question decides what is asked for; a wording may only move its words and exchange
-those that say nothing (`free_words` of the prompt). What passes has gone through the ambiguity
-check and the answer check of `construction.statements.questions` once more.
+those that carry no meaning (`free_words` of the prompt). A wording that passes has gone through
+the ambiguity check and the answer check of `construction.statements.questions` again. Where no
+model is asked, or its wording does not pass, the structured wording stays.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from construction.judging.calls.contracts import Image
+from construction.judging.consensus import RULES
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.contracts import (
     Answer,
@@ -26,15 +30,24 @@ from construction.judging.model.contracts import (
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.statements.answers.check import check_answer
+from construction.statements.enrichment.raster import render_png
 from construction.statements.questions.ambiguity import Slots, rivals
+from construction.statements.questions.candidates import candidate_of
 from construction.statements.questions.contracts import Question, Sharpening
 from construction.statements.questions.index import Database
 from construction.statements.questions.naming import period_words
+from construction.statements.questions.output import numbers_of, write_questions
 from construction.statements.questions.signs import phrases_of
 from construction.statements.questions.wording import comparable, has_foreign_letters
-from data.snapshot.neutralise import visible
+from data.atomic import write_bytes
+from data.canonical import pretty_json
+from data.contracts import Candidate, LedgerRow, Outcome, StageKind
+from data.neutralise import visible
+from data.pool import write_pool
+from data.stage_tables import write_stage_tables
 
 STAGE = "question_phrasing"
+REPORT = "phrasing.json"  # how many questions are in a model's words, and why the others are not
 _NUMBER = re.compile(r"\d[\d,.]*")
 _KEPT = re.compile(r"“[^”]*”|\([^()]*\)")
 _UNIT = re.compile(r", ((?:in|as) [^,?]+(?:, to [^,?]+)?)")
@@ -138,3 +151,55 @@ def _checked(question: Question, wording: str, database: Database) -> Checked[Qu
     if not check_answer(question.answer, question.gold, wording).is_correct:
         return Fault(JudgeReason.NOT_CHECKABLE)
     return Checked(replace(question, text=wording))
+
+
+def statement_pictures(questions: Sequence[Question], pages: Path, seed: int) -> dict[str, Image]:
+    """The picture of each question's statement, by point id, from the numbered SVG in `pages`."""
+    return {
+        point_id: Image("image/png", render_png((pages / f"{number:05}.svg").read_text("utf-8")))
+        for point_id, number in numbers_of(questions, seed).items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTerms:
+    """What candidates made of questions need from the release: ids by point id, licence, seed."""
+
+    task_id: Callable[[str], str]
+    licence: str | None
+    seed: int
+
+
+def write_phrased(
+    questions: Sequence[Question],
+    worded: Sequence[Judged[Question]],
+    judge: str,
+    terms: ReleaseTerms,
+    out: Path,
+) -> None:
+    """Write questions, candidates, stage tables and `REPORT`.
+
+    `worded` are the results in the order of `questions`; where one has no value, its question
+    keeps the structured wording. `judge`: `rules` or `model:NAME`.
+    """
+    final = [item.value or old for item, old in zip(worded, questions, strict=True)]
+    (out / "public").mkdir()
+    write_questions(out / "public", out / "private", final, terms.seed)
+    judges = [judge if item.value is not None else RULES for item in worded]
+    candidates = [_candidate(*pair, terms) for pair in zip(final, judges, strict=True)]
+    write_pool(out, candidates, {})
+    ledger = [
+        LedgerRow(STAGE, "point", item.item_id, Outcome.KEPT, reason=item.reason) for item in worded
+    ]
+    ids = [question.point_id for question in questions]
+    write_stage_tables(out, StageKind.FILTER, ids, ledger, stage=STAGE, unit="point")
+    refused = Counter(str(item.reason) for item in worded if item.reason is not None)
+    reworded = 0 if judge == RULES else len(worded) - refused.total()
+    report = {"judge": judge, "reworded": reworded, "not_taken": dict(sorted(refused.items()))}
+    write_bytes(out / REPORT, pretty_json(report))
+
+
+def _candidate(question: Question, judge: str, terms: ReleaseTerms) -> Candidate:
+    candidate = candidate_of(question, terms.task_id(question.point_id), terms.licence)
+    provenance = candidate.provenance.model_copy(update={"judge": judge})
+    return candidate.model_copy(update={"provenance": provenance})

@@ -29,7 +29,7 @@ from construction.judging.model.contracts import ModelStagesConfig
 from data.canonical import digest
 from data.contracts import Fixture
 from data.errors import ConfigError
-from data.snapshot.neutralise import visible
+from data.neutralise import visible
 
 # Characters without a look: zero width, joiners, fillers, variation selectors, tag characters.
 # Those that turn or end lines, and controls, are named by `visible` instead.

@@ -10,12 +10,12 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import islice
 
-from construction.judging.rules.dates import Moment, find_dates
 from construction.judging.rules.numerals import find_numbers
 from construction.judging.rules.words import table
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
+from data.text.dates import Moment, find_dates
 
 _MAIL = re.compile(r"(?a)[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,10}\b")
 _CODE = re.compile(r"(?a)(?<![\w-])(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z0-9][\w-]{1,40}")

@@ -6,43 +6,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
-_HAN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")}
-_HAN_DIGITS |= {"〇": 0, "两": 2}
-_HAN_TENS = {"十": 10, "百": 100, "千": 1000}
-_HAN_UNITS = {"万": 10**4, "亿": 10**8}
-_LONGEST = 24  # characters of a numeral; longer ones are no amounts that people write
+from data.text.numerals import MAX_INTEGER, NUMBER_WORDS, chinese_integer
 
-_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
-_WORD = {word: number for number, word in enumerate(_WORDS)}
-_WORD |= {
-    word: 10 * number
-    for number, word in enumerate(
-        ["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=3
-    )
-}
-_WORD |= {"dozen": 12, "hundred": 100}
+_WORD = NUMBER_WORDS | {"dozen": 12, "hundred": 100}
 _IDLE = frozenset(("one", "zero"))  # "one of them", "one page" against "a page"
 
 _SCALES = {
@@ -78,11 +44,11 @@ _OF_HUNDRED = re.compile(r"百分之\s?([〇零一二两三四五六七八九十
 _HAN_CHAR = "〇零一二两三四五六七八九十百千万亿"
 _HAN_NUMBER = re.compile(  # a run of numerals is looked at once, from its beginning
     rf"(?<![第{_HAN_CHAR}])[一二两三四五六七八九十]"
-    rf"(?:[{_HAN_CHAR}]{{0,{_LONGEST}}}+(?=\s?(?:{_MEASURES}))|[一二两三四五六七八九十]{{0,3}}[百千万亿][{_HAN_CHAR}]{{0,20}})"
+    rf"(?:[{_HAN_CHAR}]{{0,{MAX_INTEGER}}}+(?=\s?(?:{_MEASURES}))|[一二两三四五六七八九十]{{0,3}}[百千万亿][{_HAN_CHAR}]{{0,20}})"
 )
 _ENGLISH = re.compile(
     rf"(?ai)\b(?:(?P<tens>twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -]"
-    rf"(?P<ones>{'|'.join(_WORDS[1:10])})|(?P<word>{'|'.join(_WORD)}))\b"
+    rf"(?P<ones>{'|'.join(list(NUMBER_WORDS)[1:10])})|(?P<word>{'|'.join(_WORD)}))\b"
     rf"(?:\s(?P<scale>hundred|thousand|million|billion)\b)?(?:\s?(?P<percent>{_PERCENT}))?"
 )
 _LIST_MARK = re.compile(r"(?am)^[ \t]*[(（]?\d{1,2}[.)）、](?=\s|[^\d\s])")
@@ -121,7 +87,7 @@ def _english(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _scaled(digits: str, scale: str | None) -> str | None:
-    if len(digits) > _LONGEST:
+    if len(digits) > MAX_INTEGER:
         return digits
     try:
         value = Decimal(digits) * _SCALES.get((scale or "").lower(), 1)
@@ -131,34 +97,5 @@ def _scaled(digits: str, scale: str | None) -> str | None:
 
 
 def _han(written: str) -> str | None:
-    value = han_value(written)
+    value = chinese_integer(written)
     return None if value is None else str(value)
-
-
-def han_value(written: str) -> int | None:
-    """The value of a Chinese numeral (二〇二五, 一千二百, 三万五千); None if it is none."""
-    if not written or len(written) > _LONGEST:
-        return None
-    if all(char in _HAN_DIGITS for char in written):
-        return int("".join(str(_HAN_DIGITS[char]) for char in written))
-    total = section = digit = 0
-    last_unit = 0
-    for char in written:
-        if char in _HAN_DIGITS:
-            digit = _HAN_DIGITS[char]
-        elif char in _HAN_TENS:
-            section += (digit or 1) * _HAN_TENS[char]
-            digit, last_unit = 0, _HAN_TENS[char]
-        elif char in _HAN_UNITS:
-            total = (total + section + digit) * _HAN_UNITS[char]
-            section = digit = 0
-            last_unit = _HAN_UNITS[char]
-        else:
-            return None
-    return total + section + _tail(digit, last_unit, written)
-
-
-def _tail(digit: int, last_unit: int, written: str) -> int:
-    """In 三千五 the last digit stands for hundreds; in 三千零五 and 二十五 for ones."""
-    short = digit and last_unit > 10 and len(written) > 1 and written[-2] not in "零〇"
-    return digit * (last_unit // 10) if short else digit

@@ -14,8 +14,8 @@ from construction.mentions.extensions import BARE_NAMES, tail
 from construction.mentions.intent import Intent, intent_of
 from construction.mentions.spans import find_file_spans
 from construction.mentions.words import FILE
-from construction.phrases import has_any
 from construction.prompt_frame import WORDS
+from data.text.lexicon import has_any
 
 _WORDS = 20  # a longer sentence says more than that files are coming
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")

@@ -8,17 +8,17 @@ from functools import cache
 from typing import Any
 
 from construction.judging.contracts import Case, RoleClass, Taxonomy
-from construction.judging.language import leading_language
 from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.sentences import is_noise
 from construction.judging.rules.words import table
 from construction.mentions.spans import find_file_spans
-from construction.phrases import any_of
 from construction.signals.analyse import with_families
 from construction.signals.config import SignalsConfig
 from data.contracts import Count, Label, StageConfig, TaskClass, Weight
+from data.text.language import leading_language
+from data.text.lexicon import any_of
 
 _STRENGTHS = ("strong", "usual", "weak")
 _MOST = 30_000  # characters of a text that are read

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from construction.phrases import any_of
+from data.text.lexicon import any_of
 
 
 @cache

@@ -11,8 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from construction.sessions.network.public_urls import host_of, is_restorable, without_scheme
-from construction.sessions.prompts.redactions import RedactedSpan, find_redactions
+from construction.sessions.prompts.redactions import (
+    RedactedSpan,
+    find_redactions,
+    host_of,
+    is_restorable,
+    without_scheme,
+)
 from data.canonical import keyed_digest
 from data.contracts import (
     Bound,

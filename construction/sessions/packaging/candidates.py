@@ -1,4 +1,4 @@
-"""The packaging stage: survivors become candidates, and the preflight gate judges them."""
+"""Drops copies of instances; turns the others into candidates, which the preflight gate judges."""
 
 from __future__ import annotations
 
@@ -11,9 +11,36 @@ from construction.judging.contracts import Case
 from construction.judging.signals import measure
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
 from construction.sessions.packaging.package import Identity, package
-from data.contracts import LedgerRow, LineageRow, Verdict, run_gates
+from data.contracts import LedgerRow, LineageRow, Outcome, Verdict, run_gates
 from data.ledger import deciding, gated_row
 from data.survivors import Survivor
+
+
+def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[LedgerRow]]:
+    """Of instances with the same typed text, keep the one whose source path comes first.
+
+    Copies arise because resumed sessions replay their beginning and backups repeat whole files.
+    """
+    first: dict[str, str] = {}
+    rows: dict[str, LedgerRow] = {}
+    kept: list[Survivor] = []
+    by_path = sorted(survivors, key=lambda s: (s.instance.source_path, s.instance.instance_id))
+    for survivor in by_path:
+        instance = survivor.instance
+        original = first.setdefault(instance.fingerprint, instance.instance_id)
+        outcome, reason = Outcome.KEPT, None
+        evidence = survivor.evidence
+        if original == instance.instance_id:
+            kept.append(survivor)
+        else:
+            outcome, reason = Outcome.REJECTED, "instance.duplicate"
+            evidence = evidence | {"copy_of": original}
+        rows[instance.instance_id] = LedgerRow(
+            "distinct", "instance", instance.instance_id, outcome, reason=reason, evidence=evidence
+        )
+    kept.sort(key=lambda survivor: survivor.instance.instance_id)
+    return kept, [rows[name] for name in sorted(rows)]
+
 
 STAGE = preflight.GATE.stage
 

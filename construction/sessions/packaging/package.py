@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER, expected_deliverables
 from construction.judging.hard_rules import hard_rules
-from construction.judging.language import language_of
 from construction.mentions.extensions import tail
 from construction.mentions.named_files import output_files
 from construction.mentions.urls import find_urls
@@ -29,6 +28,7 @@ from data.contracts import (
     Provenance,
     TaskInstance,
 )
+from data.text.language import UNDETERMINED, language_of
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 
@@ -79,7 +79,7 @@ def package(
         task_id=identity.task_id,
         lane=Lane.SESSIONS,
         prompt=prompt_text(earlier, parts, fixtures, deliverables, thread=messages is not None),
-        language=language_of(request),
+        language=language_of(request) or UNDETERMINED,
         execution_surface=_surface(instance, fixtures, deliverables, policy),
         fixtures=tuple(sorted(fixtures, key=lambda fixture: fixture.path)),
         tools=_tools(instance, fixtures, policy),

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from construction.judging.deliverables import ANSWER
-from construction.judging.language import leading_language
 from construction.mentions.extensions import path_parts, tail
 from construction.mentions.spans import FileSpan, find_file_spans
 from construction.mentions.urls import find_urls
 from construction.prompt_frame import WORDS, PromptWords
 from construction.sessions.prompts.merge import Part
 from data.contracts import Deliverable, Fixture
+from data.text.language import leading_language
 
 INPUTS = "inputs/"
 _ROOT_AFTER_HAN = re.compile(r"(?<=[\u3400-\u9fff])(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")

@@ -1,13 +1,20 @@
-"""Redaction marks in a text (the patterns below list their forms), and the URLs that hold them.
+"""Finds redaction marks and the URLs that hold them; decides which URLs may be restored.
 
-A bare `***` is a patch marker or Markdown, and `... (truncated)` hides nothing: neither counts as
-a mark. Nor does a mark that the sentence only talks about ("replace every name with [REDACTED]").
+The patterns below list the forms of marks. A bare `***` is a patch marker or Markdown, and
+`... (truncated)` hides nothing: neither counts as a mark. Nor does a mark that the sentence only
+talks about ("replace every name with [REDACTED]").
+
+A URL may be restored if it is public and contains no secret. Only its text is examined; whether
+the probe may connect to its address is decided after name resolution (`network.transport`).
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
+
+from construction.mentions.urls import parse_url
 
 _HINTS_ZH = ("脱敏", "已隐", "已屏蔽", "已打码", "已涂黑", "已遮", "已删除")
 
@@ -115,3 +122,44 @@ def _is_talked_about(text: str, start: int, end: int) -> bool:
         return quoted or bool(_LEADS_IN.search(lead))
     around = lead + text[end : end + 40]
     return quoted and bool(_QUOTING.search(around))
+
+
+_SCHEME = re.compile(r"^(?i:https?)://")
+# The whole authority: it must end where the path begins, or with the text.
+_AUTHORITY = re.compile(
+    r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[^\s/?#:@\[\]]{1,253})(?::\d{1,5})?(?=[/?#]|$)"
+)
+# Top-level names that resolve only on a private network, or not at all.
+_NOT_PUBLIC = frozenset(
+    (
+        "local", "localhost", "internal", "intranet", "lan", "home", "corp", "private", "test",
+        "invalid", "arpa", "onion",
+    )
+)  # fmt: skip
+_SECRET = re.compile(
+    r"(?i)[?&#;](?:access_?token|refresh_?token|id_?token|token|api_?key|app_?key|secret|sig|"
+    r"signature|password|passwd|pwd|auth|session_?id|x-amz-signature|x-amz-credential)="
+)
+
+
+def without_scheme(url: str) -> str:
+    """The URL without `http://` or `https://`."""
+    return _SCHEME.sub("", url, count=1)
+
+
+def host_of(url: str) -> str | None:
+    """Host in lower case with port; None without a host or with credentials before it."""
+    match = _AUTHORITY.match(without_scheme(url))
+    return match.group().lower() if match else None
+
+
+def is_restorable(url: str) -> bool:
+    """True for http(s), no credentials in authority or query, and a host with a public name."""
+    parsed = parse_url(url)
+    if parsed is None or host_of(url) is None or _SECRET.search(url):
+        return False
+    try:
+        return ipaddress.ip_address(parsed.host).is_global
+    except ValueError:
+        name, dot, top_level = parsed.host.rstrip(".").rpartition(".")
+        return bool(name and dot) and top_level not in _NOT_PUBLIC

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.features import Answer, Speech
 from construction.sessions.recovery.lexicon import plain
 from data.contracts import CutReason
+from data.text.lexicon import has_any
 
 _WINDOWS = (1, 2, 3)  # exchanges on each side of a gap
 _REACH = 2 * max(_WINDOWS) - 1

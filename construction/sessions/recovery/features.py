@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.lexicon import plain, terms
 from construction.sessions.recovery.shell import WROTE
+from data.text.lexicon import has_any
 
 _HEAD, _TAIL = 400, 240  # characters at the start and end of a turn that are examined
 _REPLY_END = 300  # characters at the start or end of a reply that are examined

@@ -19,7 +19,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from construction.phrases import any_of
+from data.text.lexicon import any_of
 
 _SENTENCE, _CLAUSE, _QUOTE = " | ", " , ", " ^ "  # a quotation mark separates, like a clause
 _ENDS = (

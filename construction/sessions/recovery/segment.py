@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from construction.phrases import has_any
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.cues import CUES, Cue, Gap, cohesions
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.features import Answer, Speech, read_answer, read_speech
 from data.contracts import CutReason, Scalar
+from data.text.lexicon import has_any
 
 _PRIOR_PAUSES = 2
 _LONGEST = 2.0

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 
 from data.contracts import Attachment
+from data.text.dates import MONTH_NAME, month_number
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # CST is read as China Standard Time, because the chat gateways that print it run in China.
 _ZONES = {
     "UTC": 0, "GMT": 0, "CST": 8, "HKT": 8, "SGT": 8, "JST": 9, "KST": 9, "CET": 1, "CEST": 2,
@@ -26,8 +26,7 @@ _TOKEN = re.compile(
     r"|(?P<short_date>\d{1,2}/\d{1,2}(?:/\d{2,4})?),?"
     r"|(?P<han_date>(?:\d{4}年)?\d{1,2}月\d{1,2}[日号])"
     r"|(?P<day>\d{1,2})(?:st|nd|rd|th)?,?"
-    r"|(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?,?"
+    rf"|(?P<month>{MONTH_NAME})\.?,?"
     r"|(?P<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?,?"
     r"|(?:周|星期|礼拜)[一二三四五六日天])"
     r"|(?P<relative>W\d{1,3}D\d{1,3}|D\d{1,4}|\+\d{1,4}[smhdw]|today|yesterday|今天|昨天)"
@@ -109,8 +108,7 @@ def _date(parts: dict[str, str]) -> tuple[int, int, int] | None:
     if len(numbers) == 3:
         return int(numbers[0]), int(numbers[1]), int(numbers[2])
     if {"year", "month", "day"} <= parts.keys():
-        month = _MONTHS.index(parts["month"][:3].lower()) + 1
-        return int(parts["year"]), month, int(parts["day"])
+        return int(parts["year"]), month_number(parts["month"]), int(parts["day"])
     return None
 
 

@@ -1,6 +1,5 @@
-"""Collection of signals: files and registries in, dated snapshots out."""
+"""Collects signals from files and registries into dated snapshots."""
 
-from construction.signals.collect.changes import SignalChange, SnapshotChange, Standing, compare
 from construction.signals.collect.fields import SignalReason
 from construction.signals.collect.registry import (
     Capture,
@@ -24,15 +23,11 @@ __all__ = [
     "Collected",
     "RegistryConfig",
     "RegistryError",
-    "SignalChange",
     "SignalReason",
-    "SnapshotChange",
     "SnapshotHeader",
-    "Standing",
     "StopReason",
     "collect_file",
     "collect_registry",
-    "compare",
     "list_snapshots",
     "load_snapshot",
     "read_capture",

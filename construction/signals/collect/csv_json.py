@@ -1,4 +1,4 @@
-"""Readers of a snapshot file: a CSV table, or JSON in the registry's shape or as a plain list."""
+"""Reads a snapshot file: a CSV table, or JSON as a plain list or in the registry's form."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ _ITEMS = "items"
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A row of a file, as `name:line` (CSV) or `name#item` (JSON), and what became of it."""
+    """A row of a file, named `name:line` (CSV) or `name#item` (JSON), as a signal or an issue."""
 
     where: str
     content: Signal | ReadIssue
 
 
 def read_signals(path: Path, source: str, date: dt.date) -> tuple[SourceRow, ...]:
-    """All rows of a snapshot file in its order; a row that cannot be used is an issue.
+    """All rows of a snapshot file in file order; a row that cannot be used is an issue.
 
-    `.json` is JSON: a list of records, or an object with the list under `items`. Anything else is
-    CSV with a header. Raises InputError if the file as a whole cannot be used.
+    A `.json` file holds a list of records, or an object with the list under `items`. Any other
+    file is CSV with a header. Raises InputError if the whole file cannot be used.
     """
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
-            found = f"{path.stat().st_size} bytes"
-            raise InputError(str(path), found, f"at most {_MAX_FILE_BYTES}", "Split the file.")
+            actual = f"{path.stat().st_size} bytes"
+            raise InputError(str(path), actual, f"at most {_MAX_FILE_BYTES}", "Split the file.")
         raw = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
-        found = error.strerror or "an error"
-        raise InputError(str(path), found, "a file", "Check the path.") from None
+        actual = error.strerror or "an error"
+        raise InputError(str(path), actual, "a file", "Check the path.") from None
     read = _read_json if path.suffix.lower() == ".json" else _read_csv
     return tuple(read(raw, path, source, date))
 
@@ -58,19 +58,19 @@ def read_signals(path: Path, source: str, date: dt.date) -> tuple[SourceRow, ...
 def _row(
     where: str, line: int, path: Path, record: object, source: str, date: dt.date
 ) -> SourceRow:
-    """The record as a signal, or the issue that says why it is none."""
+    """The record as a signal, or the issue that says why it is not one."""
     if not isinstance(record, dict):
-        reason, found = SignalReason.NOT_A_RECORD, describe(record)
-        return SourceRow(where, _issue(path, line, reason, found, "an object"))
+        reason, actual = SignalReason.NOT_A_RECORD, describe(record)
+        return SourceRow(where, _issue(path, line, reason, actual, "an object"))
     try:
         return SourceRow(where, signal_of(record, source, date))
     except BadFieldError as bad:
         reason = SignalReason.BAD_FIELD
-        return SourceRow(where, _issue(path, line, reason, bad.found, bad.expected))
+        return SourceRow(where, _issue(path, line, reason, bad.actual, bad.expected))
 
 
-def _issue(path: Path, line: int, reason: SignalReason, found: str, expected: str) -> ReadIssue:
-    return ReadIssue("record", path.name, line, str(reason), found, expected)
+def _issue(path: Path, line: int, reason: SignalReason, actual: str, expected: str) -> ReadIssue:
+    return ReadIssue("record", path.name, line, str(reason), actual, expected)
 
 
 def _read_json(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[SourceRow]:
@@ -79,19 +79,19 @@ def _read_json(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[S
         document = loads(raw)
     except orjson.JSONDecodeError as error:
         todo = "Fix the file."
-        raise InputError(str(path), "text that is no JSON", expected, todo, error.lineno) from None
+        raise InputError(str(path), "text, not JSON", expected, todo, error.lineno) from None
     items = document.get(_ITEMS) if isinstance(document, dict) else document
     if not isinstance(items, list):
         raise InputError(str(path), describe(items), expected, "Fix the file.")
     lines = item_lines(raw, None if items is document else _ITEMS.encode())
-    if len(lines) != len(items):  # the key is written with escapes: lines are not known
+    if len(lines) != len(items):  # the key is written with escapes, so the lines are unknown
         lines = [0] * len(items)
     for number, (line, record) in enumerate(zip(lines, items, strict=True), start=1):
         yield _row(f"{path.name}#{number}", line, path, record, source, date)
 
 
 def _read_csv(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[SourceRow]:
-    # Bytes that are no UTF-8 become lone surrogates, by which their rows are known again.
+    # Invalid bytes become unpaired surrogates, by which their rows are recognised below.
     lines = _Lines(list(io.StringIO(raw.decode("utf-8", "surrogateescape"), newline="")))
     records = _records(lines)
     header = _header(next(records, (1, [])), path)
@@ -100,12 +100,12 @@ def _read_csv(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[So
         if isinstance(cells, str):
             issue = _issue(path, line, SignalReason.BAD_CSV, cells, "a CSV record")
         elif len(cells) != len(header):
-            found, expected = f"{len(cells)} cells", f"{len(header)} cells, as in the header"
-            issue = _issue(path, line, SignalReason.BAD_CSV, found, expected)
-            # An open quotation mark swallows what follows: read on after the record's first line.
+            actual, expected = f"{len(cells)} cells", f"{len(header)} cells, as in the header"
+            issue = _issue(path, line, SignalReason.BAD_CSV, actual, expected)
+            # An open quotation mark consumes the following lines: continue after the first line.
             lines.position = line
         elif not all(map(_is_text, cells)):
-            issue = _issue(path, line, SignalReason.NOT_TEXT, "bytes that are no UTF-8", "UTF-8")
+            issue = _issue(path, line, SignalReason.NOT_TEXT, "bytes that are not UTF-8", "UTF-8")
         else:
             yield _row(where, line, path, dict(zip(header, cells, strict=True)), source, date)
             continue
@@ -113,7 +113,7 @@ def _read_csv(raw: bytes, path: Path, source: str, date: dt.date) -> Iterator[So
 
 
 class _Lines:
-    """Lines for csv.reader that can be read again from any `position` (0-based, next to read)."""
+    """Lines for csv.reader; `position` (0-based, the next to read) can be set back."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
@@ -130,10 +130,10 @@ class _Lines:
 
 
 def _records(lines: _Lines) -> Iterator[tuple[int, list[str] | str]]:
-    """1-based first line and cells of each record; text that says what is wrong instead of cells.
+    """(1-based first line, cells) of each record; for a broken one a text with the error.
 
-    After a broken record, reading goes on with its second line. That stays linear: an open
-    quotation mark is closed, rightly or wrongly, by the next one.
+    After a broken record, reading continues with its second line. This stays linear, because the
+    next quotation mark closes an open one, rightly or wrongly.
     """
     reader = csv.reader(lines, strict=True)
     while True:
@@ -144,14 +144,14 @@ def _records(lines: _Lines) -> Iterator[tuple[int, list[str] | str]]:
             return
         except csv.Error as error:
             lines.position = first + 1
-            yield first + 1, f"text that is no CSV ({error})"
+            yield first + 1, f"text that is not CSV ({error})"
             continue
         if cells:
             yield first + 1, cells
 
 
 def _header(record: tuple[int, list[str] | str], path: Path) -> list[str]:
-    """Column names. Raises InputError without a slug and a measure, or if a name stands twice."""
+    """Column names. Raises InputError without slug or measure, or for a repeated name."""
     expected = f"a header with slug and one of {', '.join(Popularity)}, no name twice"
     names = record[1]
     if isinstance(names, str):
@@ -173,7 +173,7 @@ _VALUE = re.compile(rb"\S")
 def item_lines(raw: bytes, key: bytes | None) -> list[int]:
     """1-based lines of the items of the outermost list, or of the list under `key` of the root.
 
-    `raw` must be sound JSON that holds this list. Linear in its length.
+    `raw` must be valid JSON that contains this list. Linear in its length.
     """
     starts: list[int] = []
     depth, inside, last = 0, False, b""

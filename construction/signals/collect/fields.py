@@ -1,4 +1,4 @@
-"""One record of a registry or a table as a signal: every field is checked, none is guessed."""
+"""Turns a record of a registry or table into a signal; every field is checked, none is guessed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from data.contracts import Popularity, Signal, SignalProvenance
 
 
 class SignalReason(StrEnum):
+    """Why a row of a source is not in the snapshot."""
+
     BAD_CSV = "signal.bad_csv"  # quotation marks or columns that do not fit
     NOT_TEXT = "signal.not_text"  # bytes that are no UTF-8
     NOT_A_RECORD = "signal.not_a_record"
@@ -37,34 +39,35 @@ _POPULARITY = {_SEPARATORS.sub("", measure).lower(): measure for measure in Popu
 
 
 class BadFieldError(ValueError):
-    """A field that cannot be used: what was found (type and length) and what is expected."""
+    """A field that cannot be used: its actual type and length, and the expected form."""
 
-    def __init__(self, field: str, found: str, expected: str) -> None:
-        super().__init__(f"{field}: found {found}; expected {expected}")
-        self.found, self.expected = f"{field}: {found}", expected
+    def __init__(self, field: str, actual: str, expected: str) -> None:
+        super().__init__(f"{field}: found {actual}; expected {expected}")
+        self.actual, self.expected = f"{field}: {actual}", expected
 
 
 def fold(name: str) -> str:
-    """A field name as it is compared: lower case, without separators."""
+    """A field name in the form in which it is compared: lower case, without separators."""
     return _SEPARATORS.sub("", name.strip()).lower()
 
 
 def is_slug(value: object) -> bool:
-    """Letters, digits, '_', '-' and single dots: it names a skill and never a path."""
+    """True for letters, digits, '_', '-' and single dots: a name that cannot be a path."""
     return isinstance(value, str) and _SLUG.fullmatch(value) is not None
 
 
 def is_measure(name: str) -> bool:
-    """Whether a column of this name holds a popularity measure."""
+    """True if a column of this name holds a popularity measure."""
     return fold(name) in _POPULARITY
 
 
 def signal_of(record: Mapping[str, Any], source: str, date: dt.date) -> Signal:
-    """The signal that `record` describes; values are JSON values, or the texts of a table's cells.
+    """The signal that `record` describes; values are JSON values, or the texts of table cells.
 
-    Names: slug; name or display_name; summary or description; owner, owner_handle or owner.handle;
-    the popularity measures, at the top or in `stats`; tags (list, table of versions, or text with
-    separators); created_at or created_date; url or clawhub_url; rank. Raises BadFieldError.
+    Field names: slug; name or display_name; summary or description; owner, owner_handle or
+    owner.handle; the popularity measures, at the top level or in `stats`; tags (list, map of
+    versions, or text with separators); created_at or created_date; url or clawhub_url; rank.
+    Raises BadFieldError.
     """
     fields = {fold(name): value for name, value in record.items()}
     slug = fields.get("slug")
@@ -94,7 +97,7 @@ def owner_of(record: Mapping[str, Any]) -> str | None:
 
 
 def describe(value: object) -> str:
-    """Type and length of a value; never the value itself."""
+    """Type and length of a value for messages, never the value itself."""
     if value is None:
         return "nothing"
     if isinstance(value, str | list | dict):
@@ -104,12 +107,12 @@ def describe(value: object) -> str:
 
 
 def _first(fields: Mapping[str, Any], *names: str) -> Any:
-    """The value of the first of `names` that is there and not empty."""
+    """The value of the first of `names` that is present and not empty."""
     return next((fields[name] for name in names if fields.get(name) not in (None, "")), None)
 
 
 def _text(field: str, value: object, longest: int) -> str:
-    """Text without control characters but tab and newline; "" for nothing."""
+    """Text without control characters except tab and newline; "" for None."""
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > longest:
@@ -133,7 +136,7 @@ def _popularity(fields: Mapping[str, Any]) -> dict[Popularity, int]:
 
 
 def _count(field: str, value: object) -> int:
-    """A whole number from 0 to 10^15, as JSON number or digits; 12.0 is 12."""
+    """A whole number from 0 to 10^15, from a JSON number or digits; 12.0 is 12."""
     if isinstance(value, str):
         match = _COUNT.fullmatch(value.strip())
         value = int(match[1]) if match else value
@@ -154,7 +157,7 @@ def _rank(value: object) -> int | None:
 
 
 def _tags(value: object) -> tuple[str, ...]:
-    """Distinct tags, sorted. A registry maps tags to versions; a table separates them by ; , |."""
+    """Distinct tags, sorted; a registry maps tags to versions, a table separates them by ; , |."""
     if value is None:
         return ()
     tags = _TAG_SEPARATORS.split(value) if isinstance(value, str) else value
@@ -177,7 +180,7 @@ def _created(value: object) -> float | None:
 
 
 def _url(fields: Mapping[str, Any]) -> str | None:
-    """The skill's address: only http(s), so that it may become a link."""
+    """The skill's address, http(s) only, so that it can become a link."""
     value = _first(fields, "url", "clawhuburl")
     if value is None:
         return None

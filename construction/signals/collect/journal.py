@@ -1,6 +1,6 @@
-"""The journal of a collection: what a registry answered, appended as it arrives.
+"""The journal of a collection: the answers of a registry, appended as they arrive.
 
-A run that was killed goes on where its journal ends; a half-written last line is cut off.
+A run continues where the journal of a killed run ends; an incomplete last line is cut off.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_ITEM_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page as journaled; `at` is when it came (ISO, UTC). A refused item is None."""
+    """A page in the journal; `at` is its time of arrival (ISO, UTC). A refused item is None."""
 
     cursor: str | None
     next_cursor: str | None
@@ -33,7 +33,7 @@ class StoredPage:
 
 
 class Journal:
-    """Pages and owners of one collection, on disk; `request` says which collection it is.
+    """Pages and owners of one collection, on disk; `request` identifies the collection.
 
     Use as a context manager. Raises InputError if another process holds the journal, or if it
     belongs to another request.
@@ -67,28 +67,28 @@ class Journal:
         self._file.close()
 
     def add_page(self, page: StoredPage) -> None:
-        """Append a page; items that are no plain records of a sane size are refused."""
+        """Append a page; items that cannot be stored, or are too large, are refused."""
         kept = tuple(item if _is_storable(item) else None for item in page.items)
         record = {"cursor": page.cursor, "next": page.next_cursor, "at": page.at, "items": kept}
         self._append(record)
         self._take(record)
 
     def add_owner(self, slug: str, owner: str | None) -> None:
-        """Append what the detail of a skill says of its owner; None for nothing."""
+        """Append the owner that a skill's own page names; None if it names none."""
         record = {"slug": slug, "owner": owner}
         self._append(record)
         self._take(record)
 
     def remove(self) -> None:
-        """Delete the journal: all it holds is in the capture."""
+        """Delete the journal, once its content is in the capture."""
         self._path.unlink(missing_ok=True)
 
     def _lock(self) -> None:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            found, todo = "a journal in use", "Wait for the other run to end."
-            raise InputError(str(self._path), found, "no other run", todo) from None
+            actual, todo = "a journal in use", "Wait for the other run to end."
+            raise InputError(str(self._path), actual, "no other run", todo) from None
 
     def _load(self) -> None:
         self._file.seek(0)
@@ -111,9 +111,9 @@ class Journal:
                 self._foreign(number)
 
     def _foreign(self, number: int) -> None:
-        found = "a line that is not of this collection"
-        todo = "Delete the journal to collect anew, or ask as the killed run did."
-        raise InputError(str(self._path), found, "its own journal", todo, number)
+        actual = "a line that does not belong to this collection"
+        todo = "Delete the journal to collect anew, or use the settings of the interrupted run."
+        raise InputError(str(self._path), actual, "the journal of this collection", todo, number)
 
     def _append(self, record: Mapping[str, Any]) -> None:
         line = canonical_json(record) + b"\n"
@@ -132,14 +132,14 @@ class Journal:
 
 
 def slug_of(item: Any) -> str | None:
-    """The slug of a listed item, if it has a usable one."""
+    """The slug of a listed item, None if it has no usable one."""
     slug = item.get("slug") if isinstance(item, dict) else None
     return slug if is_slug(slug) else None
 
 
 def _is_storable(item: Any) -> bool:
     try:
-        # Two lists deep, as in the journal and the capture: deep nesting fails here, not there.
+        # Nested in two lists as in journal and capture, so that too deep nesting fails here.
         return len(canonical_json([[item]])) <= _MAX_ITEM_BYTES
     except TypeError:
         return False

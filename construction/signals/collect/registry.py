@@ -1,7 +1,7 @@
-"""Collecting the top of a registry into one file: an input like any other, with a digest.
+"""Collects the top of a registry into one file, the capture: an input with a digest.
 
-The capture is JSON in the registry's own shape (`items`), one item a line, which `collect_file`
-reads. A rebuild reads the file; the registry is asked once.
+The capture is JSON in the registry's own form (`items`), one item per line, and is read by
+`collect_file`. A rebuild reads the file, so that the registry is queried only once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import Popularity
 from data.errors import ConfigError, InputError
 
-# The names that the API sorts by.
+# The API's names of the measures by which it can sort.
 _SORTS = {
     Popularity.DOWNLOADS: "downloads",
     Popularity.STARS: "stars",
@@ -39,27 +39,27 @@ _SORTS = {
     Popularity.INSTALLS_ALL_TIME: "installsAllTime",
 }
 _MAX_CAPTURE_BYTES = 64 * 1024 * 1024
-_MAX_FAILED_DETAILS = 3  # in a row; after that it is the registry, not one skill
+_MAX_FAILED_DETAILS = 3  # in a row; more mean that the registry fails, not one skill
 
 
 class StopReason(StrEnum):
-    """Why no further page was asked for."""
+    """Why no further page was requested."""
 
-    END = "end"  # the listing said so
+    END = "end"  # the listing has no further page
     ENOUGH = "enough"  # as many distinct skills as wanted
-    CURSOR_LOOP = "cursor_loop"  # the next cursor had been followed before
+    CURSOR_LOOP = "cursor_loop"  # the next cursor was followed before
     PAGE_LIMIT = "page_limit"
     SIZE_LIMIT = "size_limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A collected listing: its file, the file's SHA-256, what was asked, and what came.
+    """A collected listing: its file, the file's SHA-256, the request, and the counts.
 
     `counts`: pages, items, distinct skills, repeated (items of a skill listed before), unusable
-    (items that are no record with a slug), out_of_order (places where the measure rises down the
-    listing), details and details_failed. Repeated items and breaks of order show that the listing
-    changed while it was read; what fell between two pages cannot be seen, so that no capture
+    (items that are not a record with a slug), out_of_order (how often the measure rises down the
+    listing), details and details_failed. Repeated and out-of-order items show that the listing
+    changed while it was read. A skill missed between two pages cannot be detected, so no capture
     claims to be complete.
     """
 
@@ -77,16 +77,16 @@ class Capture:
 def collect_registry(
     registry: RegistryConfig, config: CollectConfig, date: dt.date, out: Path
 ) -> Capture:
-    """Collect the listing by `config.measure` into `out`, unless it is there already.
+    """Collect the listing by `config.measure` into `out`, unless the file already exists.
 
-    Pages are journaled beside `out` as they arrive; a run that was killed or refused goes on
-    there. Not to be called from a running event loop. Raises ConfigError for a measure that the
-    API cannot sort by, RegistryError if the registry does not answer as it should, InputError if
-    `out` or its journal belongs to another collection.
+    Pages are journaled beside `out` as they arrive; a run continues where an interrupted one
+    stopped. Must not be called from a running event loop. Raises ConfigError for a measure by
+    which the API cannot sort, RegistryError if the registry does not answer as expected,
+    InputError if `out` or its journal belongs to another collection.
     """
     if config.measure not in _SORTS:
         known = ", ".join(_SORTS)
-        raise ConfigError(f"measure {config.measure}: a registry sorts by {known}.")
+        raise ConfigError(f"measure {config.measure}: a registry can only sort by {known}.")
     request = {
         "source": registry.source,
         "date": date.isoformat(),
@@ -96,45 +96,47 @@ def collect_registry(
     }
     path = out.with_name(f"{out.name}.journal")
     if out.exists():
-        path.unlink(missing_ok=True)  # or deleting `out` to collect anew would bring back old pages
+        path.unlink(missing_ok=True)  # else deleting `out` to collect anew would reuse old pages
     else:
         with Journal(path, request) as journal:
-            told = asyncio.run(_collect(registry, config, journal))
-            write_bytes(out, _document(request | told, _items(registry, journal)))
+            outcome = asyncio.run(_collect(registry, config, journal))
+            write_bytes(out, _document(request | outcome, _items(registry, journal)))
             journal.remove()
     capture = read_capture(out)
-    found = (capture.source, capture.date, capture.base_url, capture.measure, capture.wanted)
-    if found != (registry.source, date, registry.base_url, config.measure, config.top):
+    captured = (capture.source, capture.date, capture.base_url, capture.measure, capture.wanted)
+    if captured != (registry.source, date, registry.base_url, config.measure, config.top):
         todo = "Choose another file, or delete it to collect anew."
         raise InputError(str(out), "the capture of another collection", "this one", todo)
     return capture
 
 
 def read_capture(path: Path) -> Capture:
-    """What a capture says of itself. Raises InputError if the file is none."""
+    """The description in a capture's file. Raises InputError if the file is not a capture."""
     try:
         raw = path.read_bytes()
-        told = orjson.loads(raw)["capture"]
+        header = orjson.loads(raw)["capture"]
         return Capture(
             path=path,
             digest=digest(raw),
-            source=str(told["source"]),
-            date=dt.date.fromisoformat(told["date"]),
-            base_url=str(told["base_url"]),
-            measure=Popularity(told["measure"]),
-            wanted=None if told["wanted"] is None else int(told["wanted"]),
-            stopped=StopReason(told["stopped"]),
-            counts={str(name): int(count) for name, count in told["counts"].items()},
+            source=str(header["source"]),
+            date=dt.date.fromisoformat(header["date"]),
+            base_url=str(header["base_url"]),
+            measure=Popularity(header["measure"]),
+            wanted=None if header["wanted"] is None else int(header["wanted"]),
+            stopped=StopReason(header["stopped"]),
+            counts={str(name): int(count) for name, count in header["counts"].items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        found = f"no capture of a registry ({type(error).__name__})"
-        raise InputError(str(path), found, "a capture", "Collect anew into another file.") from None
+        actual = f"no capture of a registry ({type(error).__name__})"
+        raise InputError(
+            str(path), actual, "a capture", "Collect anew into another file."
+        ) from None
 
 
 async def _collect(
     registry: RegistryConfig, config: CollectConfig, journal: Journal
 ) -> dict[str, Any]:
-    """Fill the journal; returns why it stopped and the counts."""
+    """Fill the journal; returns the stop reason, the counts and the pages."""
     async with RegistryClient(registry) as client:
         stopped = _stop(registry, config, journal)
         while stopped is None:
@@ -152,7 +154,7 @@ async def _collect(
 
 
 def _stop(registry: RegistryConfig, config: CollectConfig, journal: Journal) -> StopReason | None:
-    """Whether, and why, the last journaled page is the last one to ask for."""
+    """Why the last page in the journal is the last one to request; None if it is not."""
     if not journal.pages:
         return None
     following = journal.pages[-1].next_cursor
@@ -172,13 +174,13 @@ def _listed(journal: Journal) -> Iterable[Any]:
 
 
 def _ownerless(journal: Journal, top: int | None) -> list[str]:
-    """The first `top` skills of the listing that name no owner, and were not asked for yet."""
+    """Those of the first `top` skills whose owner the listing does not name and nobody queried."""
     known = {slug_of(item) for item in _listed(journal) if _owner_in(item)} | journal.owners.keys()
     return [slug for slug in list(journal.slugs)[:top] if slug not in known]
 
 
 def _owner_in(record: Any) -> str | None:
-    """The owner's handle; None where there is none, or nothing that could be one."""
+    """The owner's handle; None if there is no valid one."""
     try:
         return owner_of(record) if isinstance(record, dict) else None
     except BadFieldError:
@@ -186,10 +188,10 @@ def _owner_in(record: Any) -> str | None:
 
 
 async def _ask_owners(client: RegistryClient, slugs: Iterable[str], journal: Journal) -> int:
-    """Journal the owner that each skill's own page names; returns how many could not be had.
+    """Journal the owner that each skill's own page names; returns the number of failures.
 
-    These are not journaled, so that a later run asks again. Raises RegistryError when several
-    in a row fail, or when the registry asks for a pause.
+    Failures are not journaled, so that a later run tries again. Raises RegistryError if several
+    in a row fail, or if the registry requests a pause that is too long.
     """
     failed = in_a_row = 0
     for slug in slugs:
@@ -230,7 +232,7 @@ def _count_of(item: Any, measure: Popularity) -> int | None:
 
 
 def _items(registry: RegistryConfig, journal: Journal) -> Iterable[Any]:
-    """The items as delivered, with the owner that a detail named and the address they have."""
+    """The items as delivered, with owners from the skills' own pages, and with addresses."""
     for item in _listed(journal):
         slug = slug_of(item)
         if slug is None:
@@ -244,6 +246,6 @@ def _items(registry: RegistryConfig, journal: Journal) -> Iterable[Any]:
         yield item | added
 
 
-def _document(told: Mapping[str, Any], items: Iterable[Any]) -> bytes:
+def _document(header: Mapping[str, Any], items: Iterable[Any]) -> bytes:
     lines = b",\n".join(map(canonical_json, items))
-    return b'{"capture":' + canonical_json(told) + b',\n"items":[\n' + lines + b"\n]}\n"
+    return b'{"capture":' + canonical_json(header) + b',\n"items":[\n' + lines + b"\n]}\n"

@@ -1,4 +1,4 @@
-"""Requests to a registry: one at a time, bounded in time and size, again while trouble may pass."""
+"""Requests to a registry: one at a time, limited in time and size, repeated after failures."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ _MAX_CURSOR = 4096
 _HEADERS = {
     "User-Agent": "benchmint",
     "Accept": "application/json",
-    "Accept-Encoding": "identity",  # so that the bound on size is one on memory
+    "Accept-Encoding": "identity",  # so that the limit on size also limits memory
 }
 
 
 class RegistryError(BenchmintError):
-    """A registry that does not answer as it should; what was read is in the journal."""
+    """A registry does not answer as expected; the answers so far are in the journal."""
 
-    def __init__(self, url: str, found: str, expected: str, todo: str) -> None:
-        super().__init__(f"{url}: found {found}; expected {expected}. {todo}")
-        self.url, self.found, self.expected, self.todo = url, found, expected, todo
+    def __init__(self, url: str, actual: str, expected: str, todo: str) -> None:
+        super().__init__(f"{url}: found {actual}; expected {expected}. {todo}")
+        self.url, self.actual, self.expected, self.todo = url, actual, expected, todo
 
 
 class RegistryBusyError(RegistryError):
-    """A registry that asks for a longer pause than the configuration allows."""
+    """A registry requests a longer pause than the configuration allows."""
 
 
 class _PassingError(Exception):
-    """Trouble that may pass; `wait` is what the registry asks for, in seconds."""
+    """A failure worth a retry; `wait` is the pause that the registry requests, in seconds."""
 
-    def __init__(self, found: str, wait: float = 0.0) -> None:
-        super().__init__(found)
-        self.found, self.wait = found, wait
+    def __init__(self, actual: str, wait: float = 0.0) -> None:
+        super().__init__(actual)
+        self.actual, self.wait = actual, wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +67,19 @@ def listing_url(config: RegistryConfig) -> str:
 
 
 def detail_url(config: RegistryConfig, slug: str) -> str:
-    """The address of one skill; the slug is quoted whole, so that it stays one segment."""
+    """The address of one skill; the slug is quoted completely, so that it stays one segment."""
     return f"{listing_url(config)}/{quote(slug, safe='')}"
 
 
 class RegistryClient:
-    """Asks for pages and details; an async context manager that holds the connection.
+    """Requests pages and details; an async context manager that holds the connection.
 
-    A proxy named in the environment is used, as by other clients.
+    Like other clients it uses a proxy named in the environment.
     """
 
     def __init__(self, config: RegistryConfig) -> None:
         self._config = config
-        # httpx bounds each step in time, and _follow the whole; _follow also stays in one origin.
+        # httpx limits the time of each step, _follow the whole; _follow also stays in one origin.
         self._http = httpx.AsyncClient(
             headers=_HEADERS, follow_redirects=False, timeout=config.timeout
         )
@@ -116,23 +116,23 @@ class RegistryClient:
     async def _ask(self, url: httpx.URL, parse: Callable[[bytes], Parsed]) -> Parsed | None:
         """The parsed answer, None for a page that is gone; several attempts, with pauses."""
         config = self._config
-        found = "no attempt"
+        actual = "no attempt"
         for attempt in range(config.attempts):
             try:
                 body = await self._follow(url)
                 return None if body is None else parse(body)
             except _PassingError as trouble:
-                found, wait = trouble.found, trouble.wait
+                actual, wait = trouble.actual, trouble.wait
             if wait > config.max_retry_after:
-                asked = f"{found}, with {wait:.0f} s to wait"
-                todo = "What was read is kept: run again later, or raise max_retry_after."
+                actual = f"{actual}, with {wait:.0f} s to wait"
+                todo = "The answers so far are kept: run again later, or raise max_retry_after."
                 limit = f"at most {config.max_retry_after:.0f} s"
-                raise RegistryBusyError(self._listing, asked, limit, todo)
+                raise RegistryBusyError(self._listing, actual, limit, todo)
             if attempt + 1 < config.attempts:
                 await asyncio.sleep(max(wait, backoff(str(url), attempt, config.backoff)))
-        found = f"{found}, after {config.attempts} attempts"
-        todo = "What was read is kept: run again to go on."
-        raise RegistryError(self._listing, found, "an answer", todo)
+        actual = f"{actual}, after {config.attempts} attempts"
+        todo = "The answers so far are kept: run again to continue."
+        raise RegistryError(self._listing, actual, "an answer", todo)
 
     async def _follow(self, url: httpx.URL) -> bytes | None:
         """The body at the end of redirects within the registry's own origin."""
@@ -142,8 +142,8 @@ class RegistryClient:
                 async with asyncio.timeout(self._config.timeout):
                     answer = await self._exchange(url)
             except TimeoutError:
-                found = f"no whole answer in {self._config.timeout:g} s"
-                raise _PassingError(found) from None
+                actual = f"no whole answer in {self._config.timeout:g} s"
+                raise _PassingError(actual) from None
             except httpx.TransportError as error:
                 raise _PassingError(f"a broken connection ({type(error).__name__})") from None
             if not isinstance(answer, httpx.URL):
@@ -153,12 +153,12 @@ class RegistryClient:
         raise RegistryError(self._listing, "redirects without end", "an answer", todo)
 
     async def _turn(self) -> None:
-        """Keep the rate: requests start at least 1 / requests_per_second apart."""
+        """Wait so that requests start at least 1 / requests_per_second apart."""
         await asyncio.sleep(max(0.0, self._ready_at - time.monotonic()))
         self._ready_at = time.monotonic() + 1 / self._config.requests_per_second
 
     async def _exchange(self, url: httpx.URL) -> bytes | httpx.URL | None:
-        """One request: the body, where a redirect leads, or None for a page that is gone."""
+        """Send one request: the body, the target of a redirect, or None for a page that is gone."""
         async with self._http.stream("GET", url) as response:
             status = response.status_code
             if status in _GONE:
@@ -166,30 +166,30 @@ class RegistryClient:
             if status in _REDIRECTS:
                 return self._redirected(url, response.headers.get("location", ""))
             if status in TRANSIENT:
-                raise _PassingError(f"status {status}", _asked_wait(response.headers))
+                raise _PassingError(f"status {status}", _requested_wait(response.headers))
             if status != 200:
                 todo = "Check base_url; if a cursor has expired, delete the journal."
                 raise RegistryError(self._listing, f"status {status}", "200", todo)
             return await self._body(response)
 
     def _redirected(self, url: httpx.URL, location: str) -> httpx.URL:
-        """Where a redirect leads; never to another scheme, host or port."""
+        """The target of a redirect, which must have the same scheme, host and port."""
         try:
             target = url.join(location)
         except (httpx.InvalidURL, ValueError):
             target = httpx.URL()
         if (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port):
-            found = "a redirect to another scheme, host or port"
+            actual = "a redirect to another scheme, host or port"
             todo = "If the registry has moved, set base_url."
-            raise RegistryError(self._listing, found, "an answer", todo)
+            raise RegistryError(self._listing, actual, "an answer", todo)
         return target.copy_with(username=None, password=None) if target.userinfo else target
 
     async def _body(self, response: httpx.Response) -> bytes:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding != "identity":
-            found = "a compressed answer"
-            todo = "It was asked for plain; check the proxy before the registry."
-            raise RegistryError(self._listing, found, "a plain answer", todo)
+            actual = "a compressed answer"
+            todo = "The request forbids compression; check the proxy before the registry."
+            raise RegistryError(self._listing, actual, "a plain answer", todo)
         limit = self._config.max_answer_bytes
         body = bytearray()
         async for chunk in response.aiter_raw():
@@ -204,7 +204,7 @@ def _object(body: bytes) -> dict[str, Any]:
     try:
         document = loads(body)
     except orjson.JSONDecodeError:
-        raise _PassingError(f"{len(body)} bytes that are no JSON") from None
+        raise _PassingError(f"{len(body)} bytes that are not JSON") from None
     if not isinstance(document, dict):
         raise _PassingError(f"JSON that is {describe(document)}")
     return document
@@ -221,13 +221,13 @@ def _page(body: bytes) -> Page:
     return Page(tuple(items), cursor or None)
 
 
-def _asked_wait(headers: httpx.Headers) -> float:
-    """Seconds that a registry asks to wait: Retry-After (seconds or a date), or RateLimit-Reset."""
-    asked = headers.get("retry-after", headers.get("ratelimit-reset", "")).strip()
-    if asked.isascii() and asked.isdigit():
-        return float(asked[:9])
+def _requested_wait(headers: httpx.Headers) -> float:
+    """Seconds to wait by Retry-After (seconds or a date) or RateLimit-Reset, 0 without them."""
+    value = headers.get("retry-after", headers.get("ratelimit-reset", "")).strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
     try:
-        moment = parsedate_to_datetime(asked).timestamp()
+        moment = parsedate_to_datetime(value).timestamp()
     except (ValueError, OverflowError):
         return 0.0
     return max(0.0, moment - time.time())

@@ -1,4 +1,4 @@
-"""From the rows of a source to a snapshot: one row per skill, the top by the declared measure."""
+"""Makes a snapshot from the rows of a source: one row per skill, the top by the chosen measure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLLECT, TOP = "signals.collect", "signals.top"
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A snapshot and its books: a row per row of the source, and one per skill for the top."""
+    """A snapshot with its ledger: a row per row of the source, and one per skill for the top."""
 
     snapshot: SignalSnapshot
     ledger: tuple[LedgerRow, ...]
@@ -41,7 +41,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A sound row that gives the measure."""
+    """A valid row that gives the measure."""
 
     where: str
     signal: Signal
@@ -51,7 +51,7 @@ class _Claim:
 def collect_file(path: Path, source: str, date: dt.date, config: CollectConfig) -> Collected:
     """Read a snapshot file (CSV, JSON, or the capture of a registry) and choose its top signals.
 
-    Raises InputError if the file cannot be used or no row of it can, ConfigError for a bad name.
+    Raises InputError if the file or all its rows cannot be used, ConfigError for an invalid name.
     """
     rows = read_signals(path, check_source(source), date)
     collected = choose_signals(rows, source, date, config)
@@ -60,20 +60,20 @@ def collect_file(path: Path, source: str, date: dt.date, config: CollectConfig) 
             m for row in rows if isinstance(row.content, Signal) for m in row.content.popularity
         }
         given = ", ".join(m for m in Popularity if m in known) or "none"
-        found = f"{len(rows)} rows, none of them usable; measures given: {given}"
-        todo = "See the issues of its rows, or declare another measure."
+        actual = f"{len(rows)} rows, none of them usable; measures given: {given}"
+        todo = "See the issues of its rows, or choose another measure."
         first = f" (first: {collected.issues[0].actual})" if collected.issues else ""
-        raise InputError(str(path), found + first, f"signals with {config.measure}", todo)
+        raise InputError(str(path), actual + first, f"signals with {config.measure}", todo)
     return collected
 
 
 def choose_signals(
     rows: Sequence[SourceRow], source: str, date: dt.date, config: CollectConfig
 ) -> Collected:
-    """The `config.top` skills by `config.measure`, ties by slug; the order of rows is no matter.
+    """The `config.top` skills by `config.measure`, ties by slug; the order of rows is irrelevant.
 
-    Of rows with one slug the one with the highest measure stays. Where the source states no rank,
-    a signal gets its place by the measure among the distinct skills.
+    Of rows with the same slug the one with the highest measure is kept. If the source states no
+    rank, a signal gets its rank by the measure among the distinct skills.
     """
     claims = [
         _Claim(row.where, row.content, row.content.popularity[config.measure])
@@ -84,12 +84,13 @@ def choose_signals(
     ranked = sorted(kept.values(), key=lambda claim: (-claim.count, claim.signal.slug))
     chosen = ranked[: config.top]
     signals = sorted(
-        (_placed(claim.signal, place) for place, claim in enumerate(chosen, start=1)),
+        (_with_rank(claim.signal, rank) for rank, claim in enumerate(chosen, start=1)),
         key=lambda signal: signal.slug,
     )
     ledger = [_row_outcome(row, kept, config.measure) for row in rows]
     top = [
-        _top_outcome(claim, chosen[-1].count, place, config) for place, claim in enumerate(ranked)
+        _top_outcome(claim, chosen[-1].count, rank, config)
+        for rank, claim in enumerate(ranked, start=1)
     ]
     tallies = (
         tally(COLLECT, StageKind.FILTER, "row", (row.where for row in rows), ledger),
@@ -103,14 +104,14 @@ def choose_signals(
 def make_snapshot(
     source: str, date: dt.date, measure: Popularity, signals: Iterable[Signal]
 ) -> SignalSnapshot:
-    """Sort distinct signals by slug and digest them with date, source and measure."""
+    """The snapshot of distinct signals, sorted by slug, with a digest over all its fields."""
     ordered = tuple(sorted(signals, key=lambda signal: signal.slug))
-    told = {"source": source, "date": date, "measure": measure, "signals": ordered}
-    return SignalSnapshot(date, source, measure, ordered, digest(told))
+    fields = {"source": source, "date": date, "measure": measure, "signals": ordered}
+    return SignalSnapshot(date, source, measure, ordered, digest(fields))
 
 
 def _distinct(claims: Iterable[_Claim]) -> dict[str, _Claim]:
-    """One claim per slug: the highest measure; among equals the first by content, then by place."""
+    """One claim per slug: the highest measure; of equal ones the first by content, then by row."""
     kept: dict[str, _Claim] = {}
     for claim in claims:
         known = kept.setdefault(claim.signal.slug, claim)
@@ -123,10 +124,10 @@ def _precedence(claim: _Claim) -> tuple[int, bytes, str]:
     return -claim.count, canonical_json(claim.signal), claim.where
 
 
-def _placed(signal: Signal, place: int) -> Signal:
+def _with_rank(signal: Signal, rank: int) -> Signal:
     if signal.provenance.rank is not None:
         return signal
-    ranked = dataclasses.replace(signal.provenance, rank=place)
+    ranked = dataclasses.replace(signal.provenance, rank=rank)
     return dataclasses.replace(signal, provenance=ranked)
 
 
@@ -163,9 +164,9 @@ def _row_outcome(row: SourceRow, kept: Mapping[str, _Claim], measure: Popularity
     )
 
 
-def _top_outcome(claim: _Claim, least: int, place: int, config: CollectConfig) -> LedgerRow:
-    """`place` counts from 0; `least` is the measure of the last one chosen."""
-    chosen = config.top is None or place < config.top
+def _top_outcome(claim: _Claim, least: int, rank: int, config: CollectConfig) -> LedgerRow:
+    """The outcome of the skill at `rank` (from 1); `least` is the measure of the last chosen."""
+    chosen = config.top is None or rank <= config.top
     return LedgerRow(
         TOP,
         "signal",

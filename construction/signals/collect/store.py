@@ -1,6 +1,6 @@
-"""Snapshots by source and date: `<root>/<source>/<YYYY-MM-DD>.parquet` and a header beside it.
+"""Stores snapshots as `<root>/<source>/<YYYY-MM-DD>.parquet` with a JSON header beside it.
 
-The header is written last: a snapshot without one was never finished, and does not count.
+The header is written last: a snapshot without header is incomplete and ignored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _REPAIR = "Restore the files, or delete both and collect again."
 
 @dataclass(frozen=True, slots=True)
 class SnapshotHeader:
-    """What a stored snapshot holds. `mass` is the sum of `measure` over its signals."""
+    """The description of a stored snapshot; `mass` is the sum of `measure` over its signals."""
 
     source: str
     date: dt.date
@@ -51,10 +51,10 @@ class SnapshotHeader:
 
 
 def save_snapshot(root: Path, snapshot: SignalSnapshot, *, replace: bool = False) -> Path:
-    """Store a snapshot and return its Parquet file: the same bytes for the same snapshot.
+    """Store a snapshot and return its Parquet file; equal snapshots give equal bytes.
 
-    If this very snapshot is stored, nothing is done. Raises InputError if another one of this
-    source and date is, unless `replace` is set.
+    Does nothing if exactly this snapshot is stored. Raises InputError if a different one of this
+    source and date is stored, unless `replace` is set.
     """
     path = _path(root, snapshot.source, snapshot.date)
     header = path.with_suffix(".json")
@@ -67,12 +67,12 @@ def save_snapshot(root: Path, snapshot: SignalSnapshot, *, replace: bool = False
                 str(header),
                 f"a snapshot with digest {known.digest[:12]}",
                 f"{snapshot.digest[:12]}, or no snapshot of this source and date",
-                "Use another date or source name, or replace it.",
+                "Use another date or source name, or replace the stored snapshot.",
             )
         header.unlink()
     with replacing(path) as part:
         write_table(part, map(_record, snapshot.signals), SIGNALS)
-    told = SnapshotHeader(
+    description = SnapshotHeader(
         source=snapshot.source,
         date=snapshot.date,
         measure=snapshot.measure,
@@ -80,12 +80,12 @@ def save_snapshot(root: Path, snapshot: SignalSnapshot, *, replace: bool = False
         mass=sum(signal.popularity[snapshot.measure] for signal in snapshot.signals),
         digest=snapshot.digest,
     )
-    write_bytes(header, pretty_json(told))
+    write_bytes(header, pretty_json(description))
     return path
 
 
 def list_snapshots(root: Path, source: str | None = None) -> tuple[SnapshotHeader, ...]:
-    """Headers of all finished snapshots (of one source), by source and date."""
+    """Headers of all complete snapshots (of `source`, if given), by source and date."""
     folder = "*" if source is None else check_source(source)
     headers = [_read_header(path) for path in sorted(root.glob(f"{folder}/????-??-??.json"))]
     return tuple(sorted(headers, key=lambda header: (header.source, header.date)))
@@ -94,13 +94,13 @@ def list_snapshots(root: Path, source: str | None = None) -> tuple[SnapshotHeade
 def load_snapshot(root: Path, source: str, date: dt.date | None = None) -> SignalSnapshot:
     """The snapshot of a date, or the latest one; its digest is checked.
 
-    Raises InputError if there is none, or if it is not what was stored.
+    Raises InputError if there is none, or if it differs from what was stored.
     """
     if date is None:
         stored = list_snapshots(root, source)
         if not stored:
-            found, todo = "no snapshot", "Collect one first."
-            raise InputError(str(root / source), found, "at least one", todo)
+            actual, todo = "no snapshot", "Collect one first."
+            raise InputError(str(root / source), actual, "at least one", todo)
         date = stored[-1].date
     path = _path(root, source, date)
     header = _read_header(path.with_suffix(".json"))
@@ -109,11 +109,11 @@ def load_snapshot(root: Path, source: str, date: dt.date | None = None) -> Signa
         signals = [_signal(record) for record in frame.iter_rows(named=True)]
         snapshot = make_snapshot(header.source, header.date, header.measure, signals)
     except (OSError, pl.exceptions.PolarsError, TypeError) as error:
-        found = f"no table of signals ({type(error).__name__})"
-        raise InputError(str(path), found, "the stored snapshot", _REPAIR) from None
+        actual = f"no table of signals ({type(error).__name__})"
+        raise InputError(str(path), actual, "the stored snapshot", _REPAIR) from None
     if (header.source, header.date, header.digest) != (source, date, snapshot.digest):
-        found = f"signals with digest {snapshot.digest[:12]}"
-        raise InputError(str(path), found, f"{header.digest[:12]}, as in the header", _REPAIR)
+        actual = f"signals with digest {snapshot.digest[:12]}"
+        raise InputError(str(path), actual, f"{header.digest[:12]}, as in the header", _REPAIR)
     return snapshot
 
 
@@ -135,8 +135,8 @@ def _read_header(path: Path) -> SnapshotHeader:
     except FileNotFoundError:
         raise InputError(str(path), "no file", "a stored snapshot", "Check the date.") from None
     except (ValueError, KeyError, TypeError) as error:
-        found = f"no header ({type(error).__name__})"
-        raise InputError(str(path), found, "the header of a snapshot", _REPAIR) from None
+        actual = f"no header ({type(error).__name__})"
+        raise InputError(str(path), actual, "the header of a snapshot", _REPAIR) from None
 
 
 def _record(signal: Signal) -> dict[str, Any]:

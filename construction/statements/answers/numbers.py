@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from construction.statements.answers.numerals import (
+from data.text.numerals import (
     BIG,
     ENGLISH_RUN,
     NUMERAL,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_HAN = {char: value for value, char in enumerate("〇一二三四五六七八九")}
-_MONTHS = (
-    "(?:January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
-)
+from data.text.dates import MONTH_NAME
+from data.text.numerals import chinese_integer
+
+_MONTHS = rf"{MONTH_NAME}\.?"
 _DAY = "[0-9]{1,2}(?:st|nd|rd|th)?"
 _DATE = rf"{_MONTHS} {_DAY},? |{_DAY} {_MONTHS},? |{_MONTHS},? "
 _YEAR = re.compile(
@@ -108,7 +107,7 @@ def _year(match: re.Match[str]) -> int:
     if match["rocyear"]:
         return 1911 + int(match["rocyear"])
     if match["han"]:
-        return int("".join(str(_HAN.get(char, 0)) for char in match["han"]))
+        return chinese_integer(match["han"]) or 0
     digits = next(
         match[name] for name in ("dated", "long", "short", "iso", "cjk", "bare") if match[name]
     )
@@ -133,7 +132,7 @@ def _kinds(text: str) -> list[Period]:
 def _kind(match: re.Match[str]) -> str:
     quarter = match["q"] or match["qq"] or match["cq"] or match["cq2"]
     if quarter:
-        number = _HAN.get(quarter) or int(quarter)
+        number = chinese_integer(quarter) or int(quarter)
         cumulated = {1: "Q1", 2: "H1", 3: "M9", 4: "Y"}
         return cumulated[number] if match["cum"] else f"Q{number}"
     ordinal = next((n for n in range(1, 5) if match[f"w{n}"]), 0)

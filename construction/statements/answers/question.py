@@ -13,6 +13,7 @@ from construction.statements.answers import lexicon
 from construction.statements.answers.contracts import Dimension, GoldAnswer, Unit
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.units import of_gold
+from data.text.scripts import has_han, has_kana
 
 _GAP = "@"  # replaces a period phrase
 _PERIOD_LEAD = re.compile(
@@ -90,8 +91,8 @@ def _company_and_metric(text: str, periods: tuple[Period, ...]) -> tuple[str, st
         position = period.end
     marked = _PERIOD_LEAD.sub(_GAP, "".join([*pieces, text[position:]]))
     patterns = _EN
-    if re.search("[\u3040-\u30ff\u4e00-\u9fff]", marked):
-        patterns = _JA if re.search("[\u3040-\u30ff]", marked) else _ZH
+    if has_han(marked) or has_kana(marked):
+        patterns = _JA if has_kana(marked) else _ZH
     for pattern in patterns:
         match = pattern.search(marked)
         if match and match["metric"].strip():

@@ -13,16 +13,17 @@ from construction.statements.answers.candidates import Value
 from construction.statements.answers.passage import Passage
 from construction.statements.answers.periods import Period
 from construction.statements.answers.question import Target
+from data.text.scripts import HAN_KANA
 
 _REACH = 200
-_HAN = "\u3040-\u30ff\u4e00-\u9fff"
-_HAN_BEFORE = re.compile(f"[{_HAN}]{{1,20}}\\Z")
+_HAN_BEFORE = re.compile(f"[{HAN_KANA}]{{1,20}}\\Z")
 _HAN_FREE = re.compile(
     "(?:[のはがを的及びと年度期其]|連結|合并|合計|合计|公司|同社|当社|披露|報告|报告|季度|単体|通期|全年|总计"
     "|实现|実現|その|该|為|为|是)\\Z"
 )
 _HAN_AFTER = re.compile(
-    "[はがをもで]|[為为是达達約约共]|合计|实现|実現|の金額|の額|の値|に関|について|等于|有|[^一-龥ぁ-ヿ]|\\Z"
+    "[はがをもで]|[為为是达達約约共]|合计|实现|実現|の金額|の額|の値|に関|について|等于|有"
+    f"|[^{HAN_KANA}]|\\Z"
 )
 _WORD_BEFORE = re.compile(r"([A-Za-z][A-Za-z'’&.-]*)[\s(\"']*\Z")
 _WORD_AFTER = re.compile(
@@ -36,7 +37,7 @@ _VERB = re.compile(
     r"|equal|narrow|widen|improv|remain|jump|surg|edge|slip|end|be|went|r[ia]s|fall|year|fiscal|full)\w*\Z",
     re.I,
 )
-_LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{_HAN}]{{2,}}")
+_LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{HAN_KANA}]{{2,}}")
 
 
 class Role(Enum):

@@ -6,7 +6,7 @@ import unicodedata
 from xml.sax.saxutils import escape, quoteattr
 
 from construction.statements.enrichment.contracts import Page, Row
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 FONT = "IPAexGothic"
 _WIDTH, _EDGE = 860, 24

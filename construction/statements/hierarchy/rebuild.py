@@ -25,8 +25,7 @@ from construction.statements.hierarchy.stack import Row
 from construction.statements.hierarchy.tree import Trees, default_trees
 from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod
 from data.contracts import StageConfig
-
-_CJK = "[\u3040-\u30ff\u3400-\u9fff]"
+from data.text.scripts import HAN_KANA
 
 
 class HierarchyConfig(StageConfig):
@@ -155,7 +154,9 @@ def _placed(
         .join(_values(rows, points), on=["document", "report", "series_id"], how="left")
         .with_columns(
             pl.when("negated").then(-pl.col("value")).otherwise("value").alias("value"),
-            title=pl.when(~pl.col("label").str.contains(_CJK)).then("label").otherwise("english"),
+            title=pl.when(~pl.col("label").str.contains(f"[{HAN_KANA}]"))
+            .then("label")
+            .otherwise("english"),
         )
         .sort("document", "report", "line", "series_id")
     )

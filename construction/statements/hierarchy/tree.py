@@ -13,9 +13,10 @@ from importlib.resources import files
 from typing import Any
 
 from data.errors import InputError
+from data.text.scripts import HAN_KANA
 
-_NOT_WORD = re.compile(r"[^0-9a-z\u3040-\u30ff\u3400-\u9fff]+")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_NOT_WORD = re.compile(f"[^0-9a-z{HAN_KANA}]+")
+_CJK = re.compile(f"[{HAN_KANA}]")
 _LISTS = ("closers", "nets", "totals", "leaves", "labels", "contains")
 _KEYS = frozenset((*_LISTS, "section", "parent", "open", "bounded", "remainder_of", "local"))
 Names = tuple[str, ...]

@@ -10,8 +10,9 @@ from unicodedata import normalize
 
 import polars as pl
 
-from construction.statements.periods.words import PARTS_BY_ORDINAL, read_date
+from construction.statements.periods.words import PARTS_BY_ORDINAL
 from data.errors import InputError
+from data.text.dates import read_date
 
 _MAX_CHARS = 120
 # The fiscal periods of instants that match each period:

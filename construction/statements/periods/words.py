@@ -1,30 +1,13 @@
-"""Days, parts of a year and periods of points in English words, and days read from text."""
+"""Days, parts of a year and periods of points in English words."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-_BY_START = {name[:3].casefold(): number for number, name in enumerate(MONTHS, 1)}
-_NAMES = "|".join(
-    sorted({*MONTHS, *(name[:3] for name in MONTHS), "Sept"}, reverse=True)
-).casefold()
+from data.text.dates import MONTHS
+
 PARTS = {
     "FY": "",
     "H1": "the first half of ",
@@ -45,13 +28,6 @@ PARTS_BY_ORDINAL = {
     "3rd": 3,
     "4th": 4,
 }
-_DATES = (
-    re.compile(r"(?P<y>[0-9]{4})(?P<sep>[-/.])(?P<m>[0-9]{1,2})(?P=sep)(?P<d>[0-9]{1,2})"),
-    re.compile(r"(?P<y>(?:19|20)[0-9]{2})(?P<m>[0-9]{2})(?P<d>[0-9]{2})"),
-    re.compile(rf"(?P<name>{_NAMES})\.? (?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?,? (?P<y>[0-9]{{4}})"),
-    re.compile(rf"(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)? (?P<name>{_NAMES})\.?,? (?P<y>[0-9]{{4}})"),
-    re.compile(r"(?P<y>[0-9]{4})年(?P<m>[0-9]{1,2})月(?P<d>[0-9]{1,2})日"),
-)
 _COUNTS = {3: "three", 6: "six", 9: "nine", 12: "twelve"}
 
 
@@ -65,21 +41,6 @@ def write_span(start: date, end: date) -> str:
     if start.year == end.year:
         return f"{MONTHS[start.month - 1]} {start.day} to {write_date(end)}"
     return f"{write_date(start)} to {write_date(end)}"
-
-
-def read_date(text: str) -> date | None:
-    """The day that `text` (lower case) names: 2010-03-31, 20100331, march 31, 2010; else None."""
-    for form in _DATES:
-        match = form.fullmatch(text.strip())
-        if match is None:
-            continue
-        said = match.groupdict()
-        month = _BY_START[said["name"][:3]] if "name" in said else int(said["m"])
-        try:
-            return date(int(said["y"]), month, int(said["d"]))
-        except ValueError:
-            return None
-    return None
 
 
 def describe(point: Mapping[str, Any], *, dates: bool = True) -> str:

@@ -42,8 +42,8 @@ class Report:
     def document(self) -> str:
         """S9, company, year, kind, quarter: eight characters."""
         mark = {_ANNUAL: "A", _HALF: "H", _QUARTER: "Q"}[self.kind]
-        place = 9 if self.corrected else self.span[1] % QUARTERS + 1
-        return f"S9{self.company.number:03}{self.fiscal_year % 10}{mark}{place}"
+        digit = 9 if self.corrected else self.span[1] % QUARTERS + 1
+        return f"S9{self.company.number:03}{self.fiscal_year % 10}{mark}{digit}"
 
     @property
     def filed(self) -> dt.date:
@@ -117,13 +117,13 @@ def listed_row(company: Company) -> tuple[str, ...]:
 def amounts(report: Report) -> dict[str, int]:
     """Flows of the span and stocks at its end, as this report tells them."""
     company = report.company
-    told = company.flows(*report.span) | dict(company.stocks(report.span[1]))
+    stated = company.flows(*report.span) | dict(company.stocks(report.span[1]))
     if report.corrected:
         moved = _correction(report)
-        told["cost"] += moved
-        told["gross"] -= moved
-        told["expenses"] -= moved
-    return told
+        stated["cost"] += moved
+        stated["gross"] -= moved
+        stated["expenses"] -= moved
+    return stated
 
 
 def _correction(report: Report) -> int:
@@ -131,10 +131,10 @@ def _correction(report: Report) -> int:
 
 
 def _period(report: Report) -> Record:
-    told, scale = amounts(report), report.company.scale
+    stated, scale = amounts(report), report.company.scale
 
     def filed(rows: Sequence[JapaneseRow]) -> dict[str, str]:
-        return {row.item: str(told[row.amount] * row.sign * scale) for row in rows}
+        return {row.item: str(stated[row.amount] * row.sign * scale) for row in rows}
 
     cash = japanese_rows("cf")
     if report.kind == _QUARTER and report.span[1] % QUARTERS != 1:
@@ -149,27 +149,27 @@ def _period(report: Report) -> Record:
         "docID": report.document,
         "docDescription": report.description,
         "submitDateTime": f"{report.filed} 15:00",
-        "summary": _summary(report, told),
+        "summary": _summary(report, stated),
         "pl": income,
         "bs": filed(japanese_rows("bs")),
         "cf": filed(cash),
     }
 
 
-def _summary(report: Report, told: Mapping[str, int]) -> dict[str, str]:
+def _summary(report: Report, stated: Mapping[str, int]) -> dict[str, str]:
     """Key figures; of one company those of the parent alone. Ratios, indicators, guidance."""
     company, scale = report.company, report.company.scale
     share = PARENT_SHARE if company.number == PARENT_ONLY else 100
-    earned = Decimal(told["net_parent"] * scale) / company.shares
+    earned = Decimal(stated["net_parent"] * scale) / company.shares
     summary = {
-        "売上高": str(told["revenue"] * share // 100 * scale),
-        "経常利益": str(told["pretax"] * share // 100 * scale),
-        "親会社株主に帰属する当期純利益": str(told["net_parent"] * share // 100 * scale),
-        "純資産額": str(told["equity"] * share // 100 * scale),
-        "総資産額": str(told["assets"] * share // 100 * scale),
+        "売上高": str(stated["revenue"] * share // 100 * scale),
+        "経常利益": str(stated["pretax"] * share // 100 * scale),
+        "親会社株主に帰属する当期純利益": str(stated["net_parent"] * share // 100 * scale),
+        "純資産額": str(stated["equity"] * share // 100 * scale),
+        "総資産額": str(stated["assets"] * share // 100 * scale),
         "１株当たり当期純利益又は当期純損失": str(earned.quantize(Decimal("0.01"), ROUND_HALF_UP)),
         "潜在株式調整後１株当たり当期純利益": MISSING,
-        "自己資本比率": str(round(Decimal(told["parent_equity"]) / told["assets"], 3)),
+        "自己資本比率": str(round(Decimal(stated["parent_equity"]) / stated["assets"], 3)),
     }
     if not report.annual:
         return summary
@@ -177,21 +177,22 @@ def _summary(report: Report, told: Mapping[str, int]) -> dict[str, str]:
         count = indicator_count(company, indicator, report.span[1])
         summary[indicator.label] = str(count)
     for item, amount in (("売上高", "revenue"), ("営業利益", "operating")):
-        summary[f"業績予想、{item}"] = str(outlook(told[amount]) * scale)
+        summary[f"業績予想、{item}"] = str(outlook(stated[amount]) * scale)
     return summary
 
 
 def edinet_plants(companies: Sequence[Company]) -> dict[str, list[Record]]:
     """The plants by kind, each with the values and periods that are right."""
-    told = {company.number: reports(company) for company in companies}
-    annual = {number: made[-1] for number, made in told.items()}
-    third = [made[2] for made in told.values()]
+    reports_of = {company.number: reports(company) for company in companies}
+    annual = {number: made[-1] for number, made in reports_of.items()}
+    third = [made[2] for made in reports_of.values()]
     return {
         "quarter_dates": [
             _record(report, "売上高", "revenue", **_stated(report)) for report in third
         ],
         "half_year_dates": [
-            _record(made[-2], "売上高", "revenue", **_stated(made[-2])) for made in told.values()
+            _record(made[-2], "売上高", "revenue", **_stated(made[-2]))
+            for made in reports_of.values()
         ],
         "parent_only_summary": [_parent_only(annual[PARENT_ONLY])],
         "missing_value": [
@@ -205,7 +206,7 @@ def edinet_plants(companies: Sequence[Company]) -> dict[str, list[Record]]:
         "no_number": [
             {"company_id": f"edinet:{companies[0].source_id}", "concept": "持分法による投資利益"}
         ],
-        "restated": [_corrected(told[CORRECTED])],
+        "restated": [_corrected(reports_of[CORRECTED])],
         "rounding": [
             _record(report, "売上高", "revenue", scale=report.company.scale)
             for report in annual.values()
@@ -259,15 +260,15 @@ def _corrected(made: Sequence[Report]) -> Record:
 
 def _indicators(report: Report) -> list[Record]:
     company, last = report.company, report.span[1]
-    found = []
+    records = []
     for indicator in company.industry.japanese_indicators:
         count = str(indicator_count(company, indicator, last))
-        told = {"value": count, "unit": "count", "auto_generated": True}
+        stated = {"value": count, "unit": "count", "auto_generated": True}
         when: Record = {"period_end": quarter_end(company, last).isoformat()}
         if not indicator.over_year:
             when |= {"period_start": None, "months": 0}
-        found.append(_record(report, indicator.label, "revenue") | told | when)
-    return found
+        records.append(_record(report, indicator.label, "revenue") | stated | when)
+    return records
 
 
 def _target(report: Report) -> Record:

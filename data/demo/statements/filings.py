@@ -65,9 +65,9 @@ class Filing:
 
 def quarter_end(company: Company, quarter: int) -> dt.date:
     """The month end nearest to a quarter's last day, as the data sets write it; -1 opens."""
-    year, place = divmod(quarter, QUARTERS)
+    year, quarter_of_year = divmod(quarter, QUARTERS)
     ends = company.year_end_year(FIRST_YEAR + year) * 12 + company.year_end - 1
-    month = ends - 3 * (QUARTERS - 1 - place)
+    month = ends - 3 * (QUARTERS - 1 - quarter_of_year)
     return month_end(month // 12, month % 12 + 1)
 
 

@@ -194,7 +194,7 @@ def _us_company(seed: int, number: int) -> Company:
     middle = f" {'I' * again}" if again else ""
     year_end = 12 if foreign else _YEAR_ENDS[number % len(_YEAR_ENDS)]
     scale = _SCALES[number % len(_SCALES)]
-    opening, quarters = _books(seed, f"us.{number}", trade, _BASES[scale])
+    opening, quarters = _accounts(seed, f"us.{number}", trade, _BASES[scale])
     return Company(
         number=number,
         source_id=f"{9_990_001 + number}",
@@ -221,7 +221,7 @@ def _japanese_company(seed: int, number: int) -> Company:
     again = number // len(words["japanese"])
     middle, middle_english = (f"第{again + 1}", f" No. {again + 1}") if again else ("", "")
     scale = (1_000_000, 1_000)[number % 2]
-    opening, quarters = _books(seed, f"jp.{number}", trade, _JAPANESE_BASES[scale])
+    opening, quarters = _accounts(seed, f"jp.{number}", trade, _JAPANESE_BASES[scale])
     name_local = f"{local}{middle}{trade.japanese}"
     return Company(
         number=number,
@@ -242,7 +242,7 @@ def _japanese_company(seed: int, number: int) -> Company:
     )
 
 
-def _books(seed: int, entity: str, trade: Industry, base: int) -> tuple[Amounts, list[Quarter]]:
+def _accounts(seed: int, entity: str, trade: Industry, base: int) -> tuple[Amounts, list[Quarter]]:
     rng = keyed_generator(seed, "demo.statements", entity)
     regions = (rng.uniform(0.4, 0.6), rng.uniform(0.2, 0.3))
     traits = Traits(

@@ -72,12 +72,12 @@ class FilingWriter:
 
     def flows(self, span: Span) -> dict[str, int]:
         """Flows of a span as this filing tells them."""
-        told = self._company.flows(*span)
+        stated = self._company.flows(*span)
         for move in self._moves:
             if span == year_span(move.fiscal_year):
                 for item, amount in move.moved:
-                    told[item] += amount
-        return told
+                    stated[item] += amount
+        return stated
 
     def _statement(
         self,

@@ -124,12 +124,12 @@ def _changed(
     original = filed[company.number, "10-K", TOLD_YEAR, "FY"]
     last = filed[company.number, "10-K", TOLD_YEAR + 1, "FY"]
     changed_by = last if form == "10-K" else filed[company.number, form, TOLD_YEAR, "FY"]
-    told: Record = {
+    history: Record = {
         "document": last.adsh,
         "changed_by": changed_by.adsh,
         "earlier": [{"value": str(first * company.scale), "document": original.adsh}],
     }
-    return record(company, _TAGS[item], span, first + change, **told)
+    return record(company, _TAGS[item], span, first + change, **history)
 
 
 def _year_to_date(
@@ -189,12 +189,12 @@ def _cover(company: Company) -> Record:
 
 def _indicators(company: Company) -> list[Record]:
     first, last = year_span(TOLD_YEAR)
-    found = []
+    records = []
     for indicator in company.industry.indicators:
         when: Span | int = (first, last) if indicator.over_year else last
         count = {"value": str(indicator_count(company, indicator, last)), "unit": "count"}
-        found.append(record(company, indicator.tag, when, 0) | count)
-    return found
+        records.append(record(company, indicator.tag, when, 0) | count)
+    return records
 
 
 def _guidance(company: Company) -> Record:
@@ -209,13 +209,13 @@ def _breakdowns(company: Company) -> list[Record]:
     first, last = year_span(TOLD_YEAR)
     quarters = company.quarters[first : last + 1]
     names = [name for name, _ in company.industry.segments]
-    found = []
+    records = []
     for axis, members, parts in (
         ("BusinessSegments", names, [quarter.segments for quarter in quarters]),
         ("Geographical", REGIONS, [quarter.regions for quarter in quarters]),
     ):
-        for place, member in enumerate(members):
-            amount = sum(part[place] for part in parts)
+        for position, member in enumerate(members):
+            amount = sum(part[position] for part in parts)
             dimensions = {"dimensions": f"{axis}={member}"}
-            found.append(record(company, "Revenues", (first, last), amount, **dimensions))
-    return found
+            records.append(record(company, "Revenues", (first, last), amount, **dimensions))
+    return records

@@ -93,13 +93,13 @@ def run(script: Script) -> dict[str, Any]:
 
 def export(script: Script) -> bytes:
     """A session as a line of a dataclaw export: calls with their results inside the messages."""
-    found: list[dict[str, Any]] = []
+    exported: list[dict[str, Any]] = []
     for event in script.events:
         if isinstance(event, Human):
-            found.append({"role": "user", "content": event.text, "timestamp": iso(event.at)})
+            exported.append({"role": "user", "content": event.text, "timestamp": iso(event.at)})
         elif isinstance(event, Agent):
-            found.append(_exported(event))
-    return dump({"session_id": script.session_id, "model": MODEL, "messages": found})
+            exported.append(_exported(event))
+    return dump({"session_id": script.session_id, "model": MODEL, "messages": exported})
 
 
 def _exported(agent: Agent) -> dict[str, Any]:
@@ -122,19 +122,19 @@ def _exported(agent: Agent) -> dict[str, Any]:
 def messages(script: Script) -> list[dict[str, Any]]:
     """The conversation as messages, one call per assistant message."""
     ids = Ids(script)
-    found: list[dict[str, Any]] = []
+    conversation: list[dict[str, Any]] = []
     for event in script.events:
         if isinstance(event, Agent):
-            found += _answer(event, ids)
+            conversation += _answer(event, ids)
         elif isinstance(event, Human | Machine):
-            found.append({"role": "user", "content": event.text, "timestamp": iso(event.at)})
+            conversation.append({"role": "user", "content": event.text, "timestamp": iso(event.at)})
         elif isinstance(event, Compaction):
-            found.append({"role": "system", "content": event.summary})
-    return found
+            conversation.append({"role": "system", "content": event.summary})
+    return conversation
 
 
 def _answer(agent: Agent, ids: Ids) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    answer: list[dict[str, Any]] = []
     text, thinking = agent.text, agent.thinking
     for call in agent.calls:
         name, given = _function(call)
@@ -144,10 +144,10 @@ def _answer(agent: Agent, ids: Ids) -> list[dict[str, Any]]:
         if thinking:
             message["reasoning_content"] = thinking
         message["tool_calls"] = [{"id": call_id, "type": "function", "function": wanted}]
-        found.append({**message, "timestamp": iso(agent.at)})
+        answer.append({**message, "timestamp": iso(agent.at)})
         result = {"role": "tool", "tool_call_id": call_id, "name": name}
-        found.append({**result, "content": call.result})
+        answer.append({**result, "content": call.result})
         text, thinking = "", ""
     if not agent.calls:
-        found.append({"role": "assistant", "content": text, "timestamp": iso(agent.at)})
-    return found
+        answer.append({"role": "assistant", "content": text, "timestamp": iso(agent.at)})
+    return answer

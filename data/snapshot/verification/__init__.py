@@ -142,5 +142,5 @@ def _report(
         with_private=private is not None,
         files=sum(len(half.files) for half in halves),
         tasks=len(public.task_ids) if public else 0,
-        findings=tuple(findings.found),
+        findings=tuple(findings.items),
     )

@@ -61,8 +61,8 @@ def read_object(half: Half, path: str, check: Check, findings: Findings) -> dict
         findings.add(check, f"{half.name}/{path}", f"{len(content)} bytes that are no JSON")
         return None
     if not isinstance(document, dict):
-        found = type(document).__name__
-        findings.add(check, f"{half.name}/{path}", f"found {found}, expected a JSON object")
+        actual = type(document).__name__
+        findings.add(check, f"{half.name}/{path}", f"found {actual}, expected a JSON object")
         return None
     return document
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from data.snapshot.neutralise import one_line
+from data.neutralise import one_line
 
 _LONGEST_PROBLEM = 400
 
@@ -78,10 +78,10 @@ class VerifyReport:
 class Findings:
     """Collects findings; paths and problems are made safe to print."""
 
-    found: list[Finding] = field(default_factory=list)
+    items: list[Finding] = field(default_factory=list)
 
     def add(self, check: Check, path: str, problem: str) -> None:
-        self.found.append(Finding(check, one_line(path), one_line(problem)[:_LONGEST_PROBLEM]))
+        self.items.append(Finding(check, one_line(path), one_line(problem)[:_LONGEST_PROBLEM]))
 
 
 @dataclass(frozen=True, slots=True)

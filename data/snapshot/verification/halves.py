@@ -63,9 +63,9 @@ def check_content(
     for path in filter(is_public_text, public.files):
         content = read(public.files, path, public.name, findings) or b""
         tokens = _TOKEN.findall(content.decode("utf-8", "replace"))
-        told = {token for token in tokens if token in ids or token.rstrip(".-_#") in ids}
-        if told:
-            problem = f"holds {len(told)} private ids of the ledger"
+        leaked_ids = {token for token in tokens if token in ids or token.rstrip(".-_#") in ids}
+        if leaked_ids:
+            problem = f"holds {len(leaked_ids)} private ids of the ledger"
             findings.add(Check.PRIVATE_CONTENT, f"{public.name}/{path}", problem)
 
 

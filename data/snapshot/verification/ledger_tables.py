@@ -52,18 +52,20 @@ def check_summary(half: Half, stages: Sequence[Document], findings: Findings) ->
     """`audit/ledger.json` against the funnel: rejected and errored units, stage by stage."""
     summary = read_object(half, layout.LEDGER, Check.LEDGER_ARITHMETIC, findings) or {}
     where = f"{half.name}/{layout.LEDGER}"
-    told: dict[tuple[Any, Any, Any], int] = {}
+    summarised: dict[tuple[Any, Any, Any], int] = {}
     for row in _rows(summary.get("rejections")):
         key = (row.get("stage"), row.get("unit"), row.get("outcome"))
         n = row.get("n")
         if isinstance(n, int) and all(isinstance(part, str) for part in key):
-            told[key] = told.get(key, 0) + n
+            summarised[key] = summarised.get(key, 0) + n
     for stage in stages:
         for outcome in (Outcome.REJECTED, Outcome.ERRORED):
             key = (stage["stage"], stage["unit"], str(outcome))
             n = stage["outcomes"].get(str(outcome), 0)
-            if told.get(key, 0) != n:
-                problem = f"{told.get(key, 0)} {key[1]}s {key[2]} in {key[0]}, the funnel has {n}"
+            if summarised.get(key, 0) != n:
+                problem = (
+                    f"{summarised.get(key, 0)} {key[1]}s {key[2]} in {key[0]}, the funnel has {n}"
+                )
                 findings.add(Check.LEDGER_ARITHMETIC, where, problem)
     return summary
 
@@ -85,9 +87,9 @@ def check_recount(
     findings: Findings,
 ) -> None:
     """The public counts are those of the private tables."""
-    for name, told, counted in _row_counts(frames, manifest):
-        if told != counted:
-            problem = f"the manifest counts {told} rows, the table has {counted}"
+    for name, declared, counted in _row_counts(frames, manifest):
+        if declared != counted:
+            problem = f"the manifest counts {declared} rows, the table has {counted}"
             findings.add(Check.LEDGER_RECOUNT, f"private/{name}", problem)
     _recount_funnel(frames, stages, findings)
     gates = [row["gate"] for row in _rows(summary.get("gates")) if isinstance(row.get("gate"), str)]
@@ -122,17 +124,17 @@ def _stage_problem(stage: object) -> str | None:
 
 def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findings) -> None:
     counted = aggregates.outcome_counts(frames.ledger)
-    told = {
+    declared = {
         (stage["stage"], stage["unit"], outcome): n
         for stage in stages
         for outcome, n in stage["outcomes"].items()
         if n
     }
-    for key in sorted(counted.keys() | told.keys()):
-        if counted.get(key, 0) != told.get(key, 0):
+    for key in sorted(counted.keys() | declared.keys()):
+        if counted.get(key, 0) != declared.get(key, 0):
             stage, unit, outcome = key
             problem = (
-                f"{stage}: the funnel tells {told.get(key, 0)} {unit}s {outcome}, "
+                f"{stage}: the funnel tells {declared.get(key, 0)} {unit}s {outcome}, "
                 f"the ledger has {counted.get(key, 0)}"
             )
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)

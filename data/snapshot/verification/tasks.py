@@ -50,9 +50,9 @@ def _row(line: bytes, where: str, findings: Findings) -> Row | None:
     if not isinstance(row, dict):
         findings.add(Check.TASK_ROW, where, f"found {type(row).__name__}, expected an object")
         return None
-    told = sorted(PRIVATE_FIELDS & row.keys())
-    if told:
-        findings.add(Check.PRIVATE_FIELD, where, f"has {', '.join(told)}")
+    private_fields = sorted(PRIVATE_FIELDS & row.keys())
+    if private_fields:
+        findings.add(Check.PRIVATE_FIELD, where, f"has {', '.join(private_fields)}")
     try:
         task = candidate_of(row)
     except ValidationError as error:
@@ -107,16 +107,16 @@ def check_counts(
         "fixture_bytes": sum(fixture.bytes for fixture in fixtures),
     }
     for name, n in counted.items():
-        told = getattr(manifest.counts, name)
-        if told != n:
-            problem = f"counts {told} {name}, the tasks have {n}"
+        declared = getattr(manifest.counts, name)
+        if declared != n:
+            problem = f"counts {declared} {name}, the tasks have {n}"
             findings.add(Check.MANIFEST_COUNT, f"{half.name}/{layout.MANIFEST}", problem)
-    told_statistics = read_object(half, layout.STATISTICS, Check.STATISTICS, findings)
-    if told_statistics is not None:
-        told_statistics.pop("canary", None)
+    declared_statistics = read_object(half, layout.STATISTICS, Check.STATISTICS, findings)
+    if declared_statistics is not None:
+        declared_statistics.pop("canary", None)
         ours = orjson.loads(orjson.dumps(statistics(tasks)))
-        for name in sorted(ours.keys() | told_statistics.keys()):
-            if ours.get(name) != told_statistics.get(name):
+        for name in sorted(ours.keys() | declared_statistics.keys()):
+            if ours.get(name) != declared_statistics.get(name):
                 path = f"{half.name}/{layout.STATISTICS}"
                 findings.add(Check.STATISTICS, path, f"{name} is not what the tasks add up to")
 
@@ -168,9 +168,9 @@ def _check_yaml(half: Half, folder: str, task: Candidate, findings: Findings) ->
     text = prompt.get("text") if isinstance(prompt, dict) else None
     if text != task.prompt or document.get("task_id") != task.task_id:
         findings.add(Check.TASK_TEXT, where, "not the task of tasks.jsonl")
-    told = sorted(PRIVATE_FIELDS & document.keys())
-    if told:
-        findings.add(Check.PRIVATE_FIELD, where, f"has {', '.join(told)}")
+    private_fields = sorted(PRIVATE_FIELDS & document.keys())
+    if private_fields:
+        findings.add(Check.PRIVATE_FIELD, where, f"has {', '.join(private_fields)}")
 
 
 def _load_yaml(content: bytes) -> Row | str:

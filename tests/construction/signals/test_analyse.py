@@ -99,7 +99,7 @@ def test_no_pattern_above_the_limit(book: Codebook) -> None:
 
 
 def test_a_slug_twice_or_no_measure_is_an_error(book: Codebook) -> None:
-    with pytest.raises(ConfigError, match="'s' comes twice"):
+    with pytest.raises(ConfigError, match="'s' occurs twice"):
         run(book, [signal("s", "a"), signal("s", "b")])
     stars = CONFIG.model_copy(update={"measure": Popularity.STARS})
     with pytest.raises(ConfigError, match="1 of 1 have no stars"):

@@ -22,9 +22,14 @@ def test_meta_patterns_stand_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("cues", "[code]", "[coding]", "differ in code, coding"),
+        ("cues", "[code]", "[coding]", "has an entry for code, coding"),
         ("patterns", 'family = "craft"', 'family = "crafts"', "family of code is not in"),
-        ("cues", 'anchors = ["Fold paper into shapes."]', "anchors = []", "paper have no anchor"),
+        (
+            "cues",
+            'anchors = ["Fold paper into shapes."]',
+            "anchors = []",
+            "no anchor sentence for paper",
+        ),
     ],
 )
 def test_errors_name_the_pattern(

@@ -73,7 +73,11 @@ def test_largest_share_names_the_family_and_the_group(tmp_path: Path, book: Code
         ("letters = 0.5", "letters = 0.9", "sum to 1.15; expected at most 1"),
         ("shop = 0.5", "shop = 0.4", "sum to 0.9; expected exactly 1"),
         ("programs = 1.0\n[task_to_display.l", "x = 1.0\n[task_to_display.l", "names x"),
-        ("[signal_to_task.craft]", "[signal_to_task.crafts]", "differ in craft, crafts"),
+        (
+            "[signal_to_task.craft]",
+            "[signal_to_task.crafts]",
+            "do not match its families: craft, crafts",
+        ),
         ("shapes = 0.25", "shapes = -0.25", "none of them negative"),
     ],
 )

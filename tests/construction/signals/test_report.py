@@ -13,7 +13,7 @@ from construction.signals.collect.snapshot import make_snapshot
 from construction.signals.config import SignalsConfig
 from construction.signals.crosswalk import default_crosswalk, spread
 from construction.signals.gap import coverage_gap
-from construction.signals.report import Reported, report_data, table_rows
+from construction.signals.report import SnapshotReport, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from data.contracts import Popularity
 from data.schemas import SIGNAL_TABLES
@@ -28,17 +28,17 @@ SIGNALS = [
 
 
 @pytest.fixture(scope="module")
-def told() -> Reported:
+def told() -> SnapshotReport:
     snapshot = make_snapshot("made", dt.date(2026, 3, 1), Popularity.DOWNLOADS, SIGNALS)
     analysis = analyse(snapshot.signals, CONFIG, encode=bag_of_words)
     crosswalk = default_crosswalk()
     weights = spread(analysis.mixture.weights, crosswalk.signal_to_task).weights
     gap = coverage_gap(weights, {"assurance": 4}, 10, CONFIG.gap)
     seeds = seed_ideas(analysis.mixture, analysis.codebook, crosswalk, CONFIG)
-    return Reported(snapshot, analysis, crosswalk, seeds, gap)
+    return SnapshotReport(snapshot, analysis, crosswalk, seeds, gap)
 
 
-def test_rows_fit_their_schemas(told: Reported) -> None:
+def test_rows_fit_their_schemas(told: SnapshotReport) -> None:
     rows = table_rows(told)
     assert rows.keys() == {table.name for table in SIGNAL_TABLES}
     for table in SIGNAL_TABLES:
@@ -47,7 +47,7 @@ def test_rows_fit_their_schemas(told: Reported) -> None:
         assert frame.height == len(rows[table.name]) > 0
 
 
-def test_a_signal_is_told_by_slug_and_figures(told: Reported) -> None:
+def test_a_signal_is_told_by_slug_and_figures(told: SnapshotReport) -> None:
     rows = {row["slug"]: row for row in table_rows(told)["signals"]}
     assert rows["mailer"]["pattern"] == "email"
     assert rows["mailer"]["task_family"] == "correspondence"
@@ -56,7 +56,7 @@ def test_a_signal_is_told_by_slug_and_figures(told: Reported) -> None:
     assert rows["mailer"]["summary_chars"] == len(SIGNALS[1].summary)
 
 
-def test_evidence_travels_with_each_share(told: Reported) -> None:
+def test_evidence_travels_with_each_share(told: SnapshotReport) -> None:
     row = next(row for row in table_rows(told)["signal_patterns"] if row["pattern"] == "email")
     hits = orjson.loads(row["hits"])
     summary = SIGNALS[1].summary
@@ -64,7 +64,7 @@ def test_evidence_travels_with_each_share(told: Reported) -> None:
     assert "inbox" in places
 
 
-def test_each_layer_sums_to_one(told: Reported) -> None:
+def test_each_layer_sums_to_one(told: SnapshotReport) -> None:
     rows = table_rows(told)["weights"]
     for layer in ("signal", "task", "display"):
         weights = [row["weight"] for row in rows if row["layer"] == layer]
@@ -73,12 +73,12 @@ def test_each_layer_sums_to_one(told: Reported) -> None:
     assert (gap["tasks"], gap["suggested"], gap["action"]) == (0, 10, "PRIORITY")
 
 
-def test_no_text_of_the_registry_is_told(told: Reported) -> None:
+def test_no_text_of_the_registry_is_told(told: SnapshotReport) -> None:
     pages = orjson.dumps([table_rows(told), report_data(told)], default=str).decode()
     assert all(one.summary not in pages for one in SIGNALS)
 
 
-def test_the_report_names_what_it_counted(told: Reported) -> None:
+def test_the_report_names_what_it_counted(told: SnapshotReport) -> None:
     data = orjson.loads(orjson.dumps(report_data(told), default=str))
     assert (data["measure"], data["counting"], data["total_mass"]) == (
         "downloads",

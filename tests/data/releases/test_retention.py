@@ -13,7 +13,7 @@ import pytest
 
 from data import hash_chain
 from data.errors import ReleaseError
-from data.releases import Doomed, Kind, Plan, carry_out, plan_purge, replies_needed
+from data.releases import Kind, Plan, Removal, carry_out, plan_purge, replies_needed
 from data.snapshot import verify, write_snapshot
 from data.staging import stage_run, staged_runs
 from tests.data.releases import train
@@ -60,7 +60,7 @@ def out(made: Path, tmp_path: Path) -> Path:
 
 
 def goes(plan: Plan) -> list[tuple[Kind, str]]:
-    return [(one.kind, one.where) for one in plan.doomed]
+    return [(one.kind, one.where) for one in plan.removals]
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -79,11 +79,11 @@ def test_a_plan_names_what_goes_and_removes_nothing(out: Path) -> None:
     ]
     half = out / "snapshots/demo-2026.07.01/private"
     sizes = [path.stat().st_size for path in half.rglob("*") if path.is_file()]
-    assert (plan.doomed[1].files, plan.doomed[1].size) == (len(sizes), sum(sizes))
-    assert plan.doomed[1].since == date(2026, 7, 1)
-    assert plan.doomed[3].paths == ("private/captures/frozen/page",)
-    assert ("snapshots/demo-2026.07.15", "the newest release that verifies") in plan.left
-    assert {where for where, _ in plan.left} >= {"private/release.key", "private/access.log"}
+    assert (plan.removals[1].files, plan.removals[1].size) == (len(sizes), sum(sizes))
+    assert plan.removals[1].since == date(2026, 7, 1)
+    assert plan.removals[3].paths == ("private/captures/frozen/page",)
+    assert ("snapshots/demo-2026.07.15", "the newest release that verifies") in plan.kept
+    assert {where for where, _ in plan.kept} >= {"private/release.key", "private/access.log"}
     assert files(out) == before
 
 
@@ -112,7 +112,7 @@ def test_what_is_purged_is_gone_and_logged_and_the_rest_is_as_it_was(out: Path) 
         report = verify(out / "snapshots" / name)
         assert (report.ok, report.with_private) == (True, False)
     assert verify(out / "snapshots/demo-2026.07.15").with_private
-    assert plan_purge(out, BEFORE, None).doomed == ()
+    assert plan_purge(out, BEFORE, None).removals == ()
 
 
 def test_what_a_rebuild_cannot_make_again_stays(out: Path) -> None:
@@ -130,7 +130,7 @@ def test_what_a_rebuild_cannot_make_again_stays(out: Path) -> None:
         os.utime(path, (OLD, OLD))
     (out / "sealed.json").write_text("{}")
     plan = plan_purge(out, BEFORE, None)
-    assert ("private/pseudonymized", "sealed: a rebuild starts at these tables") in plan.left
+    assert ("private/pseudonymized", "sealed: a rebuild starts at these tables") in plan.kept
     carry_out(out, plan)
     assert [name for name in kept if not (out / name).exists()] == []
     assert not (out / "private/review/items.jsonl").exists()
@@ -159,8 +159,8 @@ def test_the_newest_that_verifies_stays_even_if_a_newer_one_is_damaged(out: Path
 
 def test_what_latest_points_to_stays(out: Path) -> None:
     (out / "snapshots" / "latest").symlink_to("demo-2026.07.01")
-    left = dict(plan_purge(out, BEFORE, None).left)
-    assert left["snapshots/demo-2026.07.01"] == "`latest` points to it"
+    kept = dict(plan_purge(out, BEFORE, None).kept)
+    assert kept["snapshots/demo-2026.07.01"] == "`latest` points to it"
 
 
 def test_links_are_not_followed(out: Path, tmp_path: Path) -> None:
@@ -176,14 +176,14 @@ def test_links_are_not_followed(out: Path, tmp_path: Path) -> None:
     (out / "private/captures/frozen/link").symlink_to(outside / "witness")
     (out / "private/more").symlink_to(outside)
     plan = plan_purge(out, BEFORE, None)
-    left = dict(plan.left)
+    kept = dict(plan.kept)
     for where in (
         "snapshots/demo-2026.07.01/private",
         "private/stages/recover/cccc",
         "private/stages/other",
         "private/more",
     ):
-        assert left[where] == "a symbolic link is never followed"
+        assert kept[where] == "a symbolic link is never followed"
     carry_out(out, plan)
     assert (outside / "witness").read_text() == "x"
     assert not (out / "snapshots/demo-2026.07.08/private").exists()
@@ -204,8 +204,8 @@ def test_a_plan_cannot_name_what_lies_outside(out: Path, tmp_path: Path, where: 
     (out / "link").symlink_to(tmp_path / "outside")
     for kind in (Kind.STAGE, Kind.PRIVATE_HALF):
         with pytest.raises(ReleaseError, match=r"not a path below|symbolic link"):
-            carry_out(out, Plan((Doomed(kind, where, BEFORE, 0, 0),), ()))
-    named = Doomed(Kind.FILES, "private/captures", BEFORE, 1, 1, (where,))
+            carry_out(out, Plan((Removal(kind, where, BEFORE, 0, 0),), ()))
+    named = Removal(Kind.FILES, "private/captures", BEFORE, 1, 1, (where,))
     with pytest.raises(ReleaseError, match=r"not a path below|symbolic link"):
         carry_out(out, Plan((named,), ()))
     assert (tmp_path / "outside" / "witness").read_text() == "x"
@@ -216,8 +216,8 @@ def test_names_that_are_no_releases_are_left_and_told(out: Path) -> None:
     odd = out / "snapshots" / "not a release"
     (odd / "private").mkdir(parents=True)
     (odd / "private" / "x").write_text("x")
-    left = dict(plan_purge(out, BEFORE, None).left)
-    assert "cannot be read" in left["snapshots/not a release"]
+    kept = dict(plan_purge(out, BEFORE, None).kept)
+    assert "cannot be read" in kept["snapshots/not a release"]
 
 
 def test_what_a_killed_purge_left_goes_with_the_next(out: Path) -> None:

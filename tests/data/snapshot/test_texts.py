@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from data.contracts import Candidate, Provenance
 from data.errors import ReleaseError
+from data.neutralise import visible
 from data.snapshot import CardConfig, PrivacyStamp, layout, write_snapshot
 from data.snapshot.croissant import problems
-from data.snapshot.neutralise import visible
 from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
 from tests.data.snapshot.sample import Store, candidate, opaque, release
 

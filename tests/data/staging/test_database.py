@@ -6,11 +6,10 @@ import duckdb
 import polars as pl
 import pytest
 
-from data import audit
 from data.contracts import LedgerRow, Outcome, StageKind, Verdict
 from data.errors import InputError
 from data.ledger import close
-from data.staging import TABLES, VIEWS, build_database, database, open_read_only, table_paths
+from data.staging import TABLES, VIEWS, audit, build_database, database, open_read_only, table_paths
 from data.staging.database import RunTables
 from data.staging.tables import BOOKS, meanings, sql_types
 from data.tables import (

@@ -123,7 +123,7 @@ def test_a_run_tells_what_it_did_and_took_without_another_id_for_that(tmp_path: 
         ("labels", None, "completion_tokens", 10.0),
     }
     text = (tmp_path / "metrics.prom").read_text()
-    assert f'benchmint_work_seconds{{run_id="{run_id}",work="recover"}} 3\n' in text
+    assert f'benchmint_work_seconds{{run_id="{run_id}",work="recover"}} 3.0\n' in text
     assert (tmp_path / "staging" / run_id / "metrics.prom").read_text() == text
     write_timing(folders[0], "recover", 50)
     assert stage_run(tmp_path, FACTS, folders, [row | {"cost": 0.7}]) == run_id

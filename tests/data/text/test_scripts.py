@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 
 import pytest
 import regex
 
 from data.text import scripts
-from data.text.scripts import HAN, HANGUL, KANA
+from data.text.scripts import HAN, HANGUL, KANA, UNIFIED_HAN
 
 CHARS = "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
 
 
 def test_han_is_what_unicode_calls_han() -> None:
-    ours = set(re.findall(f"[{HAN}]", CHARS))
-    assert set(regex.findall(r"\p{Han}", CHARS)) <= ours
-    assert {
-        char for char in ours - set(regex.findall(r"\p{Han}", CHARS)) if char < "\U00016fe0"
-    } <= {
-        "\ufa6e",
-        "\ufa6f",
-    }
+    ours, theirs = set(re.findall(f"[{HAN}]", CHARS)), set(regex.findall(r"\p{Han}", CHARS))
+    assert theirs <= ours
+    beside = {char for char in ours - theirs if char < "\U00020000"}
+    assert beside == {"〆", "\ufa6e", "\ufa6f"}  # a mark used as Han, and two free places
+
+
+def test_no_normal_form_changes_a_unified_ideograph() -> None:
+    unified = "".join(re.findall(f"[{UNIFIED_HAN}]", CHARS))
+    assert unicodedata.normalize("NFKD", unified) == unified
 
 
 @pytest.mark.parametrize("char", ["一", "鿿", "㐀", "𠮷", "𫝀", "々", "〇", "豈", "⺼"])
@@ -54,6 +56,6 @@ def test_predicates_over_kana_and_cjk() -> None:
 
 
 def test_word_edges_hold_beside_han() -> None:
-    pattern = re.compile(f"{scripts.WORD_START}PDF{scripts.WORD_END}")
+    pattern = re.compile(f"{scripts.BEFORE}PDF{scripts.AFTER}")
     assert pattern.findall("处理PDF文件") == ["PDF"]
     assert pattern.findall("xPDF PDFé PDF_1") == []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from anonymization.text.detect.fold import fold
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.rules import load_rules, scan
+from data.text.folding import fold_characters
 from tests.anonymization.text.detect.samples import SAMPLES, Sample
 
 _RULES = {rule.name: rule for rule in load_rules()}
@@ -27,7 +27,7 @@ _FRAMES = {
 
 def _found(sample: Sample, text: str) -> list[tuple[int, int]]:
     rule = _RULES[sample.rule]
-    folded = fold(text)
+    folded = fold_characters(text)
     found = scan((rule,), folded, MachineLines(folded))
     return [(f.start, f.end) for f in found if f.type is sample.type]
 

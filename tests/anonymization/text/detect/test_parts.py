@@ -18,21 +18,21 @@ from anonymization.text.detect.checks import (
     resident_id,
 )
 from anonymization.text.detect.engine import Memo
-from anonymization.text.detect.fold import fold
 from anonymization.text.detect.listed_names import find_listed_names
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.resolve import resolve
 from anonymization.text.detect.rules import load_rules, scan
 from anonymization.text.detect.wording import chinese_name
+from data.text.folding import fold_characters
 
 
 @given(st.text())
 def test_folding_keeps_every_offset(text: str) -> None:
-    assert len(fold(text)) == len(text)
+    assert len(fold_characters(text)) == len(text)
 
 
 def test_folding() -> None:
-    assert fold("（０１０）６２３４：ＡＢ－٣\u00a0x，。") == "(010)6234:AB-3 x，。"
+    assert fold_characters("（０１０）６２３４：ＡＢ－٣\u00a0x，。") == "(010)6234:AB-3 x，。"
 
 
 @pytest.mark.parametrize(

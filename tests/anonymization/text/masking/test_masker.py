@@ -10,8 +10,8 @@ import pytest
 
 from anonymization.documents.document import mask_text
 from anonymization.text.contracts import EntityType, Mode
-from anonymization.text.masking.masker import SWEPT
-from anonymization.text.masking.pieces import Heed, Piece
+from anonymization.text.masking.masker import FROM_VAULT
+from anonymization.text.masking.pieces import FindingFilter, Piece
 from tests.anonymization.text.masking.fakes import KEY, masker
 
 
@@ -89,7 +89,7 @@ def test_a_value_found_once_is_masked_everywhere() -> None:
         ]
     )
     edits = worker.edits(Piece("ask zanzi77!"))
-    assert [(e.start, e.end, e.recognizer) for e in edits] == [(4, 11, SWEPT)]
+    assert [(e.start, e.end, e.recognizer) for e in edits] == [(4, 11, FROM_VAULT)]
     assert worker.edits(Piece("Zanzibar 77")) == []
 
 
@@ -102,8 +102,8 @@ def test_keys_that_carry_values_are_masked_and_others_stay() -> None:
 
 def test_names_of_programs_need_proof() -> None:
     worker = masker()
-    assert worker.edits(Piece("Margaret Thornquist", heed=Heed.PROVEN)) == []
-    assert len(worker.edits(Piece("a@b.com", heed=Heed.PROVEN))) == 1
+    assert worker.edits(Piece("Margaret Thornquist", accepts=FindingFilter.PROVEN)) == []
+    assert len(worker.edits(Piece("a@b.com", accepts=FindingFilter.PROVEN))) == 1
 
 
 @pytest.mark.parametrize("value", ["thinking", "input", "result", "system", "extra"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.text.contracts import EntityType as Kind
-from anonymization.text.masking.sweep import Sweep
+from anonymization.text.masking.known_search import KnownValueSearch
 from anonymization.text.spelling.known_values import respelled
 from anonymization.text.spelling.normal_form import Origins, skeleton
 
@@ -37,7 +37,7 @@ VALUES = (
     (Kind.ORGANIZATION, "Customer Success", "Cove Fell"),
     (Kind.EMAIL, "anna@quarry.example", "robin@tarn.example"),
 )
-SWEEP = Sweep((kind, value) for kind, value, _ in VALUES)
+SWEEP = KnownValueSearch((kind, value) for kind, value, _ in VALUES)
 PATTERNS = LeakPatterns(
     [PrivateValue(value, kind) for kind, value, _ in VALUES], b"k" * 32, LeakConfig()
 )

@@ -15,9 +15,9 @@ from construction.judging.calls.contracts import (
     Usage,
 )
 from construction.judging.contracts import Case
-from construction.judging.language import language_of
 from construction.judging.model.contracts import ModelStagesConfig
 from data.contracts import Candidate, Deliverable, Disclosure, Fixture, Lane, Provenance
+from data.text.language import UNDETERMINED, language_of
 
 CONFIG = ModelStagesConfig(judge="model:m")
 
@@ -35,7 +35,7 @@ def case(
         task_id=item_id,
         lane=Lane.SESSIONS,
         prompt=request,
-        language=language_of(request),
+        language=language_of(request) or UNDETERMINED,
         fixtures=tuple(
             Fixture(path=path, sha256="0" * 64, bytes=10, media_type="text/plain") for path in files
         ),

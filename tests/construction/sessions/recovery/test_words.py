@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.phrases import any_of, has_any
 from construction.sessions.recovery import RecoveryConfig, lexicon
 from construction.sessions.recovery.cues import CUES, cohesions
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.features import Speech, asks_back, is_courtesy, read_speech
 from construction.sessions.recovery.lexicon import plain, terms
+from data.text.lexicon import any_of, has_any
 from tests.construction.sessions.recovery.talk import Talk
 
 

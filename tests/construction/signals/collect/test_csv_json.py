@@ -58,7 +58,7 @@ def test_a_bad_row_costs_itself_alone(tmp_path: Path) -> None:
         (4, "signal.bad_csv", "2 cells"),
         (5, "signal.bad_csv", "4 cells"),
         (6, "signal.bad_field", "slug: text of length 7"),
-        (7, "signal.bad_csv", "text that is no CSV (',' expected after '\"')"),
+        (7, "signal.bad_csv", "text that is not CSV (',' expected after '\"')"),
     ]
     five = rows[5].content
     assert isinstance(five, ReadIssue)
@@ -89,7 +89,7 @@ def test_a_cell_beyond_the_limit_of_the_csv_module_is_an_issue(tmp_path: Path) -
 def test_bytes_that_are_no_text_cost_their_row(tmp_path: Path) -> None:
     rows = read(tmp_path, HEADER.encode() + b"one,1,caf\xe9\r\ntwo,2,caf\xc3\xa9\r\n")
     assert slugs(rows) == ["two"]
-    assert issues(rows) == [(2, "signal.not_text", "bytes that are no UTF-8")]
+    assert issues(rows) == [(2, "signal.not_text", "bytes that are not UTF-8")]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_bytes_that_are_no_text_cost_their_row(tmp_path: Path) -> None:
         ("name,downloads\r\none,1\r\n", "2 columns"),
         ("slug,summary\r\none,x\r\n", "2 columns"),
         ("slug,downloads,Slug\r\none,1,x\r\n", "3 columns"),
-        ('slug,"downloads"x\r\none,1\r\n', "text that is no CSV"),
+        ('slug,"downloads"x\r\none,1\r\n', "text that is not CSV"),
     ],
 )
 def test_a_header_that_does_not_fit_ends_it(tmp_path: Path, content: str, found: str) -> None:
@@ -156,10 +156,10 @@ def test_a_key_in_disguise_costs_the_lines_but_no_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no JSON"),
-        (b"{", "no JSON"),
-        (b'[{"slug": "one"},\n oops]', r"list\.json:2: found text that is no JSON"),
-        (b"[" * 100_000, "no JSON"),
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b'[{"slug": "one"},\n oops]', r"list\.json:2: found text, not JSON"),
+        (b"[" * 100_000, "not JSON"),
         (b"7", "a value of type int"),
         (b"{}", "found nothing"),
         (b'{"items": {"slug": "one"}}', "an object of length 1"),

@@ -147,7 +147,7 @@ def test_a_value_that_does_not_fit_is_named_by_type_and_length(
 ) -> None:
     with pytest.raises(BadFieldError) as caught:
         read(**{field: value})
-    assert caught.value.found == found
+    assert caught.value.actual == found
 
 
 def test_a_record_without_any_count_is_no_signal() -> None:

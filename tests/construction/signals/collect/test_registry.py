@@ -88,7 +88,9 @@ def test_another_measure_is_asked_for_by_the_name_of_the_api(tmp_path: Path) -> 
         capture = collect_registry(registry.config(), stars, DAY, tmp_path / "stars.json")
         installs = CollectConfig(measure=Popularity.INSTALLS_ALL_TIME)
         collect_registry(registry.config(), installs, DAY, tmp_path / "installs.json")
-        with pytest.raises(ConfigError, match="versions: a registry sorts by downloads, stars"):
+        with pytest.raises(
+            ConfigError, match="versions: a registry can only sort by downloads, stars"
+        ):
             collect_registry(
                 registry.config(), CollectConfig(measure=Popularity.VERSIONS), DAY, tmp_path / "v"
             )
@@ -198,7 +200,9 @@ def test_a_journal_serves_its_own_request_and_one_process(tmp_path: Path) -> Non
         config = registry.config()
         with pytest.raises(RegistryError, match="status 400"):
             collect_registry(config, ALL, DAY, out)
-        with pytest.raises(InputError, match=r"journal:1: found a line that is not of this"):
+        with pytest.raises(
+            InputError, match=r"journal:1: found a line that does not belong to this"
+        ):
             collect_registry(config, CollectConfig(top=7), DAY, out)
         request = json.loads((tmp_path / "may.json.journal").read_bytes().splitlines()[0])
         with (

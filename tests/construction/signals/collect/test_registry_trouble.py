@@ -143,10 +143,10 @@ def test_a_registry_that_never_answers_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        (b"<html>maintenance</html>", "24 bytes that are no JSON"),
-        (b"", "0 bytes that are no JSON"),
-        (b'{"items": [', "11 bytes that are no JSON"),
-        (b"[" * 5000 + b"]" * 5000, "10000 bytes that are no JSON"),
+        (b"<html>maintenance</html>", "24 bytes that are not JSON"),
+        (b"", "0 bytes that are not JSON"),
+        (b'{"items": [', "11 bytes that are not JSON"),
+        (b"[" * 5000 + b"]" * 5000, "10000 bytes that are not JSON"),
         (b"[]", "JSON that is a list of length 0"),
         (b"null", "JSON that is nothing"),
         (b'{"items": {}}', "a page whose items are an object of length 0"),

@@ -1,4 +1,4 @@
-"""Values known from one place, looked for everywhere in the scope."""
+"""Values found in one place of a scope, searched for in all its texts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.spelling.known_values import Known, known
+from anonymization.text.spelling.known_values import KnownValue, known_value
 from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
 from data.text.trie import trie_pattern
 
-# Kinds whose words also mean something else: there only the detector's context decides.
+# Kinds whose words also mean something else: for them only the detector decides, by context.
 _IN_CONTEXT = frozenset(
     {
         EntityType.DATE,
@@ -29,10 +29,10 @@ _STEM, _SKELETON_STEM = 4, 7  # characters, and bytes of a skeleton, by which ca
 _BYTES = "latin-1"  # bytes as text, one character each, for regular expressions
 
 
-def is_swept(kind: EntityType, value: str) -> bool:
-    """Is every further occurrence of the value masked as well? The leak scan looks for the same.
+def is_masked_everywhere(kind: EntityType, value: str) -> bool:
+    """Is every further occurrence of the value masked too? The leak scan searches the same values.
 
-    Short values, single words that name a company or a place, dates and ages are not: they occur
+    Not so short values, single words that name a company or a place, dates and ages: they occur
     by chance.
     """
     if kind in _IN_CONTEXT:
@@ -46,7 +46,7 @@ def is_swept(kind: EntityType, value: str) -> bool:
 
 
 def is_any_case(kind: EntityType, value: str) -> bool:
-    """Is the value looked for in other cases of letters too?
+    """Is the value searched for in other letter cases too?
 
     Of persons only those with more than one word: `rose` or `will` mean something else.
     """
@@ -54,8 +54,8 @@ def is_any_case(kind: EntityType, value: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Swept:
-    """At `start:end` stands a known value, maybe in another spelling; its kind and the value."""
+class Occurrence:
+    """A known value at `start:end`, perhaps in another spelling; its kind and the value itself."""
 
     start: int
     end: int
@@ -63,36 +63,38 @@ class Swept:
     value: str
 
 
-class Sweep:
+class KnownValueSearch:
     """The values of a scope, compiled for the search. Time is linear in text and hits."""
 
     def __init__(self, values: Iterable[tuple[EntityType, str]]) -> None:
-        exact = sorted({(v, k) for k, v in values if is_swept(k, v)}, key=lambda p: (-len(p[0]), p))
+        exact = sorted(
+            {(v, k) for k, v in values if is_masked_everywhere(k, v)}, key=lambda p: (-len(p[0]), p)
+        )
         self._kinds: dict[str, EntityType] = {}
-        self._spelled: dict[str, list[Known]] = {}
+        self._spelled: dict[str, list[KnownValue]] = {}
         for value, kind in exact:
             self._kinds.setdefault(value, kind)
-            one = known(kind, value, is_any_case(kind, value))
-            for key in one.keys:
-                self._spelled.setdefault(key.decode(_BYTES), []).append(one)
+            spelling = known_value(kind, value, is_any_case(kind, value))
+            for key in spelling.keys:
+                self._spelled.setdefault(key.decode(_BYTES), []).append(spelling)
         self._exact = _Index(self._kinds, _STEM)
         self._skeletons = _Index(self._spelled, _SKELETON_STEM)
 
-    def find(self, text: str) -> list[Swept]:
+    def find(self, text: str) -> list[Occurrence]:
         """Occurrences from left to right, the longest first, without overlap.
 
-        No other spelling takes a part of a value that stands there as it is known.
+        An exact match takes precedence over a spelling variant of another value.
         """
-        exact = list(self._as_known(text))
+        exact = list(self._exact_matches(text))
         starts = [one.start for one in exact]
-        other = [one for one in self._other(text) if not _is_cut(one, exact, starts)]
-        kept: list[Swept] = []
+        other = [one for one in self._variants(text) if not _is_cut(one, exact, starts)]
+        kept: list[Occurrence] = []
         for hit in sorted([*exact, *other], key=lambda hit: (hit.start, -hit.end)):
             if not kept or hit.start >= kept[-1].end:
                 kept.append(hit)
         return kept
 
-    def _as_known(self, text: str) -> Iterator[Swept]:
+    def _exact_matches(self, text: str) -> Iterator[Occurrence]:
         end = 0
         for start, values in self._exact.find(text):
             if start < end:
@@ -100,11 +102,11 @@ class Sweep:
             for value in values:
                 if is_whole(text, start, start + len(value)):
                     end = start + len(value)
-                    yield Swept(start, end, self._kinds[value], value)
+                    yield Occurrence(start, end, self._kinds[value], value)
                     break
 
-    def _other(self, text: str) -> Iterator[Swept]:
-        """Values by the skeleton of the text, spelled otherwise or as they are known."""
+    def _variants(self, text: str) -> Iterator[Occurrence]:
+        """Values found by the skeleton of the text, in any spelling."""
         origins: Origins | None = None
         end = 0
         for at, keys in self._skeletons.find(skeleton(text).decode(_BYTES)):
@@ -113,22 +115,22 @@ class Sweep:
                 start, last = origins.at(at), origins.at(at + len(key) - 1) + 1
                 if start < end:
                     break
-                hit = self._spelled_at(text, start, last, key)
+                hit = self._variant_at(text, start, last, key)
                 if hit is not None:
                     end = hit.end
                     yield hit
                     break
 
-    def _spelled_at(self, text: str, start: int, end: int, key: str) -> Swept | None:
-        for one in self._spelled[key]:
-            place = one.place(text, start, end)
-            if place is not None:
-                return Swept(*place, EntityType(one.kind), one.value)
+    def _variant_at(self, text: str, start: int, end: int, key: str) -> Occurrence | None:
+        for spelling in self._spelled[key]:
+            span = spelling.locate(text, start, end)
+            if span is not None:
+                return Occurrence(*span, EntityType(spelling.kind), spelling.value)
         return None
 
 
 class _Index:
-    """Values by their stem and length: however many share a stem, a place costs few look-ups."""
+    """Values by stem and length: few look-ups per position, however many values share a stem."""
 
     def __init__(self, values: Iterable[str], stem: int) -> None:
         self._by_stem: dict[str, dict[int, set[str]]] = {}
@@ -140,7 +142,7 @@ class _Index:
         self._sizes = sorted({len(stem) for stem in self._by_stem}, reverse=True)
 
     def find(self, text: str) -> Iterator[tuple[int, Iterator[str]]]:
-        """Places with the values that stand there, the longest first of each stem."""
+        """Offsets with the values that occur there, the longest first of each stem."""
         for match in self._stems.finditer(text) if self._stems else ():
             yield match.start(), self._candidates(text, match.start())
 
@@ -152,8 +154,10 @@ class _Index:
                     yield value
 
 
-def _is_cut(one: Swept, exact: Sequence[Swept], starts: Sequence[int]) -> bool:
-    """Does it overlap a value that stands as known without holding all of it?"""
-    first = max(0, bisect_left(starts, one.start) - 1)
-    across = [hit for hit in exact[first : bisect_left(starts, one.end)] if hit.end > one.start]
-    return any(hit.start < one.start or hit.end > one.end for hit in across)
+def _is_cut(variant: Occurrence, exact: Sequence[Occurrence], starts: Sequence[int]) -> bool:
+    """Does it overlap an exact match without containing all of it?"""
+    first = max(0, bisect_left(starts, variant.start) - 1)
+    across = [
+        hit for hit in exact[first : bisect_left(starts, variant.end)] if hit.end > variant.start
+    ]
+    return any(hit.start < variant.start or hit.end > variant.end for hit in across)

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from data.errors import InputError
-from data.snapshot.neutralise import storable
+from data.neutralise import storable
 from data.staging import open_read_only
 
 Rows = list[dict[str, Any]]

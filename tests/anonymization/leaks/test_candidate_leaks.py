@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from anonymization.leaks.candidate_leaks import guard_release, leaks_of
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.gate import GATE, measure
-from anonymization.leaks.leak_targets import read_tripwires
+from anonymization.leaks.leak_targets import LeakTargets, read_tripwires
 from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.errors import InputError, ReleaseError
 from data.snapshot import write_snapshot
-from flows.guarded import Guarded, read_tripwires
-from flows.leak_check import guard_release, leaks_of
 from tests.data.snapshot.sample import release
 
 CONFIG = LeakConfig()
@@ -27,9 +26,9 @@ ROBIN = Entry(EntityType.PERSON, "Robin Fensby", "Alden Culley")
 MAIL = Entry(EntityType.EMAIL, "anna@quarrymail.example", "robin@tarnhatch.example")
 
 
-def guarded(tripwires: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) -> Guarded:
+def targets(tripwires: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) -> LeakTargets:
     sessions = {"one": (ANNA, MAIL), "two": (ROBIN,), "bare": ()}
-    return Guarded(sessions, tripwires, identifiers, LeakConfig(), KEY)
+    return LeakTargets(sessions, tripwires, identifiers, LeakConfig(), KEY)
 
 
 def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidate:
@@ -67,7 +66,7 @@ def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidat
     ],
 )
 def test_a_candidate_holds_no_private_value(prompt: str, session: str, reason: str | None) -> None:
-    leaks = measure(leaks_of(candidate(prompt, session), {}, guarded()))
+    leaks = measure(leaks_of(candidate(prompt, session), {}, targets()))
     assert GATE.judge(leaks, LeakConfig()).reason == reason
 
 
@@ -76,27 +75,31 @@ def test_files_are_searched_inside(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(content)
     fixture = Fixture(path="a.txt", sha256=digest(content), bytes=1, media_type="text/plain")
-    leaks = leaks_of(candidate("Read it.", "two", fixture), {fixture.sha256: file}, guarded())
+    leaks = leaks_of(candidate("Read it.", "two", fixture), {fixture.sha256: file}, targets())
     assert {(leak.file, leak.kind, leak.encoding) for leak in leaks} == {
         ("a.txt", "EMAIL", "base64")
     }
 
 
 @pytest.mark.parametrize(
-    ("sought", "kind"),
+    ("leak_targets", "kind"),
     [
-        (guarded(tripwires=("EMP-995555",)), "tripwire"),
-        (guarded(identifiers=("Kelder Holding 7741",)), "identifier"),
+        (targets(tripwires=("EMP-995555",)), "tripwire"),
+        (targets(identifiers=("Kelder Holding 7741",)), "identifier"),
     ],
 )
-def test_a_release_with_a_leak_is_not_published(tmp_path: Path, sought: Guarded, kind: str) -> None:
+def test_a_release_with_a_leak_is_not_published(
+    tmp_path: Path, leak_targets: LeakTargets, kind: str
+) -> None:
     given = release(tmp_path)
-    value = (sought.tripwires + sought.identifiers)[0]
+    value = (leak_targets.tripwires + leak_targets.identifiers)[0]
     card = given.card.model_copy(update={"summary": f"Tasks, {value} among them."})
     given = replace(given, card=card)
     out = tmp_path / "out"
     with pytest.raises(ReleaseError, match=f"{kind} in ") as raised:
-        write_snapshot(given, out, guard=lambda root: guard_release(root, given.candidates, sought))
+        write_snapshot(
+            given, out, guard=lambda root: guard_release(root, given.candidates, leak_targets)
+        )
     assert value not in str(raised.value)
     assert [path for path in out.iterdir() if path.name != ".lock"] == []
 
@@ -106,7 +109,7 @@ def test_a_clean_release_is_published(tmp_path: Path) -> None:
     ref = write_snapshot(
         given,
         tmp_path / "out",
-        guard=lambda root: guard_release(root, given.candidates, guarded(("EMP-995555",))),
+        guard=lambda root: guard_release(root, given.candidates, targets(("EMP-995555",))),
     )
     assert ref.written
 

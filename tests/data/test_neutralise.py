@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.snapshot.neutralise import (
+from data.neutralise import (
     csv_cell,
     markdown,
     one_line,

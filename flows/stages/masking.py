@@ -1,0 +1,94 @@
+"""The stages that keep private text in: masking, and the search for what it left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
+from anonymization.leaks.candidate_leaks import write_leak_check
+from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
+from anonymization.masking_recipe import with_approvals
+from anonymization.session_masking import STAGE as MASKING_STAGE
+from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
+from construction.judging.stage_output import read_labelled
+from construction.mentions.spans import find_file_spans
+from construction.sessions.network.captures import frozen_path
+from construction.sessions.network.reach import with_frozen_pages
+from data.canonical import digest
+from data.contracts import StageKind
+from data.pool import read_pool
+from flows.run import Run
+from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
+from flows.stages.sessions import DISTINCT, NETWORK, PROBES, RECOVER, RESULTS, survivors_of
+
+FILTER = StageKind.FILTER
+
+
+def find_file_names(text: str) -> list[tuple[int, int]]:
+    """Start and end of each file name in a text."""
+    return [(span.start, span.end) for span in find_file_spans(text)]
+
+
+def _mask_shards(work: Work) -> list[Shard]:
+    """Whole sessions, some to a shard, in the order of their ids; one vault per session."""
+    run = work.run
+    config = with_approvals(run.recipe.masking, run.runtime.approvals)
+    results = RESULTS.validate_json((work.folder(NETWORK.name) / PROBES).read_bytes())
+    pages = {
+        result.sha256: frozen_path(result.sha256, run.frozen)
+        for result in results.values()
+        if result.sha256 is not None
+    }
+    survivors = [
+        with_frozen_pages(s, results) for s in survivors_of(work, DISTINCT.name, NETWORK.name)
+    ]
+    return [
+        Shard(
+            [sorted(config.documents.approvals), *map(payloads, sessions)],
+            partial(mask_shard, MaskJob(sessions, pages, config, run.key, find_file_names)),
+        )
+        for sessions in session_groups(survivors)
+    ]
+
+
+MASKING = Stage(
+    name=MASKING_STAGE,
+    meaning="Can every file be masked, or has a person approved it?",
+    units=(Unit("instance", FILTER),),
+    settings=("masking",),
+    reads=(RECOVER.name, DISTINCT.name, NETWORK.name),
+    shards=_mask_shards,
+    uses_key=True,
+)
+
+
+def release_targets(run: Run, masked: Folders, identifiers: Sequence[str] = ()) -> LeakTargets:
+    """The private values that must not surface in a release."""
+    config, tripwires = run.recipe.masking.leaks, run.runtime.tripwires
+    return leak_targets(masked, run.key, config, tripwires, identifiers)
+
+
+def _tripwires(work: Work) -> Observed:
+    run = work.run
+    planted = read_tripwires(run.runtime.tripwires, run.recipe.masking.leaks)
+    return Observed(digest(planted), None)
+
+
+def _check_leaks(work: Work, out: Path) -> None:
+    targets = release_targets(work.run, work.folders(MASKING.name))
+    fixtures = read_pool([work.folder("package")]).fixtures
+    write_leak_check(read_labelled(work.folder("labels")), fixtures, targets, out)
+
+
+LEAK_CHECK = Stage(
+    name=LEAK_CHECK_STAGE,
+    meaning="Is a private value left, the session's own or another's?",
+    units=(Unit("candidate", FILTER),),
+    settings=("masking.leaks",),
+    reads=(MASKING.name, "package", "labels"),
+    observe=_tripwires,
+    compute=_check_leaks,
+    uses_key=True,
+)

@@ -1,0 +1,137 @@
+"""What is known of the items before anything is chosen: order, eligibility, gains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from data.errors import InputError
+from selection.config import Objective, SelectionConfig
+from selection.pool import Pool, PoolItem, eligible, gains, pool_of_items, pool_of_matrix
+from selection.scores import ScoreMatrix
+
+NAN = float("nan")
+CONFIG = SelectionConfig(size=1)
+
+
+def matrix(rows: list[list[float]], models: str = "ab") -> ScoreMatrix:
+    names = tuple(f"i{number}" for number in range(len(rows)))
+    return ScoreMatrix(names, ("f",) * len(rows), tuple(models), np.array(rows))
+
+
+@pytest.mark.parametrize(
+    ("scores", "able"),
+    [
+        ([0.5, 0.0], True),  # exactly at the threshold: a pass
+        ([0.5 - 1e-9, 0.0], True),  # as far below as rounding may be: still a pass
+        ([0.5 - 2e-9, 0.0], False),  # just below: nobody passes
+        ([1.0, 0.5], False),  # all pass, one of them exactly
+        ([1.0, 0.5 - 2e-9], True),
+        ([1.0, 0.5 - 1e-9], False),
+        ([0.0, 0.4], False),  # all fail, whatever their scores
+        ([1.0, NAN], False),  # a gap is no failure
+        ([0.0, NAN], False),  # and no pass
+        ([NAN, NAN], False),
+    ],
+)
+def test_under_a_threshold_some_pass_and_some_fail(scores: list[float], able: bool) -> None:
+    config = SelectionConfig(size=1, selection_threshold=0.5)
+    assert eligible(np.array([scores]), config).tolist() == [able]
+    assert eligible(np.array([scores[::-1]]), config).tolist() == [able]
+
+
+@pytest.mark.parametrize(
+    ("scores", "able"),
+    [
+        ([0.3, 0.3, 0.3], False),
+        ([0.0, 0.0, 1e-9], False),  # scores within 1e-9 are the same
+        ([0.0, 0.0, 2e-9], True),
+        ([0.3, NAN, 0.4], True),
+        ([0.3, NAN, 0.3], False),
+        ([0.3, NAN, NAN], False),
+        ([NAN, NAN, NAN], False),
+    ],
+)
+def test_without_a_threshold_scores_differ(scores: list[float], able: bool) -> None:
+    assert eligible(np.array([scores]), CONFIG).tolist() == [able]
+
+
+def test_a_threshold_of_zero_is_passed_by_all() -> None:
+    config = SelectionConfig(size=1, selection_threshold=0.0)
+    assert eligible(np.array([[0.0, 1.0]]), config).tolist() == [False]
+
+
+def test_pairs_count_the_designated_pairs_that_an_item_shows() -> None:
+    rows = [
+        [0.9, 0.5, 0.1],  # all three pairs
+        [0.1, 0.5, 0.9],  # none
+        [1e-9, 0.0, 0.0],  # a lead of 1e-9 is none
+        [2e-9, 0.0, 0.0],  # ahead of both others
+        [0.9, NAN, 0.1],  # only the pair with both scores
+        [NAN, NAN, 1.0],
+    ]
+    config = SelectionConfig(size=1, pilots=("a", "b", "c"))
+    pool = pool_of_matrix(matrix(rows, "abc"), config)
+    assert gains(pool, Objective.PAIRS).tolist() == [3, 0, 0, 2, 1, 0]
+
+
+def test_margins_are_item_rest_correlations_in_units_of_the_scale() -> None:
+    pool = pool_of_matrix(matrix([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), CONFIG)
+    assert gains(pool, Objective.MARGINS).tolist() == [0, 0, -10_000]
+    assert gains(pool, Objective.COVERAGE).tolist() == [0, 0, -10_000]
+
+
+def test_unnamed_pilots_are_ordered_by_their_means_then_by_name() -> None:
+    rows = [[0.2, 0.5 + 4e-10, 0.5, NAN], [0.4, 0.5, 0.5, 0.9]]
+    pool = pool_of_matrix(matrix(rows, "abcd"), CONFIG)
+    assert pool.pilots == ("d", "b", "c", "a")  # b and c are equal within 1e-9
+    assert pool.scores[1].tolist() == [0.9, 0.5, 0.5, 0.4]
+    rows = [[0.2, 0.5, 0.5 + 4e-9, NAN], [0.4, 0.5, 0.5, 0.9]]
+    assert pool_of_matrix(matrix(rows, "abcd"), CONFIG).pilots == ("d", "c", "b", "a")
+
+
+def test_named_pilots_keep_their_order_and_decide_eligibility_alone() -> None:
+    rows = [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    config = SelectionConfig(size=1, pilots=("c", "b"))
+    pool = pool_of_matrix(matrix(rows, "abc"), config)
+    assert pool.pilots == ("c", "b")
+    assert pool.eligible.tolist() == [False, True]
+
+
+def test_models_without_a_score_are_named() -> None:
+    with pytest.raises(InputError) as caught:
+        pool_of_matrix(matrix([[NAN, 1.0, NAN]], "zyx"), CONFIG)
+    assert caught.value.actual == "no score of x, z on the 1 items"
+
+
+def test_items_cost_what_the_matrix_says_unless_they_are_known() -> None:
+    rows = [[1.0, 0.0], [1.0, 0.0]]
+    assert [item.cost for item in pool_of_matrix(matrix(rows), CONFIG).items] == [0.0, 0.0]
+    priced = replace(matrix(rows), costs=np.array([2.5, 3.5]))
+    known = {"i1": PoolItem("i1", "g", lane="questions", cost=9.0)}
+    first, second = pool_of_matrix(priced, CONFIG, known).items
+    assert (first.family, first.lane, first.cost, first.in_last_release) == (
+        "f",
+        "sessions",
+        2.5,
+        False,
+    )
+    assert second is known["i1"]
+
+
+def test_a_pool_without_scores_is_sorted_and_wholly_eligible() -> None:
+    pool = pool_of_items([PoolItem("b", "f"), PoolItem("a", "g")])
+    assert [item.item_id for item in pool.items] == ["a", "b"]
+    assert pool.scores.shape == (2, 0)
+    assert pool.eligible.tolist() == [True, True]
+    assert PoolItem("a", "f") == PoolItem("a", "f", "sessions", None, None, None, 0.0, False)
+
+
+def test_positions_are_grouped_by_sorted_value_without_those_that_have_none() -> None:
+    items = [PoolItem("a", "g"), PoolItem("b", "f", cluster="x"), PoolItem("c", "g", cluster="x")]
+    pool: Pool = pool_of_items(items)
+    groups = {name: members.tolist() for name, members in pool.positions("family").items()}
+    assert list(groups.items()) == [("f", [1]), ("g", [0, 2])]
+    assert {n: m.tolist() for n, m in pool.positions("cluster").items()} == {"x": [1, 2]}
