@@ -25,9 +25,9 @@ from typing import Any
 import httpx
 
 from benchmarks.report import table, write_result
-from construction.judging import preflight
+from construction.judging import preflight, signals
 from construction.judging.preflight import PreflightConfig
-from construction.judging.signals import Demands, Signals, measure
+from construction.judging.signals import Demands, Signals
 from construction.sessions.gates import fixture, length
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import LengthConfig
@@ -38,7 +38,7 @@ from tests.flows.audit_workspace import Told, write_workspace
 from tests.flows.browser import READY, chromium, served, watched
 
 _BENCHMINT = (sys.executable, "-c", "from flows.cli import main; main()")
-_PLAIN = measure(case("Write a haiku about rye."))
+_PLAIN = signals.measure(case("Write a haiku about rye."))
 _BAR_PAINT, _BAR_FILTER = 2000, 200  # ms
 _QUERIES = ("7", "preflight", "session-000123", "zzz", "0_i1")
 _CHANGES = {
