@@ -13,8 +13,9 @@ from benchmarks.segmentation import Document, Method, pauses, score
 from construction.sessions.recovery.exchanges import opens_exchange
 from construction.sessions.recovery.lexicon import STOP_WORDS
 from data.contracts import Role, Session
+from data.text.scripts import HAN_KANA
 
-_TOKEN = re.compile(r"[a-z0-9_]+|[\u3040-\u30ff\u3400-\u9fff]")
+_TOKEN = re.compile(f"[a-z0-9_]+|[{HAN_KANA}]")
 
 
 def fixed_gap(seconds: float) -> Method:
@@ -97,8 +98,8 @@ def _tiles(tokens: Sequence[str], tiling: Tiling) -> Iterator[int]:
             yield places[i]
 
 
-def _cosine(left: Sequence[str], right: Sequence[str]) -> float:
-    a, b = Counter(left), Counter(right)
+def _cosine(first: Sequence[str], second: Sequence[str]) -> float:
+    a, b = Counter(first), Counter(second)
     norm = math.sqrt(sum(v * v for v in a.values()) * sum(v * v for v in b.values()))
     return sum(count * b[token] for token, count in a.items() if token in b) / norm if norm else 0.0
 

@@ -143,9 +143,9 @@ def evaluate(name: str, matrix: ScoreMatrix, split: Split, share: float, key: in
 def _errors(seen: Floats, test: Floats, chosen: Subsets) -> tuple[float, float, float]:
     full = pool_means(test)
     raw = subset_means(test, chosen[None, :])[0]
-    told = [
+    calibrated = [
         calibrate(seen, chosen, around_mean=around).estimate(test[chosen])
         for around in (True, False)
     ]
-    first, second, third = (mean_absolute_error(means, full) for means in (raw, *told))
+    first, second, third = (mean_absolute_error(means, full) for means in (raw, *calibrated))
     return first, second, third

@@ -57,10 +57,10 @@ def agreement(
     assignments: Sequence[Assignment], first: Labels, second: Labels, book: Codebook
 ) -> Agreement:
     """Compare assignments with two labelers over the skills that both labelled."""
-    found = {one.slug: one for one in assignments}
-    slugs = sorted(first.keys() & second.keys() & found.keys())
-    ours = [found[slug].family(book) for slug in slugs]
-    patterns = [found[slug].pattern for slug in slugs]
+    by_slug = {one.slug: one for one in assignments}
+    slugs = sorted(first.keys() & second.keys() & by_slug.keys())
+    ours = [by_slug[slug].family(book) for slug in slugs]
+    patterns = [by_slug[slug].pattern for slug in slugs]
     a, b = ([labels[slug][0] for slug in slugs] for labels in (first, second))
     fa, fb = [book.family_of(p) for p in a], [book.family_of(p) for p in b]
     agreed = [(mine, x) for mine, x, y in zip(ours, fa, fb, strict=True) if x == y]
@@ -101,8 +101,12 @@ def kappa(first: Sequence[str], second: Sequence[str]) -> float:
     """Cohen's kappa: agreement beyond chance, 1 if the two never differ."""
     n = len(first)
     observed = _rate(first, second)
-    one, two = Counter(first), Counter(second)
-    chance = sum(one[label] * two[label] for label in one) / (n * n) if n else 0.0
+    first_counts, second_counts = Counter(first), Counter(second)
+    chance = (
+        sum(first_counts[label] * second_counts[label] for label in first_counts) / (n * n)
+        if n
+        else 0.0
+    )
     return 1.0 if chance == 1.0 else (observed - chance) / (1.0 - chance)
 
 

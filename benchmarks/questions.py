@@ -58,9 +58,9 @@ def measure(material: Path, out: Path) -> dict[str, Any]:
     }
 
 
-def page(told: dict[str, Any]) -> str:
+def page(figures: dict[str, Any]) -> str:
     """The results as Markdown."""
-    report = told["report"]
+    report = figures["report"]
     counts = report["by_region"] | report["by_category"]
     rejected = report["filters"]["rejected"]
     response = [
@@ -73,31 +73,32 @@ def page(told: dict[str, Any]) -> str:
     ]
     parts = [
         f"`benchmint questions --size {SIZE}` over 2010q2 and 302 EDINET companies: "
-        f"{told['questions']} questions about {told['companies']} companies in "
-        f"{told['seconds']} s (bar 90), from {told['points']:,} data points; "
-        f"{told['traced']} answers traced to their row, {told['distinct texts']} distinct texts.",
-        table(("region or category", "questions"), told_as_text(sorted(counts.items()))),
+        f"{figures['questions']} questions about {figures['companies']} companies in "
+        f"{figures['seconds']} s (bar 90), from {figures['points']:,} data points; "
+        f"{figures['traced']} answers traced to their row, "
+        f"{figures['distinct texts']} distinct texts.",
+        table(("region or category", "questions"), as_text(sorted(counts.items()))),
         "Points left out, by reason:",
-        table(("reason", "points"), told_as_text(sorted(rejected.items()))),
+        table(("reason", "points"), as_text(sorted(rejected.items()))),
         "Drawn and rejected, by stratum (what could not be asked came from the reserve):",
-        table(("category", "region", "drawn", "rejected"), told_as_text(response)),
+        table(("category", "region", "drawn", "rejected"), as_text(response)),
         "Probability of breakdown lines under each damping, and how far it falls below none:",
-        table(("damping", "breakdown lines", "points"), told_as_text(shares)),
+        table(("damping", "breakdown lines", "points"), as_text(shares)),
         "Guidance has no source in this material, and operating indicators stand in EDINET's "
         "`summary` alone, which counts as auto-generated: these categories stay nearly empty here.",
     ]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
-def told_as_text(rows: Iterable[tuple[Any, ...]]) -> list[list[str]]:
+def as_text(rows: Iterable[tuple[Any, ...]]) -> list[list[str]]:
     return [[str(cell) for cell in row] for row in rows]
 
 
 def main() -> None:
     """Measure and write."""
     with tempfile.TemporaryDirectory() as folder:
-        told = measure(MATERIAL, Path(folder) / "out")
-    write_result("questions", ABOUT, page(told), told)
+        figures = measure(MATERIAL, Path(folder) / "out")
+    write_result("questions", ABOUT, page(figures), figures)
 
 
 if __name__ == "__main__":

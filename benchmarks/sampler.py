@@ -84,13 +84,13 @@ def generated_names(series: int) -> pl.Series:
 
 def recursive(names: Sequence[str]) -> list[float]:
     """The plain implementation: nested lists, one call per node."""
-    found = [0.0] * len(names)
-    _descend([(at, name.split(SEPARATOR)) for at, name in enumerate(names)], 0, 1.0, found)
-    return found
+    probabilities = [0.0] * len(names)
+    _descend([(at, name.split(SEPARATOR)) for at, name in enumerate(names)], 0, 1.0, probabilities)
+    return probabilities
 
 
 def _descend(
-    members: list[tuple[int, list[str]]], level: int, share: float, found: list[float]
+    members: list[tuple[int, list[str]]], level: int, share: float, probabilities: list[float]
 ) -> None:
     children: dict[str | None, list[tuple[int, list[str]]]] = {}
     for member in members:
@@ -100,10 +100,10 @@ def _descend(
     total = sum(weights.values())
     for key, held in children.items():
         if key is not None:
-            _descend(held, level + 1, share * weights[key] / total, found)
+            _descend(held, level + 1, share * weights[key] / total, probabilities)
             continue
         for at, _ in held:
-            found[at] = share * weights[key] / total / len(held)
+            probabilities[at] = share * weights[key] / total / len(held)
 
 
 def _speed() -> dict[str, list[float]]:

@@ -35,15 +35,15 @@ def read_with_pandas(path: Path) -> dict[str, pd.DataFrame]:
     facts = _facts(num, sub, tag)
     sound = facts[facts["reason"].isna()]
     series = _series(sound, rows, tag)
-    told = sound.merge(series[[*_SERIES, "series_id"]], on=_SERIES)
-    points, history = _points(told, rows)
+    named = sound.merge(series[[*_SERIES, "series_id"]], on=_SERIES)
+    points, history = _points(named, rows)
     series = series[series["series_id"].isin(points["series_id"])]
     return {
         "companies": companies.sort_values("company_id"),
         "series": series,
         "points": points,
         "history": history,
-        "rows": _shown(rows[~rows["superseded"]], told),
+        "rows": _shown(rows[~rows["superseded"]], named),
         "reasons": facts.groupby(["adsh", "reason"]).size().reset_index(),
     }
 
@@ -136,26 +136,26 @@ def _series(facts: pd.DataFrame, rows: pd.DataFrame, tag: pd.DataFrame) -> pd.Da
     return series.sort_values("series_id")
 
 
-def _points(told: pd.DataFrame, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _points(facts: pd.DataFrame, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     key = ["adsh", "tag", "version"]
-    told = told.merge(rows.drop_duplicates(key)[[*key, "report", "line"]], on=key, how="left")
-    told["months"] = told["qtrs"] * 3
-    told["point_id"] = (
-        told["series_id"]
+    facts = facts.merge(rows.drop_duplicates(key)[[*key, "report", "line"]], on=key, how="left")
+    facts["months"] = facts["qtrs"] * 3
+    facts["point_id"] = (
+        facts["series_id"]
         + "/"
-        + told["ddate"].dt.strftime("%Y-%m-%d")
+        + facts["ddate"].dt.strftime("%Y-%m-%d")
         + "/"
-        + told["months"].astype(str)
+        + facts["months"].astype(str)
         + "m/"
-        + told["adsh"]
+        + facts["adsh"]
     )
-    told["auto_generated"] = told["line"].isna()
-    told = told.drop_duplicates([*_PERIOD, "adsh", "value"])
-    told = told[~told.duplicated([*_PERIOD, "adsh"], keep=False)]
-    told = told.sort_values([*_PERIOD, "filed", "adsh"])
-    last = told[~told["superseded"]].drop_duplicates(_PERIOD, keep="last")
+    facts["auto_generated"] = facts["line"].isna()
+    facts = facts.drop_duplicates([*_PERIOD, "adsh", "value"])
+    facts = facts[~facts.duplicated([*_PERIOD, "adsh"], keep=False)]
+    facts = facts.sort_values([*_PERIOD, "filed", "adsh"])
+    last = facts[~facts["superseded"]].drop_duplicates(_PERIOD, keep="last")
     standing = last[[*_PERIOD, "value", "point_id", "filed", "adsh"]]
-    both = told.merge(standing, on=_PERIOD, suffixes=("", "_last"))
+    both = facts.merge(standing, on=_PERIOD, suffixes=("", "_last"))
     later = (both["filed"] > both["filed_last"]) | (
         (both["filed"] == both["filed_last"]) & (both["adsh"] > both["adsh_last"])
     )
@@ -166,10 +166,10 @@ def _points(told: pd.DataFrame, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Da
     return points, history
 
 
-def _shown(rows: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
+def _shown(rows: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """Rows with the series that they show: consolidated, in the unit with the most facts."""
     key = ["adsh", "tag", "version"]
-    whole = told[told["segments"].isna()]
+    whole = facts[facts["segments"].isna()]
     counted = whole.groupby([*key, "series_id"]).size().rename("n").reset_index()
     counted = counted.sort_values(["n", "series_id"], ascending=[False, True])
     most = counted.drop_duplicates(key)[[*key, "series_id"]]

@@ -69,8 +69,8 @@ def _run(side: str, material: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.sec_read", "--material", str(material.resolve())]
     command += ["--child", side]
     done = subprocess.run(command, cwd=_REPO, check=True, capture_output=True, text=True)
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
 
 
 def _child(side: str, path: Path) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def _child(side: str, path: Path) -> dict[str, Any]:
         from construction.statements.readers.sec.read import read_sec
 
         def read() -> dict[str, int]:
-            told = read_sec([path])
+            statements = read_sec([path])
             names = ("companies", "series", "points", "history", "rows")
-            return {name: getattr(told, name).height for name in names}
+            return {name: getattr(statements, name).height for name in names}
     else:
         from benchmarks.sec_peer import read_with_pandas
 
@@ -100,12 +100,12 @@ def _child(side: str, path: Path) -> dict[str, Any]:
 
 
 def _figures(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    told: dict[str, Any] = {"out": runs[0]["out"]}
+    figures: dict[str, Any] = {"out": runs[0]["out"]}
     for kind in ("wall", "processor"):
-        told[f"first_{kind}"] = round(median(run[kind][0] for run in runs), 3)
-        told[f"warm_{kind}"] = round(median(min(run[kind][1:]) for run in runs), 3)
-    told["peak_mib"] = round(median(run["peak_mib"] for run in runs))
-    return told
+        figures[f"first_{kind}"] = round(median(run[kind][0] for run in runs), 3)
+        figures[f"warm_{kind}"] = round(median(min(run[kind][1:]) for run in runs), 3)
+    figures["peak_mib"] = round(median(run["peak_mib"] for run in runs))
+    return figures
 
 
 def _rows(path: Path) -> int:

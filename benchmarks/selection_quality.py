@@ -44,8 +44,8 @@ def main() -> None:
     summary = summarise(cells, seeds["bootstrap"])
     RESULTS.mkdir(exist_ok=True)
     rounded = [_rounded({k: v for k, v in asdict(c).items() if k != "draw_gains"}) for c in cells]
-    told = {"config": config_of(1).model_dump(mode="json", exclude={"size"}), "seeds": seeds}
-    content = pretty_json(told | {"summary": summary, "cells": rounded})
+    settings = {"config": config_of(1).model_dump(mode="json", exclude={"size"}), "seeds": seeds}
+    content = pretty_json(settings | {"summary": summary, "cells": rounded})
     (RESULTS / "selection_quality.json").write_bytes(content)
     text = _markdown(cells, summary) + "\n" + (HERE / "selection_notes.md").read_text()
     (RESULTS / "selection_quality.md").write_text(text)
@@ -53,13 +53,13 @@ def main() -> None:
 
 def summarise(cells: Sequence[Cell], key: int) -> dict[str, Any]:
     """Per size: means over matrices, intervals, shares of cells won, errors; and the verdicts."""
-    told: dict[str, Any] = {}
+    summary: dict[str, Any] = {}
     for share in SHARES:
         part = [cell for cell in cells if cell.share == share]
-        told[f"{share:.2f}"] = _rounded(_of_share(part, share, key))
+        summary[f"{share:.2f}"] = _rounded(_of_share(part, share, key))
     names = sorted({cell.matrix for cell in cells})
     by_matrix = {name: _mean([c for c in cells if c.matrix == name], _gain) for name in names}
-    return told | {"gain_by_matrix": _rounded(by_matrix)}
+    return summary | {"gain_by_matrix": _rounded(by_matrix)}
 
 
 def _of_share(cells: list[Cell], share: float, key: int) -> dict[str, Any]:
@@ -90,8 +90,8 @@ def _by_chance(cells: Sequence[Cell], share: float, key: int) -> dict[str, float
     worst = [table.mean(axis=1).min() >= WORST_MATRIX for table in tables]
     reached = np.array([means, bounds, worst])
     names = ("mean", "lower_bound", "worst_matrix")
-    told = {name: float(row.mean()) for name, row in zip(names, reached, strict=True)}
-    return told | {"all": float(reached.all(axis=0).mean())}
+    rates = {name: float(row.mean()) for name, row in zip(names, reached, strict=True)}
+    return rates | {"all": float(reached.all(axis=0).mean())}
 
 
 def gain_table(cells: Sequence[Cell], draw: int | None = None) -> Floats:
@@ -113,11 +113,11 @@ def intervals(gains: Floats, share: float, key: int) -> tuple[list[float], list[
     column = generator.integers(0, n_splits, (RESAMPLES, n_matrices, n_splits))
     fixed = np.broadcast_to(np.arange(n_matrices), (RESAMPLES, n_matrices))
     drawn = generator.integers(0, n_matrices, (RESAMPLES, n_matrices))
-    found = []
+    bounds = []
     for row in (fixed, drawn):
         means = gains[row[:, :, None], column].mean(axis=(1, 2))
-        found.append(np.quantile(means, [0.025, 0.975]).tolist())
-    return found[0], found[1]
+        bounds.append(np.quantile(means, [0.025, 0.975]).tolist())
+    return bounds[0], bounds[1]
 
 
 def over_matrices(cells: Sequence[Cell], value: Value) -> float:
@@ -139,17 +139,17 @@ def _gain(cell: Cell) -> float:
 
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    rounded: dict[str, Any] = {}
     for name, value in figures.items():
         if isinstance(value, float):
-            told[name] = round(value, 5)
+            rounded[name] = round(value, 5)
         elif isinstance(value, dict):
-            told[name] = _rounded(value)
+            rounded[name] = _rounded(value)
         elif isinstance(value, list):
-            told[name] = [round(each, 5) for each in value]
+            rounded[name] = [round(each, 5) for each in value]
         else:
-            told[name] = value
-    return told
+            rounded[name] = value
+    return rounded
 
 
 def _markdown(cells: Sequence[Cell], summary: dict[str, Any]) -> str:

@@ -145,21 +145,21 @@ def measure(instance: Instance, solver: SolverName) -> Timing:
 
 def main() -> None:
     """Measure every instance with both solvers and write solver.json and solver.md."""
-    found = []
+    timings = []
     for instance in instances():
         for solver in SolverName:
-            found.append(measure(instance, solver))
-            print(found[-1], flush=True)
+            timings.append(measure(instance, solver))
+            print(timings[-1], flush=True)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "solver.json").write_bytes(pretty_json([_told(timing) for timing in found]))
-    (RESULTS / "solver.md").write_text(_markdown(found))
+    (RESULTS / "solver.json").write_bytes(pretty_json([_as_record(timing) for timing in timings]))
+    (RESULTS / "solver.md").write_text(_markdown(timings))
 
 
-def _told(timing: Timing) -> dict[str, object]:
+def _as_record(timing: Timing) -> dict[str, object]:
     return {name: getattr(timing, name) for name in timing.__slots__}
 
 
-def _markdown(found: list[Timing]) -> str:
+def _markdown(timings: list[Timing]) -> str:
     lines = [
         "# Solving the selection to gap 0",
         "",
@@ -174,7 +174,7 @@ def _markdown(found: list[Timing]) -> str:
         "| method | subset |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for timing in found:
+    for timing in timings:
         equal = timing.objective if timing.objective == timing.bound else "no"
         bar = "" if timing.solver != SolverName.HIGHS else f"{timing.limit}"
         lines.append(

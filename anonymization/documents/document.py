@@ -1,4 +1,4 @@
-"""Masking one file of any kind: texts in place, documents in a process of their own."""
+"""Masking one file of any kind: texts in place, documents in a child process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CHILD = "anonymization.documents.child"
 
 @dataclass(frozen=True, slots=True)
 class MaskedText:
-    """Masked bytes, the edits (offsets in code points of the original) and the way back."""
+    """Masked bytes, the edits (offsets in code points of the original), and how to restore it."""
 
     data: bytes
     edits: tuple[Edit, ...]
@@ -59,12 +59,12 @@ def mask_bytes(
         rows = tuple(Row("", e.start, e.type, e.recognizer, e.score) for e in text.edits)
         sums = digest(data), digest(text.data)
         return MaskedDocument(text.data, DocumentReport(released, *sums, rows))
-    told, masked = _in_child(data, path, config, masker)
-    if told.get("refusal"):
-        return _refused(path, data, Refusal(told["refusal"]), told["part"], _rows(told))
+    outcome, masked = _in_child(data, path, config, masker)
+    if outcome.get("refusal"):
+        return _refused(path, data, Refusal(outcome["refusal"]), outcome["part"], _rows(outcome))
     masker.vault.add_document(Document(released, path, digest(masked), digest(data), "", ()))
     return MaskedDocument(
-        masked, DocumentReport(released, digest(data), digest(masked), _rows(told))
+        masked, DocumentReport(released, digest(data), digest(masked), _rows(outcome))
     )
 
 
@@ -75,7 +75,7 @@ def mask_text(
     config: DocumentConfig | None = None,
     released: str = "",
 ) -> MaskedText:
-    """Mask a text file in the form that its name tells; the vault can restore it byte for byte.
+    """Mask a text file in the form that its name implies; the vault can restore it exactly.
 
     `released` is the path of the masked file, where it differs. Raises ValueError if `data` is no
     text.
@@ -94,7 +94,7 @@ def mask_text(
 
 
 def _encodable(edits: Sequence[Edit], encoding: str) -> list[Edit]:
-    """Surrogates in characters that the encoding has."""
+    """The edits with surrogates in characters that the encoding has."""
     if encoding != "latin-1":
         return list(edits)
     return [
@@ -103,30 +103,30 @@ def _encodable(edits: Sequence[Edit], encoding: str) -> list[Edit]:
 
 
 def learn(files: Sequence[Sequence[Piece]], masker: Masker) -> None:
-    """Take the values of files into the vault, and then what their columns tell."""
+    """Add the values of files to the vault, and then the names in their columns."""
     masker.learn(piece for pieces in files for piece in pieces)
-    told = [piece for pieces in files for piece in column_people(pieces, masker.edits)]
-    if told:
-        masker.learn(told)
+    names = [piece for pieces in files for piece in column_people(pieces, masker.edits)]
+    if names:
+        masker.learn(names)
 
 
 def pieces_in(data: bytes, path: str, config: DocumentConfig | None = None) -> list[Piece]:
-    """All texts of a file and its name, for a masker to learn; of a document as far as it opens."""
+    """All texts of a file and its name, for a masker to learn; if unreadable, its name only."""
     config = config or DocumentConfig()
-    named = Collector()
+    name_pieces = Collector()
     for part in PurePath(path).parts:
-        name_edits(part, named)
+        name_edits(part, name_pieces)
     if len(data) > config.max_file_bytes:
-        return list(named.pieces)
+        return list(name_pieces.pieces)
     if not is_document(data, path):
         encoding = encoding_of(data)
-        read = text_pieces(decoded(data, encoding), path) if encoding else []
-        return [*named.pieces, *_with_names(read, config)]
+        texts = text_pieces(decoded(data, encoding), path) if encoding else []
+        return [*name_pieces.pieces, *_with_names(texts, config)]
     try:
         with Child(_CHILD, _limits(config)) as child:
-            return [*named.pieces, *_with_names(_opened(child, data, path, config), config)]
+            return [*name_pieces.pieces, *_with_names(_opened(child, data, path, config), config)]
     except ChildFailed:
-        return list(named.pieces)
+        return list(name_pieces.pieces)
 
 
 def masked_path(path: PurePath, masker: Masker) -> PurePath:
@@ -137,7 +137,7 @@ def masked_path(path: PurePath, masker: Masker) -> PurePath:
 def _opened(child: Child, data: bytes, path: str, config: DocumentConfig) -> list[Piece]:
     child.send(dumped({"name": PurePath(path).name, "config": config.model_dump(mode="json")}))
     child.send(data)
-    return [piece_from(told) for told in json.loads(child.receive())]
+    return [piece_from(fields) for fields in json.loads(child.receive())]
 
 
 def _in_child(
@@ -147,7 +147,7 @@ def _in_child(
         with Child(_CHILD, _limits(config)) as child:
             pieces = _opened(child, data, path, config)
             learn([_with_names(pieces, config)], masker)
-            child.send(dumped(list(_told(pieces, masker))))
+            child.send(dumped(list(_edits_by_piece(pieces, masker))))
             return json.loads(child.receive()), child.receive()
     except (ChildFailed, ValueError):
         return {"refusal": Refusal.CRASHED.value, "part": "", "rows": []}, b""
@@ -157,15 +157,15 @@ def _with_names(pieces: list[Piece], config: DocumentConfig) -> list[Piece]:
     return [*pieces, *caption_names(pieces, config.caption_model)]
 
 
-def _told(pieces: Iterable[Piece], masker: Masker) -> Iterable[list[Any]]:
+def _edits_by_piece(pieces: Iterable[Piece], masker: Masker) -> Iterable[list[Any]]:
     for piece in pieces:
         edits = masker.edits(piece)
         if edits:
             yield [pieces_to([piece])[0], edits_to(edits)]
 
 
-def _rows(told: dict[str, Any]) -> tuple[Row, ...]:
-    return tuple(Row(p, o, EntityType(k), by, score) for p, o, k, by, score in told["rows"])
+def _rows(outcome: dict[str, Any]) -> tuple[Row, ...]:
+    return tuple(Row(p, o, EntityType(k), by, score) for p, o, k, by, score in outcome["rows"])
 
 
 def _refused(

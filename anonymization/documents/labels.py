@@ -1,9 +1,9 @@
-"""Labels, captions and columns: what the position of a text says about it, where no sentence does.
+"""Labels, captions and columns: the position of a text says what it is, where no sentence does.
 
 A caption (a title, an alternative text, the name of a slide, a cell under "Customer") is too short
-for the name model. What is shown here is learned, and masked wherever it occurs: runs of
-capitalised words whose last word is in no dictionary, and the cells of a column in which most
-others are found to be names.
+for the name model. Names found here are learned, and masked wherever they occur: runs of
+capitalised words whose last word is in no dictionary, and cells of a column in which most other
+cells are names.
 """
 
 from __future__ import annotations
@@ -39,36 +39,36 @@ _PEOPLE = re.compile(
 
 
 def names_people(label: str) -> bool:
-    """Does a column or key say that its values may be people?"""
+    """Does the name of a column or key suggest that its values are people?"""
     return _PEOPLE.search(label.replace("_", " ")) is not None
 
 
 def can_be_name(text: str) -> bool:
-    """Is a text formed as the name of a person?"""
+    """Does a text have the form of a person's name?"""
     plain = text.strip()
     return NAME_RUN.fullmatch(plain) is not None or chinese_name(plain)
 
 
 def show_caption(look: Look, text: str) -> None:
-    """Have a caption read for names; they are masked wherever they stand."""
+    """Show a caption to the look; names in it are masked wherever they occur."""
     if text.strip() and len(text) <= _LONGEST_CAPTION:
         look(labelled(CAPTION, text))
 
 
 def show_person(look: Look, text: str) -> None:
-    """Have a name learned whose place says that it is one, if it can be one."""
+    """Show a name that its position declares to be a person's, if it has the form of one."""
     if can_be_name(text):
         look(Piece(text.strip(), kind=EntityType.PERSON))
 
 
 def show_double_name(look: Look, text: str) -> None:
-    """Have a Chinese name learned that nothing but its double family name proves."""
+    """Show a Chinese name that only its double family name proves."""
     if text[:2] in _DOUBLE and chinese_name(text):
         look(Piece(text, kind=EntityType.PERSON))
 
 
 def show_table(look: Look, rows: Sequence[Sequence[str]]) -> None:
-    """Have the cells of a table read with what stands above them, or beside them in pairs."""
+    """Show the cells of a table with the heading above them, or the label beside them."""
     heads = rows[0] if rows and all(map(is_label, rows[0])) else ()
     for row in rows[1 if len(heads) > _PAIR else 0 :]:
         if len(row) == _PAIR and is_label(row[0]) and row[1].strip():
@@ -106,7 +106,7 @@ def _runs(caption: str) -> Iterator[str]:
 
 
 def _named(run: str, is_common: Callable[[str], bool]) -> Iterator[str]:
-    """The run without words of every day at its beginning, if its last word is no such word."""
+    """The run without leading everyday words, if its last word is not one."""
     words = run.split(" ")
     while len(words) > 2 and is_common(words[0]):
         words.pop(0)
@@ -116,13 +116,13 @@ def _named(run: str, is_common: Callable[[str], bool]) -> Iterator[str]:
         yield " ".join(words)
 
 
-_FEWEST = 3  # distinct cells, from which a column can be told by most of them
+_FEWEST = 3  # distinct cells, from which most of them can decide about a column
 
 
 def column_people(pieces: Iterable[Piece], edits: Callable[[Piece], Sequence[Edit]]) -> list[Piece]:
-    """The names that the columns of a file tell, as pieces of their own; sorted.
+    """Names in columns in which at least half of the cells are people, as sorted pieces.
 
-    `pieces` are those of one file, learned already, `edits` what is found in one.
+    `pieces` are those of one file, already learned; `edits` gives the edits of one piece.
     """
     columns: dict[str, list[Piece]] = {}
     for piece in dict.fromkeys(pieces):

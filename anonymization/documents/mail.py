@@ -113,8 +113,8 @@ def _mask_name(visitor: Visitor, where: str, part: Message, header: str, paramet
     edits = name_edits(name, visitor.look)
     if edits:
         masked = visitor.masked(f"{where} {parameter}", name, edits)
-        told = masked if masked.isascii() else ("utf-8", "", masked)
-        part.set_param(parameter, told, header=header)  # type: ignore[arg-type]
+        parameter_value = masked if masked.isascii() else ("utf-8", "", masked)
+        part.set_param(parameter, parameter_value, header=header)  # type: ignore[arg-type]
 
 
 def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
@@ -140,22 +140,22 @@ def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
 
 
 def _form(part: Message) -> str:
-    """A name that tells how a part is read: by its ending or by its type."""
+    """A file name that implies the form of a part, from its own name or its type."""
     ending = PurePath(_decoded(part.get_filename() or "")).suffix
     return f"x{ending}" if ending else _FORMS.get(part.get_content_type(), "")
 
 
 def _charset(part: Message, raw: bytes) -> str:
-    told = part.get_content_charset() or ""
+    declared = part.get_content_charset() or ""
     try:
-        raw.decode(told)
+        raw.decode(declared)
     except (LookupError, UnicodeDecodeError):
         return encoding_of(raw) or "latin-1"
-    return told
+    return declared
 
 
 def _put(part: Message, content: bytes, encoding: str) -> None:
-    """Replace a body, with the transfer encoding said in its header."""
+    """Replace a body, and set its transfer encoding in the header."""
     del part["Content-Transfer-Encoding"]
     part["Content-Transfer-Encoding"] = encoding
     if encoding == "base64":

@@ -1,4 +1,4 @@
-"""XML parts: text gathered over the elements that split it, and edits put back into them."""
+"""XML parts: text gathered from the elements that split it, and edits written back to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
 def parse(data: bytes, part: str) -> Element:
-    """The root of a part; no entities, no network. Raises Refused for what is no plain XML."""
+    """The root of a part; no entities, no network. Raises Refused if it is not plain XML."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_pis=True
     )
@@ -49,17 +49,17 @@ def local(element: Element) -> str:
     return _bare(tag) if isinstance(tag, str) else ""
 
 
-@lru_cache(4096)  # a document has few names, and each thousands of times
+@lru_cache(4096)  # a document has few names, each thousands of times
 def _bare(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for text in the tree: an element's text, or what follows it (`tail`).
+    """A text position in the tree: an element's text, or the text after it (`tail`).
 
-    `fixed` is a break that stands for a character and holds no text. `change` is `del` or `ins`
-    in a tracked change.
+    `fixed` is the character of a break, which holds no text. `change` is `del` or `ins` in a
+    tracked change.
     """
 
     element: Element
@@ -69,11 +69,11 @@ class Slot:
 
     @property
     def text(self) -> str:
-        """What stands there now."""
+        """The current text."""
         return (self.element.tail if self.tail else self.element.text) or ""
 
     def write(self, text: str) -> None:
-        """Put text there."""
+        """Set the text."""
         if self.tail:
             self.element.tail = text
             return
@@ -84,32 +84,32 @@ class Slot:
 
 def groups(root: Element) -> Iterator[list[Slot]]:
     """Slots that a reader sees as one text, in the order of the document."""
-    found: dict[tuple[Element, str], list[Slot]] = {}
+    slots_by_block: dict[tuple[Element, str], list[Slot]] = {}
     around = _above(root)
     for element in root.iter():
         parent, name = element.getparent(), local(element)
-        place = around[element] = _around(element, name, around[parent])
-        block = element if place.block is None else place.block
-        key = (block, place.apart)
+        surroundings = around[element] = _around(element, name, around[parent])
+        block = element if surroundings.block is None else surroundings.block
+        key = (block, surroundings.apart)
         if (element.text and element.text.strip()) or (element.text and block is not element):
-            found.setdefault(key, []).append(Slot(element, change=place.change))
+            slots_by_block.setdefault(key, []).append(Slot(element, change=surroundings.change))
         if name in _BREAKS and parent is not None and local(parent) in {"r", "p"}:
-            found.setdefault(key, []).append(Slot(element, fixed=_BREAKS[name]))
+            slots_by_block.setdefault(key, []).append(Slot(element, fixed=_BREAKS[name]))
         if element.tail and element.tail.strip():
-            found.setdefault((element, "tail"), []).append(Slot(element, tail=True))
-    yield from found.values()
+            slots_by_block.setdefault((element, "tail"), []).append(Slot(element, tail=True))
+    yield from slots_by_block.values()
 
 
 def _above(root: Element) -> dict[Element | None, _Around]:
-    """What surrounds the root itself, which may be an element within a part."""
-    told = _Around()
+    """The surroundings of the root itself, which may be an element within a part."""
+    surroundings = _Around()
     for element in reversed([*root.iterancestors()]):
-        told = _around(element, local(element), told)
-    return {root.getparent(): told}
+        surroundings = _around(element, local(element), surroundings)
+    return {root.getparent(): surroundings}
 
 
 class _Around(NamedTuple):
-    """The block an element belongs to, what keeps it apart there, its tracked change."""
+    """The block of an element, what separates it there, and its tracked change."""
 
     block: Element | None = None
     apart: str = ""
@@ -127,51 +127,51 @@ def _around(element: Element, name: str, above: _Around) -> _Around:
 
 
 def group_edits(slots: Sequence[Slot], visitor: Visitor, label: str = "") -> list[Edit]:
-    """Edits of a group, counted in its real characters; tracked changes read both ways."""
-    told: list[Edit] = []
+    """Edits of a group, with offsets in its real characters; tracked changes are read both ways."""
+    edits: list[Edit] = []
     is_tracked = any(slot.change for slot in slots)
     for hidden in ("del", "ins") if is_tracked else ("",):
         view, starts, ends = _view(slots, hidden)
         if view.strip():
-            edits = plain_edits(view, visitor.visit(), label)
-            told = joined(told, carried(edits, starts, ends, lambda new: new))
-    return [edit for edit in told if edit.start < edit.end]
+            found_edits = plain_edits(view, visitor.visit(), label)
+            edits = joined(edits, carried(found_edits, starts, ends, lambda new: new))
+    return [edit for edit in edits if edit.start < edit.end]
 
 
 def _view(slots: Sequence[Slot], hidden: str) -> tuple[str, list[int], list[int]]:
-    told: list[str] = []
+    parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    place = 0
+    offset = 0
     for slot in slots:
         if slot.fixed:
-            told.append(slot.fixed)
-            starts.append(place)
-            ends.append(place)
+            parts.append(slot.fixed)
+            starts.append(offset)
+            ends.append(offset)
             continue
         size = len(slot.text)
         if not hidden or slot.change != hidden:
-            told.append(slot.text)
-            starts += range(place, place + size)
-            ends += range(place + 1, place + size + 1)
-        place += size
-    return "".join(told), starts, ends
+            parts.append(slot.text)
+            starts += range(offset, offset + size)
+            ends += range(offset + 1, offset + size + 1)
+        offset += size
+    return "".join(parts), starts, ends
 
 
 def write_edits(slots: Iterable[Slot], edits: Sequence[Edit]) -> None:
-    """Put edits into the slots they span: the first takes the replacement, the others lose text."""
-    place = 0
+    """Write edits to the slots they span: the first gets the replacement, the others lose text."""
+    offset = 0
     for slot in slots:
         if slot.fixed:
             continue
         text = slot.text
-        told, done = [], 0
+        parts, done = [], 0
         for edit in edits:
-            start, end = max(edit.start - place, 0), min(edit.end - place, len(text))
+            start, end = max(edit.start - offset, 0), min(edit.end - offset, len(text))
             if start >= end:
                 continue
-            told += [text[done:start], edit.new if edit.start >= place else ""]
+            parts += [text[done:start], edit.new if edit.start >= offset else ""]
             done = end
-        if told:
-            slot.write("".join(told) + text[done:])
-        place += len(text)
+        if parts:
+            slot.write("".join(parts) + text[done:])
+        offset += len(text)

@@ -1,4 +1,4 @@
-"""Office Open XML: every part of the package is visited, whatever the program puts there."""
+"""Office Open XML: every part of the package is visited, whichever program wrote it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from anonymization.documents.markup import (
     serialise,
     write_edits,
 )
-from anonymization.documents.spreadsheet import Book
+from anonymization.documents.spreadsheet import Workbook
 from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.plain import joined
@@ -46,7 +46,7 @@ _TYPES = "[Content_Types].xml"
 
 
 def is_office(parts: Mapping[str, bytes]) -> bool:
-    """Is it an office file, and no other zip archive?"""
+    """Is it an office file rather than another zip archive?"""
     return _TYPES in parts
 
 
@@ -59,19 +59,19 @@ def rewrite_office(visitor: Visitor, parts: Mapping[str, bytes]) -> bytes:
         if name_edits(posixpath.basename(part), visitor.look):
             raise Refused(Refusal.PRIVATE_PART_NAME)
     roots = {part: parse(raw, part) for part, raw in kept.items() if _is_xml(part)}
-    book = spreadsheet.read_book(roots, visitor)
-    book.identifiers = read_identifiers(roots.values(), visitor)
+    workbook = spreadsheet.read_workbook(roots, visitor)
+    workbook.identifiers = read_identifiers(roots.values(), visitor)
     dropped = sorted(parts.keys() - kept.keys())
-    told: dict[str, bytes] = {}
+    masked: dict[str, bytes] = {}
     for part in sorted(kept):
         root = roots.get(part)
         if root is None:
-            told[part] = _mask_binary(visitor, part, kept[part])
+            masked[part] = _mask_binary(visitor, part, kept[part])
             continue
-        _mask_part(visitor, part, root, book)
-        _forget(part, root, dropped)
-        told[part] = serialise(root)
-    return write_package(told)
+        _mask_part(visitor, part, root, workbook)
+        _remove_references(part, root, dropped)
+        masked[part] = serialise(root)
+    return write_package(masked)
 
 
 def _is_xml(part: str) -> bool:
@@ -79,7 +79,7 @@ def _is_xml(part: str) -> bool:
 
 
 def _is_dropped(part: str) -> bool:
-    """Thumbnails show the first page, printer settings name machines: neither is needed."""
+    """Is it a thumbnail (shows the first page) or printer settings (name machines)?"""
     return any(mark in part for mark in _DROPPED)
 
 
@@ -94,32 +94,32 @@ def _mask_binary(visitor: Visitor, part: str, raw: bytes) -> bytes:
     raise Refused(Refusal.EMBEDDED_UNKNOWN, part)
 
 
-def _mask_part(visitor: Visitor, part: str, root: Element, book: Book) -> None:
+def _mask_part(visitor: Visitor, part: str, root: Element, workbook: Workbook) -> None:
     if part == "xl/sharedStrings.xml":
-        spreadsheet.mask_strings(visitor, part, root, book)
+        spreadsheet.mask_strings(visitor, part, root, workbook)
     elif part.startswith("xl/worksheets/"):
-        spreadsheet.mask_cells(visitor, part, root, book)
+        spreadsheet.mask_cells(visitor, part, root, workbook)
     for table in root.iter("{*}tbl"):
         show_table(visitor.look, [_cells(row) for row in table.iterchildren("{*}tr")])
     for slots in list(groups(root)):
-        _mask_group(visitor, part, slots, book)
+        _mask_group(visitor, part, slots, workbook)
     for element in root.iter("*"):
-        spreadsheet.mask_location(visitor, part, element, book)
-        mask_references(visitor, part, element, book.identifiers)
+        spreadsheet.mask_location(visitor, part, element, workbook)
+        mask_references(visitor, part, element, workbook.identifiers)
         mask_attributes(visitor, part, element)
 
 
-def _mask_group(visitor: Visitor, part: str, slots: list[Slot], book: Book) -> None:
+def _mask_group(visitor: Visitor, part: str, slots: list[Slot], workbook: Workbook) -> None:
     element = slots[0].element
     name = local(element)
     if part == "xl/sharedStrings.xml" or _is_cell_value(part, name, element):
         return
-    renamed = book.renamed.get(slots[0].text) if name == "lpstr" else None
+    renamed = workbook.renamed.get(slots[0].text) if name == "lpstr" else None
     if renamed is not None:
         element.text = renamed[0]
         return
     if len(slots) == 1 and name in spreadsheet.FORMULAS:
-        spreadsheet.mask_formula(visitor, part, element, book)
+        spreadsheet.mask_formula(visitor, part, element, workbook)
         return
     if len(slots) == 1 and name in spreadsheet.HEADERS:
         spreadsheet.mask_header(visitor, part, element)
@@ -128,10 +128,10 @@ def _mask_group(visitor: Visitor, part: str, slots: list[Slot], book: Book) -> N
         edits = owned_edits(visitor, OWNED_ELEMENTS[name], slots[0].text)
     elif name in _CODES:
         codes = "".join(slot.text for slot in slots)
-        edits = joined(identifier_edits(codes, book.identifiers), group_edits(slots, visitor))
+        edits = joined(identifier_edits(codes, workbook.identifiers), group_edits(slots, visitor))
     else:
         edits = _text_edits(visitor, part, slots)
-    visitor.tell(part, edits)
+    visitor.record(part, edits)
     write_edits(slots, edits)
 
 
@@ -155,14 +155,14 @@ def _in_inline(element: Element) -> bool:
     return any(local(above) == "is" for above in element.iterancestors())
 
 
-def _forget(part: str, root: Element, dropped: list[str]) -> None:
-    """Take relations and types of dropped parts out, so that the file still opens."""
-    gone = _relations(part, root, dropped) + [
+def _remove_references(part: str, root: Element, dropped: list[str]) -> None:
+    """Remove relations and types of dropped parts, so that the file still opens."""
+    removed = _relations(part, root, dropped) + [
         element
         for element in root
         if part == _TYPES and (element.get("PartName") or "").lstrip("/") in dropped
     ]
-    for element in gone:
+    for element in removed:
         root.remove(element)
 
 

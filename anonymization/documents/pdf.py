@@ -1,4 +1,4 @@
-"""PDFs: nothing in them is masked; they are admitted or rejected."""
+"""PDFs: they are never masked, only admitted unchanged or rejected."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _DRAWN = 64  # bytes of a page's content from which it shows something
 
 
 def admit_pdf(visitor: Visitor, data: bytes) -> bytes:
-    """A PDF as it is, if all its text scans clean and a person approved what is no text.
+    """The unchanged PDF, if its text has no findings and a person approved what is not text.
 
-    Raises Refused: text with findings, pictures or pages without text that nobody approved.
+    Raises Refused for text with findings, and for unapproved pictures or pages without text.
     """
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
@@ -34,14 +34,14 @@ def admit_pdf(visitor: Visitor, data: bytes) -> bytes:
         texts, blind = _read(reader)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         raise Refused(Refusal.BROKEN) from None
-    left = _MAX_TEXT
+    remaining = _MAX_TEXT
     dirty = False
     for number, text in enumerate(texts):
-        left -= len(text)
-        if left < 0:
+        remaining -= len(text)
+        if remaining < 0:
             raise Refused(Refusal.TOO_LARGE)
         edits = plain_edits(text, visitor.visit())
-        visitor.tell(f"text {number}", edits)
+        visitor.record(f"text {number}", edits)
         dirty |= bool(edits)
     if dirty:
         raise Refused(Refusal.TEXT_LAYER)
@@ -51,7 +51,7 @@ def admit_pdf(visitor: Visitor, data: bytes) -> bytes:
 
 
 def _read(reader: PdfReader) -> tuple[list[str], bool]:
-    """All texts, and whether something is shown that is no text."""
+    """All texts, and whether the PDF shows something that is not text."""
     texts: list[str] = []
     blind = False
     for page in reader.pages:
@@ -77,11 +77,11 @@ def _objects(reader: PdfReader) -> Iterator[tuple[str, bool]]:
     """Strings of metadata, annotations and forms; whether an object is a picture."""
     size = len(reader.xref_objStm) + int(reader.trailer.get("/Size", 0))
     for number in range(1, min(size, _MAX_OBJECTS)):
-        found = reader.get_object(number)
-        if isinstance(found, StreamObject) and found.get("/Subtype") == "/Image":
+        pdf_object = reader.get_object(number)
+        if isinstance(pdf_object, StreamObject) and pdf_object.get("/Subtype") == "/Image":
             yield "", True
-        if isinstance(found, DictionaryObject):
-            for value in found.values():
+        if isinstance(pdf_object, DictionaryObject):
+            for value in pdf_object.values():
                 if isinstance(value, TextStringObject):
                     yield str(value), False
                 elif isinstance(value, ByteStringObject):

@@ -1,4 +1,4 @@
-"""Many files: scopes of files that share a vault, masked, scanned and restored."""
+"""Scopes of files that share a vault: masked, scanned and restored."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from data.contracts import StageConfig
 from data.errors import InputError
 
 VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
-_SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are thrown away
+_SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are discarded
 
 
 class Scope(StrEnum):
-    """What shares surrogates: each file by itself, or all files of a path that was named."""
+    """Which files share surrogates: each file by itself, or all files of a given path."""
 
     FILE = "file"
     PATH = "path"
@@ -42,7 +42,7 @@ class MaskingConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One scope: its name, its files with their paths below the root, and where things go."""
+    """One scope: its name, its files with their paths below the root, and the output folder."""
 
     scope: str
     files: tuple[tuple[Path, PurePath], ...]
@@ -54,21 +54,21 @@ class Job:
 def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig) -> list[Job]:
     """The scopes below `paths`, in order of their names. Links are not followed.
 
-    Raises InputError for a path that is not there, and for two files of one name.
+    Raises InputError for a missing path, and for two inputs of the same name.
     """
-    told: dict[str, Job] = {}
+    jobs: dict[str, Job] = {}
     for path in paths:
-        found = tuple(_files(path, out))
-        groups = [found] if config.scope is Scope.PATH else [(one,) for one in found]
+        inputs = tuple(_files(path, out))
+        groups = [inputs] if config.scope is Scope.PATH else [(single,) for single in inputs]
         for files in groups:
             if not files:
                 continue
             name = path.name if config.scope is Scope.PATH else files[0][1].as_posix()
-            if name in told:
+            if name in jobs:
                 todo = "Mask them into folders of their own."
                 raise InputError(name, "two inputs of one name", "distinct names", todo)
-            told[name] = Job(name, files, out, key, config)
-    return [told[name] for name in sorted(told)]
+            jobs[name] = Job(name, files, out, key, config)
+    return [jobs[name] for name in sorted(jobs)]
 
 
 def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
@@ -86,7 +86,7 @@ def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
 def mask_scope(job: Job) -> list[DocumentReport]:
     """Mask the files of a scope, and write them, their vault and whole originals.
 
-    Everything is learned before the first file is written, so the order of files is no matter.
+    Everything is learned before the first file is written, so the order of files does not matter.
     """
     masker = Masker(detector(job.config.detection), job.key, job.config.mode, job.scope)
     documents = job.config.documents
@@ -117,7 +117,7 @@ def _mask_file(job: Job, masker: Masker, path: Path, target: PurePath) -> Docume
 
 
 def _free(path: PurePath, taken: set[PurePath]) -> PurePath:
-    """`path`, or with a number if another file of the scope has taken it."""
+    """`path`, with a number if another file of the scope already has it."""
     new, number = path, 2
     while new in taken:
         new, number = path.with_stem(f"{path.stem}-{number}"), number + 1
@@ -126,18 +126,18 @@ def _free(path: PurePath, taken: set[PurePath]) -> PurePath:
 
 
 def scan_file(job: Job) -> list[DocumentReport]:
-    """What a scan finds in the files of a job; nothing is written."""
+    """The findings in the files of a job; nothing is written."""
     reports: list[DocumentReport] = []
     for path, name in job.files:
         finder = detector(job.config.detection)
         masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name))
-        found = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
-        reports.append(replace(found.report, path=name.as_posix()))
+        masked = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
+        reports.append(replace(masked.report, path=name.as_posix()))
     return reports
 
 
 def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[str]:
-    """Restore every file that the vaults below `vaults` tell of; their original paths.
+    """Restore every file recorded in the vaults below `vaults`; returns the original paths.
 
     Raises VaultRefused before anything is written if a vault or a masked file was altered.
     """
@@ -159,7 +159,7 @@ def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[st
 
 
 def _inside(name: str) -> PurePath:
-    """A sealed path is our own, but a file is never written outside its folder."""
+    """The path, if it stays inside its folder; even a sealed path is checked."""
     path = PurePath(name)
     if path.is_absolute() or ".." in path.parts:
         raise InputError("the vault", "a path that leads out", "a path below", "Do not use it.")
@@ -168,8 +168,8 @@ def _inside(name: str) -> PurePath:
 
 @cache
 def detector(config: DetectionConfig) -> Detector:
-    """The detector of this process: its models load once, and it knows texts seen before."""
-    # The models' libraries take seconds to import: who detects nothing does not wait for them.
+    """The detector of this process: its models load once, and it remembers texts seen before."""
+    # The models' libraries take seconds to import: commands without detection do not wait for them.
     from anonymization.text.detect.engine import TextDetector
 
     return TextDetector(config)

@@ -1,4 +1,4 @@
-"""Cells of a sheet: what heads and precedes them, and dates kept as numbers.
+"""Cells of a sheet: their headings and labels, and dates stored as numbers.
 
 Dates as numbers: ECMA-376-1, 18.17.4.1 and 18.8.30.
 """
@@ -18,27 +18,27 @@ from anonymization.text.masking.pieces import labelled
 from anonymization.text.masking.tabular import is_label
 
 _COLUMN = re.compile(r"[A-Z]+")
-_FEWEST = 2  # headings in a row further down, or any line of text would be one
+_FEWEST = 2  # headings in a lower row; with one, any line of text would be a heading
 
 Read = Callable[[Element], str]
 
 
 def labelled_cells(root: Element, read: Read) -> Iterator[tuple[Element, str]]:
-    """Each cell with its heading; empty for headings themselves and where there is none.
+    """Each cell with its heading; empty for headings themselves and for cells without one.
 
-    Headings are the texts of the first row, of the first row after a gap, and of a row of more
-    texts than the headings so far (a table under its title).
+    Headings are the texts of the first row, of the first row after a gap, and of a row with more
+    texts than there are headings so far (a table under its title).
     """
     headings: dict[str, str] = {}
     last = -1
-    for place, row in enumerate(root.iter("{*}row")):
+    for position, row in enumerate(root.iter("{*}row")):
         cells = [(cell, text) for cell in row.iter("{*}c") if (text := read(cell).strip())]
         if not cells:
             continue
-        number = int(row.get("r") or "") if (row.get("r") or "").isdecimal() else place
-        found = {column_of(cell): text for cell, text in cells if is_label(text)}
-        if last < 0 or _is_heading(found, len(cells), headings, number > last + 1):
-            headings = found
+        number = int(row.get("r") or "") if (row.get("r") or "").isdecimal() else position
+        texts = {column_of(cell): text for cell, text in cells if is_label(text)}
+        if last < 0 or _is_heading(texts, len(cells), headings, number > last + 1):
+            headings = texts
             yield from ((cell, "") for cell, _ in cells)
         else:
             yield from ((cell, headings.get(column_of(cell), "")) for cell, _ in cells)
@@ -46,16 +46,16 @@ def labelled_cells(root: Element, read: Read) -> Iterator[tuple[Element, str]]:
 
 
 def pairs(root: Element, read: Read) -> Iterator[tuple[str, str]]:
-    """Rows of two cells, in which the first may say what the second is."""
+    """Rows of two cells, in which the first may be the label of the second."""
     for row in root.iter("{*}row"):
         texts = [text for cell in row.iter("{*}c") if (text := read(cell).strip())]
         if len(texts) == _FEWEST and is_label(texts[0]):
             yield texts[0], texts[1]
 
 
-def _is_heading(found: dict[str, str], filled: int, known: dict[str, str], gap: bool) -> bool:
-    texts_only = len(found) == filled and filled >= _FEWEST
-    return texts_only and (gap or filled > len(known))
+def _is_heading(texts: dict[str, str], filled: int, known: dict[str, str], gap: bool) -> bool:
+    only_texts = len(texts) == filled and filled >= _FEWEST
+    return only_texts and (gap or filled > len(known))
 
 
 def column_of(cell: Element) -> str:
@@ -80,23 +80,23 @@ def date_styles(roots: Mapping[str, Element]) -> frozenset[str]:
     if styles is None:
         return frozenset()
     own = {
-        str(told.get("numFmtId")): bool(_DATE.search(_QUOTED.sub("", told.get("formatCode") or "")))
-        for told in styles.iter("{*}numFmt")
+        str(fmt.get("numFmtId")): bool(_DATE.search(_QUOTED.sub("", fmt.get("formatCode") or "")))
+        for fmt in styles.iter("{*}numFmt")
     }
     formats = styles.find("{*}cellXfs")
     ids = [] if formats is None else [str(f.get("numFmtId")) for f in formats if local(f) == "xf"]
-    return frozenset(str(nth) for nth, told in enumerate(ids) if own.get(told, told in _DAYS))
+    return frozenset(str(style) for style, fmt in enumerate(ids) if own.get(fmt, fmt in _DAYS))
 
 
 def epoch(roots: Mapping[str, Element]) -> date:
-    """The day that a workbook counts from."""
+    """The day from which a workbook counts."""
     workbook = roots.get("xl/workbook.xml")
-    told = workbook.find("{*}workbookPr") if workbook is not None else None
-    return _EPOCHS[told is not None and told.get("date1904") in {"1", "true"}]
+    properties = workbook.find("{*}workbookPr") if workbook is not None else None
+    return _EPOCHS[properties is not None and properties.get("date1904") in {"1", "true"}]
 
 
 def serial_edits(visitor: Visitor, label: str, text: str, first: date) -> list[Edit]:
-    """Edits of a number that is a date: it moves as dates in texts do; its time of day stays."""
+    """Edits of a number that is a date: it moves like dates in texts; its time of day stays."""
     match = _SERIAL.fullmatch(text)
     if match is None or not _EARLIEST <= int(match[1]) <= _LATEST - (first.year > 1900) * 1462:
         return []

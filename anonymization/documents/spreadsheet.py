@@ -1,4 +1,4 @@
-"""What only workbooks have: cells under their columns, formulas, names of sheets, page headers."""
+"""Parts of workbooks: cells under their columns, formulas, sheet names, page headers."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ _LONGEST_NAME = 31
 
 
 @dataclass(slots=True)
-class Book:
-    """What sheets share: texts of shared strings, their columns, and the new names of sheets."""
+class Workbook:
+    """What the sheets share: shared strings, their columns, and the new names of sheets."""
 
     shared: list[str] = field(default_factory=list)
     columns: dict[int, str] = field(default_factory=dict)
@@ -55,33 +55,33 @@ class Book:
     epoch: date = date.min
 
 
-def read_book(roots: Mapping[str, Element], visitor: Visitor) -> Book:
-    """Gather what the parts of a workbook share."""
-    book = Book(date_styles=date_styles(roots), epoch=epoch(roots))
+def read_workbook(roots: Mapping[str, Element], visitor: Visitor) -> Workbook:
+    """Collect what the parts of a workbook share."""
+    workbook = Workbook(date_styles=date_styles(roots), epoch=epoch(roots))
     strings = roots.get("xl/sharedStrings.xml")
     if strings is not None:
-        book.shared = ["".join(i.itertext()) for i in strings if local(i) == "si"]
+        workbook.shared = ["".join(i.itertext()) for i in strings if local(i) == "si"]
     for name in sorted(roots):
         if name.startswith("xl/worksheets/"):
-            _learn_columns(roots[name], book)
-    workbook = roots.get("xl/workbook.xml")
-    if workbook is not None:
-        _rename(workbook, book, visitor)
-    return book
+            _learn_columns(roots[name], workbook)
+    root = roots.get("xl/workbook.xml")
+    if root is not None:
+        _rename(root, workbook, visitor)
+    return workbook
 
 
-def _learn_columns(root: Element, book: Book) -> None:
-    for cell, label in labelled_cells(root, _reader(book)):
+def _learn_columns(root: Element, workbook: Workbook) -> None:
+    for cell, label in labelled_cells(root, _reader(workbook)):
         index = _shared_index(cell)
         if index is not None and label:
-            book.columns[index] = min(label, book.columns.get(index, label))
+            workbook.columns[index] = min(label, workbook.columns.get(index, label))
 
 
-def _reader(book: Book) -> Read:
+def _reader(workbook: Workbook) -> Read:
     def read(cell: Element) -> str:
         index = _shared_index(cell)
         if index is not None:
-            return _at(book, index)
+            return _at(workbook, index)
         inline, value = cell.find("{*}is"), cell.find("{*}v")
         if inline is not None:
             return "".join(map(str, inline.itertext()))
@@ -90,8 +90,8 @@ def _reader(book: Book) -> Read:
     return read
 
 
-def _at(book: Book, index: int) -> str:
-    return book.shared[index] if 0 <= index < len(book.shared) else ""
+def _at(workbook: Workbook, index: int) -> str:
+    return workbook.shared[index] if 0 <= index < len(workbook.shared) else ""
 
 
 def _shared_index(cell: Element) -> int | None:
@@ -100,8 +100,8 @@ def _shared_index(cell: Element) -> int | None:
     return int(text) if cell.get("t") == "s" and text.isdecimal() else None
 
 
-def _rename(workbook: Element, book: Book, visitor: Visitor) -> None:
-    sheets = [sheet for sheet in workbook.iter("{*}sheet") if sheet.get("name")]
+def _rename(root: Element, workbook: Workbook, visitor: Visitor) -> None:
+    sheets = [sheet for sheet in root.iter("{*}sheet") if sheet.get("name")]
     taken = {str(sheet.get("name")).casefold() for sheet in sheets}
     for sheet in sheets:
         old = str(sheet.get("name"))
@@ -115,21 +115,21 @@ def _rename(workbook: Element, book: Book, visitor: Visitor) -> None:
             new, number = stem[: _LONGEST_NAME - len(tail)] + tail, number + 1
         taken.add(new.casefold())
         sheet.set("name", new)
-        visitor.tell("xl/workbook.xml", edits)
-        book.renamed[old] = (new, edits[0].type)
+        visitor.record("xl/workbook.xml", edits)
+        workbook.renamed[old] = (new, edits[0].type)
 
 
-def mask_strings(visitor: Visitor, part: str, root: Element, book: Book) -> None:
-    """Mask the shared strings, each with the name of the column it stands in."""
+def mask_strings(visitor: Visitor, part: str, root: Element, workbook: Workbook) -> None:
+    """Mask the shared strings, each with the name of its column."""
     for number, item in enumerate(i for i in root if local(i) == "si"):
-        mask_inline(visitor, part, item, book.columns.get(number, ""))
+        mask_inline(visitor, part, item, workbook.columns.get(number, ""))
 
 
-def mask_cells(visitor: Visitor, part: str, root: Element, book: Book) -> None:
-    """Mask texts and long numbers in the cells of a sheet; formulas are left to the others."""
-    for head, text in pairs(root, _reader(book)):
+def mask_cells(visitor: Visitor, part: str, root: Element, workbook: Workbook) -> None:
+    """Mask texts and long numbers in the cells of a sheet; formulas are masked separately."""
+    for head, text in pairs(root, _reader(workbook)):
         visitor.look(labelled(head, text))
-    for cell, label in labelled_cells(root, _reader(book)):
+    for cell, label in labelled_cells(root, _reader(workbook)):
         inline, value = cell.find("{*}is"), cell.find("{*}v")
         if inline is not None:
             mask_inline(visitor, part, inline, label)
@@ -137,12 +137,12 @@ def mask_cells(visitor: Visitor, part: str, root: Element, book: Book) -> None:
             continue
         if cell.get("t") in {"str", "d"}:
             edits = group_edits([Slot(value)], visitor, label)
-        elif cell.get("s") in book.date_styles:
-            edits = serial_edits(visitor, label, value.text, book.epoch)
+        elif cell.get("s") in workbook.date_styles:
+            edits = serial_edits(visitor, label, value.text, workbook.epoch)
         else:
             edits = _number_edits(visitor, label, value.text)
         if edits:
-            visitor.tell(f"{part}!{cell.get('r')}", edits)
+            visitor.record(f"{part}!{cell.get('r')}", edits)
             write_edits([Slot(value)], edits)
 
 
@@ -152,71 +152,71 @@ def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
         show_caption(visitor.look, "".join(map(str, item.itertext())))
     for slots in groups(item):
         edits = group_edits(slots, visitor, label)
-        visitor.tell(part, edits)
+        visitor.record(part, edits)
         write_edits(slots, edits)
 
 
 def _number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
-    """A phone or card number that was typed as a number stays one."""
+    """Edits of a phone or card number typed as a number, which stays a number."""
     if _NUMBER.fullmatch(text) is None or _AMOUNT.search(label):
         return []
     edits = visitor.look(labelled(label, text))
     return [e for e in edits if e.new.isdigit() and e.new.isascii() and e.new[0] != "0"]
 
 
-def mask_formula(visitor: Visitor, part: str, element: Element, book: Book) -> None:
-    """Mask literals, names of sheets and proven values in a formula; the rest stays."""
+def mask_formula(visitor: Visitor, part: str, element: Element, workbook: Workbook) -> None:
+    """Mask literals, sheet names and proven values in a formula; the rest stays."""
     text = element.text or ""
-    edits = joined(_sheet_edits(text, book), identifier_edits(text, book.identifiers))
+    edits = joined(_sheet_edits(text, workbook), identifier_edits(text, workbook.identifiers))
     edits = joined(edits, literal_edits(visitor, text))
     edits = joined(edits, plain_edits(text, visitor.visit(), accepts=FindingFilter.PROVEN))
     if edits:
         element.text = visitor.masked(part, text, edits)
 
 
-def _sheet_edits(text: str, book: Book) -> list[Edit]:
-    told: list[Edit] = []
-    for old, (new, kind) in sorted(book.renamed.items()):
+def _sheet_edits(text: str, workbook: Workbook) -> list[Edit]:
+    edits: list[Edit] = []
+    for old, (new, kind) in sorted(workbook.renamed.items()):
         quoted = re.escape(old.replace("'", "''"))
         pattern = rf"'{quoted}'(?=!)|(?<![\w.'!]){re.escape(old)}(?=!)"
-        told = joined(
-            told,
+        edits = joined(
+            edits,
             [
                 Edit(m.start(), m.end(), f"'{new}'", kind, "sheet_name", 1.0)
                 for m in re.finditer(pattern, text)
             ],
         )
-    return told
+    return edits
 
 
-def mask_location(visitor: Visitor, part: str, element: Element, book: Book) -> None:
-    """References of links to sheets that have a new name."""
+def mask_location(visitor: Visitor, part: str, element: Element, workbook: Workbook) -> None:
+    """Update the location of links to renamed sheets."""
     text = element.get("location") or ""
-    edits = _sheet_edits(text, book)
+    edits = _sheet_edits(text, workbook)
     if edits:
         element.set("location", visitor.masked(part, text, edits))
 
 
 def mask_header(visitor: Visitor, part: str, element: Element) -> None:
-    """A page header or footer: its codes stay, and text is read across them."""
+    """Mask a page header or footer: its codes stay, and text is read across them."""
     text = element.text or ""
-    told: list[str] = []
+    parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    place = 0
+    done = 0
     for match in [*_CODES.finditer(text), None]:
         end = match.start() if match else len(text)
-        told += [text[place:end], "\n" if match else ""]
-        starts += range(place, end)
-        ends += range(place + 1, end + 1)
+        parts += [text[done:end], "\n" if match else ""]
+        starts += range(done, end)
+        ends += range(done + 1, end + 1)
         if match:
             starts.append(match.start())
             ends.append(match.start())
-            place = match.end()
-    edits = carried(plain_edits("".join(told), visitor.visit()), starts, ends, _header_spell)
+            done = match.end()
+    edits = carried(plain_edits("".join(parts), visitor.visit()), starts, ends, _header_escape)
     if edits:
         element.text = visitor.masked(part, text, edits)
 
 
-def _header_spell(new: str) -> str:
+def _header_escape(new: str) -> str:
     return new.replace("&", "&&")

@@ -1,6 +1,6 @@
-"""Texts read in their form, and by what a part of them says: pages, tables, captions.
+"""Text files read in their form, with the meaning that a position gives: pages and tables.
 
-A delimited table has cells that begin as formulas and columns of people; a web page has authors,
+A delimited table has cells that begin like formulas and columns of people; a web page has authors,
 linked data, captions in attributes and strings in scripts.
 """
 
@@ -23,13 +23,13 @@ from anonymization.text.masking.plain import joined
 from anonymization.text.masking.tabular import is_label
 
 _DELIMITERS = ",\t;|"
-_FORMULA = "=+-@"  # how a cell begins that a spreadsheet reads as a formula
+_FORMULA = "=+-@"  # first characters of cells that a spreadsheet reads as formulas
 _LITERAL = re.compile(r'"([^"]+)"')
 _LONGEST_CELL = 100_000  # characters of a cell
 
 
 def show_table_cells(text: str, visit: Visit) -> list[Edit]:
-    """No edits of its own: what it shows is masked wherever it stands."""
+    """Show the cells to the look; their values are masked wherever they occur. Returns no edits."""
     head = text[: text.find("\n") + 1 or len(text)]
     delimiter = max(_DELIMITERS, key=lambda mark: (head.count(mark), -_DELIMITERS.index(mark)))
     lines = text.removeprefix("\ufeff").split("\n")
@@ -43,13 +43,13 @@ def show_table_cells(text: str, visit: Visit) -> list[Edit]:
                 continue
             for label, cell in zip([*labels, *[""] * len(row)], row, strict=False):
                 show_cell(visit.look, label, cell)
-    except csv.Error:  # no table after all: it has been read as text
+    except csv.Error:  # not a table after all: it has been read as text
         return []
     return []
 
 
 def show_cell(look: Look, label: str, cell: str) -> None:
-    """Have a cell read by what its column says, and without the sign of a formula."""
+    """Show a cell to the look, with its column's name and without the sign of a formula."""
     if label and names_people(label):
         show_caption(look, cell)
     if cell[:1] not in _FORMULA or len(cell) < 2:
@@ -82,7 +82,7 @@ _AUTHORED = ("author", "creator", "contributor", "editor", "reviewedBy", "employ
 
 
 def page_edits(text: str, visit: Visit) -> list[Edit]:
-    """Edits of escaped strings in scripts; names in other places are shown, not edited here."""
+    """Edits of escaped strings in scripts; names elsewhere are shown to the look, not edited."""
     for match in _META.finditer(text):
         _show_meta(match[1], visit.look)
     for match in _TAG.finditer(text):
@@ -91,22 +91,22 @@ def page_edits(text: str, visit: Visit) -> list[Edit]:
                 show_caption(visit.look, value)
     for table in _TABLE.split(text)[1:]:
         show_table(visit.look, [_cells(row) for row in _ROW.split(table)[1:]])
-    told: list[Edit] = []
+    edits: list[Edit] = []
     for attributes, start, code in _scripts(text):
         if "json" in attributes.lower():
             _show_linked(code, visit.look)
         elif '"' in code:
-            told = joined(told, shifted(json_edits(code, visit), start))
-    return told
+            edits = joined(edits, shifted(json_edits(code, visit), start))
+    return edits
 
 
 def _scripts(text: str) -> Iterator[tuple[str, int, str]]:
-    """Attributes, place and content of each script."""
-    place = 0
-    while (opened := _SCRIPT.search(text, place)) is not None:
+    """Attributes, offset and content of each script."""
+    end = 0
+    while (opened := _SCRIPT.search(text, end)) is not None:
         closed = _SCRIPT_END.search(text, opened.end())
-        place = closed.start() if closed else len(text)
-        yield opened[1], opened.end(), text[opened.end() : place]
+        end = closed.start() if closed else len(text)
+        yield opened[1], opened.end(), text[opened.end() : end]
 
 
 def _attributes(tag: str) -> Iterator[tuple[str, str]]:
@@ -116,10 +116,10 @@ def _attributes(tag: str) -> Iterator[tuple[str, str]]:
 
 
 def _show_meta(tag: str, look: Look) -> None:
-    told = dict(_attributes(tag))
-    named = told.get("name", told.get("property", told.get("itemprop", "")))
-    if named.lower() in _AUTHORS:
-        show_person(look, told.get("content", ""))
+    attributes = dict(_attributes(tag))
+    name = attributes.get("name", attributes.get("property", attributes.get("itemprop", "")))
+    if name.lower() in _AUTHORS:
+        show_person(look, attributes.get("content", ""))
 
 
 def _cells(row: str) -> list[str]:
@@ -127,7 +127,7 @@ def _cells(row: str) -> list[str]:
 
 
 def _show_linked(code: str, look: Look) -> None:
-    """Linked data (schema.org) says of what kind a thing is."""
+    """Show the people of linked data (schema.org), which declares the type of each thing."""
     try:
         pending: list[Any] = [json.loads(code)]
     except (ValueError, RecursionError):
@@ -150,7 +150,7 @@ def _show_thing(thing: dict[str, Any], look: Look) -> None:
                 show_person(look, name)
 
 
-_PLACES: Mapping[str, Callable[[str, Visit], list[Edit]]] = {
+_SPECIAL_PARTS: Mapping[str, Callable[[str, Visit], list[Edit]]] = {
     ".html": page_edits,
     ".htm": page_edits,
     ".xhtml": page_edits,
@@ -160,10 +160,10 @@ _PLACES: Mapping[str, Callable[[str, Visit], list[Edit]]] = {
 
 
 def text_edits(text: str, name: str, look: Look) -> list[Edit]:
-    """Edits of a text in the form that its name tells, and in the places that form has."""
-    places = _PLACES.get(PurePath(name).suffix.lower())
-    found = edits_of(text, name, look)
-    return joined(found, places(text, Visit(look, open_text))) if places else found
+    """Edits of a text in the form that its name implies, and in the special parts of that form."""
+    special = _SPECIAL_PARTS.get(PurePath(name).suffix.lower())
+    edits = edits_of(text, name, look)
+    return joined(edits, special(text, Visit(look, open_text))) if special else edits
 
 
 def text_pieces(text: str, name: str) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""What a rewriter of documents works with: the look, the limits, and the rows for the audit."""
+"""The context of rewriting a document: the look, the limits, and the rows for the audit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Visitor:
     words: dict[tuple[FindingFilter, str], list[Edit]] = field(default_factory=dict)
 
     def word(self, text: str, accepts: FindingFilter) -> list[Edit]:
-        """Edits of a name that a program or a person chose; most of them come up often."""
+        """Edits of a name that a program or a person chose, cached because names recur."""
         if (accepts, text) not in self.words:
             self.words[accepts, text] = plain_edits(text, self.visit(), accepts=accepts)
         return self.words[accepts, text]
@@ -47,23 +47,23 @@ class Visitor:
         return Visit(self.look, open_text)
 
     def masked(self, part: str, text: str, edits: Iterable[Edit]) -> str:
-        """`text` with the edits applied, told to the audit."""
-        told = list(edits)
-        self.tell(part, told)
-        return applied(text, told)[0]
+        """`text` with the edits applied and recorded for the audit."""
+        applied_edits = list(edits)
+        self.record(part, applied_edits)
+        return applied(text, applied_edits)[0]
 
-    def tell(self, part: str, edits: Sequence[Edit]) -> None:
-        """Take the edits into the audit."""
+    def record(self, part: str, edits: Sequence[Edit]) -> None:
+        """Record edits for the audit."""
         self.rows += [Row(part, e.start, e.type, e.recognizer, e.score) for e in edits]
 
     def text(self, part: str, text: str, name: str = "") -> str:
-        """A text masked in the form that its name tells."""
+        """A text masked in the form that its name implies."""
         return self.masked(part, text, text_edits(text, name, self.look))
 
     def inner(self, part: str, data: bytes, name: str = "") -> bytes:
         """A file inside the document, masked. Raises Refused if that cannot be done.
 
-        `name` tells of what form it is, where `part` (which the audit shows) does not.
+        `name` determines its form if `part`, which the audit shows, does not.
         """
         if self.depth >= self.config.max_depth:
             raise Refused(Refusal.EMBEDDED_UNKNOWN, part)
@@ -82,28 +82,26 @@ class Visitor:
 
 
 def name_edits(name: str, look: Look) -> list[Edit]:
-    """Edits of a file name: separators read as spaces, and its ending stays."""
+    """Edits of a file name: separators are read as spaces, and the ending stays."""
     stem, dot, ending = name.rpartition(".")
     stem = stem if dot and len(ending) <= _ENDING else name
     for word in stem.translate(_AS_SPACES).split():
         show_double_name(look, word)
-    proven = look(
-        Piece(stem, accepts=FindingFilter.PROVEN)
-    )  # an address may hold a separator itself
-    told = []
+    proven = look(Piece(stem, accepts=FindingFilter.PROVEN))  # an e-mail may hold separators
+    edits = []
     for edit in joined(look(Piece(stem.translate(_AS_SPACES))), proven, first=True):
         value = stem[edit.start : edit.end]
         if edit.type in _NAMED and value.isascii() and value.isalpha() and value.islower():
-            continue  # a word such as files are named with (`gateway_log`)
+            continue  # a word that is usual in file names (`gateway_log`)
         between = next((char for char in stem[edit.start : edit.end] if char in _SEPARATORS), "_")
         new = _UNSAFE.sub("-", edit.new.replace(" ", between))
-        told.append(Edit(edit.start, edit.end, new, edit.type, edit.recognizer, edit.score))
-    return told
+        edits.append(Edit(edit.start, edit.end, new, edit.type, edit.recognizer, edit.score))
+    return edits
 
 
 def literal_edits(visitor: Visitor, text: str) -> list[Edit]:
-    """Edits of the quoted literals in a formula, read one by one and put together."""
-    told: list[Edit] = []
+    """Edits of the quoted literals in a formula, read one by one and joined."""
+    edits: list[Edit] = []
     starts: list[int] = []
     ends: list[int] = []
     literals = list(_LITERAL.finditer(text))
@@ -112,11 +110,11 @@ def literal_edits(visitor: Visitor, text: str) -> list[Edit]:
         ends += range(match.start(1) + 1, match.end(1) + 1)
     if len(literals) > 1:
         whole = "".join(match[1] for match in literals)
-        told = carried(plain_edits(whole, visitor.visit()), starts, ends, _doubled)
+        edits = carried(plain_edits(whole, visitor.visit()), starts, ends, _doubled)
     for match in literals:
         inner = plain_edits(match[1], visitor.visit())
-        told = joined(told, shifted(inner, match.start(1), _doubled))
-    return told
+        edits = joined(edits, shifted(inner, match.start(1), _doubled))
+    return edits
 
 
 def _doubled(new: str) -> str:

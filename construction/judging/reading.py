@@ -15,13 +15,13 @@ from functools import lru_cache
 from construction.judging import lexicon
 from construction.judging.phrases import plain
 from data.text.lexicon import has_any
+from data.text.scripts import HAN, count_han, has_han
 
 _CODE = re.compile(r"```[^`]*```")
 _SENTENCE_END = re.compile(r"[。！？；\n]+|[.!?]+(?=[\s\"')\]*]|$|[^\x00-\x7f])")
 _TICKET = re.compile(r"#\d{2,}")
-_NAME_BEFORE = re.compile(r"@?(?:[A-Z][\w-]{0,30}|[\u4e00-\u9fff]{1,4})\s?(?:,|，|--|—|-\s)")
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_SPEAKER = re.compile(r"^[\u4e00-\u9fff]{2,4}[:：]")
+_NAME_BEFORE = re.compile(rf"@?(?:[A-Z][\w-]{{0,30}}|[{HAN}]{{1,4}})\s?(?:,|，|--|—|-\s)")
+_SPEAKER = re.compile(rf"^[{HAN}]{{2,4}}[:：]")
 _LABEL_BEFORE = re.compile(
     r"[A-Za-z ,]{0,40}\b(?:task|one|request|question|job|thing)(?: [a-z]+){0,3}: ", re.IGNORECASE
 )
@@ -143,7 +143,7 @@ def _read_sentence(raw: str, start: int) -> Reading:
 
 def _count(form: str) -> int:
     latin = sum(token.isascii() and token[0].isalnum() for token in form.split())
-    return latin + (len(_HAN.findall(form)) + 1) // 2
+    return latin + (count_han(form) + 1) // 2
 
 
 def _ask(raw: str, form: str) -> Ask:
@@ -165,7 +165,7 @@ def _is_directive(raw: str, form: str) -> bool:
         return True
     if _THIRD_PERSON.match(raw):
         return False
-    if _HAN.search(form) and (
+    if has_han(form) and (
         lexicon.ASKS_ZH.search(form)
         or lexicon.STARTS_ZH.search(form)
         or lexicon.OBJECT_FIRST_ZH.search(raw)
@@ -226,6 +226,6 @@ def _is_chatter(form: str) -> bool:
             continue
         if not token.isascii():
             token = lexicon.CHATTER_ZH.sub("", token)
-        han = len(_HAN.findall(token))
+        han = count_han(token)
         left += (han + 1) // 2 if han else bool(token)
     return left <= 1

@@ -12,6 +12,7 @@ from enum import StrEnum
 from construction.mentions.extensions import COMMON_NAMES
 from construction.mentions.lexicon import Cue
 from construction.mentions.words import FILE, cues
+from data.text.scripts import HAN
 
 
 class Intent(StrEnum):
@@ -25,7 +26,7 @@ class Intent(StrEnum):
 
 _SENTENCE_END = re.compile(r"[。！？!?；;]|\.(?=\s)")
 _LIST_ITEM = re.compile(rf"\s*(?:$|[-*•·{FILE}]|\d{{1,2}}[.)、])")
-_HAS_WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]")
+_HAS_WORDS = re.compile(f"[A-Za-z{HAN}]")
 _LOOK_BACK = 240
 _LOOK_AHEAD = 60
 

@@ -11,6 +11,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
+from data.text.scripts import has_han, is_han
+
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 _MACHINE_LINE = re.compile(
     r"[ \t]*(?:at \S|File \"|[$➜#%] {1,3}\S|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#] |"
@@ -107,7 +109,6 @@ _AT_START = re.compile(
 )
 _ROOTED = re.compile(r"~[/\\]|(?<![A-Za-z])[A-Za-z]:[/\\]|(?<!:)//?(?=[A-Za-z0-9])|\\\\")
 _SEPARATOR = re.compile(r"[/\\]")
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 def token_start(text: str, floor: int, dot: int) -> int:
@@ -160,10 +161,10 @@ def rooted_start(text: str, floor: int, start: int) -> int:
 
 def words_before(stem: str) -> int:
     """The number of characters of `stem` that are Chinese words before the actual name."""
-    if not _CHINESE.search(stem):
+    if not has_han(stem):
         return 0
     root = _ROOTED.search(stem)
-    if root and root.start() and _CHINESE.match(stem[root.start() - 1]) and root.group() != "/":
+    if root and root.start() and is_han(stem[root.start() - 1]) and root.group() != "/":
         return root.start()
     # A folder's name may contain such words, so only the text before the first separator counts.
     limit = min(separator.start() if (separator := _SEPARATOR.search(stem)) else len(stem) - 1, 80)

@@ -29,6 +29,7 @@ from construction.mentions.name_bounds import (
     token_start,
     words_before,
 )
+from data.text.scripts import HAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,7 @@ _QUOTES = {
 }
 MAX_SPANS = 400  # per text; a pasted listing of thousands of files declares no further inputs
 
-_URL = re.compile(
-    r"(?i)\b(?!file:)[a-z][a-z0-9+.\-]{1,15}://[^\s<>\"'`，。；、）】」》\u4e00-\u9fff]+"
-)
+_URL = re.compile(rf"(?i)\b(?!file:)[a-z][a-z0-9+.\-]{{1,15}}://[^\s<>\"'`，。；、）】」》{HAN}]+")
 _DOMAIN_PATH = re.compile(
     r"(?i)(?:www\.|(?:[a-z0-9\-]+\.)+(?:com|org|net|io|cn|dev|edu|gov|co|app|xyz|info|ai|uk|jp|de)"
     r"(?::\d+)?/)"

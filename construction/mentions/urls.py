@@ -12,13 +12,11 @@ from urllib.parse import quote, unquote
 
 import idna
 
+from data.text.scripts import BOPOMOFO, CJK
+
 # Letters of scripts written without spaces, where prose directly follows a URL; and the full-width
 # forms of ASCII.
-_CJK = (
-    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3040-\u30ff\u3100-\u31bf"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"
-    "\U00020000-\U0003ffff"
-)
+_CJK = CJK + BOPOMOFO
 _WIDE = "\uff00-\uff65\uffe0-\uffef"
 # "http" starts a new URL unless a delimiter before it makes it part of the current one.
 _LETTER = rf"[^\W{_CJK}{_WIDE}hH]|[hH](?!ttps?://)|(?<=[/=:?&#+@%])[hH]"

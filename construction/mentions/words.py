@@ -14,11 +14,12 @@ from construction.mentions.lexicon import (
     NUMBERS,
     Cue,
 )
+from data.text.scripts import HAN, is_han
 
 FILE = "\ufffc"  # overwrites each character of the file names in the text that is read
 
 _WORD = re.compile(
-    r"(?<![-A-Za-z])[A-Za-z][A-Za-z'’]*|[\u4e00-\u9fff]+|[0-9]+|[,，、:：—–]|--|->|=>|→"
+    rf"(?<![-A-Za-z])[A-Za-z][A-Za-z'’]*|[{HAN}]+|[0-9]+|[,，、:：—–]|--|->|=>|→"
     rf"|{FILE}+"
 )
 _ARROWS = frozenset(("->", "=>", "→"))
@@ -37,7 +38,7 @@ def cues(before: str) -> Iterator[tuple[Cue, bool]]:
     for word, following in zip(words, [*words[1:], ""], strict=False):
         if skip:
             skip = False
-        elif "\u4e00" <= word[0] <= "\u9fff":
+        elif is_han(word[0]):
             determined = False
             yield from _chinese(word, counted=_is_number(last))
         elif word[0].isascii() and word[0].isalpha():

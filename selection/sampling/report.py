@@ -48,31 +48,37 @@ def compare_dampings(
     depth = depths(names, separator)
     below = depth > headline_depth if breakdown is None else breakdown
     of_group = np.ones(len(names)) if mass is None else mass
-    shares: list[dict[str, str | float]] = []
-    by_depth: list[pl.DataFrame] = []
-    base = 0.0
-    for damping in Damping:
-        pi = of_group * leaf_probabilities(names, damping, groups=groups, separator=separator)
-        share = float(pi[below].sum())
-        base = share if damping is Damping.NONE else base
-        effective = float(pi.sum() ** 2 / np.square(pi).sum())
-        shares.append(
-            {
-                "damping": damping.value,
-                "breakdown": share,
-                "fall_points": 100 * (base - share),
-                "effective_series": effective,
-            }
-        )
-        held = np.bincount(depth, weights=pi)
-        present = np.unique(depth)
-        by_depth.append(
-            pl.DataFrame({"depth": present, "share": held[present]}).select(
-                pl.lit(damping.value).alias("damping"), "depth", "share"
-            )
-        )
+    probabilities = {
+        damping: of_group * leaf_probabilities(names, damping, groups=groups, separator=separator)
+        for damping in Damping
+    }
+    base = float(probabilities[Damping.NONE][below].sum())
+    shares = [_shares(damping, pi, below, base) for damping, pi in probabilities.items()]
+    by_depth = [_by_depth(damping, pi, depth) for damping, pi in probabilities.items()]
     return DampingReport(
         pl.DataFrame(shares), pl.concat(by_depth), len(names), int(np.count_nonzero(below))
+    )
+
+
+def _shares(
+    damping: Damping, pi: Floats, below: NDArray[np.bool_], base: float
+) -> dict[str, str | float]:
+    """A row of `DampingReport.shares`; `base` is the breakdown share under `none`."""
+    share = float(pi[below].sum())
+    return {
+        "damping": damping.value,
+        "breakdown": share,
+        "fall_points": 100 * (base - share),
+        "effective_series": float(pi.sum() ** 2 / np.square(pi).sum()),
+    }
+
+
+def _by_depth(damping: Damping, pi: Floats, depth: Ints) -> pl.DataFrame:
+    """Rows of `DampingReport.by_depth`: the probability of each depth."""
+    held = np.bincount(depth, weights=pi)
+    present = np.unique(depth)
+    return pl.DataFrame({"depth": present, "share": held[present]}).select(
+        pl.lit(damping.value).alias("damping"), "depth", "share"
     )
 
 

@@ -11,6 +11,7 @@ from data.errors import InputError
 from selection.config import Objective, SelectionConfig
 from selection.pool import Pool, PoolItem, eligible, gains, pool_of_items, pool_of_matrix
 from selection.scores import ScoreMatrix
+from tests.selection.matrices import drawn
 
 NAN = float("nan")
 CONFIG = SelectionConfig(size=1)
@@ -84,10 +85,11 @@ def test_margins_are_item_rest_correlations_in_units_of_the_scale() -> None:
 
 
 def test_unnamed_pilots_are_ordered_by_their_means_then_by_name() -> None:
-    rows = [[0.2, 0.5 + 4e-10, 0.5, NAN], [0.4, 0.5, 0.5, 0.9]]
+    rows = [[0.2, 0.5, 0.5 + 4e-10, NAN], [0.4, 0.5, 0.5, 0.9]]
     pool = pool_of_matrix(matrix(rows, "abcd"), CONFIG)
     assert pool.pilots == ("d", "b", "c", "a")  # b and c are equal within 1e-9
     assert pool.scores[1].tolist() == [0.9, 0.5, 0.5, 0.4]
+    assert pool.scores[0].tolist()[1:3] == [0.5, 0.5 + 4e-10]
     rows = [[0.2, 0.5, 0.5 + 4e-9, NAN], [0.4, 0.5, 0.5, 0.9]]
     assert pool_of_matrix(matrix(rows, "abcd"), CONFIG).pilots == ("d", "c", "b", "a")
 
@@ -135,3 +137,16 @@ def test_positions_are_grouped_by_sorted_value_without_those_that_have_none() ->
     groups = {name: members.tolist() for name, members in pool.positions("family").items()}
     assert list(groups.items()) == [("f", [1]), ("g", [0, 2])]
     assert {n: m.tolist() for n, m in pool.positions("cluster").items()} == {"x": [1, 2]}
+
+
+def test_pilots_without_scores_or_named_twice_are_refused() -> None:
+    matrix = drawn(20, 3)
+    with pytest.raises(InputError, match="m01 named more than once"):
+        pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m01", "m00", "m01")))
+    silent = matrix.scores.copy()
+    silent[:, 1] = np.nan
+    matrix = replace(matrix, scores=silent)
+    for pilots in ((), ("m00", "m01")):
+        with pytest.raises(InputError, match="no score of m01 on the 20 items"):
+            pool_of_matrix(matrix, SelectionConfig(size=3, pilots=pilots))
+    assert pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m00", "m02"))).pilots

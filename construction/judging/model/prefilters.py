@@ -12,8 +12,8 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
+from construction.judging.contracts import Judged
 from construction.judging.file_types import type_of
-from construction.judging.model.contracts import Judged
 from construction.mentions.spans import find_file_spans
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.ledger import tally

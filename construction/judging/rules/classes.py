@@ -22,11 +22,11 @@ from construction.judging.rules.taxonomy import skill_definition, skill_name
 from construction.signals.embedding import Encode, Vectors, cosine, encode_multilingual
 from data.contracts import Share, StageConfig, TaskClass
 from data.randomness import Key, keyed_order
+from data.text.scripts import HAN, is_han
 
 IN_DOMAIN, HELD_OUT = "in_domain", "held_out"
 _STAGE = "task_classes"
-_WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2,}")
-_HAN = re.compile(r"[\u4e00-\u9fff]")
+_WORD = re.compile(f"[a-z]{{4,}}|[{HAN}]{{2,}}")
 _TERMS = 3
 _NEIGHBOURS = 8  # requests of the same role, nearest first, that a group does not hold
 
@@ -227,6 +227,5 @@ def _words(member: Member) -> list[str]:
     """Words of four letters and more, and pairs of Han characters, of the business task."""
     words: list[str] = []
     for run in _WORD.findall(member.business_task.lower()):
-        is_han = _HAN.match(run) is not None
-        words += [run[at : at + 2] for at in range(len(run) - 1)] if is_han else [run]
+        words += [run[at : at + 2] for at in range(len(run) - 1)] if is_han(run) else [run]
     return words

@@ -16,6 +16,7 @@ from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
 from data.text.dates import Moment, find_dates
+from data.text.scripts import HAN
 
 _MAIL = re.compile(r"(?a)[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,10}\b")
 _CODE = re.compile(r"(?a)(?<![\w-])(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z0-9][\w-]{1,40}")
@@ -28,7 +29,6 @@ _LOOK_BACK = 12
 MAX_FACTS = 500  # of one kind in one text; a pasted table of thousands is no request
 _SHORT = 10_000  # characters; longer texts are not kept in memory
 _QUOTED = re.compile(r"[「《“]([^「」《》“”\n\x00]{2,40})[」》”]")
-_HAN = "\u4e00-\u9fff"
 
 
 class FactKind(StrEnum):
@@ -173,6 +173,6 @@ def _chinese_names() -> re.Pattern[str]:
     bodies, titles = "|".join(words["bodies"]), "|".join(words["titles"])
     before = "|".join(words["before_person"])
     return re.compile(
-        rf"(?P<body>[{_HAN}]{{2}}(?:{bodies}))|(?P<titled>[{surnames}](?:{titles}))"
-        rf"|(?:{before})(?P<person>[{surnames}][{_HAN}]{{1,2}})(?=[，,。；;！!？?、的\s过审]|$)"
+        rf"(?P<body>[{HAN}]{{2}}(?:{bodies}))|(?P<titled>[{surnames}](?:{titles}))"
+        rf"|(?:{before})(?P<person>[{surnames}][{HAN}]{{1,2}})(?=[，,。；;！!？?、的\s过审]|$)"
     )

@@ -23,6 +23,7 @@ from construction.judging.rules.words import table
 from data.contracts import Count, Criterion, Deliverable, Evidence, Rubric, Rule, StageConfig
 from data.text.language import leading_language
 from data.text.lexicon import any_of, has_any
+from data.text.scripts import HAN
 
 DIMENSIONS = (
     "grounded_accuracy",
@@ -34,7 +35,7 @@ DIMENSIONS = (
 _WHOLE = 1024  # weights are multiples of 1/1024: binary fractions, so that any sum is exact
 _SAVING_WORDS = 8  # "Save as report.docx": the hard rules see to that
 _ADDED_WORDS = 25
-_CLAUSE = re.compile(r"[,，;；:：。.](?=\s|[\u4e00-\u9fff]|$)")
+_CLAUSE = re.compile(rf"[,，;；:：。.](?=\s|[{HAN}]|$)")
 _JOIN = {"en": ", ", "zh": "、"}
 
 

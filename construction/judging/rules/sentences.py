@@ -16,12 +16,14 @@ from construction.mentions.spans import find_file_spans
 from construction.mentions.words import FILE
 from construction.prompt_frame import WORDS
 from data.text.lexicon import has_any
+from data.text.numerals import ONE_TO_TEN
+from data.text.scripts import HAN
 
 _WORDS = 20  # a longer sentence says more than that files are coming
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
 _NAME = re.compile(r"\W{0,3}@?([A-Z][a-z]{1,20})(?: [A-Z][a-z]{1,20}){0,2}(?:, [A-Z][a-z]{1,20})?")
 _AFTER_NAME = re.compile(r",|\s?(?:--|—)\s")
-_HAN_NAME = r"[\u4e00-\u9fff]"
+_HAN_NAME = f"[{HAN}]"
 
 
 def is_noise(sentence: Reading) -> bool:
@@ -54,9 +56,7 @@ def _wants(sentence: Reading) -> bool:
 @cache
 def _marker() -> re.Pattern[str]:
     words = "|".join(table("rewriting")["markers"])
-    return re.compile(
-        rf"(?i)(?:{words})\s?[\d一二三四五六七八九十]{{1,2}}\s?(?:个文件)?\s?[:：.。]?"
-    )
+    return re.compile(rf"(?i)(?:{words})\s?[\d{ONE_TO_TEN}]{{1,2}}\s?(?:个文件)?\s?[:：.。]?")
 
 
 @cache

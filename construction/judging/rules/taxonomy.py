@@ -19,11 +19,13 @@ from construction.signals.config import SignalsConfig
 from data.contracts import Count, Label, StageConfig, TaskClass, Weight
 from data.text.language import leading_language
 from data.text.lexicon import any_of
+from data.text.numerals import ONE_TO_TEN
+from data.text.scripts import HAN
 
 _STRENGTHS = ("strong", "usual", "weak")
 _MOST = 30_000  # characters of a text that are read
-_HAN, _LATIN = r"[\u3400-\u9fff]", r"[A-Za-z0-9]"
-_EDGE = re.compile(rf"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
+_LATIN = r"[A-Za-z0-9]"
+_EDGE = re.compile(rf"(?<=[{HAN}])(?={_LATIN})|(?<={_LATIN})(?=[{HAN}])")
 _SIGNS = re.compile(r"[/_.-]")
 _NAMED = 3  # words that a reason cites
 GENERAL = "general"
@@ -31,14 +33,14 @@ _GENERAL_ROUTE = "read what is given → do what is asked → check the result a
 _ROLE_BONUS = 1.5  # a skill of the task's own role, against the same words elsewhere
 _MAX_WORDS = 14
 _MAX_HAN = 28
-_CUT = re.compile(r"[:：;；。!！?？\n]|[,，](?=\s|[\u4e00-\u9fff])|\.(?=\s|$)|\s[-–—]\s")
+_CUT = re.compile(rf"[:：;；。!！?？\n]|[,，](?=\s|[{HAN}])|\.(?=\s|$)|\s[-–—]\s")
 _BRACKETS = re.compile(r"[(（][^()（）]{0,80}[)）]|[「『“\"'`‘]\s*…?\s*[」』”\"'`’]")
-_ATTACHED_ZH = re.compile(r"附件[里中]的(?:第[一二三四五六七八九十\d]个)?文件")
+_ATTACHED_ZH = re.compile(rf"附件[里中]的(?:第[{ONE_TO_TEN}\d]个)?文件")
 _KEPT_ZH = re.compile("(按照?|根据|用|给|看)…[里中]面?的?")
 _DANGLING_ZH = re.compile("(?:从|把)?…[里中]面?的?(?:文件里)?|(?:用|按照?|根据|看一?下?)…")
 _MEANS = re.compile(r"(?i)(?:using|based on|given|with|and|or)\b|看(?!板|台)")
 _ASKS_ZH = re.compile(r"(?:您好|你好)?(?:请你?|帮我|麻烦你?|给我|需要你)(?!看|确认)")
-_HAN_GAP = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
+_HAN_GAP = re.compile(rf"(?<=[{HAN}])\s+(?=[{HAN}])")
 _LEAST = 4  # characters; a shorter phrase says nothing
 _DANGLING = re.compile(
     r"(?i)(?:(?<!\S)(?:in|from|of|with|as|to|into|using|by|for|the|a|an|and)\s){0,4}…\s*"

@@ -8,6 +8,7 @@ from unicodedata import category
 import regex
 
 from data.contracts import Bound, Count, Gate, GateReason, Limit, StageConfig, TaskInstance
+from data.text.scripts import HAN, UNIFIED_HAN
 
 
 class LengthReason(GateReason):
@@ -24,7 +25,7 @@ class LengthConfig(StageConfig):
 # Latin, Greek, Cyrillic, punctuation, symbols, CJK, kana, Hangul syllables, full-width forms.
 _SIMPLE = (
     r" -~¡-¬®-˿Ͱ-ͷͺ-Ϳ΄-ΊΌΎ-ΡΣ-҂Ҋ-ԯ‐-‧‰-⁞₠-⃀℀-↋←-⏿①-⟿⤀-⯿⺀-⿕"
-    r"\u3001-\u3029\u3030-\u303dぁ-ゖ゛-ヿㄅ-ㄯ㇀-㇣ㇰ-㋿㌀-㏿㐀-䶿一-\u9fff가-힣！-ﾝ"
+    r"\u3001-\u3029\u3030-\u303dぁ-ゖ゛-ヿㄅ-ㄯ㇀-㇣ㇰ-㋿㌀-㏿가-힣！-ﾝ" + UNIFIED_HAN
 )
 _ALL_SIMPLE = re.compile(f"[{_SIMPLE}]*")
 # Only around other characters can a cluster hold more than one.
@@ -41,8 +42,8 @@ _MENTION = re.compile(
     r"|<@[!&]?[0-9A-Za-z_|.\-]{1,80}>"
     r"|(?<![\w.+\-])[@＠](?:"
     r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}(?![\w/\\])"  # @alex, @data-team
-    r"|[\u3400-\u9fff][\w·]{0,11}(?=\s)"  # @张三 followed by the space a client adds
-    r"|[\u3400-\u9fff·]{2,3}"  # @张三请看: typed by hand; a name has two or three characters
+    rf"|[{HAN}][\w·]{{0,11}}(?=\s)"  # @张三 followed by the space a client adds
+    rf"|[{HAN}·]{{2,3}}"  # @张三请看: typed by hand; a name has two or three characters
     r")"
 )
 _FILE_TAIL = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")

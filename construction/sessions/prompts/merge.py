@@ -17,13 +17,14 @@ from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
 from data.contracts import CutReason, TaskInstance, UserTurn
+from data.text.scripts import HAN
 
 _ANSWER_WORDS = 8  # a longer first sentence says more than "done with that"
 _STATUS_WORDS = 25  # a longer turn does more than ask about progress
 _SIGNED = re.compile(r"\s[-–—]\s?([A-Z][a-z]+(?: [A-Z][a-z]*)?)\.?$")
 _LONGEST_SIGNATURE = 40
 _MAY_GO_ON = (CutReason.TOPIC_SHIFT, CutReason.AFTER_DELIVERY, CutReason.LONG_PAUSE)
-_ABOUT = re.compile(r"(?<=[a-z,;:] )[A-Z][\w-]+|\b\d[\d,.]+\d|\b[a-z]{8,}\b|[\u4e00-\u9fff]{2}")
+_ABOUT = re.compile(rf"(?<=[a-z,;:] )[A-Z][\w-]+|\b\d[\d,.]+\d|\b[a-z]{{8,}}\b|[{HAN}]{{2}}")
 
 
 class LeftOut(StrEnum):

@@ -13,9 +13,10 @@ from construction.prompt_frame import WORDS, PromptWords
 from construction.sessions.prompts.merge import Part
 from data.contracts import Deliverable, Fixture
 from data.text.language import leading_language
+from data.text.scripts import HAN
 
 INPUTS = "inputs/"
-_ROOT_AFTER_HAN = re.compile(r"(?<=[\u3400-\u9fff])(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
+_ROOT_AFTER_HAN = re.compile(rf"(?<=[{HAN}])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
 
 
 def with_page_paths(text: str, pages: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 
 from construction.mentions.urls import parse_url
+from data.text.scripts import HAN
 
 _HINTS_ZH = ("脱敏", "已隐", "已屏蔽", "已打码", "已涂黑", "已遮", "已删除")
 
@@ -31,14 +32,14 @@ _MARK = (
     r"|<opaque>"
     r"|(?<![A-Za-z0-9_])user_[0-9a-f]{8}(?![A-Za-z0-9_])"
     r"|(?<![A-Za-z0-9])(?:sk|pk|rk|ghp|gho|xoxb|xoxp|AKIA)[-_]?[A-Za-z0-9]{0,8}[-_]?\*{4,}"
-    r"|[\[【<][\u4e00-\u9fff]{0,8}(?:已(?:脱敏|隐去|隐藏|屏蔽|打码|涂黑|遮盖|遮挡)|脱敏)"
-    r"[\u4e00-\u9fff]{0,8}[\]】>]"
-    r"|[\[【<](?:链接|网址|地址|姓名|电话|手机号|邮箱|隐私|敏感)[\u4e00-\u9fff]{0,6}已删除[\]】>]"
+    rf"|[\[【<][{HAN}]{{0,8}}(?:已(?:脱敏|隐去|隐藏|屏蔽|打码|涂黑|遮盖|遮挡)|脱敏)"
+    rf"[{HAN}]{{0,8}}[\]】>]"
+    rf"|[\[【<](?:链接|网址|地址|姓名|电话|手机号|邮箱|隐私|敏感)[{HAN}]{{0,6}}已删除[\]】>]"
 )
 _STARS = r"\*{3,}"  # only inside a URL
 _ANY = re.compile(_MARK)
 _IN_URL = re.compile(f"{_MARK}|{_STARS}")
-_URL_CHAR = r"[^\s<>\"'`|\\^{}\[\]()*\u2018-\u201f\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
+_URL_CHAR = rf"[^\s<>\"'`|\\^{{}}\[\]()*\u2018-\u201f\u3000-\u303f{HAN}\uff00-\uffef]"
 _URL = re.compile(
     r"(?:(?i:https?)://|(?<![\w@.\-/])(?:[A-Za-z0-9\-]{1,63}\.){1,6}[A-Za-z]{2,24}(?::\d{1,5})?/)"
     f"(?:{_MARK}|{_STARS}|{_URL_CHAR})+"

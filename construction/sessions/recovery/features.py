@@ -11,6 +11,7 @@ from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.lexicon import plain, terms
 from construction.sessions.recovery.shell import WROTE
 from data.text.lexicon import has_any
+from data.text.scripts import count_cjk
 
 _HEAD, _TAIL = 400, 240  # characters at the start and end of a turn that are examined
 _REPLY_END = 300  # characters at the start or end of a reply that are examined
@@ -19,7 +20,6 @@ _LONG = 200  # characters; a longer turn is not short
 _REQUEST_WORDS = 80
 _OBJECT_WORDS = 5  # the object of a verb begins within this many words
 _CAPTION_WORDS = 4
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _START = " | "
 _INLINE = re.compile(r"[:：\n][^\n]{20}")
 _CLOSING_SIGNS = frozenset("👍🙏👌❤😊🎉💯🙂😀😄👏✅")
@@ -177,7 +177,7 @@ def _count_words(text: str) -> int:
     if len(text) > _LONG:
         return len(text)
     latin = sum(token.isascii() and token not in lexicon.MARKS for token in text.split())
-    return latin + (len(_CJK.findall(text)) + 1) // 2
+    return latin + (count_cjk(text) + 1) // 2
 
 
 def _request(text: str) -> tuple[bool, bool, bool]:

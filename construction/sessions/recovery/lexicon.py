@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from data.text.lexicon import any_of
+from data.text.scripts import CJK
 
 _SENTENCE, _CLAUSE, _QUOTE = " | ", " , ", " ^ "  # a quotation mark separates, like a clause
 _ENDS = (
@@ -137,7 +138,7 @@ STOP_CHARS = frozenset("".join(_ZH["stop_chars"].split()))
 
 
 _WORDS = re.compile(r"[a-z0-9_\u00e0-\u024f\u0370-\u052f]{2,40}")
-_CJK_RUNS = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,60}")
+_CJK_RUNS = re.compile(f"[{CJK}]{{2,60}}")
 _STEM = 6  # letters: enough to join "summarise", "summary" and "summaries"
 
 

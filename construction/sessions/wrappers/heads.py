@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from construction.sessions.wrappers.envelope import Clock, Envelope, read_clock
+from data.text.scripts import HAN
 
 CHANNELS = frozenset(
     "slack discord telegram feishu lark wechat wecom weixin whatsapp signal imessage teams"  # noqa: SIM905
@@ -27,8 +28,8 @@ _ZH: dict[str, str] = tomllib.loads(
 _SURNAME = "|".join((*_ZH["compound_surnames"].split(), f"[{''.join(_ZH['surnames'].split())}]"))
 _TITLE = "|".join(_ZH["titles"].split())
 _HAN_NAME = re.compile(
-    rf"(?:{_SURNAME})(?:[\u4e00-\u9fff]{{1,2}}(?:{_TITLE})?|{_TITLE})"
-    r"|[小老阿][\u4e00-\u9fff]|[\u4e00-\u9fff]{1,8}·[\u4e00-\u9fff]{1,8}"
+    rf"(?:{_SURNAME})(?:[{HAN}]{{1,2}}(?:{_TITLE})?|{_TITLE})"
+    rf"|[小老阿][{HAN}]|[{HAN}]{{1,8}}·[{HAN}]{{1,8}}"
 )
 _HAN_LABELS = frozenset(_ZH["labels"].split())
 _USER_ID = re.compile(r"(?:ou|on|U|W)_?[0-9a-f]{6,64}|U[0-9A-Z]{8,12}")
@@ -82,7 +83,7 @@ _NAME_COLON = re.compile(
 _MENTION = re.compile(
     r"(?:<at\b[^>\n]{0,200}>[^<\n]{0,80}</at>"
     r"|<(?:@[!&]?|#|!(?=channel|here|everyone|subteam))[\w|^@.\-]{1,80}>"
-    r"|@[A-Za-z0-9_\-]{1,40}(?=[\s,，:：\u4e00-\u9fff]|$)"
+    rf"|@[A-Za-z0-9_\-]{{1,40}}(?=[\s,，:：{HAN}]|$)"
     r"|@[\w·]{1,12}(?=[\s,，:：])|@[\w·]{1,5}$)"
     r"(?:[ \t]*-{1,2}[ \t]+|[ \t\u2005,，:：]*)"
 )

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from construction.sessions.wrappers.envelope import Envelope
 from data.contracts import Attachment
+from data.text.numerals import ONE_TO_TEN
+from data.text.scripts import HAN, HAN_KANA
 
 _MEDIA = re.compile(
     r"\[media attached(?: \d{1,3}/\d{1,3})?:[ \t]*"
@@ -32,7 +34,7 @@ _TAG = re.compile(
 _LABEL = re.compile(
     r"^[ \t]*[\[【]?(?:附件|attached(?: files?)?|attachments?|attached documents?"
     r"|uploaded files?|📎)"
-    r"[ \t]*[\d一二三四五六七八九十]{0,2}[ \t]*(?:[:：]|(?<=📎)|[\]】][:：]?)[ \t]*",
+    rf"[ \t]*[\d{ONE_TO_TEN}]{{0,2}}[ \t]*(?:[:：]|(?<=📎)|[\]】][:：]?)[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL_MARKS = (":", "：", "]", "】", "📎")
@@ -43,7 +45,7 @@ _AFTER = re.compile(r"[ \t]*[,，;；。]?[ \t]*")
 _SIZE = re.compile(r"[ \t]*[(（][ \t]*[\d.,]{1,12}[ \t]*(?:[KMGkmg]i?)?[Bb](?:ytes)?[ \t]*[)）]")
 _MIME = re.compile(r"[ \t]*\(([a-z]{1,20}/[\w.+-]{1,100})\)")
 _QUOTED = re.compile(r"[\"“「《`']([^\"”」》`'\n]{1,300})[\"”」》`']")
-_END = r"(?=$|[\s,，、;；|()（）。!！?？\u4e00-\u9fff\]]|\.(?:\s|$))"
+_END = rf"(?=$|[\s,，、;；|()（）。!！?？{HAN}\]]|\.(?:\s|$))"
 _PATH = re.compile(
     r"(?!https?://)(?:[A-Za-z]:[\\/]|\\\\|~?/|\.{1,2}/|file://)?"
     rf"[^\s,，、;；|<>\"“”()（）：]{{1,300}}?\.[A-Za-z][A-Za-z0-9]{{0,7}}{_END}"
@@ -51,7 +53,7 @@ _PATH = re.compile(
 # A name with spaces must end its line or its list item, and must not begin like a sentence.
 _SPACED = re.compile(
     r"(?!(?:please|kindly|see|find|the|here|this|i|we)\b|https?://)[A-Z0-9_\\/~]"
-    r"[^\n,;|<>\"\u3000-\u9fff\uff00-\uffef!?]{0,200}?\.[A-Za-z][A-Za-z0-9]{0,7}"
+    rf"[^\n,;|<>\"\u3000-\u303f{HAN_KANA}\uff00-\uffef!?]{{0,200}}?\.[A-Za-z][A-Za-z0-9]{{0,7}}"
     r"(?=[ \t]*$|[ \t]*[,;|(]|[ \t]+and[ \t])",
     re.IGNORECASE | re.MULTILINE,
 )

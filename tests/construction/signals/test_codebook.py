@@ -9,6 +9,7 @@ import pytest
 from construction.signals.codebook import default_codebook, load_codebook
 from construction.signals.tokens import parse_cue
 from data.errors import ConfigError
+from data.text.scripts import has_han
 from tests.construction.signals.made import small_codebook
 
 
@@ -64,4 +65,4 @@ def test_no_cue_of_the_package_is_given_twice() -> None:
     for pattern in default_codebook().patterns.values():
         cues = [*pattern.strong, *pattern.weak]
         assert len(cues) == len(set(cues)), pattern.slug
-        assert any("\u4e00" <= char <= "\u9fff" for char in "".join(cues)), pattern.slug
+        assert has_han("".join(cues)), pattern.slug

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from construction.statements.labels import default_table, fold, load_table, translate
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
+from data.text.scripts import HAN_KANA
 
 PAIRS = Path(__file__).with_name("label_pairs.tsv")
-_JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
+_JAPANESE = re.compile(f"[{HAN_KANA}]")
 # Parts that compositions are made of, and letters that no table knows.
 _PARTS = [
     "その他",

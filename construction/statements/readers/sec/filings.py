@@ -75,23 +75,8 @@ def companies_of(filings: pl.DataFrame, tickers: Path | None, config: SecConfig)
 
     Raises InputError for a list of tickers that cannot be read.
     """
-    newest = (
-        filings.filter(pl.col("reason").is_null())
-        .group_by("company_id")
-        .agg(
-            pl.all().sort_by("nth").last(),
-            pl.col("form")
-            .str.replace("/A", "", literal=True)
-            .is_in(PERIODIC)
-            .any()
-            .alias("periodic"),
-        )
-    )
-    prefixed = newest.with_columns(
-        pl.col("instance").str.extract(_PREFIX).str.to_uppercase().alias("prefix")
-    )
-    listed = _listed(prefixed, tickers)
-    known = prefixed.join(listed, on="cik", how="left")
+    newest = _newest_filings(filings)
+    known = newest.join(_listed(newest, tickers), on="cik", how="left")
     over_the_counter = (pl.col("exchange") == _OVER_THE_COUNTER).fill_null(value=False)
     fye = pl.col("fye").str.zfill(4)
     columns = {
@@ -110,6 +95,19 @@ def companies_of(filings: pl.DataFrame, tickers: Path | None, config: SecConfig)
     }
     columns["company_id"] = pl.col("company_id").cast(pl.String)
     return known.with_columns(**columns).select(list(COMPANIES.columns)).sort("company_id")
+
+
+def _newest_filings(filings: pl.DataFrame) -> pl.DataFrame:
+    """The newest kept filing of each company, with its ticker `prefix`; `periodic`: any form is."""
+    form = pl.col("form").str.replace("/A", "", literal=True)
+    newest = (
+        filings.filter(pl.col("reason").is_null())
+        .group_by("company_id")
+        .agg(pl.all().sort_by("nth").last(), form.is_in(PERIODIC).any().alias("periodic"))
+    )
+    return newest.with_columns(
+        pl.col("instance").str.extract(_PREFIX).str.to_uppercase().alias("prefix")
+    )
 
 
 def _listed(companies: pl.DataFrame, tickers: Path | None) -> pl.DataFrame:

@@ -47,13 +47,11 @@ def read_sec(
     """Read data sets: zips, or folders with the tables as text or Parquet, or with zips.
 
     `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today.
-
     Consolidated and dimensioned facts become points of series. See `series_of` for statements and
     labels, `unit_of` for units, `judged_facts` for periods, `restate.latest` for restated values,
     `companies_of` for the listing. Names are flat; category and fiscal periods are left null. Every
-    file, line, filing, row and fact is in the ledger.
-
-    Raises InputError for a missing path, paths without any table, or unreadable tickers.
+    file, line, filing, row and fact is in the ledger. Raises InputError for a missing path, paths
+    without any table, or unreadable tickers.
     """
     settings = config or SecConfig()
     frames, accounts = _read_tables(paths, settings)
