@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from construction.judging.contracts import Judged
 from construction.judging.file_types import type_of
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.ledger import tally
 

@@ -161,7 +161,7 @@ _MEASURES = "个份张篇套条页段"
 _COUNTING = "两三四五六七八九十几多每这那各哪上下整百千数俩"
 
 _COMPOUNDS = tomllib.loads(
-    files("construction.sessions.mentions").joinpath("compounds.toml").read_text("utf-8")
+    files("construction.mentions").joinpath("compounds.toml").read_text("utf-8")
 )
 
 _CHINESE = {
