@@ -6,7 +6,8 @@
 Each mutant is put into a scratch copy of the repository, and the tests of its room run there until
 the first fails: those first that import the changed module. A mutant that no test notices is named;
 one that changes nothing that could be noticed is named in `mutation_equivalents.toml` with the
-reason, and does not count. The layout of pictures is not changed: no test measures where a line is drawn.
+reason, and does not count. The layout of pictures is not changed: no test measures where a line is
+drawn.
 """
 
 from __future__ import annotations
