@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-import orjson
 import polars as pl
 
 from construction.sessions.readers.detect import detect
@@ -220,7 +219,7 @@ def write_sources(files: Sequence[ScannedFile], path: Path) -> None:
 
 def read_scan(folder: Path, sources: Path) -> list[ScannedFile]:
     """The scanned files, from the outputs of `write_scan` and `write_sources`."""
-    paths = orjson.loads(sources.read_bytes())
+    paths = json.loads(sources.read_bytes())  # names that are not UTF-8 hold lone surrogates
     return [
         ScannedFile(
             path=Path(paths[row["path"]]),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from construction.signals.analyse import analyse
-from construction.signals.chart import draw, mixture_panel
+from construction.signals.chart import STYLE, draw, mixture_panel
 from construction.signals.codebook import default_codebook
 from construction.signals.collect import Collected, collect_file, save_snapshot
 from construction.signals.config import SignalsRecipe
@@ -22,6 +25,7 @@ from data.contracts import SignalSnapshot
 from data.errors import InputError
 from data.progress import track
 from data.schemas import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
+from data.snapshot.release import Picture
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 
 Dated = Sequence[tuple[dt.date, Path]]
@@ -104,3 +108,48 @@ def _write_tables(out: Path, collected: Collected, report: SnapshotReport) -> No
 def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> Dated:
     """Snapshot files by the date in their names, oldest first."""
     return sorted((date_of(path, otherwise), path) for path in paths)
+
+
+_PUBLIC = (
+    *("source", "date", "snapshot_digest", "codebook_digest", "crosswalk_digest", "signals"),
+    *("measure", "counting", "total_mass", "uncategorized_share", "meta_share"),
+    *("families", "task_weights", "unmapped", "change"),
+)
+_PUBLIC_IDEA = ("idea_id", "seed", "task_family", "title", "artifact", "graded", "minutes", "judge")
+
+
+def mixture_report(folder: Path) -> dict[str, Any]:
+    """The figures of the newest snapshot."""
+    report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
+    return report
+
+
+def task_weights(signals: Sequence[Path]) -> Mapping[str, float]:
+    """Weights by task family (sum 1); none without the signals lane."""
+    weights: Mapping[str, float] = mixture_report(signals[0])["task_weights"] if signals else {}
+    return weights
+
+
+def public_mixture(signals: Path, ideas: Path) -> dict[str, Any]:
+    """What a release says of the mixture: figures by family and pattern, no skill by name.
+
+    `ideas` is the file of candidate ideas, a JSON object per line.
+    """
+    report = mixture_report(signals)
+    lines = ideas.read_bytes().splitlines()
+    return {
+        **{name: report[name] for name in _PUBLIC},
+        "patterns": [_without(row, "heaviest") for row in report["patterns"]],
+        "seeds": [_without(row, "signals") for row in report["seeds"]],
+        "ideas": [{k: idea[k] for k in _PUBLIC_IDEA} for idea in map(orjson.loads, lines)],
+    }
+
+
+def mixture_picture(signals: Path) -> Picture:
+    """The chart of the mixture."""
+    inline, standalone = ((signals / name).read_text("utf-8") for name in (INLINE, CHART))
+    return Picture("Mixture", inline, standalone, STYLE)
+
+
+def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != name}

@@ -241,6 +241,8 @@ def test_a_budget_of_exactly_the_cheapest_items_is_enough(
     assert (told.code, told.needed, told.available) == (BlockerCode.BUDGET, 3.0, budget)
     assert told.short == pytest.approx(short)
     assert told.relaxation == "budget = 3"
+    (same,) = blockers(pool(*items[:3]), config)  # all items there are
+    assert (same.code, same.relaxation) == (BlockerCode.BUDGET, "budget = 3")
 
 
 @pytest.mark.parametrize(("margin", "holds"), [(0.1, True), (0.1001, False)])
@@ -253,6 +255,7 @@ def test_an_order_margin_of_exactly_the_best_mean_lead_holds(margin: float, hold
         assert (only.code, only.subject) == (BlockerCode.ORDER, "first ahead of second")
         assert only.needed == pytest.approx(0.1001)
         assert only.available == pytest.approx(0.1)
+        assert only.short == pytest.approx(0.0001)
         assert only.text == (
             "first ahead of second: the largest mean lead of any 3 eligible items is 0.1000, "
             "required is 0.1001"

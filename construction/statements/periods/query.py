@@ -129,13 +129,13 @@ def parse_period(text: str) -> PeriodQuery:
     "2015年度第1四半期", and whatever `describe` writes. Case and white space do not matter. Errors:
     `InputError` for anything else; it names the accepted forms.
     """
-    said = fold_spaces(fold_width(text)) if len(text) <= _MAX_CHARS else ""
-    plain = _LEAD.sub("", said.casefold())
+    normal = fold_spaces(fold_width(text)) if len(text) <= _MAX_CHARS else ""
+    plain = _LEAD.sub("", normal.casefold())
     ended = _ENDED.fullmatch(plain)
     day = read_date(ended["end"] if ended else plain)
     if day is not None:
         return PeriodQuery(end=day)
-    japanese = _JAPANESE.fullmatch(said.replace(" ", ""))
+    japanese = _JAPANESE.fullmatch(normal.replace(" ", ""))
     if japanese is not None:
         return _from_japanese(japanese)
     dated = _RANGE.search(plain)
@@ -153,29 +153,29 @@ def parse_period(text: str) -> PeriodQuery:
     )
 
 
-def _from_words(said: dict[str, str | None], end: date | None) -> PeriodQuery:
-    short, year = said.get("short"), said.get("year")
+def _from_words(parts: dict[str, str | None], end: date | None) -> PeriodQuery:
+    short, year = parts.get("short"), parts.get("year")
     number = int(year) if year else 2000 + int(short) if short else None
     basis = None
-    if said.get("fiscal"):
+    if parts.get("fiscal"):
         basis = Basis.FISCAL
-    elif said.get("calendar"):
+    elif parts.get("calendar"):
         basis = Basis.CALENDAR
-    return PeriodQuery(number, _part(said.get("part")), basis, end)
+    return PeriodQuery(number, _part(parts.get("part")), basis, end)
 
 
-def _part(said: str | None) -> str:
+def _part(words: str | None) -> str:
     """The code of a part of the year, given in words or as a code in either order; else FY."""
-    if said is None or said in ("fy", "full year", "full-year"):
+    if words is None or words in ("fy", "full year", "full-year"):
         return "FY"
-    if "nine" in said or said == "9m":
+    if "nine" in words or words == "9m":
         return "9M"
-    if "six" in said or said in ("half year", "half-year"):
+    if "six" in words or words in ("half year", "half-year"):
         return "H1"
     for word, number in PARTS_BY_ORDINAL.items():
-        if said.startswith((f"{word} ", f"{word}-")):
-            return f"{'Q' if said.endswith('quarter') else 'H'}{number}"
-    letter, digit = sorted(said.upper(), reverse=True)
+        if words.startswith((f"{word} ", f"{word}-")):
+            return f"{'Q' if words.endswith('quarter') else 'H'}{number}"
+    letter, digit = sorted(words.upper(), reverse=True)
     return letter + digit
 
 
