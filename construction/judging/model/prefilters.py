@@ -12,7 +12,7 @@ from functools import cache
 
 from construction.judging.contracts import Judged
 from construction.judging.file_types import type_of
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.ledger import tally
 from data.text.lexicon import load_table

@@ -11,9 +11,9 @@ from itertools import islice
 
 from construction.judging.rules.numerals import find_numbers
 from construction.judging.rules.words import table
-from construction.sessions.mentions.spans import find_file_spans
-from construction.sessions.network.urls import find_urls
-from construction.sessions.prompts.prompt import tail
+from construction.mentions.extensions import tail
+from construction.mentions.spans import find_file_spans
+from construction.mentions.urls import find_urls
 from data.text.dates import Moment, find_dates
 from data.text.folding import fold_width
 from data.text.scripts import HAN
