@@ -3,20 +3,35 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+TESTS  := $(VENV)/.ready-tests
+PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
+# Bytecode is made when a module is first imported: what is never imported takes no space for it.
+LOCKED := $(PIP) --no-compile --require-hashes -r
+SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install snapshot serve stop test check format bench docs lock clean clean-demo
+.PHONY: help install system snapshot serve stop test check format bench mutants docs font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(READY) ## create .venv from the hash-pinned lock file
+install: $(READY) ## create .venv from the hash-pinned lock file, with what `make snapshot` needs
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(LOCKED) requirements.lock
+	$(PIP) --no-build-isolation -e .
 	@touch $@
+
+$(TESTS): $(READY) requirements-dev.lock
+	$(LOCKED) requirements-dev.lock
+	@touch $@
+
+system: ## install the Debian packages without which some tests are skipped
+	@for package in $(SYSTEM); do \
+	  apt-cache show $$package >/dev/null 2>&1 || { echo "no package $$package here: its tests are skipped"; continue; }; \
+	  $$([ "$$(id -u)" = 0 ] || echo sudo) apt-get install --yes --no-install-recommends $$package || exit 1; \
+	done
 
 snapshot: $(READY) ## build and verify a release from the generated demo workspace
 	$(BIN)/benchmint build --revision
@@ -28,31 +43,42 @@ serve: $(READY) ## server, worker and schedules on the loopback
 stop: ## end what `make serve` started
 	$(BIN)/python -m flows.service stop
 
-test: $(READY) ## run the tests
-	$(BIN)/pytest -n 2 --dist worksteal
+test: $(TESTS) ## run the tests; what is skipped is listed with its reason
+	$(BIN)/pytest -n 2 --dist worksteal -rs
 
-check: $(READY) ## lint, format check, strict types
+check: $(TESTS) ## lint, format check, strict types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(READY) ## format the code
+format: $(TESTS) ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## speed and memory, beside a peer, into benchmarks/results
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-bench.lock
+bench: $(TESTS) ## speed and memory, beside a peer, into benchmarks/results
+	$(LOCKED) requirements-bench.lock
 	$(BIN)/python -m benchmarks
+
+mutants: $(TESTS) ## do the tests notice? 60 mutants, into benchmarks/results
+	$(BIN)/python -m benchmarks.mutation
 
 docs: $(READY) ## make schema and configuration reference anew
 	$(BIN)/python -m data.staging.page > docs/schema.md
 	$(BIN)/python -m flows.docs_reference
+	$(BIN)/python -m flows.docs_pipeline
+
+font: ## cut the font of the pictures out of Debian's fonts-noto-cjk anew
+	$(BIN)/python -m construction.statements.enrichment.font_subset \
+	  /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
+
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+  --no-strip-extras --quiet pyproject.toml
+FULL    := --extra masking --extra pictures --extra install
 
 lock: ## write the lock files anew (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras --quiet \
-	  --extra dev pyproject.toml -o requirements.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras --quiet \
-	  --extra dev --extra bench pyproject.toml -o requirements-bench.lock
+	$(COMPILE) $(FULL) -o requirements.lock
+	$(COMPILE) $(FULL) --extra notebooks --extra dev -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) $(FULL) --extra notebooks --extra dev --extra bench -c requirements-dev.lock -o requirements-bench.lock
 
 clean: ## remove the environment and caches; workspace/ stays
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop

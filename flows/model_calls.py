@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.config import LlmConfig
 from construction.judging.judge import JudgingConfig, ModelStage, client_config
-from construction.judging.model_calls import model_client, shared_budget
+from construction.judging.model.asking import model_client, shared_budget
 from data.atomic import private_dir
 from flows.recipe import Recipe, Runtime
 from flows.run import Run

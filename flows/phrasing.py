@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from construction.judging.contracts import Judged
 from construction.judging.judge import ModelStage
 from construction.judging.model import phrasing
-from construction.judging.model.contracts import Judged
+from construction.judging.model.asking import cost_rows, require_answers, write_model_use
 from construction.judging.model.phrasing import STAGE, ReleaseTerms, write_phrased
-from construction.judging.model_calls import cost_rows, require_answers, write_model_use
 from construction.statements.questions.index import index_database
 from construction.statements.questions.output import stored_questions
 from construction.statements.store import read_statements

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-from construction.judging.model_calls import UnansweredError
+from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
 from data.errors import BenchmintError
 from data.run_store import RunStore

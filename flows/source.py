@@ -9,7 +9,7 @@ from data.demo import generate
 from data.demo.generate import CONFIG, STATEMENTS
 from data.demo.tables import FOLDER as TABLES
 from data.demo.truth import TRIPWIRES
-from data.errors import ConfigError, InputError
+from data.errors import ConfigError, InputError, require_extra
 from data.snapshot import PrivacyStamp
 from flows.configuration import recipe_over
 from flows.recipe import Recipe, Runtime
@@ -84,6 +84,15 @@ def require_public(recipe: Recipe, runtime: Runtime) -> None:
             )
 
 
+def require_installed(runtime: Runtime) -> None:
+    """Raise MissingPackageError where the input needs an extra, before anything is started.
+
+    Sessions are masked, signals are embedded, and the demo has both.
+    """
+    if runtime.sessions or runtime.signals or not (runtime.sec or runtime.edinet):
+        require_extra("masking")
+
+
 def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
     """Recipe and runtime with their input, and what may be said about its privacy.
 
@@ -93,6 +102,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     require_apart(runtime)
     require_complete(runtime)
     require_there(runtime)
+    require_installed(runtime)
     require_public(recipe, runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.MASKED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -13,26 +14,31 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from data.errors import EXTRA_MODULES
 from tests.conftest import REPO
 
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
-EXTRAS = {"tests": ("dev",), "notebooks": ("dev",), "benchmarks": ("dev", "bench")}
+INSTALLED = ("masking", "pictures")  # beside the core, by `make install`
+TESTED = (*INSTALLED, "notebooks", "dev")
+EXTRAS = {"tests": TESTED, "notebooks": ("notebooks",), "benchmarks": (*TESTED, "bench")}
+LATE = {"construction/statements/enrichment/font_subset.py": "fontTools"}  # extra `dev`
+LOCKS = {"requirements.lock": INSTALLED, "requirements-dev.lock": TESTED}
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKED = {
-    canonicalize_name(name): version
-    for name, version in re.findall(
-        r"^([\w.-]+)(?:\[[\w,-]+\])?==([^\s;]+)",
-        (REPO / "requirements.lock").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-}
+
+
+def locked(name: str) -> dict[str, str]:
+    """Packages and their versions in a lock file."""
+    text = (REPO / name).read_text(encoding="utf-8")
+    pins = re.findall(r"^([\w.-]+)(?:\[[\w,-]+\])?==([^\s;]+)", text, re.MULTILINE)
+    return {canonicalize_name(package): version for package, version in pins}
 
 
 def declared(*extras: str) -> list[Requirement]:
-    told = [*PROJECT["dependencies"]]
+    """The requirements of the core and of some extras."""
+    lines = [*PROJECT["dependencies"]]
     for extra in extras:
-        told += PROJECT["optional-dependencies"][extra]
-    return [Requirement(one) for one in told]
+        lines += PROJECT["optional-dependencies"][extra]
+    return [Requirement(line) for line in lines]
 
 
 def firm(requirement: Requirement) -> set[str]:
@@ -41,19 +47,20 @@ def firm(requirement: Requirement) -> set[str]:
 
 
 def names(requirements: list[Requirement]) -> set[str]:
-    return {canonicalize_name(one.name) for one in requirements}
+    return {canonicalize_name(requirement.name) for requirement in requirements}
 
 
 def imported(folder: Path) -> set[str]:
     """Top-level names of all modules from elsewhere that the folder's modules import."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for path in folder.rglob("*.py"):
+        late = {LATE.get(path.relative_to(REPO).as_posix())}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
+                modules |= {alias.name.partition(".")[0] for alias in node.names} - late
             elif isinstance(node, ast.ImportFrom):
-                found.add((node.module or "").partition(".")[0])
-    return found - set(sys.stdlib_module_names) - {*PACKAGES, *EXTRAS}
+                modules |= {(node.module or "").partition(".")[0]} - late
+    return modules - set(sys.stdlib_module_names) - {*PACKAGES, *EXTRAS}
 
 
 @pytest.mark.parametrize("package", [*PACKAGES, *EXTRAS])
@@ -61,20 +68,58 @@ def test_what_is_imported_is_declared(package: str) -> None:
     sources, modules = packages_distributions(), imported(REPO / package)
     assert modules
     needed = {canonicalize_name(sources.get(module, [module])[0]) for module in modules}
-    assert sorted(needed - names(declared(*EXTRAS.get(package, ())))) == []
+    assert sorted(needed - names(declared(*EXTRAS.get(package, INSTALLED)))) == []
 
 
-def test_what_is_declared_is_locked_in_its_bounds() -> None:
+@pytest.mark.parametrize("lock", LOCKS)
+def test_what_is_declared_is_locked_in_its_bounds(lock: str) -> None:
+    pins = locked(lock)
     strange = [
-        f"{one} is locked at {LOCKED.get(canonicalize_name(one.name))}"
-        for one in declared("dev")
-        if not one.specifier.contains(LOCKED.get(canonicalize_name(one.name), "0"))
+        f"{requirement} is locked at {pins.get(canonicalize_name(requirement.name))}"
+        for requirement in declared(*LOCKS[lock], "install")
+        if not requirement.specifier.contains(pins.get(canonicalize_name(requirement.name), "0"))
     ]
     assert strange == []
+
+
+def test_the_lock_of_the_tests_has_all_of_the_lock_of_an_installation() -> None:
+    small, large = locked("requirements.lock"), locked("requirements-dev.lock")
+    assert small.items() <= large.items()
+    assert not small.keys() & {"mypy", "ruff", "pytest", "hypothesis", "marimo", "ray", "fonttools"}
+
+
+@pytest.mark.parametrize("extra", EXTRA_MODULES)
+def test_the_table_of_extras_names_what_pyproject_declares(extra: str) -> None:
+    sources = packages_distributions()
+    brought = {canonicalize_name(sources[module][0]) for module in EXTRA_MODULES[extra]}
+    lines = PROJECT["optional-dependencies"][extra]
+    assert brought == names([Requirement(line) for line in lines])
+
+
+def test_commands_load_without_extras() -> None:
+    """Only `review`, which reads and writes sheets, needs one before it does anything."""
+    blocked = {module: None for modules in EXTRA_MODULES.values() for module in modules}
+    files = sorted((REPO / "flows").rglob("*.py"))
+    modules = [".".join(file.relative_to(REPO).with_suffix("").parts) for file in files]
+    code = f"""
+import importlib, sys
+sys.modules.update({blocked})
+for module in {[name for name in modules if not name.endswith("__main__")]}:
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        print(module, error.name)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["flows.commands.review openpyxl"]
 
 
 def test_each_dependency_is_explained_with_its_bound() -> None:
     page = (REPO / "docs" / "dependencies.md").read_text(encoding="utf-8")
     cells = re.findall(r"^\| ([a-z][^|]*) \|", page, re.MULTILINE)
-    told = [Requirement(one) for cell in cells for one in cell.split(", ") if one != "package"]
-    assert {one.name: firm(one) for one in told} == {one.name: firm(one) for one in declared()}
+    lines = [
+        line for cell in cells for line in cell.split(", ") if line not in ("package", "lock file")
+    ]
+    explained = {requirement.name: firm(requirement) for requirement in map(Requirement, lines)}
+    wanted = declared(*INSTALLED, "notebooks")
+    assert explained == {requirement.name: firm(requirement) for requirement in wanted}

@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
+from construction.judging.contracts import Asker
 from construction.judging.judge import JudgingConfig, ModelStage
-from construction.judging.model.contracts import Asker
+from construction.judging.model.asking import Costs, require_answers, write_model_use
 from construction.judging.model.ideas import propose_ideas
 from construction.judging.model.prefilters import PREFILTER, Proposed
-from construction.judging.model_calls import Costs, require_answers, write_model_use
 from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes

@@ -1,14 +1,33 @@
-"""What judging reads and tells, by a model or by rules (EnterpriseClawBench, app. B)."""
+"""Contracts of judging: cases, verdicts, labels, gradings, and what stages that ask a model return.
+
+The fields follow EnterpriseClawBench, app. B.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Generic, Protocol, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from data.contracts import Candidate, Deliverable, Evidence, Label, Rubric, Rule, TaskClass
+from construction.judging.calls.contracts import Answered, Question, Unanswered, Usage
+from data.contracts import (
+    Candidate,
+    Count,
+    Deliverable,
+    Evidence,
+    GateReason,
+    Label,
+    Rubric,
+    Rule,
+    StageConfig,
+    TaskClass,
+)
 from data.contracts.candidate import Confidence, Contract
+
+T = TypeVar("T")
 
 
 class ContainmentReason(StrEnum):
@@ -22,6 +41,24 @@ class ContainmentReason(StrEnum):
     MULTI_TASK = "multi_task"
     AMBIGUOUS_TASK = "ambiguous_task"
     NOT_VERIFIABLE = "not_verifiable"
+
+
+class SelfContainmentReason(GateReason):
+    """`ContainmentReason` as the reasons of a gate."""
+
+    CONVERSATION_ONLY = (
+        "self_containment.conversation_only",
+        "Nothing is asked for but conversation.",
+    )
+    DEPENDS_ON_LIVE_SYSTEM = (
+        "self_containment.depends_on_live_system",
+        "It needs an account, a system or a moment.",
+    )
+    MISSING_INPUT = "self_containment.missing_input", "Material that it speaks of is not released."
+    MISSING_CONTEXT = "self_containment.missing_context", "It needs what was said before."
+    MULTI_TASK = "self_containment.multi_task", "It asks for different pieces of work."
+    AMBIGUOUS_TASK = "self_containment.ambiguous_task", "It leaves open what is wanted."
+    NOT_VERIFIABLE = "self_containment.not_verifiable", "No third person could judge the result."
 
 
 class RoleClass(StrEnum):
@@ -52,6 +89,26 @@ class Case(Contract):
     excerpts: dict[str, str] = Field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """How a request came about, as far as it is known.
+
+    `people` named writers; `in_channel`: it was sent to several readers; `is_thread`: it is to
+    answer messages that reached somebody. `said_before` is what the person typed earlier in the
+    session, `said` what they typed in this task, turns that the prompt leaves out included.
+    `files_read` counts the files that the agent read before it wrote them, `files_missing` those
+    of them that are not released.
+    """
+
+    people: int = 0
+    in_channel: bool = False
+    is_thread: bool = False
+    said_before: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    files_read: int = 0
+    files_missing: int = 0
+
+
 class Containment(Contract):
     """The judgement of one case; `rewritten_prompt` only where it is self-contained."""
 
@@ -80,3 +137,105 @@ class Grading(Contract):
     rubric: Rubric
     rules: tuple[Rule, ...]
     evidence: Evidence
+
+
+class JudgeReason(StrEnum):
+    """Why an answer that came is not used; why none came says `CallReason`."""
+
+    PROMPT_LEAK = "judge.prompt_leak"  # repeats the instructions, their mark or the fence
+    FOREIGN_URL = "judge.foreign_url"  # holds an address that the material does not
+    CONTRADICTION = "judge.contradiction"  # verdict and reason do not go together
+    ADDRESSED = "judge.addressed"  # the material speaks to its judge, and nobody else judged
+    DISPUTED = "judge.disputed"  # the material speaks to its judge, and the rules disagree
+    OTHER_LANGUAGE = "judge.other_language"
+    TOO_LONG = "judge.too_long"
+    EMPTY = "judge.empty"
+    INVENTION = "judge.invention"
+    LOSS = "judge.loss"
+    UNKNOWN_LABEL = "judge.unknown_label"
+    UNKNOWN_FILE_TYPE = "judge.unknown_file_type"
+    UNKNOWN_EVIDENCE = "judge.unknown_evidence"
+    WEIGHTS = "judge.weights"
+    DIMENSIONS = "judge.dimensions"
+    NAMES_A_TASK = "judge.names_a_task"  # a definition that speaks of one task only
+    TAKEN_NAME = "judge.taken_name"
+    CHANGED_WORDS = "judge.changed_words"
+    AMBIGUOUS = "judge.ambiguous"
+    NOT_CHECKABLE = "judge.not_checkable"
+    WRONG_NUMBER = "judge.wrong_number"  # of ideas
+    WRONG_FORM = "judge.wrong_form"  # the client handed on what is no such answer
+
+
+class ModelStagesConfig(StageConfig):
+    """Settings of the stages; lengths are characters after cleaning.
+
+    `judge` marks the labels (`LlmConfig.judge`). What is longer is cut in the middle.
+    """
+
+    judge: str = "model"
+    request_chars: Annotated[int, Field(gt=0)] = 12_000
+    background_chars: Annotated[int, Field(gt=0)] = 2_000
+    reply_chars: Annotated[int, Field(gt=0)] = 1_500
+    excerpt_chars: Annotated[int, Field(gt=0)] = 1_500
+    files: Annotated[int, Field(gt=0)] = 40
+    path_chars: Annotated[int, Field(gt=0)] = 200
+    rewrite_chars: Annotated[int, Field(gt=0)] = 8_000
+    class_members: Annotated[int, Field(gt=0)] = 12
+    class_neighbours: Count = 4
+    member_chars: Annotated[int, Field(gt=0)] = 500
+    wording_chars: Annotated[int, Field(gt=0)] = 700
+    min_ideas: Annotated[int, Field(gt=0)] = 5
+    max_ideas: Annotated[int, Field(gt=0)] = 8
+    near_duplicate: Annotated[float, Field(gt=0, le=1)] = 0.86
+
+
+class Asker(Protocol):
+    """What a stage needs of `construction.judging.llm.Client`."""
+
+    def ask(self, questions: Sequence[Question]) -> list[Answered | Unanswered]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why an answer is not used. `detail` says what it is about: names and counts, one line."""
+
+    reason: JudgeReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(Generic[T]):
+    """The result of one item: a value, or the reason why there is none.
+
+    `detail` may quote the answer and stays private; `notes` tell what was corrected in a value.
+    """
+
+    item_id: str
+    value: T | None = field(repr=False)
+    reason: str | None = None
+    detail: str = field(default="", repr=False)
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class Answer(BaseModel):
+    """Base of the forms that replies must fit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The labels that may be given, each with its definition; from the editable tables.
+
+    `routes` tells for a skill subclass by which route it is worked, in a sentence.
+    """
+
+    roles: dict[str, str]
+    skills: dict[str, str]
+    families: dict[str, str]
+    routes: dict[str, str]
+
+    def __post_init__(self) -> None:
+        if set(self.roles) != set(RoleClass):
+            raise ValueError("a catalogue defines exactly the role classes of the contract")

@@ -1,10 +1,10 @@
-"""The sandboxed child of `rules`: opens one untrusted file and reports what it saw.
+"""Looking into one untrusted output file, in a sandboxed child process of its own.
 
-Run as `python -I -B -m construction.judging.hard_rule_runner`: isolated mode, so that no module in
-the working directory or in PYTHONPATH is imported. One JSON object comes in on stdin
-({folder, name, signatures, binary, opener, limits}), one goes out on stdout (a `Seen`). The
-process confines itself (`data.child.confine`) and limits its open files. A process that dies says
-enough by its exit status.
+The child runs as `python -I -B -m construction.judging.hard_rule_runner`: isolated mode, so that no
+module in the working directory or in PYTHONPATH is imported. It starts once per file, so nothing is
+imported here that it does not need. One JSON object comes in on stdin ({folder, name, signatures,
+binary, opener, limits}), one goes out on stdout (a `Seen`). The process confines itself
+(`data.child.confine`) and limits its open files; if it dies, its exit status says so.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import os
 import re
 import resource
 import stat
+import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from construction.judging.file_types import FileType
 from construction.judging.openers import OPENERS, Bounds, Content, Encrypted, TooLarge, decode
 from data.child import confine
 
@@ -124,6 +127,70 @@ def _open(data: bytes, opener: str, bounds: Bounds) -> tuple[Content | None, str
         return None, "too_deep"
     except Exception:  # a library may raise anything on a broken file
         return None, "broken"
+
+
+def regular_files(folder: Path, most: int) -> Iterator[str]:
+    """Names of regular files below `folder`, relative, sorted, at most `most`."""
+    pending = [""]
+    while pending and most > 0:
+        below = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder / below), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        folders = []
+        for entry in entries:
+            relative = f"{below}/{entry.name}" if below else entry.name
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(relative)
+            elif entry.is_file(follow_symlinks=False) and most > 0:
+                most -= 1
+                yield relative
+        pending += reversed(folders)
+
+
+def look_in_child(
+    folder: Path, name: str, kind: FileType | None, limits: Mapping[str, Any]
+) -> Seen:
+    """Let a child open one file. A child that dies or hangs is what the rule then reports."""
+    task = {
+        "folder": str(folder.resolve()),
+        "name": name,
+        "signatures": [start.hex() for start in kind.signatures] if kind else [],
+        "binary": kind.binary if kind else True,
+        "opener": kind.opener if kind else None,
+        "limits": limits,
+    }
+    command = [sys.executable, "-I", "-B", "-m", "construction.judging.hard_rule_runner"]
+    environment = {"LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as nowhere, tempfile.TemporaryFile() as answer:
+        try:
+            done = subprocess.run(  # noqa: S603 - our own module, no shell
+                command,
+                input=json.dumps(task).encode(),
+                stdout=answer,
+                stderr=subprocess.DEVNULL,
+                cwd=nowhere,
+                env=environment,
+                timeout=limits["seconds"],
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Seen("timeout")
+        answer.seek(0)
+        return _read_answer(answer.read(), done.returncode)
+
+
+def _read_answer(raw: bytes, status: int) -> Seen:
+    if status != 0:
+        return Seen("crashed")
+    try:
+        fields = json.loads(raw)
+        return Seen(**{**fields, "placeholders": tuple(fields["placeholders"])})
+    except (ValueError, TypeError, KeyError):
+        return Seen("crashed")
 
 
 def main() -> None:

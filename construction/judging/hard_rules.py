@@ -1,26 +1,61 @@
 """Hard rules: made from a candidate's deliverables, as data, and checked on an output folder.
 
 The outputs of an agent are untrusted: each file is opened in a child process of its own
-(`rules_runner`) with limits on time, memory and inflation. The children only measure; the
-rules are judged here, from what they saw (`rules_checks`). Nothing in a file can raise to the
-caller: what crashes, hangs or unfolds is a failed rule with its reason.
+(`hard_rule_runner`) with limits on time, memory and inflation. The children only measure; the
+rules are judged here, from what was seen. Nothing in a file can raise to the caller: a file that
+crashes, hangs or inflates beyond the limits fails a rule, with the reason.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from construction.judging.file_types import TYPES, FileType, type_of
-from construction.judging.hard_rule_checks import OutputFile, RuleResult, judge_rule
-from construction.judging.hard_rule_runner import Seen
-from data.contracts import Deliverable, Rule, StageConfig
+from construction.judging.hard_rule_runner import Seen, look_in_child, regular_files
+from data.contracts import Deliverable, Rule, Scalar, StageConfig
+
+_PLACEHOLDER_KINDS = ("document", "data")
+_TALKS_ABOUT_ERRORS = ("traceback", "stack trace", "stacktrace", "报错", "堆栈", "异常信息")
+_TALKS_ABOUT_GAPS = ("placeholder", "todo", "tbd", "template", "{{", "占位", "模板", "待补充")
+
+
+class RuleReason(StrEnum):
+    """Why a rule failed."""
+
+    MISSING_FILE = "rules.missing_file"
+    TOO_FEW_FILES = "rules.too_few_files"
+    TOO_MANY_FILES = "rules.too_many_files"  # more than are looked at
+    MISSING_NAME = "rules.missing_name"
+    WRONG_CONTENT = "rules.wrong_content"  # the extension says one type, the bytes another
+    EMPTY_FILE = "rules.empty_file"
+    DOES_NOT_OPEN = "rules.does_not_open"
+    TRACEBACK = "rules.traceback"
+    PLACEHOLDER = "rules.placeholder"
+    UNKNOWN_RULE = "rules.unknown_rule"
+    # The file could not be judged within the limits, or not safely.
+    ENCRYPTED = "rules.encrypted"
+    TOO_LARGE = "rules.too_large"
+    TOO_DEEP = "rules.too_deep"
+    TIMEOUT = "rules.timeout"
+    OUT_OF_MEMORY = "rules.out_of_memory"
+    CRASHED = "rules.crashed"
+    UNSAFE_FILE = "rules.unsafe_file"
+
+
+_TROUBLES = {
+    "broken": RuleReason.DOES_NOT_OPEN,
+    "encrypted": RuleReason.ENCRYPTED,
+    "too_large": RuleReason.TOO_LARGE,
+    "too_deep": RuleReason.TOO_DEEP,
+    "timeout": RuleReason.TIMEOUT,
+    "out_of_memory": RuleReason.OUT_OF_MEMORY,
+    "crashed": RuleReason.CRASHED,
+    "unsafe_file": RuleReason.UNSAFE_FILE,
+}
 
 
 class RuleLimits(StageConfig):
@@ -39,9 +74,26 @@ class RuleLimits(StageConfig):
     text_chars: int = 10_000_000
 
 
-_PLACEHOLDER_KINDS = ("document", "data")
-_TALKS_ABOUT_ERRORS = ("traceback", "stack trace", "stacktrace", "报错", "堆栈", "异常信息")
-_TALKS_ABOUT_GAPS = ("placeholder", "todo", "tbd", "template", "{{", "占位", "模板", "待补充")
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """A file of the output folder: its relative name, its extension, what was seen in it."""
+
+    name: str
+    extension: str
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """The outcome of one rule. `file` is the first file that failed it, as a printable name."""
+
+    rule_id: str
+    kind: str
+    passed: bool
+    reason: str | None = None
+    observed: Scalar = None
+    limit: Scalar = None
+    file: str | None = None
 
 
 def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule, ...]:
@@ -106,7 +158,7 @@ def check(
     """
     limits = limits or RuleLimits()
     wanted = {ext for rule in rules for ext in rule.params.get("extensions", ())}
-    names = list(_walk(output_dir, limits.files + 1))
+    names = list(regular_files(output_dir, limits.files + 1))
     deadline = time.monotonic() + limits.total_seconds
     outputs: list[OutputFile] = []
     for name in names[: limits.files]:
@@ -115,69 +167,128 @@ def check(
         if extension not in wanted:
             continue
         remaining = deadline - time.monotonic()
-        seen = _look(output_dir, name, kind, limits) if remaining > 0 else Seen("timeout")
+        seen = Seen("timeout")
+        if remaining > 0:
+            seen = look_in_child(output_dir, name, kind, limits.model_dump())
         outputs.append(OutputFile(name, extension, seen))
     overflow = len(names) > limits.files
     return tuple(judge_rule(rule, outputs, overflow) for rule in rules)
 
 
-def _walk(folder: Path, most: int) -> Iterator[str]:
-    """Names of regular files below `folder`, relative, sorted, at most `most`."""
-    pending = [""]
-    while pending and most > 0:
-        below = pending.pop()
-        try:
-            entries = sorted(os.scandir(folder / below), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        folders = []
-        for entry in entries:
-            relative = f"{below}/{entry.name}" if below else entry.name
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(relative)
-            elif entry.is_file(follow_symlinks=False) and most > 0:
-                most -= 1
-                yield relative
-        pending += reversed(folders)
+def judge_rule(rule: Rule, outputs: Sequence[OutputFile], overflow: bool) -> RuleResult:
+    """Judge one rule. `overflow`: the folder holds more files than were looked at."""
+    judge = _JUDGES.get(rule.kind)
+    if judge is None:
+        return _failed(rule, RuleReason.UNKNOWN_RULE)
+    if overflow:
+        return _failed(rule, RuleReason.TOO_MANY_FILES)
+    files = [file for file in outputs if file.extension in rule.params["extensions"]]
+    if not files:
+        return _failed(rule, RuleReason.MISSING_FILE, 0, rule.params.get("min", 1))
+    return judge(rule, files)
 
 
-def _look(folder: Path, name: str, kind: FileType | None, limits: RuleLimits) -> Seen:
-    """Let a child open one file. A child that dies or hangs is what the rule then reports."""
-    task = {
-        "folder": str(folder.resolve()),
-        "name": name,
-        "signatures": [start.hex() for start in kind.signatures] if kind else [],
-        "binary": kind.binary if kind else True,
-        "opener": kind.opener if kind else None,
-        "limits": limits.model_dump(),
-    }
-    command = [sys.executable, "-I", "-B", "-m", "construction.judging.hard_rule_runner"]
-    environment = {"LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with tempfile.TemporaryDirectory() as nowhere, tempfile.TemporaryFile() as answer:
-        try:
-            done = subprocess.run(  # noqa: S603 - our own module, no shell
-                command,
-                input=json.dumps(task).encode(),
-                stdout=answer,
-                stderr=subprocess.DEVNULL,
-                cwd=nowhere,
-                env=environment,
-                timeout=limits.seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Seen("timeout")
-        answer.seek(0)
-        return _read_answer(answer.read(), done.returncode)
+def printable(name: str) -> str:
+    """A hostile file name on one line: escapes for what a terminal or a log would act on."""
+    shown = name.encode("utf-8", "backslashreplace").decode()
+    shown = "".join(
+        ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in shown
+    )
+    return shown if len(shown) <= 120 else f"{shown[:117]}..."
 
 
-def _read_answer(raw: bytes, status: int) -> Seen:
-    if status != 0:
-        return Seen("crashed")
-    try:
-        fields = json.loads(raw)
-        return Seen(**{**fields, "placeholders": tuple(fields["placeholders"])})
-    except (ValueError, TypeError, KeyError):
-        return Seen("crashed")
+def _failed(
+    rule: Rule,
+    reason: RuleReason,
+    observed: Scalar = None,
+    limit: Scalar = None,
+    file: OutputFile | None = None,
+) -> RuleResult:
+    name = printable(file.name) if file else None
+    return RuleResult(rule.rule_id, rule.kind, False, str(reason), observed, limit, name)
+
+
+def _each(
+    rule: Rule, files: Sequence[OutputFile], fault: Callable[[Seen], RuleReason | None]
+) -> RuleResult:
+    """Passed if no file has the fault; `observed` counts the files that have none."""
+    faults = [fault(file.seen) for file in files]
+    sound = faults.count(None)
+    for file, reason in zip(files, faults, strict=True):
+        if reason is not None:
+            return _failed(rule, reason, sound, len(files), file)
+    return RuleResult(rule.rule_id, rule.kind, True, None, sound, len(files))
+
+
+def _file_type(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
+    def fault(seen: Seen) -> RuleReason | None:
+        if seen.trouble in _NOT_LOOKED_AT:
+            return _TROUBLES[seen.trouble]
+        return None if seen.signature else RuleReason.WRONG_CONTENT
+
+    return _each(rule, files, fault)
+
+
+# Troubles after which not even the first bytes are known.
+_NOT_LOOKED_AT = frozenset({"timeout", "crashed", "unsafe_file"})
+
+
+def _count(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
+    wanted = int(rule.params["min"])
+    if len(files) < wanted:
+        return _failed(rule, RuleReason.TOO_FEW_FILES, len(files), wanted)
+    return RuleResult(rule.rule_id, rule.kind, True, None, len(files), wanted)
+
+
+def _named(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
+    present = {file.name.rpartition("/")[2].lower() for file in files}
+    wanted = [name.rpartition("/")[2].lower() for name in rule.params["names"]]
+    there = sum(name in present for name in wanted)
+    if there < len(wanted):
+        return _failed(rule, RuleReason.MISSING_NAME, there, len(wanted))
+    return RuleResult(rule.rule_id, rule.kind, True, None, there, len(wanted))
+
+
+def _non_empty(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
+    def fault(seen: Seen) -> RuleReason | None:
+        if seen.trouble in _NOT_LOOKED_AT:
+            return _TROUBLES[seen.trouble]
+        hollow = not seen.trouble and not seen.items
+        return RuleReason.EMPTY_FILE if seen.size == 0 or hollow else None
+
+    return _each(rule, files, fault)
+
+
+def _opens(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
+    return _each(rule, files, _trouble)
+
+
+def _trouble(seen: Seen) -> RuleReason | None:
+    return _TROUBLES.get(seen.trouble, RuleReason.CRASHED) if seen.trouble else None
+
+
+def _no_traceback(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
+    return _each(
+        rule,
+        files,
+        lambda seen: _trouble(seen) or (RuleReason.TRACEBACK if seen.traceback else None),
+    )
+
+
+def _no_placeholder(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
+    return _each(
+        rule,
+        files,
+        lambda seen: _trouble(seen) or (RuleReason.PLACEHOLDER if seen.placeholders else None),
+    )
+
+
+_JUDGES: dict[str, Callable[[Rule, Sequence[OutputFile]], RuleResult]] = {
+    "file_type": _file_type,
+    "count": _count,
+    "named": _named,
+    "non_empty": _non_empty,
+    "opens": _opens,
+    "no_traceback": _no_traceback,
+    "no_placeholder": _no_placeholder,
+}

@@ -11,16 +11,23 @@ from pydantic import AfterValidator, Field
 
 from construction.judging.calls.config import LlmConfig, Mode, Prices
 from construction.judging.consensus import ConsensusConfig
-from construction.judging.contracts import Case, Containment, Grading, Taxonomy
+from construction.judging.contracts import (
+    Asker,
+    Case,
+    Containment,
+    Grading,
+    Judged,
+    ModelStagesConfig,
+    Taxonomy,
+)
+from construction.judging.model.asking import require_answers
 from construction.judging.model.containment import (
     judge_containment,
     rules_opinion,
     rules_verdict,
 )
-from construction.judging.model.contracts import Asker, Judged, ModelStagesConfig
 from construction.judging.model.grading import write_rubric_by_model
 from construction.judging.model.labels import TaskGroup, classify, default_catalogue, name_classes
-from construction.judging.model_calls import require_answers
 from construction.judging.rules.classes import (
     ClassesConfig,
     ClassGroup,

@@ -17,17 +17,22 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from construction.judging.consensus import RULES, ConsensusConfig, Endorsed, Opinion, Routed, route
-from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.contracts import (
+    Asker,
+    Case,
+    Containment,
+    ContainmentReason,
+    Judged,
+    ModelStagesConfig,
+)
 from construction.judging.judge import JudgingConfig, contain
-from construction.judging.model.asking import ask
+from construction.judging.model.asking import ask, require_answers
 from construction.judging.model.containment import (
     SecondOpinion,
     containment_stage,
     rules_opinion,
 )
-from construction.judging.model.contracts import Asker, Judged, ModelStagesConfig
 from construction.judging.model.prompt import Cleaner
-from construction.judging.model_calls import require_answers
 from construction.judging.review import ReviewItem, Topic, disputes
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest

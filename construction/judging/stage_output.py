@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from construction.judging.consensus import RULES
-from construction.judging.contracts import Case, Containment
+from construction.judging.contracts import Case, Containment, Judged
 from construction.judging.judge import Labelled, completed, contained
 from construction.judging.model.asking import rows
 from construction.judging.model.containment import STAGE as CONTAINMENT
-from construction.judging.model.contracts import Judged
 from construction.judging.model.labels import TASK_CLASS
 from construction.judging.review import (
     Decisions,

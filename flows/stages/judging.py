@@ -12,7 +12,7 @@ import orjson
 
 from construction.judging.consensus import STAGE as CONSENSUS_STAGE
 from construction.judging.consensus import UNIT as CONSENSUS_UNIT
-from construction.judging.contracts import Case, Containment
+from construction.judging.contracts import Case, Containment, Judged
 from construction.judging.judge import (
     LABELLING,
     JudgingConfig,
@@ -21,11 +21,10 @@ from construction.judging.judge import (
     label_and_grade,
     verdicts,
 )
+from construction.judging.model.asking import cost_rows, require_answers, write_model_use
 from construction.judging.model.containment import STAGE as CONTAINMENT_STAGE
-from construction.judging.model.contracts import Judged
 from construction.judging.model.labels import TASK_CLASS
 from construction.judging.model.prompt import prompts_digest
-from construction.judging.model_calls import cost_rows, require_answers, write_model_use
 from construction.judging.review import Decisions, read_items, recorded, write_items
 from construction.judging.stage_output import LABELS as LABELS_STAGE
 from construction.judging.stage_output import (

@@ -14,14 +14,13 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import Question
-from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.contracts import Case, Containment, ContainmentReason, JudgeReason
 from construction.judging.model.asking import question
 from construction.judging.model.containment import (
     containment_stage,
     judge_containment,
     rules_opinion,
 )
-from construction.judging.model.contracts import JudgeReason
 from construction.judging.model.injection import addresses_judge, case_addresses_judge
 from construction.judging.model.prompt import load_prompt
 from construction.judging.rules.containment import ContainmentConfig

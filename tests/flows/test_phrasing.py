@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from construction.judging.calls.config import Prices
+from construction.judging.contracts import JudgeReason
 from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
-from construction.judging.model.contracts import JudgeReason
+from construction.judging.model.asking import model_costs, model_replies
 from construction.judging.model.phrasing import REPORT, STAGE
-from construction.judging.model_calls import model_costs, model_replies
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import numbers_of, store_questions, stored_questions

@@ -1,4 +1,4 @@
-"""Settings of the client: what is asked (recipe, digested) and how (runtime, never digested)."""
+"""Settings of the model client: what is asked (recipe, digested) and how (runtime)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a language model, and what comes back.
+"""Contracts of the model client: questions to a language model, and what comes back.
 
 Texts are kept out of every `repr`, so that no traceback and no log shows a prompt or an answer.
 """

@@ -1,8 +1,10 @@
 """The store of replies: a reply that is in it is never paid for again.
 
-SQLite with a write-ahead log: chosen over a file per reply (two syncs each) and over JSON lines
-(an index read at every start) because many replies share one sync and 100,000 are found at once;
-see benchmarks/results/llm_client.md. The folder is private: replies are made from session text.
+SQLite with a write-ahead log. A file per reply would cost two syncs each, JSON lines an index read
+at every start; here many replies share one sync, and 100,000 are found at once (measured in
+benchmarks/results/llm_client.md). The folder is private: replies are made from session text.
+
+Retention: replies older than a date can be removed, except those that releases were made of.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
+
+import orjson
 
 from construction.judging.calls.claims import Claims
 from construction.judging.calls.contracts import Usage
@@ -43,6 +48,19 @@ _FIND = (
     " FROM replies WHERE key = ? ORDER BY turn"
 )
 _KEEP = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FOUND = """
+SELECT coalesce(sum(n), 0), coalesce(sum(size), 0), min(first), needed FROM (
+  SELECT key, count(*) AS n, max(at) AS at, min(at) AS first,
+    sum(length(CAST(text AS BLOB))) AS size,
+    key IN (SELECT key FROM uses WHERE digest IN (SELECT value FROM json_each(:needed))) AS needed
+  FROM replies GROUP BY key
+) WHERE at < :before GROUP BY needed
+"""
+_DELETE = """
+DELETE FROM replies
+WHERE key IN (SELECT key FROM replies GROUP BY key HAVING max(at) < :before) AND key NOT IN
+  (SELECT key FROM uses WHERE digest IN (SELECT value FROM json_each(:needed)))
+"""
 
 
 class StoreError(BenchmintError):
@@ -212,3 +230,58 @@ class Store:
         except sqlite3.Error as error:
             kind = type(error).__name__
             raise StoreError(f"{self._path}: {kind}; expected a store of replies.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class OldReplies:
+    """Replies that may go: how many, their bytes of text, the oldest; `needed` stay.
+
+    `unknown`: a release was made of replies that the store does not know, so all stay.
+    """
+
+    replies: int = 0
+    size: int = 0
+    since: date | None = None
+    needed: int = 0
+    unknown: bool = False
+
+
+def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldReplies:
+    """The replies kept in `folder` before the date; `releases` are digests of those to keep.
+
+    A question counts by its last reply. Raises StoreError.
+    """
+    if not (folder / REPLIES).is_file():
+        return OldReplies()
+    store = Store(folder)
+    try:
+        with store.reading() as reader:
+            rows = reader.execute(_FOUND, _bounds(before, releases)).fetchall()
+            known = {row[0] for row in reader.execute("SELECT DISTINCT digest FROM uses")}
+    finally:
+        store.close()
+    by_needed = {bool(row[3]): row for row in rows}
+    replies, size, first, _ = by_needed.get(False, (0, 0, None, 0))
+    stay = by_needed[True][0] if True in by_needed else 0
+    if not known.issuperset(releases):
+        return OldReplies(needed=stay + replies, unknown=True)
+    since = datetime.fromtimestamp(first, UTC).date() if first is not None else None
+    return OldReplies(replies, size, since, stay)
+
+
+def forget_replies(folder: Path, before: date, releases: Collection[str]) -> None:
+    """Remove what `old_replies` tells, so that the file holds nothing of it. Raises StoreError."""
+    store = Store(folder)
+    try:
+        with store.writing() as writer:
+            writer.execute(_DELETE, _bounds(before, releases))
+            writer.execute("VACUUM")
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        store.close()
+
+
+def _bounds(before: date, releases: Collection[str]) -> dict[str, float | str]:
+    midnight = datetime(before.year, before.month, before.day, tzinfo=UTC)
+    needed = orjson.dumps(sorted(releases)).decode()
+    return {"before": midnight.timestamp(), "needed": needed}

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.contracts import (
+from construction.judging.contracts import (
     Asker,
+    Case,
+    Containment,
+    ContainmentReason,
     Fault,
     Judged,
     JudgeReason,
     ModelStagesConfig,
 )
+from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.injection import case_addresses_judge, unaddressed
 from construction.judging.model.prompt import HIDDEN, case_content, load_prompt
 from construction.judging.reading import read

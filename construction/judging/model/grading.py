@@ -9,18 +9,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from construction.judging.contracts import Case, Grading
-from construction.judging.file_types import TYPES
-from construction.judging.hard_rules import hard_rules
-from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.contracts import (
+from construction.judging.contracts import (
     Answer,
     Asker,
+    Case,
     Fault,
+    Grading,
     Judged,
     JudgeReason,
     ModelStagesConfig,
 )
+from construction.judging.file_types import TYPES
+from construction.judging.hard_rules import hard_rules
+from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from data.contracts import Criterion, Deliverable, Evidence, Rubric
 

@@ -7,14 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.contracts import (
+from construction.judging.contracts import (
     Answer,
     Asker,
     Fault,
     JudgeReason,
     ModelStagesConfig,
 )
+from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.prefilters import Idea, Proposed, sift
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.signals.seeds import SeedIdea

@@ -19,8 +19,7 @@ from pydantic import Field
 
 from construction.judging.calls.contracts import Image
 from construction.judging.consensus import RULES
-from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.contracts import (
+from construction.judging.contracts import (
     Answer,
     Asker,
     Fault,
@@ -28,6 +27,7 @@ from construction.judging.model.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
+from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.statements.answers.check import check_answer
 from construction.statements.enrichment.raster import render_png

@@ -24,8 +24,7 @@ from importlib.resources import files
 from json.encoder import encode_basestring
 from typing import Any
 
-from construction.judging.contracts import Case
-from construction.judging.model.contracts import ModelStagesConfig
+from construction.judging.contracts import Case, ModelStagesConfig
 from data.canonical import digest
 from data.contracts import Fixture
 from data.errors import ConfigError

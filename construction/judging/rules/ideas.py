@@ -7,19 +7,18 @@ situations with their materials and the twists. Ideas of one seed differ in situ
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from string import Formatter
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from construction.judging.model.contracts import Judged, ModelStagesConfig
+from construction.judging.contracts import Judged, ModelStagesConfig
 from construction.judging.model.ideas import wanted
 from construction.judging.model.prefilters import Idea, IdeaReason, Proposed, sift
+from construction.judging.rules.words import table
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 
@@ -153,26 +152,19 @@ def _environment(task: str, move: Move, situation: Situation) -> tuple[str, ...]
     return (*made, *move.files, *([move.service] if move.service else []))
 
 
-def _table(name: str) -> Mapping[str, Any]:
-    folder = files("construction.judging.tables")
-    return tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8"))
-
-
 @cache
 def _moves() -> Mapping[str, tuple[Move, ...]]:
-    table = _table("idea_moves")
     return {
-        pattern: tuple(_MOVE.validate_python(move) for move in told["moves"])
-        for pattern, told in table.items()
+        pattern: tuple(_MOVE.validate_python(move) for move in entry["moves"])
+        for pattern, entry in table("idea_moves").items()
     }
 
 
 @cache
 def _situations() -> Mapping[str, tuple[Situation, ...]]:
-    table = _table("idea_situations")
     return {
         pool: tuple(_situation(slug, told) for slug, told in entries.items())
-        for pool, entries in table.items()
+        for pool, entries in table("idea_situations").items()
         if pool != "twists"
     }
 
@@ -185,5 +177,5 @@ def _situation(slug: str, fields: Mapping[str, Any]) -> Situation:
 
 @cache
 def _twists() -> Mapping[str, tuple[Twist, ...]]:
-    table = _table("idea_situations")["twists"]
-    return {kind: tuple(Twist(**one) for one in entries) for kind, entries in table.items()}
+    twists = table("idea_situations")["twists"]
+    return {kind: tuple(Twist(**one) for one in entries) for kind, entries in twists.items()}

@@ -10,12 +10,13 @@ from construction.judging.contracts import Case
 from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.words import phrases, starts, table
-from construction.sessions.mentions.extensions import BARE_NAMES
-from construction.sessions.mentions.intent import Intent, intent_of
-from construction.sessions.mentions.spans import find_file_spans
-from construction.sessions.mentions.words import FILE
-from construction.sessions.prompts.prompt import WORDS, tail
+from construction.mentions.extensions import BARE_NAMES, tail
+from construction.mentions.intent import Intent, intent_of
+from construction.mentions.spans import find_file_spans
+from construction.mentions.words import FILE
+from construction.prompt_frame import WORDS
 from data.text.lexicon import has_any
+from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
 
 _WORDS = 20  # a longer sentence says more than that files are coming
@@ -55,9 +56,7 @@ def _wants(sentence: Reading) -> bool:
 @cache
 def _marker() -> re.Pattern[str]:
     words = "|".join(table("rewriting")["markers"])
-    return re.compile(
-        rf"(?i)(?:{words})\s?[\d一二三四五六七八九十]{{1,2}}\s?(?:个文件)?\s?[:：.。]?"
-    )
+    return re.compile(rf"(?i)(?:{words})\s?[\d{ONE_TO_TEN}]{{1,2}}\s?(?:个文件)?\s?[:：.。]?")
 
 
 @cache

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from construction.statements.enrichment.contracts import Page, Row
 from data.neutralise import one_line
 
-FONT = "IPAexGothic"
+FONT = "Noto Sans CJK JP"
 _WIDTH, _EDGE = 860, 24
 _ROW, _HEAD = 24, 128
 _VALUE_AT, _BEFORE_AT = 660, _WIDTH - _EDGE  # right edges of the columns
@@ -16,7 +16,7 @@ _CELL = 150
 _LABEL_UNITS = 66  # label width in narrow letters
 _TITLE_UNITS = 100
 _STYLE = (
-    "text{font:14px IPAexGothic,'Noto Sans CJK JP','Hiragino Sans',sans-serif;fill:#1d2430}"
+    "text{font:14px 'Noto Sans CJK JP','Hiragino Sans',sans-serif;fill:#1d2430}"
     ".title{font-size:17px}.soft{fill:#5b6675}.heading{font-weight:bold}"
     ".paper{fill:#fff}.rule{stroke:#c9d0d9}.stripe{fill:#f4f6f8}"
     ".cell{fill:#ffe98a;stroke:#c28a00;stroke-width:2}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
 from construction.statements.periods.words import describe
 from construction.statements.questions.contracts import Point
 from construction.statements.questions.wording import WORDS
+from data.text.folding import fold_spaces, fold_width
 
 _ENDINGS: Mapping[str, str] = WORDS["names"]["endings"]
 _SMALL = frozenset(WORDS["names"]["small"])
@@ -41,7 +41,7 @@ def natural_name(name: str) -> str:
 
     Short words and those without a vowel keep their capitals (CBS), unless they are listed.
     """
-    text = " ".join(unicodedata.normalize("NFKC", name[:_MAX_NAME]).split())
+    text = fold_spaces(fold_width(name[:_MAX_NAME]))
     text = _DOT_COM.sub(".com", _in_case(text.replace(" ,", ",")))
     return _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
 
@@ -103,14 +103,14 @@ def by_register(company_id: str) -> str:
 @lru_cache(maxsize=50_000)
 def core_name(name: str) -> tuple[str, ...]:
     """The words that distinguish a company: without legal form, case and punctuation."""
-    text = unicodedata.normalize("NFKC", _STATE.sub("", name[:_MAX_NAME])).lower()
+    text = fold_width(_STATE.sub("", name[:_MAX_NAME])).lower()
     words = _WORD.findall(text.replace(".", "").replace("'", ""))
     return tuple(word for word in words if word not in _LEGAL) or tuple(words)
 
 
 def period_words(point: Point, *, dated: bool) -> str:
     """ "as of March 31, 2010"; "for fiscal year 2009", if `dated` with the days it covers."""
-    said = describe(
+    words = describe(
         {
             "period_start": point.period_start,
             "period_end": point.period_end,
@@ -121,9 +121,9 @@ def period_words(point: Point, *, dated: bool) -> str:
         dates=dated,
     )
     if point.months == 0:
-        return said
+        return words
     by_days = point.fiscal_period is None and point.period_start is not None
-    return f"for the period from {said}" if by_days else f"for {said}"
+    return f"for the period from {words}" if by_days else f"for {words}"
 
 
 def needs_days(point: Point) -> bool:

@@ -18,15 +18,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from construction.judging.hard_rule_checks import (
+from construction.judging.hard_rule_runner import Seen
+from construction.judging.hard_rules import (
     OutputFile,
+    RuleLimits,
     RuleReason,
     RuleResult,
+    check,
+    hard_rules,
     judge_rule,
     printable,
 )
-from construction.judging.hard_rule_runner import Seen
-from construction.judging.hard_rules import RuleLimits, check, hard_rules
 from data.contracts import Deliverable, Rule
 
 

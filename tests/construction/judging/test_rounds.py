@@ -11,9 +11,8 @@ import pytest
 
 from construction.judging.calls.contracts import Question
 from construction.judging.consensus import ConsensusConfig, Endorsed
-from construction.judging.contracts import Containment, ContainmentReason
+from construction.judging.contracts import Containment, ContainmentReason, Judged
 from construction.judging.model.containment import rules_opinion
-from construction.judging.model.contracts import Judged
 from construction.judging.rounds import (
     ReleaseRounds,
     Round,

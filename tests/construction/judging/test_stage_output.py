@@ -10,10 +10,9 @@ import pytest
 from pydantic import ValidationError
 
 from construction.judging.calls.contracts import CallReason, Usage
-from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.contracts import Case, Containment, ContainmentReason, Judged
 from construction.judging.judge import JudgingConfig, ModelCalls, contain, label_and_grade
-from construction.judging.model.contracts import Judged
-from construction.judging.model_calls import require_answers
+from construction.judging.model.asking import require_answers
 from construction.judging.review import Decision, Topic, record, recorded
 from construction.judging.stage_output import (
     for_review,

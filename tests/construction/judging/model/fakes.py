@@ -14,8 +14,7 @@ from construction.judging.calls.contracts import (
     Unanswered,
     Usage,
 )
-from construction.judging.contracts import Case
-from construction.judging.model.contracts import ModelStagesConfig
+from construction.judging.contracts import Case, ModelStagesConfig
 from data.contracts import Candidate, Deliverable, Disclosure, Fixture, Lane, Provenance
 from data.text.language import UNDETERMINED, language_of
 

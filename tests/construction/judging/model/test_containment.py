@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import CallReason, Usage
-from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.contracts import Case, Containment, ContainmentReason, Judged, JudgeReason
 from construction.judging.model.containment import check_rewrite, judge_containment
-from construction.judging.model.contracts import Judged, JudgeReason
 from construction.judging.model.prompt import load_prompt
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
 

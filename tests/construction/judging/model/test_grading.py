@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.contracts import Case, Grading
-from construction.judging.model.contracts import Judged, JudgeReason
+from construction.judging.contracts import Case, Grading, Judged, JudgeReason
 from construction.judging.model.grading import Dimension, write_rubric_by_model
 from data.contracts import Deliverable
 from tests.construction.judging.model.fakes import CONFIG, always, case

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import CallReason, Question
-from construction.judging.contracts import Taxonomy
+from construction.judging.contracts import Catalogue, Judged, JudgeReason, Taxonomy
 from construction.judging.model.asking import question
-from construction.judging.model.contracts import Catalogue, Judged, JudgeReason
 from construction.judging.model.labels import (
     TaskGroup,
     classify,

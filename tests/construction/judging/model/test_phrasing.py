@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from construction.judging.calls.contracts import CallReason, Image
-from construction.judging.model.contracts import JudgeReason
+from construction.judging.contracts import JudgeReason
 from construction.judging.model.phrasing import phrase_questions
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.index import Database, index_database

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from construction.judging.model.contracts import ModelStagesConfig
+from construction.judging.contracts import ModelStagesConfig
 from construction.judging.model.prefilters import IdeaReason, Proposed
 from construction.judging.rules.ideas import _moves, _situations, suggest_ideas
 from construction.signals.codebook import default_codebook

@@ -14,8 +14,8 @@ from construction.statements.enrichment.contracts import EnrichmentConfig, Page,
 from construction.statements.enrichment.enrich import enrich, write_pictures
 from construction.statements.enrichment.page_rows import shown
 from construction.statements.enrichment.picture import draw
-from construction.statements.enrichment.raster import missing_glyphs
 from construction.statements.model import Statements
+from tests.construction.statements.enrichment.glyphs import missing_glyphs
 from tests.construction.statements.questions.small import YEAR_END, Book
 
 _SVG = "{http://www.w3.org/2000/svg}"

@@ -1,1 +1,0 @@
-"""The privacy gates: of sessions (masking, leaks) and of tables."""
