@@ -1,4 +1,4 @@
-"""What a run may spend: a call's worst case is reserved before it, its actual cost settled after."""
+"""What a run may spend: a call's worst case is reserved before it, its cost settled after."""
 
 from __future__ import annotations
 

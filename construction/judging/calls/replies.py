@@ -29,9 +29,7 @@ _FENCE = re.compile(r"\A\s*```[a-zA-Z]{0,10}\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _MALFORMED = frozenset({"json_invalid", "missing", "model_type"})
 _HINTS = 8  # validation errors that a repair names
 _CODE = re.compile(r"[a-z0-9_]{1,40}")
-_TOO_LONG = (
-    "context_length_exceeded"  # an error code of endpoints; stored as the `finish` of a reply
-)
+_TOO_LONG = "context_length_exceeded"  # a code of endpoints; stored as the `finish` of a reply
 _FILTERED = "content_filter"
 _NO_ROOM = re.compile(r"context[ _](?:length|size|window)")
 _THOUGHT = "</think>"

@@ -91,7 +91,7 @@ def wait_after(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a response asks to wait: `retry-after-ms`, or `retry-after` (seconds or date)."""
+    """Seconds that a response asks to wait: `retry-after-ms` or `retry-after` (seconds or date)."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "").strip()[:40]) / unit
