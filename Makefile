@@ -62,6 +62,7 @@ bench: $(TESTS) ## speed and memory, beside a peer, into benchmarks/results
 docs: $(READY) ## make schema and configuration reference anew
 	$(BIN)/python -m data.staging.page > docs/schema.md
 	$(BIN)/python -m flows.docs_reference
+	$(BIN)/python -m flows.docs_pipeline
 
 font: ## cut the font of the pictures out of Debian's fonts-noto-cjk anew
 	$(BIN)/python -m construction.statements.enrichment.font_subset \

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from anonymization.documents.excerpts import document_texts
 from construction.judging.contracts import Case
 from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import SessionsConfig
@@ -16,7 +17,6 @@ from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure
 from data.demo import generate
 from data.survivors import read_survivors, unpack_fixtures
-from flows.excerpts import document_texts
 
 _VERSIONS = 10
 _SEED = 5000

@@ -1,10 +1,10 @@
-"""The sessions lane over half a gigabyte of generated logs, beside a plain JSONL reader.
+"""The sessions lane over half a gigabyte of generated logs, compared with a plain JSONL reader.
 
-Ours: scan (hashing every file), read, recover, all local gates, fixtures copied, every table
-written and synced. The peer is datatrove's JSONL reader with one trivial filter over the JSONL
-files of the same corpus, with as many processes. Each run is a process of its own, its imports
-counted. Memory is the peak of the largest process. CPU megabytes a second are told for one
-process: unlike those of the clock they hardly suffer from what else the machine does.
+Ours: scan (hashing every file), read, recover, run all local gates, copy fixtures, write and sync
+every table. The peer is datatrove's JSONL reader with one trivial filter over the JSONL files of
+the same corpus, with as many processes. Each run is a separate process, and its imports count.
+Memory is the peak of the largest process. CPU megabytes per second are given for one process: they
+hardly depend on the load of the machine.
 
     python -m benchmarks.lane            writes benchmarks/results/lane.md and lane.json
 """
@@ -32,7 +32,7 @@ RUNS = 3
 
 
 def ours(corpus: Path, workers: int) -> tuple[int, int]:
-    """Run the lane over a corpus; returns the bytes of the logs read, and the peak of a worker."""
+    """Run the lane over a corpus; returns the bytes of logs read, and a worker's peak memory."""
     from construction.sessions.local_gates import LocalGatesConfig
     from construction.sessions.scan import scan, shards
     from construction.sessions.shard import ShardJob
@@ -62,7 +62,7 @@ def _shard(job: tuple[Any, Path]) -> int:
 
 
 def peer(corpus: Path, workers: int, listed: Sequence[str]) -> tuple[int, int]:
-    """Run datatrove over the listed JSONL files of a corpus; returns their bytes, and no peak."""
+    """Run datatrove over the listed JSONL files of a corpus; returns their bytes, and 0."""
     from datatrove.executor import LocalPipelineExecutor
     from datatrove.pipeline.filters import LambdaFilter
     from datatrove.pipeline.readers import JsonlReader
@@ -84,7 +84,7 @@ def peer(corpus: Path, workers: int, listed: Sequence[str]) -> tuple[int, int]:
 
 
 def readable_by_peer(corpus: Path) -> list[str]:
-    """The JSONL files in which every line is an object: the peer's reader stops at any other."""
+    """The JSONL files in which every line is an object; the peer's reader fails on others."""
     folder = corpus / "sessions"
     return sorted(
         path.relative_to(folder).as_posix()
@@ -108,22 +108,22 @@ def _is_long(document: Any) -> bool:
 
 
 def measure(name: str, corpus: Path, workers: int) -> dict[str, float]:
-    """One run in a child process: megabytes, seconds, megabytes a second, peak megabytes.
+    """Run once in a child process: megabytes, seconds, megabytes per second, peak megabytes.
 
-    `cpu_mb_per_second` is of the process itself, and tells nothing where it has workers.
+    `cpu_mb_per_second` counts only the process itself, so it is meaningless with workers.
     """
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "benchmarks.lane", name, str(corpus), str(workers)],
         capture_output=True,
         text=True,
         check=True,
     )
-    result: dict[str, float] = json.loads(told.stdout.splitlines()[-1])
+    result: dict[str, float] = json.loads(completed.stdout.splitlines()[-1])
     return result
 
 
 def child(name: str, corpus: Path, workers: int) -> None:
-    """Entry of a child process: run, and print what it took as one line of JSON."""
+    """Entry point of a child process: run, and print the measurements as one line of JSON."""
     listed = readable_by_peer(corpus) if name == "peer" else []
     began, cpu = time.perf_counter(), time.process_time()
     size, peak = peer(corpus, workers, listed) if name == "peer" else ours(corpus, workers)
@@ -163,7 +163,7 @@ def main() -> None:
 
 
 def _pairs(corpus: Path, workers: int) -> list[dict[str, Any]]:
-    """The two in turn, several times; medians, and the median of the ratios pair by pair."""
+    """Run both in turn several times; medians, and the median of the pairwise ratios."""
     runs = [
         (measure("ours", corpus, workers), measure("peer", corpus, workers)) for _ in range(RUNS)
     ]

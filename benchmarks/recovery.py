@@ -1,4 +1,6 @@
-"""Segmentation of recovery against two baselines, and its speed. Writes results/recovery.md.
+"""Compares recovery's segmentation with two baselines and measures its speed.
+
+Writes results/recovery.md.
 
 python -m benchmarks.recovery [--material DIR] [--out FILE]
 """
@@ -42,20 +44,20 @@ _INTRODUCTION = f"""# Recovery: segmentation and speed
 Made with `python -m benchmarks.recovery` on real sessions (see `segmentation.py`, `baselines.py`).
 
 - Sessions are concatenated, up to {_SIZE} at a time, {ROUNDS} shuffles, seed {SEED}. The true
-  boundaries are the joins. Neighbours come from different scenarios (ClawArena) or runs; the
-  languages are kept apart. Headers, system prompts, working directory, sender and channel are
-  taken off, since they would give the joins away.
-- Sessions are split into two halves by the same seed. The weights of recovery were fitted and the
-  baselines' parameters searched on the first; the tables show the second. The word lists and
-  the choice of cues were made with both halves in sight. Claude Code has too few sessions to be
+  boundaries are the joins. Neighbours come from different scenarios (ClawArena) or runs; languages
+  are not mixed. Headers, system prompts, working directory, sender and channel are removed, since
+  they would reveal the joins.
+- Sessions are split into two halves by the same seed. The weights of recovery were fitted, and the
+  baselines' parameters searched, on the first; the tables show the second. The word lists and the
+  choice of cues were made with knowledge of both halves. Claude Code has too few sessions to be
   halved: nothing was fitted on it, and the baselines' parameters are the best for concatenations
-  of the very sessions shown.
-- *no times*: time stamps taken off. *times*: pauses inside sessions as logged; at a join, half of
-  the people go on at once (a pause drawn from those inside the sessions), half come back after
+  of exactly the sessions shown.
+- *no times*: time stamps removed. *times*: pauses inside sessions as logged; at a join, half of
+  the people continue at once (a pause drawn from those inside the sessions), half come back after
   15 minutes to 18 hours (log-uniform). tau-bench has no time stamps, so a fixed gap finds nothing.
-- F1 is over all gaps between human turns; WindowDiff (lower is better) is the mean over documents,
-  with a window of half a true segment. A session's own turns count as one task, although people
-  do change the subject there: part of what counts as false is not.
+- F1 is computed over all gaps between human turns; WindowDiff (lower is better) is the mean over
+  documents, with a window of half a true segment. All turns of a session count as one task,
+  although people sometimes change the subject: some cuts that count as false are correct.
 """
 
 
@@ -78,7 +80,7 @@ def main() -> None:
 
 
 def recovery(document: Document) -> tuple[bool, ...]:
-    """The cuts of recovery as a method of segmentation."""
+    """Recovery as a segmentation method: whether it cuts at each gap."""
     cuts = {cut.turn_index for cut in recover(document.session, _CONFIG).cuts}
     human = [turn.index for turn in document.session.turns if opens_exchange(turn)]
     return tuple(any(before < cut <= after for cut in cuts) for before, after in pairwise(human))
@@ -126,10 +128,10 @@ def _challenge() -> Iterator[str]:
         exact = sum(segments(case) == case["expect"]["segments"] for case in cases)
         yield f"- {name}: {exact} of {len(cases)} exactly as expected"
     yield (
-        "\nThe first run, before the cases were seen, gave 35 of 36 and 23 of 33; what followed "
-        "were general rules (quoted words are not said, thanks before a request, requests without "
-        "a verb, more Chinese verbs), after which the weights were fitted again. So the second "
-        "figure is no longer blind."
+        "\nThe first run, before the cases were seen, gave 35 of 36 and 23 of 33. General rules "
+        "were added afterwards (quoted words, thanks before a request, requests without a verb, "
+        "more Chinese verbs), and the weights were fitted again. So the second figure is no "
+        "longer blind."
     )
 
 

@@ -1,7 +1,7 @@
-"""Segmentation: concatenated sessions with known joins, and the metrics.
+"""Segmentation data and metrics: concatenated sessions with known joins.
 
-A join is a true boundary; everything inside a session counts as one task, although people do
-change the subject there, so that no method can reach an F1 of 1 on real chats.
+A join is a true boundary. All turns of a session count as one task, although people sometimes
+change the subject, so that no method can reach an F1 of 1 on real chats.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from data.text.scripts import HAN_KANA, count_han
 
 SEED = 20_260_115
 ROUNDS = 6  # shuffles of each half
-# Pauses inside a session stay as logged. At a join, half of the people go on at once (a pause
-# drawn from those inside the sessions of the corpus, so that it tells nothing), half come back
+# Pauses inside a session stay as logged. At a join, half of the people continue at once (a pause
+# drawn from those inside the sessions of the corpus, so that it gives no hint), half come back
 # after a break: seconds, log-uniform.
 _BREAK = (15 * 60.0, 18 * 3600.0)
-_LEAST_TERMS = 3  # sessions whose turns say less than this are placeholders
+_LEAST_TERMS = 3  # sessions whose turns hold fewer terms are placeholders
 _SCENARIO = re.compile(r"hil_\w\d+")
 _TOKEN = re.compile(f"[a-z0-9_]+|[{HAN_KANA}]")
 
@@ -42,7 +42,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A concatenation: `joins[i]` says whether a session ends before human turn i + 1."""
+    """A concatenation; `joins[i]` is true if a session ends before human turn i + 1."""
 
     session: Session
     joins: tuple[bool, ...]
@@ -89,7 +89,7 @@ def _logs(folder: Path) -> list[Path]:
 
 
 def _sessions(paths: Iterable[Path]) -> Iterator[Session]:
-    """Sessions in which a person says something, copies in other files left out."""
+    """Sessions in which a person says something, without copies in other files."""
     seen: set[tuple[str, ...]] = set()
     for session in _read(paths):
         said = tuple(turn.said for turn in session.turns if opens_exchange(turn))
@@ -111,12 +111,12 @@ def _language(session: Session) -> str:
 
 
 def _scenario(session: Session) -> str:
-    found = _SCENARIO.search(session.source_path)
-    return found.group() if found else session.uid
+    match = _SCENARIO.search(session.source_path)
+    return match.group() if match else session.uid
 
 
 def halves(pieces: Sequence[Piece], seed: int) -> tuple[list[Piece], list[Piece]]:
-    """Two halves by a seeded shuffle: one for tuning, one for reporting; pools divided evenly."""
+    """Two halves by a seeded shuffle, for tuning and for reporting; every pool is divided."""
     chance = random.Random(seed)
     tune: list[Piece] = []
     report: list[Piece] = []
@@ -130,18 +130,18 @@ def halves(pieces: Sequence[Piece], seed: int) -> tuple[list[Piece], list[Piece]
 
 
 def documents(pieces: Sequence[Piece], seed: int, size: int, *, timed: bool) -> list[Document]:
-    """Concatenations of up to `size` sessions of one pool, neighbours of different topics."""
+    """Concatenations of up to `size` sessions of a pool; neighbours differ in topic."""
     chance = random.Random(seed)
     inside = [pause for piece in pieces for pause in pauses(piece.session) if pause is not None]
-    found: list[Document] = []
+    joined: list[Document] = []
     for _ in range(ROUNDS):
         for pool in sorted({piece.pool for piece in pieces}):
             members = [piece for piece in pieces if piece.pool == pool]
             chance.shuffle(members)
             for run in _runs(members, size):
                 breaks = [_join_pause(chance, inside) for _ in run]
-                found.append(_joined(run, breaks, timed=timed))
-    return found
+                joined.append(_joined(run, breaks, timed=timed))
+    return joined
 
 
 def _join_pause(chance: random.Random, inside: Sequence[float]) -> float:
@@ -151,7 +151,7 @@ def _join_pause(chance: random.Random, inside: Sequence[float]) -> float:
 
 
 def _runs(members: list[Piece], size: int) -> Iterator[list[Session]]:
-    """Take sessions in order, passing over those of the topic at hand; leave single ones out."""
+    """Runs of sessions in order, neighbours differing in topic; single sessions are left out."""
     waiting = list(members)
     while waiting:
         run: list[Piece] = []
@@ -185,15 +185,15 @@ def _joined(sessions: Sequence[Session], breaks: Sequence[float], *, timed: bool
 
 
 def pauses(session: Session) -> list[float | None]:
-    """Seconds before each human turn but the first; None where the log has no times."""
-    found: list[float | None] = []
+    """Seconds before each human turn except the first; None where the log has no times."""
+    seconds: list[float | None] = []
     last: float | None = None
     for turn in session.turns:
         if opens_exchange(turn):
             known = turn.at is not None and last is not None
-            found.append(turn.at - last if known and turn.at and last else None)
+            seconds.append(turn.at - last if known and turn.at and last else None)
         last = turn.at if turn.at is not None else last
-    return found[1:]
+    return seconds[1:]
 
 
 # --- Metrics -----------------------------------------------------------------------------------
@@ -201,24 +201,24 @@ def pauses(session: Session) -> list[float | None]:
 
 def score(documents: Sequence[Document], method: Method) -> Score:
     """Apply a method to all documents and compare its cuts with the joins."""
-    hits = found = true = gaps = 0
+    hits = made = true = gaps = 0
     differences: list[float] = []
     for document in documents:
         cuts = method(document)
         hits += sum(a and b for a, b in zip(cuts, document.joins, strict=True))
-        found, true, gaps = found + sum(cuts), true + sum(document.joins), gaps + len(cuts)
+        made, true, gaps = made + sum(cuts), true + sum(document.joins), gaps + len(cuts)
         differences.append(window_diff(document.joins, cuts))
-    precision = hits / found if found else 0.0
+    precision = hits / made if made else 0.0
     recall = hits / true if true else 0.0
-    f1 = 2 * hits / (found + true) if found + true else 0.0
+    f1 = 2 * hits / (made + true) if made + true else 0.0
     mean = sum(differences) / len(differences) if differences else 0.0
     return Score(precision, recall, f1, mean, gaps, true)
 
 
 def window_diff(truth: Sequence[bool], cuts: Sequence[bool]) -> float:
-    """WindowDiff (Pevzner and Hearst 2002): the share of windows whose counts of cuts differ.
+    """WindowDiff (Pevzner and Hearst 2002): the share of windows with different counts of cuts.
 
-    A window spans k gaps, k being half the mean length of a true segment, at least 1.
+    A window spans k gaps, where k is half the mean length of a true segment, at least 1.
     """
     width = max(1, round((len(truth) + 1) / (sum(truth) + 1) / 2))
     windows = len(truth) - width + 1

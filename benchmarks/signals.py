@@ -1,13 +1,13 @@
-"""Signals to weights on two real snapshots: time, agreement with blind labels, change, and the
-authors' own clustering beside ours.
+"""Signals to weights on two real snapshots: time, agreement with blind labels, change, and a
+comparison with the paper authors' own clustering.
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.signals [--material DIR]
 
 writes results/signals.md and signals.json. Without the variable (or threadpoolctl) the encoder's
-small products run on all cores, which is slower, and much slower on a busy machine; the digests
-are the same.
+small matrix products run on all cores, which is slower, and much slower on a busy machine; the
+digests are the same.
 
-Figures, slugs and pattern names only; no text of a skill is repeated.
+The results hold figures, slugs and pattern names only, no text of a skill.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from data.contracts import Popularity, SignalSnapshot
 _REPO = Path(__file__).resolve().parent.parent
 _LABELS = Path(__file__).parent / "labels"
 _CONFIG = SignalsConfig()
-_RELEASE = 72  # tasks: the size that the authors' gap table suggests for
+_RELEASE = 72  # tasks: the release size of the authors' gap table
 _SHOWN = 12
 _MARCH, _MAY = dt.date(2026, 3, 1), dt.date(2026, 5, 1)
 
@@ -56,20 +56,23 @@ def main() -> None:
     folder = parser.parse_args().material / "signals"
     march = snapshot(folder / "clawhub_top_500.csv", _MARCH)
     may = snapshot(folder / "clawhub_top_99_2026-05.json", _MAY)
-    timed, told = timing(march)
+    timed, analysis = timing(march)
     later = analyse(may.signals, _CONFIG)
-    labels = {"march_60": label_figures(told, "march_60"), "may_40": label_figures(later, "may_40")}
+    labels = {
+        "march_60": label_figures(analysis, "march_60"),
+        "may_40": label_figures(later, "may_40"),
+    }
     moved = equal_depth_change(march, may)
-    authors = beside_authors(march, told, folder)
+    authors = beside_authors(march, analysis, folder)
     figures = {
         "machine": machine(),
         "time": timed,
-        "mixture": mixture_figures(told),
+        "mixture": mixture_figures(analysis),
         "labels": labels,
         "change": change_figures(moved),
         "authors": authors,
     }
-    text = "\n".join(_page(figures, told, moved))
+    text = "\n".join(_page(figures, analysis, moved))
     write_result("signals", __doc__.partition("\n\n    OPEN")[0] if __doc__ else "", text, figures)
 
 
@@ -78,19 +81,19 @@ def snapshot(path: Path, date: dt.date) -> SignalSnapshot:
 
 
 def timing(march: SignalSnapshot) -> tuple[dict[str, Any], SignalAnalysis]:
-    """Weights, gap and seeds of March, cold (the model is loaded, too); then with rows shuffled."""
+    """Weights, gap and seeds of March, including the loading of the model; then rows shuffled."""
     wall, cpu = time.perf_counter(), time.process_time()
-    told = analyse(march.signals, _CONFIG)
+    analysis = analyse(march.signals, _CONFIG)
     crosswalk = default_crosswalk()
-    tasks = spread(told.mixture.weights, crosswalk.signal_to_task)
+    tasks = spread(analysis.mixture.weights, crosswalk.signal_to_task)
     gap = coverage_gap(tasks.weights, {}, _RELEASE, _CONFIG.gap)
-    seeds = seed_ideas(told.mixture, told.codebook, crosswalk, _CONFIG)
+    seeds = seed_ideas(analysis.mixture, analysis.codebook, crosswalk, _CONFIG)
     seconds, used = time.perf_counter() - wall, time.process_time() - cpu
     signals = list(march.signals)
     random.Random(11).shuffle(signals)
-    turned = analyse(signals, _CONFIG)
-    same = digest([turned.assignments, turned.clusters, turned.mixture]) == digest(
-        [told.assignments, told.clusters, told.mixture]
+    shuffled = analyse(signals, _CONFIG)
+    same = digest([shuffled.assignments, shuffled.clusters, shuffled.mixture]) == digest(
+        [analysis.assignments, analysis.clusters, analysis.mixture]
     )
     figures = {
         "signals": len(march.signals),
@@ -103,40 +106,40 @@ def timing(march: SignalSnapshot) -> tuple[dict[str, Any], SignalAnalysis]:
         "unmapped": tasks.unmapped,
         "suggested_distance": gap.suggested_distance,
     }
-    return figures, told
+    return figures, analysis
 
 
-def mixture_figures(told: SignalAnalysis) -> dict[str, Any]:
-    shares = [len(one.shares) for one in told.assignments]
+def mixture_figures(analysis: SignalAnalysis) -> dict[str, Any]:
+    shares = [len(assignment.shares) for assignment in analysis.assignments]
     return {
-        "weights": told.mixture.weights,
-        "uncategorized_share": told.mixture.uncategorized_share,
-        "uncategorized": list(told.mixture.uncategorized),
-        "meta_share": told.mixture.meta_share,
+        "weights": analysis.mixture.weights,
+        "uncategorized_share": analysis.mixture.uncategorized_share,
+        "uncategorized": list(analysis.mixture.uncategorized),
+        "meta_share": analysis.mixture.meta_share,
         "patterns_per_signal": {n: shares.count(n) for n in sorted(set(shares))},
-        "clusters": len(told.clusters),
-        "clustered_signals": sum(one.cluster is not None for one in told.assignments),
+        "clusters": len(analysis.clusters),
+        "clustered_signals": sum(a.cluster is not None for a in analysis.assignments),
     }
 
 
-def label_figures(told: SignalAnalysis, name: str) -> dict[str, Any]:
-    """Agreement with two labelers, and the skills whose family is neither's."""
+def label_figures(analysis: SignalAnalysis, name: str) -> dict[str, Any]:
+    """Agreement with two labelers, and the skills whose family neither of them chose."""
     first, second = (read_labels(_LABELS / f"{name}_{who}.csv") for who in "ab")
-    missed = misses(told.assignments, first, second, told.codebook)
-    return agreement(told.assignments, first, second, told.codebook).as_json() | {
+    missed = misses(analysis.assignments, first, second, analysis.codebook)
+    return agreement(analysis.assignments, first, second, analysis.codebook).as_json() | {
         "misses": [list(row) for row in missed]
     }
 
 
 def equal_depth_change(march: SignalSnapshot, may: SignalSnapshot) -> MixtureChange:
-    """Change between tops of equal size: a top 500 differs from a top 99 by its depth alone."""
+    """Change between tops of equal size; a top 500 differs from a top 99 merely by its size."""
     depth = min(len(march.signals), len(may.signals))
     return change(*(_dated(top(one, depth)) for one in (march, may)))
 
 
 def top(given: SignalSnapshot, depth: int) -> SignalSnapshot:
-    ranked = sorted(given.signals, key=lambda one: (-one.popularity[given.measure], one.slug))
-    return replace(given, signals=tuple(sorted(ranked[:depth], key=lambda one: one.slug)))
+    ranked = sorted(given.signals, key=lambda s: (-s.popularity[given.measure], s.slug))
+    return replace(given, signals=tuple(sorted(ranked[:depth], key=lambda s: s.slug)))
 
 
 def _dated(given: SignalSnapshot) -> DatedMixture:
@@ -151,7 +154,7 @@ def change_figures(moved: MixtureChange) -> dict[str, Any]:
 
 
 def beside_authors(
-    march: SignalSnapshot, told: SignalAnalysis, folder: Path
+    march: SignalSnapshot, analysis: SignalAnalysis, folder: Path
 ) -> dict[str, dict[str, Any]]:
     """Rank correlations with the authors' masses under both countings and two measures."""
     families = authors_masses(folder / "family_weights.csv", "family", FAMILIES)
@@ -161,7 +164,7 @@ def beside_authors(
         for counting in Counting:
             config = _CONFIG.model_copy(update={"measure": measure, "counting": counting})
             default = measure is _CONFIG.measure and counting is _CONFIG.counting
-            mixed = (told if default else analyse(march.signals, config)).mixture
+            mixed = (analysis if default else analyse(march.signals, config)).mixture
             ours = {one.family: one.mass for one in mixed.families}
             figures[f"{measure}, {counting}"] = {
                 "families": rank_correlation(ours, families),
@@ -170,7 +173,9 @@ def beside_authors(
     return figures
 
 
-def _page(figures: Mapping[str, Any], told: SignalAnalysis, moved: MixtureChange) -> Iterator[str]:
+def _page(
+    figures: Mapping[str, Any], analysis: SignalAnalysis, moved: MixtureChange
+) -> Iterator[str]:
     timed, mixed = figures["time"], figures["mixture"]
     yield "## Time and order\n"
     yield (
@@ -193,7 +198,7 @@ def _page(figures: Mapping[str, Any], told: SignalAnalysis, moved: MixtureChange
     yield table(("family", "weight"), [(name, f"{100 * w:.1f} %") for name, w in rows])
     yield from _label_section(figures["labels"])
     yield from _change_section(moved)
-    yield from _authors_section(figures["authors"], told)
+    yield from _authors_section(figures["authors"], analysis)
 
 
 def _label_section(labels: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -227,7 +232,7 @@ def _change_section(moved: MixtureChange) -> Iterator[str]:
 
 
 def _authors_section(
-    figures: Mapping[str, Mapping[str, Any]], told: SignalAnalysis
+    figures: Mapping[str, Mapping[str, Any]], analysis: SignalAnalysis
 ) -> Iterator[str]:
     yield "## Beside the authors' own clustering\n"
     rows = [
@@ -239,7 +244,7 @@ def _authors_section(
     yield table(("our measure, counting", *head), rows)
     theirs = figures["theirs"]
     whole = sum(theirs.values())
-    ours = told.mixture.weights
+    ours = analysis.mixture.weights
     by_gap = sorted(theirs, key=lambda name: theirs[name] / whole - ours.get(name, 0.0))
     yield table(
         ("family", "ours", "theirs", "points"),

@@ -1,7 +1,8 @@
-"""Claw-Eval-Live's own clustering beside ours: their patterns and families in our terms.
+"""Maps the patterns and families of the Claw-Eval-Live authors to ours, for a comparison.
 
-The mapping goes by what a pattern is about, made from its label alone. A pattern of theirs that
-spans several of ours is given to their sum; families that we cut otherwise are added up.
+The mapping was made from the labels of the patterns alone, by their subjects. A pattern of theirs
+that covers several of ours is compared with their sum; families that we divide differently are
+summed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from scipy.stats import kendalltau, spearmanr
 
-# Their family -> ours. "Non-Benchmark" (agents' own matters and uncategorized) stays out.
+# Their family -> ours. "Non-Benchmark" (agents' own matters and uncategorized) is left out.
 FAMILIES = {
     "Workflow-Orchestration": "orchestration",
     "Shell-Filesystem": "system",
@@ -87,7 +88,7 @@ PATTERNS = {
 
 
 def authors_masses(path: Path, key: str, names: Mapping[str, str]) -> dict[str, float]:
-    """Their installs by our names: rows whose `key` is in `names`, added up."""
+    """Their installs by our names: the sums of the rows whose `key` is in `names`."""
     masses: defaultdict[str, float] = defaultdict(float)
     with path.open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
@@ -97,7 +98,7 @@ def authors_masses(path: Path, key: str, names: Mapping[str, str]) -> dict[str, 
 
 
 def rank_correlation(ours: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str, float]:
-    """Spearman's rho and Kendall's tau-b over the names that both have, and their number."""
+    """Spearman's rho and Kendall's tau-b over the common names, and their number `n`."""
     names = sorted(ours.keys() & theirs.keys())
     pairs = [ours[name] for name in names], [theirs[name] for name in names]
     return {

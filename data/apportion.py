@@ -16,8 +16,8 @@ def apportion(
 ) -> dict[str, int]:
     """Split `total` in proportion to `shares` (Hamilton's method), within the bounds.
 
-    A group that would leave its bounds is set to the bound and the rest is shared again. Equal
-    remainders go by name. Raises ConfigError if the bounds admit no split.
+    A group that would leave its bounds is set to the bound, and the rest is shared again. Equal
+    remainders are resolved by name. Raises ConfigError if no split satisfies the bounds.
     """
     low = {name: (least or {}).get(name, 0) for name in shares}
     high = {name: (most or {}).get(name, total) for name in shares}

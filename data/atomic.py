@@ -1,4 +1,4 @@
-"""Writing so that a kill at any moment leaves the old file or the new one, never a half."""
+"""Atomic writes: a kill at any moment leaves the old file or the new one, never a partial file."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def replacing_dir(path: Path) -> Iterator[Path]:
     try:
         yield part
         part.chmod(0o755)
-        # Folders too: without their entries the moved directory would be there, but not whole.
+        # Sync folders too: without their entries the moved directory would be incomplete.
         items = [item for item in part.rglob("*") if item.is_file() or item.is_dir()]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # a disk takes several in the time of one
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # a disk syncs several files in the time of one
             list(pool.map(_sync, [*items, part]))
         part.rename(path)
         _sync(path.parent)
@@ -64,7 +64,7 @@ def replacing_dir(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what killed writers left in `folder`. Only under a lock that keeps writers out."""
+    """Remove what killed writers left in `folder`. Call it under a lock that excludes writers."""
     for part in folder.glob(".*.part"):
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)

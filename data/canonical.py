@@ -1,4 +1,4 @@
-"""Canonical JSON and digests: the one way anything is hashed here."""
+"""Canonical JSON and digests: everything that is hashed in this project goes through here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of its own for work on untrusted data, with limits on memory, time and rights.
+"""A child process for work on untrusted data, with limits on memory, time and rights.
 
 Parent and child exchange frames (a length of eight bytes, then the content) over the child's
 standard input and output. The child calls `confine` before it reads anything.
@@ -29,7 +29,7 @@ _DENIED_EXACTLY = frozenset(
 
 
 class ChildFailed(Exception):
-    """The child ended, ran out of its limits, or answered with nonsense."""
+    """The child ended, exceeded a limit, or sent an answer that is not a frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ChildLimits:
 
 
 class _ForkServer:
-    """Where this process's children of one module come from (`data.fork_server`)."""
+    """Starts this process's children of one module, through `data.fork_server`."""
 
     def __init__(self, module: str) -> None:
         self._ours, theirs = socket.socketpair()
@@ -53,11 +53,11 @@ class _ForkServer:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # an interrupt is for us: we end our children
+                start_new_session=True,  # Ctrl+C reaches the parent, which ends its children
             )
 
     def spawn(self, arguments: Sequence[str], descriptors: Sequence[int]) -> int:
-        """Start a child with its standard input and output; its number."""
+        """Start a child with its standard input and output; returns its process id."""
         message = json.dumps({"spawn": arguments}).encode()
         with self._lock:
             socket.send_fds(self._ours, [message], descriptors)
@@ -78,14 +78,14 @@ class _ForkServer:
 
 @cache
 def _fork_server(module: str, _process: int) -> _ForkServer:
-    """One per module and process: a fork of this process must have its own."""
+    """One per module and process: a fork of this process needs its own."""
     return _ForkServer(module)
 
 
 class Child:
-    """`module.main()` in a process of its own, with its limits as arguments.
+    """`module.main()` in a child process, with its limits as arguments.
 
-    It is killed at the end in any case, and after twice the seconds of its limits.
+    The child is always killed at the end, and at the latest after twice the seconds of its limits.
     """
 
     def __init__(self, module: str, limits: ChildLimits) -> None:
@@ -99,7 +99,7 @@ class Child:
             self._pid = self._fork_server.spawn(arguments, [theirs_in, theirs_out])
         except (ChildFailed, OSError) as error:
             self._close()
-            _fork_server.cache_clear()  # the next child has a new one
+            _fork_server.cache_clear()  # the next child gets a new one
             raise ChildFailed(type(error).__name__) from None
         finally:
             os.close(theirs_in)
@@ -131,7 +131,7 @@ class Child:
                 stream.close()
 
     def send(self, content: bytes) -> None:
-        """Send one frame. Raises ChildFailed if nobody reads."""
+        """Send one frame. Raises ChildFailed if the child does not read it."""
         try:
             write_frame(self._in, content)
         except (BrokenPipeError, OSError) as error:
@@ -162,10 +162,10 @@ def read_frame(stream: BinaryIO | Any, most: int) -> bytes:
 
 
 def confine(seconds: int, memory_bytes: int, answer_bytes: int = 0) -> BinaryIO:
-    """Limit this process for good; returns where to write answers.
+    """Limit this process irrevocably; returns the stream for answers.
 
-    Whatever a library prints goes nowhere; files are read only, and neither network nor
-    processes can be had. `answer_bytes`: the most that answers take where they go to a file.
+    What libraries print is discarded; files can only be read; network access and new processes
+    are denied. `answer_bytes`: the largest size of an answer that goes to a file.
     """
     answer = os.fdopen(os.dup(1), "wb")
     silence = os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""Errors a person can act on: what was found, what was expected, what to do."""
+"""Errors that a user can act on: what was found, what was expected, what to do."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def error_location(error: BaseException) -> str:
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     if frame is None:
-        return "an unknown place"
+        return "an unknown location"
     return f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}"
 
 
@@ -53,7 +53,7 @@ class InputError(BenchmintError):
         self.actual, self.expected, self.todo = actual, expected, todo
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str, int]]:
-        """From one process to another: the message is made anew."""
+        """For pickling between processes: the message is built again from the parts."""
         return type(self), (self.path, self.actual, self.expected, self.todo, self.line)
 
 
@@ -94,14 +94,14 @@ def require_extra(extra: str) -> None:
 
 
 class StageError(BenchmintError):
-    """A stage broke on something nobody foresaw: which error and where, never its message."""
+    """A stage failed with an unexpected error: its class and location, never its message."""
 
 
 @contextmanager
 def guarded(stage: str) -> Iterator[None]:
-    """Turn what nobody foresaw into a StageError; also a decorator.
+    """Turn unexpected errors into a StageError; usable as a decorator too.
 
-    The message of such an error may hold session text, and Prefect keeps the messages of errors.
+    The message of such an error may hold session text, and Prefect stores error messages.
     """
     try:
         yield
@@ -116,7 +116,7 @@ def guarded(stage: str) -> Iterator[None]:
 
 
 class LedgerError(BenchmintError):
-    """A stage's ledger does not close: a bug, never bad input."""
+    """Some item of a stage has no recorded outcome, or several: a bug, never bad input."""
 
 
 class ReleaseError(BenchmintError):

@@ -1,10 +1,10 @@
-"""Forks children that have their modules imported already: a start costs milliseconds.
+"""Forks children whose modules are imported already, so that a start costs milliseconds.
 
     python -m data.fork_server MODULE
 
 Standard input is a Unix socket. `{"spawn": [arguments]}`, with two file descriptors for the
-child's standard input and output, is answered with the child's number; `{"end": number}` kills
-and buries it. The nursery itself reads nothing untrusted, and ends when its parent does.
+child's standard input and output, is answered with the child's process id; `{"end": id}` kills
+the child and reaps it. The server itself reads nothing untrusted, and ends when its parent does.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _become(run: Callable[[], None], arguments: list[str], descriptors: list[int
 
 
 def _end(pid: int, children: set[int]) -> None:
-    """A child that was not buried keeps its number, so the signal meets no stranger."""
+    """Until it is reaped a child keeps its process id, so the signal cannot hit another process."""
     if pid in children:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

@@ -66,7 +66,9 @@ def _entries(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
             intact = False
         if not intact:
-            raise BrokenChain(f"{path}:{number}: this entry was altered, or one before it removed.")
+            raise BrokenChain(
+                f"{path}:{number}: this entry was altered, or an earlier entry was removed."
+            )
         previous = claimed
         yield entry | {"hash": claimed}
 

@@ -1,7 +1,7 @@
-"""Structured logs: one JSON object a line, with the id of the run, in a file of the run's own.
+"""Structured logs: one JSON object per line, with the id of the run, in one file per run.
 
-Names and figures only: messages come from this project's own code, and what an error says is cut to
-its class and place (law 10), since a message may hold session text.
+Names and numbers only: messages come from this project's own code, and errors are reduced to their
+class and location (law 10), since an error message may hold session text.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from data.progress import console, is_tracking
 
 LOGGER = "benchmint"
 log = logging.getLogger(f"{LOGGER}.build")
-_FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for what it starts
+_FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for the runs it starts
 _FOLDER = "logs"
-_KEPT = 100  # logs
+_KEPT = 100  # log files
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -56,9 +56,9 @@ class JsonLines(logging.Formatter):
 
 @contextmanager
 def logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Path]:
-    """Append what `benchmint` loggers tell to `<out>/private/logs/<run id>.jsonl` (0600).
+    """Append the records of `benchmint` loggers to `<out>/private/logs/<run id>.jsonl` (0600).
 
-    Raises InputError for an id that is no plain file name.
+    Raises InputError for an id that is not a plain file name.
     """
     if not _RUN_ID.fullmatch(run_id):
         raise InputError("log", f"a run id of {len(run_id)} characters", "letters, digits, ._-", "")
@@ -72,7 +72,7 @@ def logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Pa
         handler.setLevel(level)
         before = logger.level, logger.propagate
         logger.setLevel(min(level, before[0] or level))
-        logger.propagate = False  # nothing of it on the terminal, nor in Prefect's database
+        logger.propagate = False  # keep records off the terminal and out of Prefect's database
         logger.addHandler(handler)
         try:
             yield path
@@ -84,10 +84,10 @@ def logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Pa
 
 @contextmanager
 def logged(out: Path) -> Iterator[None]:
-    """Log what is done in `out`: when it began, that it ended well, or which error ended it.
+    """Log what is done in `out`: when it began, and that it succeeded or which error ended it.
 
-    The id of a log is the time and the process; the id of the run that is staged stands in it,
-    and that of the flow run where a deployment started this.
+    A log is named by time and process id. It holds the id of the run that is staged, and the id of
+    the flow run if a deployment started it.
     """
     began = time.perf_counter()
     _forget(out / "private" / _FOLDER)
@@ -103,16 +103,16 @@ def logged(out: Path) -> Iterator[None]:
 
 
 def _forget(folder: Path) -> None:
-    """Remove the oldest logs but the last so many; their names begin with the time."""
+    """Remove all but the newest logs; their names begin with the time."""
     for old in sorted(folder.glob("*.jsonl"))[: -_KEPT + 1]:
         old.unlink(missing_ok=True)
 
 
 class TerminalLines(logging.Handler):
-    """The lines for a person: on standard error, around the bars."""
+    """Log lines for the terminal: on standard error, around the progress bars."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Time, message, and the fields that are there."""
+        """Print time, message, and the fields that have a value."""
         at = datetime.fromtimestamp(record.created).astimezone()
         fields = ((name, _plain(record.__dict__[name])) for name in _fields(record))
         shown = " ".join(f"{name}={value}" for name, value in fields if value is not None)
@@ -121,10 +121,10 @@ class TerminalLines(logging.Handler):
 
 
 class Stages(logging.Handler):
-    """The name of each stage as it begins, but for those with a bar of their own."""
+    """Prints the name of each stage as it begins, except stages with their own progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """What is being done now, if the record tells of a beginning."""
+        """Print what is being done now, if the record marks a beginning."""
         if record.getMessage() == "computing" and not is_tracking():
             console.print(f"{one_line(str(record.__dict__['stage']))} …", markup=False)
         elif record.getMessage() == "staged":
@@ -132,12 +132,12 @@ class Stages(logging.Handler):
 
 
 def tell_all() -> None:
-    """From now on show on standard error what is logged (`--verbose`)."""
+    """From now on print all log records to standard error (`--verbose`)."""
     _tell(TerminalLines(logging.INFO))
 
 
 def tell_stages() -> None:
-    """From now on show on standard error which stage begins, unless all is told."""
+    """Print each stage that begins to standard error, unless all records are printed."""
     _tell(Stages(logging.INFO))
 
 
@@ -155,12 +155,12 @@ _OWN = frozenset({"at", "level", "run_id", "logger", "error", "error_at"})
 
 
 def _fields(record: logging.LogRecord) -> list[str]:
-    """The names that `extra` gave, in its order; those of the line itself cannot be taken."""
+    """The names given in `extra`, in order; the line's own names are reserved."""
     return [name for name in record.__dict__ if name not in _STANDARD | _OWN]
 
 
 def _plain(value: object) -> Any:
-    """A figure or short text as it is; of anything else its type alone."""
+    """A number or text as it is; of anything else only its type."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:

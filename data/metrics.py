@@ -1,6 +1,6 @@
-"""What a run did and what it took: items, seconds, bytes and cost, as rows and as OpenMetrics.
+"""Metrics of a run: items, seconds, bytes and cost, as rows and as OpenMetrics text.
 
-Seconds are a stage's own when it was computed; a later run that finds it done tells the same.
+Seconds are measured when a stage is computed; a later run that reuses its output reports the same.
 Nothing of this enters a digest (law 5): `timings.parquet` lies in the private stage directories.
 """
 
@@ -17,7 +17,7 @@ import polars as pl
 from data.schemas import Table
 from data.tables import write_table
 
-if TYPE_CHECKING:  # every stage writes a timing; few ask the database
+if TYPE_CHECKING:  # every stage writes timings, but few queries need the database
     import duckdb
 
 TIMINGS = Table(
@@ -50,7 +50,7 @@ _ROUNDED = 6  # decimals of seconds and money
 
 
 class Measure(StrEnum):
-    """What is measured; the value is the end of the metric's name."""
+    """What is measured; the value completes the metric's name."""
 
     ITEMS = "stage_items"
     SECONDS = "work_seconds"
@@ -71,7 +71,7 @@ _UNITS = {Measure.SECONDS: "seconds", Measure.BYTES: "bytes"}
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One measurement: of what, of which part of which run, and how much."""
+    """One measurement: what is measured, for which part of which run, and the value."""
 
     measure: Measure
     labels: Mapping[str, str]
@@ -79,7 +79,7 @@ class Sample:
 
 
 def write_timing(folder: Path, work: str, seconds: float) -> int:
-    """Note in a stage's directory how long it took and how much it wrote; the bytes of that."""
+    """Record in a stage's directory how long it took and how much it wrote; returns the bytes."""
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     row = {"work": work, "seconds": round(seconds, _ROUNDED), "bytes": size}
     write_table(folder / f"{TIMINGS.name}.parquet", [row], TIMINGS.schema)
@@ -94,7 +94,7 @@ def samples(staging: duckdb.DuckDBPyConnection) -> list[Sample]:
 def openmetrics(rows: Iterable[Sample]) -> str:
     """The samples in the OpenMetrics 1.0 text format: gauges, sorted by their labels.
 
-    What UTF-8 cannot hold in a label becomes `?`. Raises ValueError where two samples have the
+    Characters that UTF-8 cannot encode become `?`. Raises ValueError where two samples have the
     same name and labels, which the format forbids.
     """
     # Late: every build imports this module to write timings, few print metrics.

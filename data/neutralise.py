@@ -1,7 +1,7 @@
 """Making hostile text harmless where it is shown: terminals, Markdown, CSV, HTML scripts.
 
-Text that is escaped by the medium (JSON, HTML through autoescape) needs none of this, except
-for lone surrogates, which no UTF-8 file can hold.
+Text that its medium escapes (JSON, HTML through autoescape) needs none of this, except for lone
+surrogates, which a UTF-8 file cannot hold.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from data.contracts import Scalar
 # C0 and C1 controls except tab and line feed, bidirectional embeddings, overrides and isolates,
 # line and paragraph separators, interlinear marks, the byte order mark, tag characters (text
 # that a model reads and a person does not see), and lone surrogates. Directional marks
-# (U+200E, U+200F), joiners and variation selectors belong to honest writing and stay.
+# (U+200E, U+200F), joiners and variation selectors occur in ordinary writing and stay.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
@@ -49,12 +49,12 @@ def one_line(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """`text` as inline Markdown that shows it literally (no link, emphasis, cell or tag)."""
+    """`text` escaped: inline Markdown shows it literally (no link, emphasis, cell or tag)."""
     return _MARKDOWN.sub(r"\\\1", one_line(text))
 
 
 def csv_cell(value: Scalar) -> Scalar:
-    """A cell that no spreadsheet takes for a formula: such texts get a leading apostrophe."""
+    """A cell that no spreadsheet interprets as a formula: such texts get a leading apostrophe."""
     if not isinstance(value, str):
         return value
     shown = visible(value)
@@ -82,7 +82,7 @@ def storable_tree(value: Any) -> Any:
 def public_text(value: str | None) -> str | None:
     """A scalar of the ledger as the public half may show it (law 8).
 
-    Numbers and code words stay; of any other text only its length is told.
+    Numbers and code words stay; any other text is replaced by its length.
     """
     if value is None or _NUMBER.fullmatch(value):
         return value
@@ -92,6 +92,6 @@ def public_text(value: str | None) -> str | None:
 
 
 def script_json(value: Any) -> str:
-    """JSON that can stand inside a `<script>` element: no `<`, `>` or `&` is left in it."""
+    """JSON for use inside a `<script>` element: it contains no `<`, `>` or `&`."""
     text = canonical_json(value).decode()
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

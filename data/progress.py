@@ -1,7 +1,7 @@
-"""What a person sees while a build runs: one bar per long stage, on standard error.
+"""Progress of a build for the user: one bar per long stage, on standard error.
 
-A bar tells how many are done, how many a second, and the time that is left. Where there is no
-terminal it is a line now and then, and one at the end.
+A bar shows how many items are done, the rate, and the remaining time. Without a terminal there is
+a line every few seconds instead, and one at the end.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _running: list[str] = []  # titles
 
 
 class RateColumn(ProgressColumn):
-    """How many a second; slow ones by the minute."""
+    """Items per second, or per minute if it is slow."""
 
     def render(self, task: Task) -> Text:
-        """Nothing until there is something to tell."""
+        """Empty until something is done."""
         return Text(rate(task.completed, task.elapsed or 0.0))
 
 
@@ -58,12 +58,12 @@ def track(items: Iterable[T], title: str, total: int, *, quiet: bool = False) ->
 
 
 def is_tracking() -> bool:
-    """Whether a bar is shown now, which tells enough."""
+    """Whether a progress bar is shown now."""
     return bool(_running)
 
 
 def hush() -> None:
-    """From now on show nothing on standard error (`--quiet`)."""
+    """Print nothing to standard error from now on (`--quiet`)."""
     console.quiet = True
 
 

@@ -69,7 +69,7 @@ POINTS = Table(
         "restatements": (pl.Int64, "earlier filings that gave another value for it"),
     },
 )
-# Values that a later filing replaced: the columns of POINTS, and the point that stands.
+# Values that a later filing replaced: the columns of POINTS, and the point that replaced them.
 HISTORY = Table(
     "history",
     "one value that a later filing restated",
@@ -96,8 +96,7 @@ ROWS = Table(
 )
 STATEMENT_TABLES = (COMPANIES, SERIES, POINTS, HISTORY, ROWS)
 
-# Public: no column holds anything of a value, and `point_id` is not among them, since it leads to
-# the value at once.
+# Public: no column reveals a value. `point_id` is left out, since it identifies the value.
 QUESTIONS = Table(
     "questions",
     "one question, without its answer",

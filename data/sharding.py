@@ -1,8 +1,8 @@
 """Running one function over many shards: here, in a pool of processes, or on a cluster.
 
 Prefect sees one task per stage. The workers import neither Prefect nor the recipe, and so start
-fast. What they write must be seen by all: a cluster of several machines needs a file system that
-they share.
+fast. All workers must see what they write: a cluster of several machines needs a shared file
+system.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 class Runner(StrEnum):
-    """Who runs the shards of a stage. What comes out does not depend on it."""
+    """Who runs the shards of a stage. The output does not depend on it."""
 
     PROCESSES = "processes"
     DASK = "dask"
@@ -97,7 +97,7 @@ def _on_ray(
     work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cluster: str | None
 ) -> Iterator[Result]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if cluster is None:  # jobs hold the release key: nobody else may ask for them
+    if cluster is None:  # jobs hold the release key: nobody else may request them
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     ray = _extra("ray", Runner.RAY)
@@ -112,7 +112,7 @@ def _on_ray(
 
 
 def _from_ray(ray: Any, reference: Any) -> Any:
-    """The result, or the error as it was raised: Ray wraps it into its own, traceback and all."""
+    """The result, or the original error: Ray wraps it in its own class, with the traceback."""
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
-
-from data.canonical import canonical_json
-from data.contracts import StageConfig
+from data.configuration import Section, merge, read_layers, read_toml, validated
 from data.errors import ConfigError
 from flows.recipe import Recipe, Settings
-
-PREFIX = "BENCHMINT_"
-Section = TypeVar("Section", bound=StageConfig)
 
 
 def load_settings(
@@ -30,9 +21,9 @@ def load_settings(
 
     Raises ConfigError naming the file, each wrong key, what was found and what is expected.
     """
-    values = _layers(path, environment)
-    _merge(values, overrides or {})
-    return _validated(Settings, values, path)
+    values = read_layers(path, environment)
+    merge(values, overrides or {})
+    return validated(Settings, values, path)
 
 
 def load_section(
@@ -46,7 +37,7 @@ def load_section(
 
     Keys of the section that `model` lacks and a build knows are left to the build.
     """
-    values, place = _layers(path, environment), path or "configuration"
+    values, place = read_layers(path, environment), path or "configuration"
     if strange := sorted(values.keys() - Settings.model_fields.keys()):
         raise ConfigError(
             f"{place}: found no section named {', '.join(strange)}; expected [{name}]."
@@ -54,110 +45,13 @@ def load_section(
     section = values.get(name, {})
     if not isinstance(section, dict):
         raise ConfigError(f"{place}: {name}: found a value; expected a section.")
-    _merge(section, overrides or {})
+    merge(section, overrides or {})
     builds = type(getattr(Recipe(), name)).model_fields.keys() - model.model_fields.keys()
-    return _validated(model, {k: v for k, v in section.items() if k not in builds}, path)
+    return validated(model, {k: v for k, v in section.items() if k not in builds}, path)
 
 
 def recipe_over(path: Path, recipe: Recipe) -> Recipe:
     """The configuration file `path` with what `recipe` was explicitly given on top."""
-    values = {name: part for name, part in _read(path).items() if name in Recipe.model_fields}
-    _merge(values, recipe.model_dump(exclude_unset=True))
-    return _validated(Recipe, values, path)
-
-
-def _validated(model: type[Section], values: Mapping[str, Any], path: Path | None) -> Section:
-    try:
-        section = model.model_validate(values)
-        # What no JSON can hold, the manifest cannot; paths may be any bytes.
-        canonical_json(section.model_dump(mode="json", exclude={"runtime"}))
-        return section
-    except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        lines = "; ".join(_line(model, item) for item in found)
-        raise ConfigError(f"{path or 'configuration'}: {lines}") from None
-    except TypeError:
-        raise ConfigError(
-            f"{path or 'configuration'}: found an integer of more than 64 bits, or text that is "
-            "not UTF-8; expected smaller numbers and plain text."
-        ) from None
-
-
-def _line(model: type[BaseModel], item: ErrorDetails) -> str:
-    """Where, and what is wrong there; for an unknown key the one that may be meant."""
-    *section, key = item["loc"] or ("",)
-    name = ".".join(map(str, item["loc"]))
-    if item["type"] != "extra_forbidden":
-        return f"{name}: {item['msg']}"
-    near = get_close_matches(str(key), _keys(model, section), n=1)
-    return f"{name}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
-
-
-def _keys(model: type[BaseModel], section: Sequence[int | str]) -> list[str]:
-    """The keys of a section; none where its model is not plain to see."""
-    for name in section:
-        field = model.model_fields.get(str(name))
-        kind = field.annotation if field else None
-        if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
-            return []
-        model = kind
-    return list(model.model_fields)
-
-
-def _layers(path: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
-    """The file's values, if one is given, and those of the environment over them.
-
-    Raises ConfigError if the file cannot be read or is not TOML.
-    """
-    values: dict[str, Any] = {}
-    if path is not None:
-        _merge(values, _read(path))
-    _merge(values, _from_environment(environment))
-    return values
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A TOML file. Raises ConfigError if it cannot be read or is none."""
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"{path}: is no regular file; expected TOML.")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except RecursionError:
-        raise ConfigError(f"{path}: is nested too deeply; expected sections and values.") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is not TOML ({error}).") from None
-
-
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name in sorted(environment):
-        section, separator, rest = name.removeprefix(PREFIX).partition("__")
-        if not name.startswith(PREFIX) or not separator:
-            continue
-        nested: Any = _parsed(environment[name])
-        for part in reversed([section, *rest.split("__")]):
-            nested = {part.lower(): nested}
-        _merge(values, nested)
-    return values
-
-
-def _parsed(text: str) -> Any:
-    """A TOML value, or the text itself where it is none (so that words need no quotes)."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Put `values` into `into`: mappings into mappings, anything else over what stands there."""
-    for name, value in values.items():
-        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
-            _merge(into[name], value)
-        elif isinstance(value, Mapping):
-            into[name] = {}
-            _merge(into[name], value)
-        else:
-            into[name] = value
+    values = {name: part for name, part in read_toml(path).items() if name in Recipe.model_fields}
+    merge(values, recipe.model_dump(exclude_unset=True))
+    return validated(Recipe, values, path)

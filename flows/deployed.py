@@ -19,7 +19,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from construction.judging.candidate_ideas import IDEAS_FILE
-from construction.signals.mixture import CHART, REPORT
+from construction.signals.mixture import CHART, REPORT, mixture_report
 from data.errors import BenchmintError
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
@@ -29,7 +29,6 @@ from flows.recipe import Settings
 from flows.run import BuildRunning, building, open_run
 from flows.source import with_source
 from flows.stage import Results
-from flows.stages.signals import mixture_report
 
 RETRIES = 2
 RETRY_SECONDS = 30

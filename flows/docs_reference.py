@@ -2,7 +2,8 @@
 
 python -m flows.docs_reference
 
-What stands above the reference is written by hand and stays.
+Three parts are made: the settings that most releases need (`common_settings.toml`), the reference,
+and its advanced sections. What stands under other headings is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import inspect
 import io
 import textwrap
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -24,16 +27,24 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from flows.configuration import PREFIX
+from data.configuration import PREFIX
 from flows.recipe import Settings
 from flows.run import ROOT
 
 PAGE = ROOT / "docs" / "configuration.md"
-_HEAD = "\n## Reference\n"
-_TOLD = """
-Made from the models by `flows/docs_reference.py` (`make docs`); do not edit below this line. All
-sections in the order of the recipe, `[runtime]` last. A default of *none* means: not given. In the
-names of variables the key stands in capitals."""
+COMMON_FILE = Path(__file__).with_name("common_settings.toml")
+_COMMON, _REFERENCE, _ADVANCED = "Settings that most releases need", "Reference", "Advanced"
+_COMMON_INTRO = """
+These {common} of {all} settings are enough for most releases; the others have defaults that fit.
+Each example is a line of the file; `release.name` is the key `name` of the section `[release]`."""
+_REFERENCE_INTRO = """
+Made from the models by `flows/docs_reference.py` (`make docs`); do not edit it here. The sections
+are in the order of the recipe, `[runtime]` last; limits of the rule judges and the like are under
+[Advanced](#advanced). A default of *none* means: not given. In the names of variables the key is in
+capitals."""
+_ADVANCED_INTRO = """
+Limits and weights that were set by measurement. Change one only to see what it does: `benchmint
+build --dry-run` shows which stages run again."""
 _BY_MACHINE = {"runtime.workers": "processors, at most 4"}
 _WORDS = {
     "string": "text", "integer": "integer", "number": "number", "boolean": "true or false",
@@ -45,15 +56,63 @@ _BOUNDS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A section of the configuration: its lines on the page, and its keys with their defaults."""
+
+    path: str
+    lines: list[str]
+    defaults: dict[str, str]
+
+
 def configuration_page(current: str) -> str:
-    """The page with its reference made anew. Raises ValueError where the heading is missing."""
-    head, mark, _ = current.partition(_HEAD)
+    """The page with its parts made anew. Raises ValueError where a heading is missing."""
+    common = tomllib.loads(COMMON_FILE.read_text(encoding="utf-8"))
+    sections = list(_sections("", Settings, Settings()))
+    behind = tuple(common["advanced"])
+    advanced = [section for section in sections if _is_inside(section.path, behind)]
+    usual = [section for section in sections if section not in advanced]
+    page = _with_part(current, _COMMON, _common_lines(common["setting"], sections))
+    page = _with_part(page, _REFERENCE, [_REFERENCE_INTRO, *_lines_of(usual)])
+    return _with_part(page, _ADVANCED, [_ADVANCED_INTRO, *_lines_of(advanced)])
+
+
+def _with_part(page: str, heading: str, lines: Iterable[str]) -> str:
+    """The page with the text between a heading and the next of its level replaced."""
+    before, mark, after = page.partition(f"\n## {heading}\n")
     if not mark:
-        raise ValueError(f"no heading {_HEAD.strip()!r} to put the reference under")
-    return head + mark + "\n".join([_TOLD, *_section("", Settings, Settings())]) + "\n"
+        raise ValueError(f"no heading '## {heading}' to put a part of the reference under")
+    _, following, rest = after.partition("\n## ")
+    return before + mark + "\n".join(lines) + "\n" + following + rest
 
 
-def _section(path: str, model: type[BaseModel], value: BaseModel | None) -> Iterator[str]:
+def _common_lines(
+    settings: Sequence[Mapping[str, str]], sections: Sequence[_Section]
+) -> Iterator[str]:
+    defaults = {
+        f"{section.path}.{key}": default
+        for section in sections
+        for key, default in section.defaults.items()
+    }
+    yield _COMMON_INTRO.format(common=len(settings), all=len(defaults))
+    yield ""
+    yield "| setting | what it does | default | example |"
+    yield "| --- | --- | --- | --- |"
+    for row in settings:
+        key, example = row["key"], _escaped(f"{row['key']} = {row['example']}")
+        yield f"| `{key}` | {_escaped(row['meaning'])} | {defaults[key]} | `{example}` |"
+
+
+def _lines_of(sections: Sequence[_Section]) -> Iterator[str]:
+    for section in sections:
+        yield from section.lines
+
+
+def _is_inside(path: str, outer: Sequence[str]) -> bool:
+    return any(path == section or path.startswith(f"{section}.") for section in outer)
+
+
+def _sections(path: str, model: type[BaseModel], value: BaseModel | None) -> Iterator[_Section]:
     """A model's keys as a table, then those of the models inside it.
 
     `value` is what the section is by default; None where there is none until a user names one.
@@ -61,23 +120,22 @@ def _section(path: str, model: type[BaseModel], value: BaseModel | None) -> Iter
     schema = model.model_json_schema()
     rows: list[tuple[str, str, str, str]] = []
     inner: list[tuple[str, type[BaseModel], BaseModel | None]] = []
+    defaults: dict[str, str] = {}
     for name, field in model.model_fields.items():
         default = getattr(value, name) if value is not None else _default(field)
-        place = f"{path}.{name}" if path else name
-        found = list(_models(field.annotation))
+        field_path = f"{path}.{name}" if path else name
         if isinstance(default, BaseModel):
-            inner.append((place, type(default), default))
+            inner.append((field_path, type(default), default))
             continue
-        inner += [(place + step, one, None) for step, one in found if one is not model]
+        models = _models(field.annotation)
+        inner += [(field_path + step, item, None) for step, item in models if item is not model]
         kind = _kind(schema["properties"][name], schema.get("$defs", {}))
-        told = _BY_MACHINE.get(place) or _written(default)
-        rows.append((f"`{name}`", kind, told, _meaning(model, name, field)))
-    if path:
-        yield from _heading(path, model)
-    if rows:
-        yield from _table(rows)
-    for place, one, given in inner:
-        yield from _section(place, one, given)
+        defaults[name] = _BY_MACHINE.get(field_path) or _written(default)
+        rows.append((f"`{name}`", kind, defaults[name], _meaning(model, name, field)))
+    heading = _heading(path, model) if path else ()
+    yield _Section(path, [*heading, *(_table(rows) if rows else ())], defaults)
+    for inner_path, item, given in inner:
+        yield from _sections(inner_path, item, given)
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -22,9 +22,10 @@ from packaging.requirements import Requirement
 
 from anonymization.text.config import DetectionConfig
 from data.errors import BenchmintError, missing_package
+from data.release_key import release_key
 from flows import environment
 from flows.recipe import Settings
-from flows.run import ROOT, release_key
+from flows.run import ROOT
 from flows.service.lifecycle import status
 from flows.service.settings import LOOPBACK, Service
 from selection.model import SolverName

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from data.loopback import LOOPBACK, listen
 from flows import environment
-from flows.loopback import LOOPBACK, listen
 
 OWN = "BENCHMINT_OWN_SERVER"  # set where the server is the build's own
 _NAMING = {

@@ -20,7 +20,10 @@ from anonymization.tables.judged_tables import (
     tables_pictures,
     tables_report,
 )
+from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
+from construction.signals.mixture import public_mixture
+from construction.signals.pictures import pictures_of
 from data.canonical import file_digest
 from data.contracts import Candidate
 from data.pool import read_pool
@@ -39,13 +42,11 @@ from data.snapshot.release import (
 from data.stage_tables import read_records
 from data.staging import RunFacts, stage_run
 from flows.gates import GATE_ORDER
-from flows.pictures import pictures_of
 from flows.run import Run, architecture, lock_digest
 from flows.stage import Results
 from flows.stages.masking import release_targets
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report
-from flows.stages.signals import public_mixture
 from flows.stages.tables import keep_pseudonymized, sealed
 
 TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")
@@ -156,15 +157,7 @@ def _release(
         candidates=released_candidates(results),
         fixture_file=dict(read_pool(outputs.get("package", ())).fixtures).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
-        build=BuildFacts(
-            recipe=recipe.model_dump(mode="json"),
-            inputs=inputs_of(results),
-            code_version=run.store.code_version,
-            lock_digest=lock_digest(),
-            architecture=architecture(),
-            release_key_digest=run.key_id,
-            seed=recipe.release.seed,
-        ),
+        build=_build_facts(run, results),
         ledger_tables=_records(results.folders),
         privacy=privacy,
         authorization=Authorization(
@@ -172,13 +165,25 @@ def _release(
         ),
         selection={
             **selected,
-            "mixture": public_mixture(signals[0], ideas[0]) if signals else None,
+            "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
             "questions": questions_report(outputs.get("questions", ()), phrased) or None,
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info=dict(run_info) | {"judging": costs} | _tools(),
+    )
+
+
+def _build_facts(run: Run, results: Results) -> BuildFacts:
+    return BuildFacts(
+        recipe=run.recipe.model_dump(mode="json"),
+        inputs=inputs_of(results),
+        code_version=run.store.code_version,
+        lock_digest=lock_digest(),
+        architecture=architecture(),
+        release_key_digest=run.key_id,
+        seed=run.recipe.release.seed,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import platform
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,10 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers, write_bytes
+from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers
 from data.canonical import digest, file_digest, keyed_digest
-from data.errors import BenchmintError, ConfigError
+from data.errors import BenchmintError
 from data.logs import logged
+from data.release_key import release_key
 from data.run_store import RunStore
 from flows.recipe import Recipe, Runtime
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
-_KEY_BYTES = 32
 
 
 class BuildRunning(BenchmintError):
@@ -115,24 +114,6 @@ def building(out: Path) -> Iterator[None]:
             yield
     finally:
         os.close(handle)
-
-
-def release_key(path: Path) -> bytes:
-    """Read the key, or make one from the operating system's randomness on first use."""
-    if not path.exists():
-        write_bytes(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)
-    if path.stat().st_mode & 0o077:
-        raise ConfigError(f"{path}: other users can read the release key. Run: chmod 600 {path}")
-    text = path.read_text(encoding="ascii", errors="replace").strip()
-    try:
-        key = bytes.fromhex(text)
-    except ValueError:
-        key = b""
-    if len(key) != _KEY_BYTES:
-        raise ConfigError(
-            f"{path}: found {len(text)} characters; expected {2 * _KEY_BYTES} hexadecimal digits."
-        )
-    return key
 
 
 @cache

@@ -114,8 +114,11 @@ def _quotas(
         target = targets[family]
         yield Row(f"quota {family}", RowKind.QUOTA, members, target, target, price=price)
     if config.stratum_picks is not None and pool.pilots:
-        usable = {family: members[allowed[members]] for family, members in families.items()}
-        yield from _strata(pool, config, usable, targets, price)
+        scores, ties = filled(pool.scores), _tie_breaks(pool, config.seed)
+        for family, members in families.items():
+            usable = members[allowed[members]]
+            strata = profile_strata(scores, usable, targets[family], config.stratum_picks, ties)
+            yield from _strata(family, list(strata), price)
 
 
 def _spread(pool: Pool, attribute: str, size: int) -> Iterator[Row]:
@@ -129,22 +132,11 @@ def _spread(pool: Pool, attribute: str, size: int) -> Iterator[Row]:
         yield Row(f"{attribute} {name}", RowKind.QUOTA, groups[name], target, target, price=1)
 
 
-def _strata(
-    pool: Pool,
-    config: SelectionConfig,
-    usable: Mapping[str, Positions],
-    targets: Mapping[str, int],
-    price: int,
-) -> Iterator[Row]:
-    scores, ties = filled(pool.scores), _tie_breaks(pool, config.seed)
-    picks = config.stratum_picks or 1
-    for family, members in usable.items():
-        strata = list(profile_strata(scores, members, targets[family], picks, ties))
-        if len(strata) == 1:
-            continue  # the same as the family's own quota
-        for number, (group, target) in enumerate(strata):
-            name = f"stratum {family} {number}"
-            yield Row(name, RowKind.STRATUM, np.sort(group), target, target, price=price)
+def _strata(family: str, strata: Sequence[tuple[Positions, int]], price: int) -> Iterator[Row]:
+    """A row per stratum; none for a single one, which equals the family's own quota."""
+    for number, (group, target) in enumerate(strata if len(strata) > 1 else ()):
+        name = f"stratum {family} {number}"
+        yield Row(name, RowKind.STRATUM, np.sort(group), target, target, price=price)
 
 
 def _shares(

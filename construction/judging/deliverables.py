@@ -16,6 +16,7 @@ from construction.judging.file_types import TYPES, type_of
 from construction.judging.reading import Ask, read
 from construction.sessions.mentions.spans import find_file_spans
 from data.contracts import AgentAct, Deliverable
+from data.text.numerals import NUMBER_WORDS, ONE_TO_TEN, read_integer
 
 ANSWER = "answer.md"
 
@@ -73,17 +74,10 @@ _GIVEN_ZH = re.compile(
 _NOT_THE_AGENT = re.compile(
     r"\b(?:ill|i will|im|i am|ive|i have|well|we will|let me)\b|我来|我会|我先"
 )
-_NUMBERS_EN = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBERS_ZH = "二三四五六七八九十"
-_NUMBERS = {
-    **{word: number for number, word in enumerate(_NUMBERS_EN, start=2)},
-    **{word: number for number, word in enumerate(_NUMBERS_ZH, start=2)},
-    "一": 1,
-    "两": 2,
-}
+_NUMBERS_EN = [word for word, number in NUMBER_WORDS.items() if 2 <= number <= 10]
 _COUNT_EN = re.compile(rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS_EN)})\s(?:[a-z-]+\s)?$")
 _COUNT_ZH = re.compile(
-    rf"(\d{{1,2}}|[一两{_NUMBERS_ZH}])\s?[份个张篇套][^\s，、。和与及份个张篇套]{{0,6}}$"
+    rf"(\d{{1,2}}|[两{ONE_TO_TEN}])\s?[份个张篇套][^\s，、。和与及份个张篇套]{{0,6}}$"
 )
 _LOOK_BACK = 80  # characters
 _MOST = 20  # names kept as hints
@@ -193,7 +187,7 @@ def _types_in(sentence: str) -> Iterator[tuple[str, int]]:
 
 
 def _number(word: str) -> int:
-    return _NUMBERS.get(word) or max(1, int(word))
+    return max(1, read_integer(word) or 1)
 
 
 _FALLBACK = {"document": "md", "picture": "png"}

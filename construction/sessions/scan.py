@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-import orjson
 import polars as pl
 
 from construction.sessions.readers.detect import detect
@@ -187,7 +186,7 @@ def shards(files: Sequence[ScannedFile], shard_bytes: int) -> list[tuple[Scanned
 
 
 def write_scan(files: Sequence[ScannedFile], out: Path) -> None:
-    """Write what became of every file into the output of the stage."""
+    """Write the stage's output: the ledger with every file's outcome, and the table of files."""
     ids, rows = [file.relative for file in files], list(map(_ledger_row, files))
     write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="file")
     records = (
@@ -212,15 +211,15 @@ def _ledger_row(file: ScannedFile) -> LedgerRow:
 
 
 def write_sources(files: Sequence[ScannedFile], path: Path) -> None:
-    """Write down where each file lies on this machine: private, for `audit --private`."""
-    known = {file.relative: str(file.path) for file in files}
-    content = json.dumps(known).encode()  # as ASCII, for paths that are no UTF-8
+    """Write each file's path on this machine into a private file, for `audit --private`."""
+    paths = {file.relative: str(file.path) for file in files}
+    content = json.dumps(paths).encode()  # ASCII, because paths may be invalid UTF-8
     write_bytes(path, content, mode=PRIVATE_FILE)
 
 
 def read_scan(folder: Path, sources: Path) -> list[ScannedFile]:
-    """The files as they were scanned: what `write_scan` and `write_sources` wrote."""
-    paths = orjson.loads(sources.read_bytes())
+    """The scanned files, from the outputs of `write_scan` and `write_sources`."""
+    paths = json.loads(sources.read_bytes())  # names that are not UTF-8 hold lone surrogates
     return [
         ScannedFile(
             path=Path(paths[row["path"]]),
@@ -236,15 +235,15 @@ def read_scan(folder: Path, sources: Path) -> list[ScannedFile]:
 
 
 def scanned_digests(files: Sequence[ScannedFile]) -> dict[str, str]:
-    """The digests of the files that are read, under names that reveal nothing (manifest)."""
+    """The digests of the files that are read, for the manifest, under names without information."""
     known = sorted(file.sha256 for file in files if file.format is not None and file.sha256)
     return {f"session-{number:06d}": sha256 for number, sha256 in enumerate(known, start=1)}
 
 
 def state_of(roots: Sequence[Path]) -> str:
-    """Changes when any file below the roots does: names, sizes and times, not contents.
+    """A digest of the names, sizes and times of all files below the roots, not of their contents.
 
-    Contents that matter are digested where they are copied.
+    The contents of the files that are used are digested when they are copied.
     """
     entries = []
     for root in roots:

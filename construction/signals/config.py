@@ -105,7 +105,7 @@ class CollectConfig(StageConfig):
 
 
 class SignalsRecipe(StageConfig):
-    """What is popular: which registry, how its signals are chosen and shared out."""
+    """Signals: the registry, the choice of its signals, and their analysis."""
 
     source: str = "registry"
     collect: CollectConfig = CollectConfig()

@@ -1,14 +1,17 @@
-"""Snapshots of what people install, analysed: the mixture of families, its tables and its chart."""
+"""Analyses popularity snapshots and writes the mixture of families with its tables and chart."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from construction.signals.analyse import analyse
-from construction.signals.chart import draw, mixture_panel
+from construction.signals.chart import STYLE, draw, mixture_panel
 from construction.signals.codebook import default_codebook
 from construction.signals.collect import Collected, collect_file, save_snapshot
 from construction.signals.config import SignalsRecipe
@@ -22,6 +25,7 @@ from data.contracts import SignalSnapshot
 from data.errors import InputError
 from data.progress import track
 from data.schemas import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
+from data.snapshot.release import Picture
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 
 Dated = Sequence[tuple[dt.date, Path]]
@@ -30,18 +34,18 @@ _DATE = re.compile(r"(\d{4}-\d{2})(-\d{2})?")
 
 
 def date_of(path: Path, otherwise: dt.date | None = None) -> dt.date:
-    """The date in a snapshot's file name, the first of a month that is named alone.
+    """The date in a snapshot's file name; a month without a day means its first day.
 
-    Raises InputError if there is none and no other date is given.
+    Raises InputError if the name holds no date and `otherwise` is not given.
     """
-    found = _DATE.search(path.name)
+    match = _DATE.search(path.name)
     try:
-        return dt.date.fromisoformat(f"{found[1]}{found[2] or '-01'}" if found else "")
+        return dt.date.fromisoformat(f"{match[1]}{match[2] or '-01'}" if match else "")
     except ValueError:
         if otherwise is not None:
             return otherwise
         expected = "a date as YYYY-MM-DD or YYYY-MM in the file name"
-        raise InputError(str(path), "no date", expected, "Rename it, or give --date.") from None
+        raise InputError(str(path), "no date", expected, "Rename it, or use --date.") from None
 
 
 def write_mixture(
@@ -52,19 +56,19 @@ def write_mixture(
         collect_file(path, recipe.source, date, recipe.collect)
         for date, path in track(dated, "signals", len(dated), quiet=quiet)
     ]
-    for one in collected:
-        save_snapshot(snapshots, one.snapshot, replace=True)
+    for collection in collected:
+        save_snapshot(snapshots, collection.snapshot, replace=True)
     newest = collected[-1]
     analysis = analyse(newest.snapshot.signals, recipe.analysis)
     moved = _change(collected, recipe) if len(collected) > 1 else None
     crosswalk = default_crosswalk()
     seeds = seed_ideas(analysis.mixture, default_codebook(), crosswalk, recipe.analysis)
-    told = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, change=moved)
-    _write_tables(out, newest, told)
-    report = report_data(told) | {
+    report = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, change=moved)
+    _write_tables(out, newest, report)
+    figures = report_data(report) | {
         "task_weights": spread(analysis.mixture.weights, crosswalk.signal_to_task).weights
     }
-    write_bytes(out / REPORT, pretty_json(report))
+    write_bytes(out / REPORT, pretty_json(figures))
     names = {name: family.name for name, family in default_codebook().families.items()}
     panels = [mixture_panel(analysis.mixture, names, moved)]
     title = f"Mixture of {newest.snapshot.source}, {newest.snapshot.date}"
@@ -73,7 +77,7 @@ def write_mixture(
 
 
 def _change(collected: Sequence[Collected], recipe: SignalsRecipe) -> MixtureChange:
-    """The change since the snapshot before, both cut to the depth of the shallower one."""
+    """The change since the previous snapshot, on tops of equal size."""
     before, after = collected[-2].snapshot, collected[-1].snapshot
     depth = min(len(before.signals), len(after.signals))
     return change(*(_mixture(_top(snapshot, depth), recipe) for snapshot in (before, after)))
@@ -92,8 +96,8 @@ def _mixture(snapshot: SignalSnapshot, recipe: SignalsRecipe) -> DatedMixture:
     return DatedMixture(snapshot.source, snapshot.date, snapshot.digest, mixture)
 
 
-def _write_tables(out: Path, collected: Collected, told: SnapshotReport) -> None:
-    rows = table_rows(told)
+def _write_tables(out: Path, collected: Collected, report: SnapshotReport) -> None:
+    rows = table_rows(report)
     for table in (SIGNALS, SIGNAL_PATTERNS, PATTERNS, WEIGHTS):
         write_table(out / f"{table.name}.parquet", rows[table.name], table.schema)
     write_table(out / "ledger.parquet", map(ledger_record, collected.ledger), LEDGER)
@@ -104,3 +108,48 @@ def _write_tables(out: Path, collected: Collected, told: SnapshotReport) -> None
 def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> Dated:
     """Snapshot files by the date in their names, oldest first."""
     return sorted((date_of(path, otherwise), path) for path in paths)
+
+
+_PUBLIC = (
+    *("source", "date", "snapshot_digest", "codebook_digest", "crosswalk_digest", "signals"),
+    *("measure", "counting", "total_mass", "uncategorized_share", "meta_share"),
+    *("families", "task_weights", "unmapped", "change"),
+)
+_PUBLIC_IDEA = ("idea_id", "seed", "task_family", "title", "artifact", "graded", "minutes", "judge")
+
+
+def mixture_report(folder: Path) -> dict[str, Any]:
+    """The figures of the newest snapshot."""
+    report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
+    return report
+
+
+def task_weights(signals: Sequence[Path]) -> Mapping[str, float]:
+    """Weights by task family (sum 1); none without the signals lane."""
+    weights: Mapping[str, float] = mixture_report(signals[0])["task_weights"] if signals else {}
+    return weights
+
+
+def public_mixture(signals: Path, ideas: Path) -> dict[str, Any]:
+    """What a release says of the mixture: figures by family and pattern, no skill by name.
+
+    `ideas` is the file of candidate ideas, a JSON object per line.
+    """
+    report = mixture_report(signals)
+    lines = ideas.read_bytes().splitlines()
+    return {
+        **{name: report[name] for name in _PUBLIC},
+        "patterns": [_without(row, "heaviest") for row in report["patterns"]],
+        "seeds": [_without(row, "signals") for row in report["seeds"]],
+        "ideas": [{k: idea[k] for k in _PUBLIC_IDEA} for idea in map(orjson.loads, lines)],
+    }
+
+
+def mixture_picture(signals: Path) -> Picture:
+    """The chart of the mixture."""
+    inline, standalone = ((signals / name).read_text("utf-8") for name in (INLINE, CHART))
+    return Picture("Mixture", inline, standalone, STYLE)
+
+
+def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != name}

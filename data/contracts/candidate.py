@@ -29,7 +29,7 @@ class Disclosure(StrEnum):
 
 
 class Label(Contract):
-    """A label with how sure its giver was and why. `judge` is rules, a model name, or person."""
+    """A label with its confidence and reason. `judge` is `rules`, a model's name, or `person`."""
 
     value: str
     confidence: Confidence
@@ -40,7 +40,7 @@ class Label(Contract):
 class TaskClass(Contract):
     """The unit of skill transfer: a big class and a subclass with its definition.
 
-    `split` tells whether skills may be learned on its tasks, or are tested on them alone.
+    `split` says whether skills may be learned on its tasks, or are only tested on them.
     """
 
     big_class: str

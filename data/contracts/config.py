@@ -1,4 +1,4 @@
-"""The base of every configuration model: frozen, and closed to unknown keys."""
+"""The base of every configuration model of the project: frozen, without unknown keys."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ Weight = Annotated[float, Field(ge=0)]
 
 
 class StageConfig(BaseModel):
-    """Settings of one stage: part of the recipe, hence digested, unless it says it is runtime."""
+    """Settings of one stage. They are digested with the recipe, unless declared runtime."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False

@@ -1,4 +1,4 @@
-"""Ledger rows: what became of every unit of every stage (law 2)."""
+"""Ledger rows: the recorded outcome of every unit of every stage (law 2)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Outcome(StrEnum):
 class LedgerRow:
     """The outcome of one unit in one stage, or of `n` units that share id, outcome and reason.
 
-    Sessions and what becomes of them have a row each; of the facts of a filing, hundreds of
-    thousands in a release, those with one reason share a row; an id in parentheses names such a
-    group by what its units share.
+    Sessions, instances and candidates have one row each. A release holds hundreds of thousands of
+    facts from filings, so facts with the same reason share a row; an id in parentheses names such
+    a group by what its units have in common.
 
     `evidence` is a pointer, never text: source_path, line, turn index, offsets. For a unit
-    that failed a gate, `gate`, `reason`, `observed` and `limit` are those of the verdict that
-    decided; an errored unit says `found` and `expected` in `evidence`.
+    that failed a gate, `gate`, `reason`, `observed` and `limit` come from the deciding verdict;
+    an errored unit has `found` and `expected` in `evidence`.
     """
 
     stage: str
@@ -64,7 +64,7 @@ class LineageRow:
 
 @dataclass(frozen=True, slots=True)
 class StageTally:
-    """A closed stage: the counts that the ledger's rows were checked against."""
+    """The counts of a stage whose ledger rows were checked: every unit has exactly one outcome."""
 
     stage: str
     kind: StageKind

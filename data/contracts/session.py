@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 
 class SourceFormat(StrEnum):
-    """Formats that are read. Detection names many more, as unsupported."""
+    """Formats that are read. Detection recognises many more and reports them as unsupported."""
 
     OPENCLAW = "openclaw"  # OpenClaw and pi JSONL, v1 and v3
     CLAUDE_CODE = "claude_code"
@@ -44,7 +44,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something a person sent along: a path as written, or inline media.
+    """An attachment of a message: a path as written, or inline media.
 
     `path` is the string in the log (POSIX, Windows or bare name), None for inline media.
     `data` holds inline media as base64 text, exactly as logged.
@@ -57,7 +57,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call by the agent with its result, joined by the reader.
+    """One call by the agent, with its result joined by the reader.
 
     `arguments` is the decoded JSON object (or {"input": text} where the log holds free text).
     `result` is the result's text, None if the log has no result; `line` is 1-based.
@@ -73,10 +73,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of one party after split records were merged.
+    """One message of one party, after split records were merged.
 
-    `text` is what the log holds; `said` is the same after `unwrap` took off transport
-    wrappers (only user turns differ). `at` is seconds since the epoch, UTC. `line` is the
+    `text` is what the log holds; `said` is the text after `unwrap` removed transport wrappers
+    (only user turns differ). `at` is seconds since the epoch, UTC. `line` is the
     1-based line of the first record (0 where the file is one JSON document).
     """
 
@@ -111,7 +111,7 @@ class Session:
     uid: str
     session_id: str
     source_format: SourceFormat
-    source_path: str  # relative to the root it was found under, POSIX
+    source_path: str  # relative to the input root, POSIX
     turns: tuple[Turn, ...]
     format_version: str | None = None
     cwd: str | None = None
@@ -126,10 +126,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class ReadIssue:
-    """A unit that could not be read, with what a person needs to mend it (no raw text).
+    """A unit that could not be read, with what a person needs to repair it (no raw text).
 
     `unit` is "line", "record" or "file"; `actual` names type and length, e.g.
-    "text, 640 bytes, not JSON"; `expected` says what would have been read.
+    "text, 640 bytes, not JSON"; `expected` describes what can be read.
     """
 
     unit: str
@@ -198,8 +198,8 @@ class TaskInstance:
     asked_back: bool = False
     cwd: str | None = None
     fingerprint: str = ""
-    # The words of the person before this instance in the same session, newest last, at most
-    # three: a request that leans on them is not self-sufficient.
+    # The person's messages before this instance in the same session, newest last, at most three:
+    # a request that depends on them is not self-sufficient.
     said_before: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Signals: what a skill registry says people install, at one date."""
+"""Signals: what people install from a skill registry at one date."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Popularity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignalProvenance:
-    """Where a signal comes from. `rank` is 1-based: as the source states it, else by the measure.
+    """The origin of a signal. `rank` is 1-based: as stated by the source, otherwise by the measure.
 
     `date` is the date of the snapshot, `url` the skill's page or API address where it is known.
     """
@@ -34,7 +34,7 @@ class SignalProvenance:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One skill of a registry. Its texts are foreign: show them escaped.
+    """One skill of a registry. Its texts are untrusted: show them escaped.
 
     `popularity` holds the counts that the source gives; a count that it does not give is absent,
     which is not 0. `created_at` is in seconds since the epoch, UTC. `tags` are sorted.

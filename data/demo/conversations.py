@@ -13,13 +13,13 @@ Conversation = Callable[[SessionBuilder, Draft, str], None]
 
 
 def single(builder: SessionBuilder, draft: Draft, opening: str) -> None:
-    """One message, one delivery."""
+    """One request, one delivery."""
     _ask(builder, draft, opening)
     _deliver(builder, draft)
 
 
 def refined(builder: SessionBuilder, draft: Draft, opening: str) -> None:
-    """A delivery and then two wishes about the same result."""
+    """A delivery, then two follow-up requests about the same result."""
     single(builder, draft, opening)
     for wish in _wishes(draft):
         builder.human(wish)
@@ -27,7 +27,7 @@ def refined(builder: SessionBuilder, draft: Draft, opening: str) -> None:
 
 
 def refined_once(builder: SessionBuilder, draft: Draft, opening: str) -> None:
-    """As `refined`, with the first wish only."""
+    """As `refined`, with the first follow-up only."""
     single(builder, draft, opening)
     builder.human(_wishes(draft)[0])
     _adjust(builder, draft)
@@ -68,7 +68,7 @@ def aborted(builder: SessionBuilder, draft: Draft, opening: str) -> None:
 
 
 def rewound(builder: SessionBuilder, draft: Draft, opening: str) -> None:
-    """A wish that the person takes back and puts differently: the first branch is left."""
+    """A follow-up that the person takes back and rephrases: the first branch is abandoned."""
     single(builder, draft, opening)
     first, second = _wishes(draft)
     builder.abandoned(first, builder.choose(builder.words.adjusted_text))
@@ -77,7 +77,7 @@ def rewound(builder: SessionBuilder, draft: Draft, opening: str) -> None:
 
 
 def interrupted(builder: SessionBuilder, draft: Draft, opening: str) -> None:
-    """Machine turns between a delivery and a wish about it: they belong to no task."""
+    """Machine turns between a delivery and a follow-up; they belong to no task."""
     single(builder, draft, opening)
     heartbeat(builder)
     scheduled(builder)
@@ -88,7 +88,7 @@ def interrupted(builder: SessionBuilder, draft: Draft, opening: str) -> None:
 
 
 def compacted(builder: SessionBuilder, draft: Draft, opening: str) -> None:
-    """The harness sums up the conversation before the wishes."""
+    """The harness summarises the conversation before the follow-ups."""
     single(builder, draft, opening)
     builder.compaction(fill(draft.material.template.reply, draft.material.slots))
     for wish in _wishes(draft):
@@ -97,13 +97,13 @@ def compacted(builder: SessionBuilder, draft: Draft, opening: str) -> None:
 
 
 def heartbeat(builder: SessionBuilder) -> None:
-    """A regular check to which the agent has nothing to say."""
+    """A regular check to which the agent has nothing to report."""
     builder.machine("heartbeat", _HEARTBEAT)
     builder.agent("HEARTBEAT_OK")
 
 
 def scheduled(builder: SessionBuilder) -> None:
-    """A prompt that a schedule sent."""
+    """A prompt sent by a scheduler."""
     job = builder.token("cron", 8)
     builder.machine("cron", f"[cron:{job} morning-digest] {_CRON[builder.language]}")
     builder.agent(_CRON_DONE[builder.language])

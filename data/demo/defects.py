@@ -1,4 +1,4 @@
-"""What is planted in a request: defects that a gate must find, and look-alikes that it must not."""
+"""Defects planted in a request: those a gate must find, and look-alikes that it must accept."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def bomb_archive(draft: Draft, _: SessionBuilder) -> None:
 
 
 def redacted_path(draft: Draft, _: SessionBuilder) -> None:
-    """A redactor ate part of the path: the file cannot be found, the span not restored."""
+    """Part of the path was redacted: the file cannot be found and the span cannot be restored."""
     _also(draft, "[REDACTED]/budget.xlsx", _UNRESOLVED)
     _span(draft, _LOST)
     if draft.style is not Style.PATH:
@@ -110,7 +110,7 @@ def by_host(draft: Draft, builder: SessionBuilder) -> None:
 
 
 def by_context(draft: Draft, builder: SessionBuilder) -> None:
-    """Two URLs of the host, of which one fits what is left around the mark."""
+    """Two URLs of the host, of which one fits the text around the redaction mark."""
     site, page = "https://reports.silverbrook.example", builder.token("page", 6)
     english = "Last year's version is {site}/[REDACTED]/summary.html."
     _say(draft, english, "去年的版本是 {site}/[REDACTED]/summary.html 。", site=site)
@@ -120,7 +120,7 @@ def by_context(draft: Draft, builder: SessionBuilder) -> None:
 
 
 def ambiguous(draft: Draft, _: SessionBuilder) -> None:
-    """Two URLs of the host, and nothing says which one was meant."""
+    """Two URLs of the host, and nothing shows which one was meant."""
     english = "The numbers must agree with https://press.tidewell.example/[REDACTED]."
     _say(draft, english, "数字要和 https://press.tidewell.example/[REDACTED] 一致。")
     _fetch(draft, "https://press.tidewell.example/spring")
@@ -129,7 +129,7 @@ def ambiguous(draft: Draft, _: SessionBuilder) -> None:
 
 
 def host_gone(draft: Draft, _: SessionBuilder) -> None:
-    """The redactor ate the host too."""
+    """The host is redacted too."""
     english = "The template lies at http://[REDACTED]:8080/templates."
     _say(draft, english, "模板在 http://[REDACTED]:8080/templates 。")
     _span(draft, _LOST)
@@ -176,7 +176,7 @@ def _quoted(text: str) -> Defect:
 
 
 def hostile_names(draft: Draft, _: SessionBuilder) -> None:
-    """A file name full of trouble; a name like that is quoted by whoever writes it."""
+    """A hostile file name; a person would quote such a name."""
     draft.quote = draft.quote if draft.quote[0] else ("`", "`")
     _also(draft, HOSTILE_NAME, None)
 

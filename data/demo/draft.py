@@ -1,4 +1,4 @@
-"""A request in the making: the files it names, what is added to it, and what must come of it."""
+"""A request being drafted: the files it names, what is added to it, and the expected outcome."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MIME = {
 
 @dataclass(slots=True)
 class Draft:
-    """One task as it will be asked for.
+    """One task as the person will request it.
 
     `paths` are the task's files as the person gives them: relative to the working folder, or as
     they stand if they begin with `/` or `..`. `more` are sentences that follow the request, with
@@ -68,7 +68,7 @@ class Draft:
         return self.material.template.language == "zh"
 
     def named(self, name: str) -> str:
-        """A file name in a sentence; Chinese text has no spaces to set it off."""
+        """A file name in a sentence; Chinese text has no spaces to separate it."""
         return f"{self.quote[0]}{name}{self.quote[1]}"
 
     def logged(self, path: str) -> str:

@@ -38,7 +38,7 @@ _CHINESE_FONT = [
     b"<< /Type /FontDescriptor /FontName /STSong-Light /Flags 6 /FontBBox [-25 -254 1000 880]"
     b" /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880 /StemV 93 >>",
 ]
-_LARGE_BYTES = 64_000_000  # over the fixture gate's limit; a hole that takes no room on disk
+_LARGE_BYTES = 64_000_000  # over the fixture gate's limit; a sparse file takes no disk space
 _BOMB_MEGABYTES = 96
 _MEGABYTE = 1024 * 1024
 _DOS_DATE = 0x21  # 1 January 1980
@@ -99,7 +99,7 @@ def _csv_text(table: Table) -> str:
 
 def xlsx(table: Table) -> bytes:
     """A workbook with one sheet; header and rows as given."""
-    import openpyxl  # these are late: only a demo that is not there yet needs them
+    import openpyxl  # office and image libraries are imported late: only writing needs them
 
     book = openpyxl.Workbook()
     sheet = book.active
@@ -144,7 +144,7 @@ def pptx_file(text: str) -> bytes:
 
 
 def _normalised(raw: bytes) -> bytes:
-    """The same archive with fixed times, in the core properties as in the directory."""
+    """The same archive with fixed times in the core properties and in the directory."""
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(raw)) as source,
@@ -161,7 +161,7 @@ def _normalised(raw: bytes) -> bytes:
 
 
 def png(text: str) -> bytes:
-    """A picture of a slip of paper with the text on it (Latin script only)."""
+    """A picture of a note with the text on it (Latin script only)."""
     from PIL import Image, ImageDraw, ImageFont
 
     lines = text.strip().splitlines()
@@ -176,7 +176,7 @@ def png(text: str) -> bytes:
 
 
 def pdf(text: str, chinese: bool) -> bytes:
-    """A one-page PDF. Chinese uses a font every reader brings along (GBK-EUC-H)."""
+    """A one-page PDF. Chinese uses a font that every reader includes (GBK-EUC-H)."""
     lines = text.strip().splitlines()
     shown = b"".join(b"<%s> Tj T*\n" % line.encode("gbk").hex().encode() for line in lines)
     stream = b"BT /F1 11 Tf 16 TL 56 780 Td\n" + shown + b"ET"
@@ -210,7 +210,7 @@ def _assembled(objects: list[bytes]) -> bytes:
 
 
 def write_defect_files(target: Path) -> None:
-    """Write them below `target/files`, and what they point to below `target/outside`."""
+    """Write the defective files below `target/files`, and link targets below `target/outside`."""
     folder, outside = target / "files" / PLANTED, target / "outside"
     (folder / "deploy").mkdir(parents=True)
     outside.mkdir()

@@ -1,5 +1,5 @@
-"""A demo workspace: session logs in many formats, their files, skill popularity, statements,
-company tables, the truth."""
+"""Writes a demo workspace: session logs in many formats, their files, skill popularity,
+statements, company tables, and the expected outcomes."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
 
     Session k is the same in a corpus of any size. With `bytes_target`, sessions get long tool
     results and thinking until the logs have about that many bytes; at 170 KB a session the mix
-    of sizes is that of real corpora (most 40 to 200 KB, one in sixty 5 MB). The folder appears
-    whole: it is written beside `target` and renamed.
+    of sizes is that of real corpora (most 40 to 200 KB, one in sixty 5 MB). The folder is written
+    beside `target` and renamed, so that it appears complete or not at all.
 
     Raises:
-        InputError: `target` holds something, or `size` is out of range.
+        InputError: `target` is not empty, or `size` is out of range.
     """
     if not 1 <= size <= MAX_SESSIONS:
         expected = f"1 to {MAX_SESSIONS:,} sessions"
@@ -98,7 +98,7 @@ def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
 def _written(
     size: int, seed: int, bulk: Bulk | None
 ) -> Iterator[tuple[Written, tuple[DemoSession, ...]]]:
-    """The session files, block by block, each with the stories that it is the first to tell."""
+    """The session files, block by block, each with the sessions that appear in it first."""
     for start in range(0, size, BLOCK):
         shared: dict[Flavor, list[DemoSession]] = {}
         for number in range(start, min(start + BLOCK, size)):

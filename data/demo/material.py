@@ -20,8 +20,8 @@ from data.demo.texts import (
 )
 from data.randomness import keyed_generator
 
-N_VARIANTS = 4  # each task exists with so many sets of files; sessions share them
-# Data are of the first half of this year, plans for that of the next; people talk in between.
+N_VARIANTS = 4  # so many sets of files exist per task; sessions share them
+# Data cover the first half of this year, plans that of the next; conversations lie in between.
 _YEAR = 2025
 _MONTHS = 6
 _SLOT = re.compile(r"\{([a-z_0-9]+)\}")
@@ -71,7 +71,7 @@ def material(seed: int, language: str, number: int, variant: int) -> Material:
     words = load_words(language)
     entity = f"{language}/{template.key}/{variant}"
     rng = keyed_generator(seed, "demo.material", entity)
-    # The month of the variant stands in all file names, hence every name is unique.
+    # All file names contain the month of the variant, so that every name is unique.
     first_month = int(keyed_generator(seed, "demo.month", template.key).integers(_MONTHS))
     month = (first_month + variant) % _MONTHS
     slots = _slots(rng, words, language, month)
@@ -136,7 +136,7 @@ class _Context:
     words: Words
     language: str
     month: int
-    contacts: tuple[int, ...]  # one contact per row, shared by the columns that tell about it
+    contacts: tuple[int, ...]  # one contact per row, shared by the columns that describe it
 
 
 def _table(

@@ -1,7 +1,7 @@
-"""The plan of sixty: what each session of a block is, so that every block holds every defect.
+"""The plan of a block of sixty sessions, in which every defect occurs.
 
-A corpus is a row of such blocks; session k is row k mod 60 of block k div 60. Languages swap
-from row to row and from block to block.
+A corpus is a sequence of such blocks; session k is row k mod 60 of block k div 60. Languages
+alternate from row to row and from block to block.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Join = Literal["reset", "next_topic", "next_morning"]
 class Row:
     """One session.
 
-    `shapes`: how each of its tasks is talked through, or `stub:<text>` for a message that is no
-    task; `joins`: how each further task is opened. `plants` go into the task number `planted_in`.
+    `shapes`: the conversation about each of its tasks, or `stub:<text>` for a message that is not a
+    task; `joins`: how each further task is opened. `plants` are defects of task `planted_in`.
     `damage` is done to the lines of the file, `beside` is written next to it.
     """
 
@@ -141,19 +141,19 @@ PLAN: tuple[Row, ...] = (
 )  # fmt: skip
 
 BLOCK = len(PLAN)
-# Within a format, rows take turns in language; the next block swaps them.
+# Within a format, rows alternate in language; the next block swaps them.
 _PARITY = tuple(
     sum(other.flavor is row.flavor for other in PLAN[:place]) % 2 for place, row in enumerate(PLAN)
 )
 
 
 def language_of(number: int) -> str:
-    """`en` or `zh`: every row is told in both languages from one block to the next."""
+    """`en` or `zh`: every row alternates between the languages from one block to the next."""
     return ("en", "zh")[(_PARITY[number % BLOCK] + number // BLOCK) % 2]
 
 
 def needs(row: Row, task: int) -> frozenset[str]:
-    """What a template must have for this place: `files`, `two_files`, `no_files`, `question`."""
+    """What a template must have for this task: `files`, `two_files`, `no_files`, `question`."""
     wanted = set()
     if row.shapes[task] == "collected" or "half_gone" in row.plants:
         wanted.add("two_files")

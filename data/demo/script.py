@@ -65,7 +65,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A turn that no person typed: `heartbeat`, `cron` or `flush`."""
+    """A turn that was not typed by a person: `heartbeat`, `cron` or `flush`."""
 
     at: int
     kind: str
@@ -80,7 +80,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """A message and its answer that the person went back on: a branch left behind."""
+    """A message and its answer that the person took back: an abandoned branch."""
 
     at: int
     text: str
@@ -92,7 +92,7 @@ Event = Human | Agent | Machine | Compaction | Abandoned
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One session. `number` is its place in the corpus, `block` the folder it is filed under.
+    """One session. `number` is its position in the corpus, `block` the folder it is stored in.
 
     `digest` is 64 hex digits that belong to the session; ids are cut from it.
     """

@@ -29,7 +29,7 @@ _STUB_REPLY = {"en": "Hello, what can I do for you?", "zh": "你好，需要我�
 
 @dataclass(frozen=True, slots=True)
 class DemoSession:
-    """A session with everything that is known about it beforehand."""
+    """A session with its expected outcome."""
 
     row: Row
     script: Script
@@ -99,7 +99,7 @@ def _write_tasks(builder: SessionBuilder, row: Row) -> list[_WrittenTask]:
 
 
 def _opening(builder: SessionBuilder, row: Row, join: str) -> str:
-    """How a person leads over to the next task, after the fitting pause."""
+    """How a person introduces the next task, after a fitting pause."""
     words = builder.words
     if join == "next_morning":
         builder.next_morning()
@@ -109,7 +109,7 @@ def _opening(builder: SessionBuilder, row: Row, join: str) -> str:
         return builder.choose(words.next_topics)
     if join == "reset":
         builder.wait(120, 2400)
-        # Only a gateway takes commands; elsewhere a person says it in words.
+        # Only a gateway accepts commands; elsewhere a person uses words.
         is_gateway = row.flavor in (Flavor.OPENCLAW, Flavor.PI)
         return builder.choose(words.resets if is_gateway else words.resets[:-1])
     return builder.choose(words.openings)
@@ -117,7 +117,7 @@ def _opening(builder: SessionBuilder, row: Row, join: str) -> str:
 
 @lru_cache(maxsize=8)
 def _assigned(seed: int, block: int) -> Mapping[tuple[int, int], int]:
-    """The task template of each place (row, task) of a block: the least used one that fits."""
+    """The task template for each (row, task) of a block: the least used one that fits."""
     templates: dict[tuple[int, int], int] = {}
     orders = {language: _task_order(seed, block, language) for language in LANGUAGES}
     used = {language: [0] * len(order) for language, order in orders.items()}
@@ -150,7 +150,7 @@ def _fits(template: TaskTemplate, wanted: frozenset[str]) -> bool:
     )
 
 
-# What must come of it ----------------------------------------------------------------------------
+# Expected outcomes -------------------------------------------------------------------------------
 
 
 def session_truth(script: Script, tasks: Sequence[_WrittenTask]) -> SessionTruth:
@@ -212,7 +212,7 @@ def _verdicts(reasons: Mapping[str, str | None], urls: Sequence[UrlTruth]) -> di
 
 
 def _network_verdict(urls: Sequence[UrlTruth]) -> GateTruth:
-    """Without a network: addresses that are never requested are judged as they stand."""
+    """The verdict of an offline build; addresses are judged by their form."""
     seen = {url.live for url in urls}
     if "forbidden_address" in seen:
         return GateTruth(status="failed", reason="network.forbidden_address")

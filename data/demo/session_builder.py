@@ -13,9 +13,9 @@ from data.demo.script import Abandoned, Agent, Call, Compaction, Event, Flavor, 
 from data.demo.texts import LANGUAGES, N_DAYS, full_name, load_words, working_day, written_date
 from data.randomness import keyed_generator, keyed_hash, keyed_order
 
-# Every task of a corpus gets a person, a day and a closing sentence that no other task of the
-# same text gets: no two requests read the same. A step that shares no factor with the number of
-# such triples spreads neighbours over all three.
+# Every task gets a combination of person, day and closing sentence that no other task with the
+# same text gets, so that no two requests are equal. The step is coprime to the number of
+# combinations, which spreads neighbouring sessions over all three.
 MAX_SESSIONS = 1_000_000
 _PERSONS_PER_TASK = 2048
 _TAILS = 6
@@ -32,7 +32,7 @@ _QUOTES = {
 _SHARES = (29.4,) + (1.2,) * 6 + (0.6,) * 26 + (7.8 / 27,) * 27
 _LONGEST = 620_000  # bytes of one result; with its envelope a line has at most 640 KB
 _THINKING_SHARE = 0.06
-_WRITTEN_TWICE = 1.05  # three sessions of a block stand in two files
+_WRITTEN_TWICE = 1.05  # three sessions of a block are in two files each
 _PLAIN_BYTES = 5_000  # of a session without filler
 _BYTES_PER_CHAR = 1.06  # of the pool, once it is UTF-8 in JSON
 _POOL = 2_000_000  # characters
@@ -165,8 +165,8 @@ class Bulk:
 
 @lru_cache(maxsize=8)
 def _share_order(seed: int, block: int) -> tuple[int, ...]:
-    """Which share each place of a block gets. The largest session is a log of many lines: in a
-    format that keeps a session on one line, that line would be longer than any seen."""
+    """The share of each position of a block. The largest session uses a format of many lines: in a
+    format with one line per session, that line would be unrealistically long."""
     order = keyed_order(seed, "demo.sizes", [f"{block}/{position}" for position in range(BLOCK)])
     largest = order.index(0)
     fitting = next(p for p in range(BLOCK) if PLAN[(largest + p) % BLOCK].flavor in _MANY_LINES)
@@ -185,7 +185,7 @@ def _slice(seed: int, number: int, part: int, n_bytes: int) -> str:
 
 @lru_cache(maxsize=2)
 def _pool(seed: int) -> str:
-    """Lines as tools print them: logs, tables, notes in both languages."""
+    """Lines in the style of tool output: logs, tables and notes in both languages."""
     draws = keyed_generator(seed, "demo.pool", "")
     words = [load_words(language) for language in LANGUAGES]
     lines: list[str] = []

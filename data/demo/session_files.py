@@ -1,4 +1,4 @@
-"""Where sessions are filed, what is done to their lines, and what is put beside them."""
+"""The session files of a demo: their paths, damage to their lines, and files beside them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Written:
 
 
 def is_shared(flavor: Flavor) -> bool:
-    """Do the sessions of a block share one file in this format?"""
+    """Whether the sessions of a block share one file in this format."""
     return flavor in (Flavor.TAU, Flavor.DATACLAW)
 
 
@@ -83,7 +83,7 @@ def own_files(session: DemoSession) -> list[Written]:
 def _path(script: Script) -> str:
     moment = datetime.fromtimestamp(script.started, UTC)
     desk, name, stamp = f"desk-{script.block:05d}", script.session_id, f"{moment:%Y-%m-%dT%H-%M-%S}"
-    # Gateways rename logs that were reset or deleted; they stay readable.
+    # Gateways rename logs that were reset or deleted; such logs stay readable.
     suffix = {3: f".reset.{stamp}.000Z", 7: f".deleted.{stamp}.000Z"}.get(script.number % 11, "")
     return {
         Flavor.OPENCLAW: f"openclaw/agents/{desk}/sessions/{name}.jsonl{suffix}",
@@ -123,7 +123,7 @@ def _joined(lines: Sequence[bytes]) -> bytes:
 
 
 def _broken_line(lines: list[bytes], _: Script) -> list[IssueTruth]:
-    """A record that a crash cut off, in the middle of the file."""
+    """A record in the middle of the file that was cut off by a crash."""
     at = len(lines) // 2
     lines.insert(at, b'{"type": "message", "message": {"role": "assistant", "content": [{"te')
     return [IssueTruth(line=at + 1, reason="line.not_json")]
@@ -142,7 +142,7 @@ def _non_object(lines: list[bytes], _: Script) -> list[IssueTruth]:
 
 
 def _unknown_record(lines: list[bytes], _: Script) -> list[IssueTruth]:
-    """A record of a type that no version has."""
+    """A record of an unknown type."""
     at = len(lines) // 2
     record = {"type": "telemetry_beacon", "timestamp": "2025-01-01T00:00:00Z", "value": 3}
     lines.insert(at, orjson.dumps(record))
@@ -150,7 +150,7 @@ def _unknown_record(lines: list[bytes], _: Script) -> list[IssueTruth]:
 
 
 def _replayed_lines(lines: list[bytes], _: Script) -> list[IssueTruth]:
-    """Records that stand in the file twice, as after a resume: they count once."""
+    """Records that occur twice in the file, as after a resume: they count once."""
     lines.extend(lines[1:3])
     return []
 
@@ -168,7 +168,7 @@ _DAMAGE: dict[str, Callable[[list[bytes], Script], list[IssueTruth]]] = {
 
 
 def _copies(instances: Sequence[InstanceTruth]) -> tuple[InstanceTruth, ...]:
-    """The same instances found again in another file: what would be kept is a duplicate."""
+    """The same instances in another file: those that would be kept are duplicates."""
     return tuple(
         instance.model_copy(update={"outcome": _DUPLICATE, "plants": ("duplicate",)})
         if instance.outcome == _KEPT
@@ -189,7 +189,7 @@ def _copy(_: DemoSession, written: Written) -> list[Written]:
 
 
 def _bak(session: DemoSession, written: Written) -> list[Written]:
-    """A backup with one record more: another file, the same tasks."""
+    """A backup with one more record: another file with the same tasks."""
     more = {"type": "custom", "customType": "backup", "timestamp": "2025-01-01T00:00:00Z"}
     session_truth = session.truth.model_copy(update={"instances": _copies(session.truth.instances)})
     path = f"{written.truth.path}.bak-20250101"
@@ -206,7 +206,7 @@ def _readme(session: DemoSession, _: Written) -> list[Written]:
 
 
 def _gemini(session: DemoSession, _: Written) -> list[Written]:
-    """A log of a harness that is not read."""
+    """A log in a format that is not supported."""
     document = {
         "sessionId": session.script.session_id,
         "projectHash": session.script.digest,
@@ -238,7 +238,7 @@ def _link(session: DemoSession, written: Written) -> list[Written]:
 
 
 def _sub_agent(session: DemoSession, written: Written) -> list[Written]:
-    """The log of a helper that the session's agent started; its prompts are no tasks."""
+    """The log of a sub-agent that the session's agent started; its prompts are not tasks."""
     agent_id, lines = claude_code.write_sub_agent(session.script)
     session_truth = SessionTruth(session_id=f"agent-{agent_id}", n_human_turns=0, is_sub_agent=True)
     path = f"{written.truth.path.removesuffix('.jsonl')}/subagents/agent-{agent_id}.jsonl"

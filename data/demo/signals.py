@@ -15,18 +15,18 @@ from data.randomness import keyed_generator, keyed_order
 
 FOLDER = "signals"
 OLD_MONTH, NEW_MONTH = "2025-12-01", "2026-01-01"
-NOWHERE = "nowhere"  # the family of skills that fit none
+NOWHERE = "nowhere"  # the family of skills that fit no other
 _WORDS = Path(__file__).with_name("skills.toml")
 # Downloads are log-normal, with a tail as heavy as a real registry's: of 120 skills the first has
 # about fifty times the median.
 _MEDIAN, _SIGMA, _LEAST = 1800, 1.6, 12
 _N_NEW, _N_DROPPED, _N_MOVED = 6, 4, 5
-# What part of the new month's counts came in within the month.
+# The part of the new month's counts that was added within the month.
 _GROWTH, _GROWTH_MOVED = (0.02, 0.10), (0.70, 0.85)
 
 
 class Skills(StageConfig):
-    """The words of the registry; `families` maps a family to (slug, name, summary)."""
+    """The texts of the registry; `families` maps a family to (slug, name, summary)."""
 
     owners: tuple[str, ...]
     families: Mapping[str, tuple[tuple[str, str, str], ...]]
@@ -60,9 +60,9 @@ def load_skills() -> Skills:
 def write_signals(target: Path, seed: int) -> int:
     """Write `signals/2025-12-01.csv` and `signals/2026-01-01.csv` below `target`.
 
-    Both rank by downloads, ties by slug. No count of a skill shrinks from the first month to the
-    second; some skills are only in one of them, and some climb far. Skills of no family are in
-    both. Returns the number of rows in both files.
+    Both rank by downloads, ties by slug. No count of a skill decreases from the first month to the
+    second; some skills occur in one month only, and some rise far. Skills without a family occur
+    in both. Returns the number of rows in both files.
     """
     known = load_skills()
     placed = [

@@ -35,7 +35,7 @@ _WORDS_EN = ("Foods", "Electronics", "Software", "Pharma", "Retail")
 
 @dataclass(frozen=True, slots=True)
 class DemoTables:
-    """The tables, and the truth: per kind of native noise the row numbers it stands at."""
+    """The tables, and the truth: the row numbers of each kind of native noise."""
 
     enterprise: pl.DataFrame
     narrative: pl.DataFrame
@@ -80,9 +80,9 @@ def write_tables(folder: Path, companies: int = 240, years: int = 3, seed: int =
 
 
 def demo_section() -> dict[str, Any]:
-    """`[tables]` of the demo's configuration: a few settings are tried beside the one declared.
+    """`[tables]` of the demo's configuration: a few settings are tried beside the declared one.
 
-    Limits of risk are the defaults.
+    Risk limits are the defaults.
     """
     tried = {"least_significant_digit": [2], "rank_swap": [0.1], "level_swap": [0.3]}
     return demo_config() | {
@@ -92,10 +92,10 @@ def demo_section() -> dict[str, Any]:
 
 
 def demo_config() -> dict[str, Any]:
-    """Roles, relations and formulas of the demo tables, as they stand in a configuration file.
+    """Roles, relations and formulas of the demo tables, as a configuration file has them.
 
-    Rank swap moves no column's distribution, but total assets follow from their parts, and R&D
-    gives way to costs: a tenth of columns and industries drifts beyond these wide limits.
+    Rank swap keeps each column's distribution, but total assets are recomputed from their parts and
+    R&D is capped by costs: a tenth of columns and industries drifts beyond these wide limits.
     """
     enterprise = {
         "entity": "code",

@@ -1,4 +1,4 @@
-"""The vocabulary of the demo: invented people and firms, and the phrases of office talk."""
+"""The texts of the demo: invented people and firms, phrases of office talk, and task templates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from data.contracts import StageConfig
 
 LANGUAGES = ("en", "zh")
 _WORDS = Path(__file__).parent / "words"
-# People talk on the working days of half a year.
+# Conversations take place on the working days of half a year.
 _FIRST_DAY = dt.date(2025, 7, 7)
 N_DAYS = 125
 ROLES = ("finance", "hr", "product", "engineering", "executive", "sales", "marketing")
@@ -62,7 +62,7 @@ def load_words(language: str) -> Words:
 
 
 def full_name(words: Words, language: str, index: int) -> str:
-    """Person number `index`: all first names times all last names, then again from the start."""
+    """Person number `index`: all combinations of first and last names, then again."""
     turn = index // len(words.first)
     first = words.first[(index + 7 * turn) % len(words.first)]  # neighbours share no first name
     last = words.last[turn % len(words.last)]
@@ -76,7 +76,7 @@ def working_day(index: int) -> dt.date:
 
 
 def written_date(words: Words, day: dt.date) -> str:
-    """A date as the language writes it in a sentence."""
+    """A date as written in a sentence of the language."""
     return words.date.format(year=day.year, month=words.month[day.month - 1], day=day.day)
 
 

@@ -1,4 +1,4 @@
-"""`truth.json`: every planted defect of a demo workspace and every outcome a build must give."""
+"""`truth.json`: every planted defect of a demo workspace and every outcome a build must produce."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class SpanTruth(StageConfig):
 
 
 class UrlTruth(StageConfig):
-    """A URL that the network gate is to look at, restored ones included.
+    """A URL that the network gate must judge, restored ones included.
 
     `live` says what a probe with a network would see: reachable, no_such_host,
-    forbidden_address or one_time_path (left alone).
+    forbidden_address or one_time_path (not probed).
     """
 
     url: str
@@ -82,7 +82,7 @@ class SessionTruth(StageConfig):
 class FileTruth(StageConfig):
     """A file below `sessions/`. `outcome` is `read` or the reason why it is not read.
 
-    `label` is the format that a build must tell; `plants` names what is wrong with the file.
+    `label` is the format that a build must report; `plants` names what is wrong with the file.
     """
 
     path: str
@@ -102,7 +102,7 @@ class Tripwire(StageConfig):
 
 
 class Truth(StageConfig):
-    """The whole of it. `plants` counts each planted defect."""
+    """The whole document. `plants` counts each planted defect."""
 
     seed: int
     size: int
@@ -112,10 +112,10 @@ class Truth(StageConfig):
 
 
 class TruthWriter:
-    """Streams `truth.json`, and the planted values one a line; memory stays flat.
+    """Streams `truth.json`, and the planted values one per line, in constant memory.
 
-    Files and tripwires are spooled to a file each, as a JSON document holds one list after the
-    other, and put together at the end.
+    Files and tripwires are spooled to one file each, since a JSON document holds one list after
+    the other, and are joined at the end.
     """
 
     def __init__(self, folder: Path, seed: int, size: int) -> None:
@@ -132,7 +132,7 @@ class TruthWriter:
         return self._files.length
 
     def add(self, file: FileTruth) -> None:
-        """One file below `sessions/`, with all that is expected of it."""
+        """Add one file below `sessions/` with its expected outcomes."""
         self._files.append(file)
         self._counts.update(file.plants)
         for session in file.sessions:
@@ -145,7 +145,7 @@ class TruthWriter:
         self._values.write(wire.value.encode() + b"\n")
 
     def close(self) -> dict[str, int]:
-        """Put the document together and return how often each defect was planted."""
+        """Join the document and return how often each defect was planted."""
         self._values.close()
         plants = dict(sorted(self._counts.items()))
         with replacing(self._path) as part, part.open("wb") as target:
@@ -172,7 +172,7 @@ class _Spool:
         self.length += 1
 
     def pour(self, target: BinaryIO) -> None:
-        """Move everything to `target` and leave nothing behind."""
+        """Append everything to `target` and remove the spool."""
         self._handle.close()
         with self._path.open("rb") as source:
             shutil.copyfileobj(source, target)
@@ -180,7 +180,7 @@ class _Spool:
 
 
 def load_truth(path: Path) -> Truth:
-    """Read `truth.json` (or the one in a demo folder). Raises InputError if it is none."""
+    """Read `truth.json`, given by path or by its demo folder. Raises InputError for others."""
     file = path / NAME if path.is_dir() else path
     try:
         return Truth.model_validate_json(file.read_bytes())
@@ -189,5 +189,5 @@ def load_truth(path: Path) -> Truth:
             file.name,
             type(error).__name__,
             "the truth of a demo workspace",
-            "Write the workspace anew with `benchmint demo DIR`.",
+            "Write the workspace again with `benchmint demo DIR`.",
         ) from None

@@ -1,4 +1,4 @@
-"""The train of releases: what changed from one to the next, which there are, what may go."""
+"""A series of releases: which exist, what changed from one to the next, what may be purged."""
 
 from data.releases.diff import Diff, changes_between, diff
 from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapshot

@@ -10,12 +10,12 @@ from typing import Any
 
 from data.releases.facts import REPORT, ReleaseFacts, facts_of_snapshot
 
-# Where one of these differs, an agent is given another task: scores do not compare.
+# Where one of these differs, the agent gets another task: scores are not comparable.
 CONTENT = ("prompt", "fixtures")
-_NAMED = 20  # ids named in a line
-_SHOWN = 8  # rows of a kind told
+_NAMED = 20  # ids listed in a line
+_SHOWN = 8  # rows shown of a kind
 _ALWAYS_OTHER = ("release.release_date", "release.version")
-_LEAST_POINTS = 0.1  # percentage points that a weight must move to be told
+_LEAST_POINTS = 0.1  # percentage points that a weight must change to be reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Churn:
-    """How much of the release is other: shares of 0 to 1.
+    """How much of the release changed, as shares from 0 to 1.
 
-    `new`: tasks of the new release that the old did not hold (what `max_changed` bounds); `gone`:
-    tasks of the old that the new does not hold; `turnover`: tasks in one of both, of all in either.
+    `new`: tasks of the new release that the old lacks (bounded by `max_changed`); `gone`: tasks of
+    the old that the new lacks; `turnover`: tasks in only one of them, out of all in either.
     """
 
     new: float
@@ -42,10 +42,10 @@ class Churn:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Two releases beside each other. Rows that do not differ are left out.
+    """Two releases compared. Rows that do not differ are left out.
 
-    `changed`: id -> fields that differ, those of graders as `private.<field>` (only if both
-    private halves were there: `graded`). `reused`: ids with another prompt or other input files.
+    `changed`: id -> fields that differ; grader fields as `private.<field>`, only if both private
+    halves are there (`graded`). `reused`: ids that now have another prompt or input files.
     `renamed`: (old id, new id) with the same prompt and input files, counted as added and removed.
     `distance`: total variation between the mixtures, None unless both have one.
     """
@@ -72,7 +72,7 @@ class Diff:
 
     @property
     def fields(self) -> dict[str, int]:
-        """How many tasks changed in which field, most first."""
+        """How many tasks changed in each field, most frequent first."""
         counted = Counter(name for names in self.changed.values() for name in names)
         return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
@@ -106,7 +106,7 @@ def diff(old: ReleaseFacts, new: ReleaseFacts) -> Diff:
 
 
 def _differ(old: ReleaseFacts, new: ReleaseFacts, task: str) -> tuple[str, ...]:
-    """The fields of a task that differ, those that make it another task first."""
+    """The fields of a task that differ; those that make it another task come first."""
     names = [row.name for row in _changes(old.tasks[task], new.tasks[task])]
     if old.grading is not None and new.grading is not None:
         graded = _changes(old.grading.get(task, {}), new.grading.get(task, {}))
@@ -117,7 +117,7 @@ def _differ(old: ReleaseFacts, new: ReleaseFacts, task: str) -> tuple[str, ...]:
 def _renamed(
     old: ReleaseFacts, new: ReleaseFacts, removed: Sequence[str], added: Sequence[str]
 ) -> Iterable[tuple[str, str]]:
-    """Pairs with the same content; what stands twice in one release is nobody's pair."""
+    """Pairs with the same content; content that occurs twice in a release is not paired."""
     gone, come = _by_content(old, removed), _by_content(new, added)
     for content, tasks in sorted(gone.items(), key=lambda item: item[1]):
         if len(tasks) == 1 and len(come.get(content, ())) == 1:
@@ -146,14 +146,14 @@ def _share(part: int, whole: int) -> float:
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Changed, ...]:
-    """What differs, in the order of the new, then what is gone."""
+    """The rows that differ: those of the new release in its order, then those that are gone."""
     names = dict.fromkeys([*new, *old])
     rows = (Changed(name, old.get(name), new.get(name)) for name in names)
     return tuple(row for row in rows if row.before != row.after)
 
 
 def _named(rows: Mapping[Any, Any]) -> dict[str, Any]:
-    """Rows by the parts of their keys, joined; a rejection outside the gates has no gate."""
+    """Rows by their joined key parts; a rejection outside the gates has no gate."""
     return {" / ".join(part for part in key if part != "null"): rows[key] for key in rows}
 
 
@@ -178,7 +178,7 @@ def _inputs(old: Iterable[str], new: Iterable[str]) -> dict[str, int]:
 def changes_between(old: Path, new: ReleaseFacts) -> list[str]:
     """The lines of the CHANGELOG: what changed since the snapshot or public half `old`.
 
-    Raises InputError if `old` is none.
+    Raises InputError if `old` is not a snapshot.
     """
     return list(_lines(diff(facts_of_snapshot(old, private=False), new)))
 
@@ -195,7 +195,7 @@ def _lines(changes: Diff) -> Iterator[str]:
         yield f"What changed in tasks: {fields}."
     if changes.reused:
         yield (
-            "Ids that now name another prompt or other input files; their scores do not compare: "
+            "Ids that now have another prompt or input files; their scores are not comparable: "
             f"{_some(changes.reused)}."
         )
     if changes.renamed:

@@ -1,7 +1,7 @@
-"""What two releases are compared by: read from a published one, or from one about to be written.
+"""The facts by which two releases are compared, read from a published or an unwritten release.
 
-A published one is read as if a stranger wrote it: no links are followed, sizes are limited, and
-of its texts only digests and neutralised names remain.
+A published release is untrusted input: no links are followed, sizes are limited, and of its texts
+only digests and neutralised names are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOT_COMPARED = frozenset({"task_id", "canary"})
 _MADE_WITH = ("code_version", "lock_digest", "architecture", "seed", "release_key_digest")
 _SELECTION, _PRIVACY = f"{layout.AUDIT}/selection.json", f"{layout.AUDIT}/privacy.json"
 
-REPORT = "report"  # what `audit/privacy.json` tells, among the facts about privacy
+REPORT = "report"  # prefix of the facts from `audit/privacy.json`, among those about privacy
 
 Stage = tuple[str, str]
 Reason = tuple[str, str, str, str]
@@ -37,10 +37,10 @@ Reason = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """A release by what can change. Texts of tasks are digests, other values short texts.
+    """The comparable facts of a release. Texts of tasks are digests, other values short texts.
 
-    `tasks`: id -> field -> digest; `grading` the same for what graders alone see, None where the
-    private half was not looked at. `funnel`: (stage, unit) -> (in, passed), in pipeline order.
+    `tasks`: id -> field -> digest; `grading`: the same for grader-only fields, None if the private
+    half was not read. `funnel`: (stage, unit) -> (in, passed), in pipeline order.
     `rejections`: (stage, unit, gate, reason) -> units. `weights`: task family -> share of the
     mixture, empty without one.
     """
@@ -60,9 +60,9 @@ class ReleaseFacts:
 
 
 def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
-    """The facts of a snapshot directory or a public half; graders' parts only if `private`.
+    """The facts of a snapshot directory or a public half; grader-only fields only if `private`.
 
-    Raises InputError naming the file that is missing or is not what a snapshot holds there.
+    Raises InputError naming the file that is missing or invalid.
     """
     public, private_half = layout.halves(snapshot)
     for half in (public, private_half):
@@ -83,14 +83,14 @@ def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise InputError(
             str(snapshot),
-            f"a snapshot that does not fit ({type(error).__name__})",
-            "one that this project wrote",
+            f"a snapshot with unexpected content ({type(error).__name__})",
+            "a snapshot written by this project",
             "Run `benchmint verify` on it.",
         ) from None
 
 
 def facts_of_release(release: Release) -> ReleaseFacts:
-    """The facts of a release that is not written yet; the same as of its snapshot afterwards."""
+    """The facts of a release that is not written yet; equal to those of its later snapshot."""
     frames = ledger_frames(release.ledger_tables)
     rows = [tasks.public_row(task, release.opaque, "") for task in release.candidates]
     build, allowed = release.build, release.authorization
@@ -144,7 +144,7 @@ def _facts(
 
 
 def _fields(row: Mapping[str, Any]) -> dict[str, str]:
-    """Field -> digest of a public row; ids of private items are keyed, and not compared."""
+    """Field -> digest of a public row; keyed ids of private items are not compared."""
     compared = {name: value for name, value in row.items() if name not in _NOT_COMPARED}
     if isinstance(compared.get("provenance"), dict):
         compared["provenance"] = {k: v for k, v in compared["provenance"].items() if k != "item_id"}
@@ -157,7 +157,7 @@ def _private_parts(parts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _grading(private: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """What graders see of each task, by field, without the canary that each snapshot has anew."""
+    """Grader-only fields of each task, without the canary, which differs in every snapshot."""
     grading = {}
     for row in rows:
         task = str(row["task_id"])
@@ -194,7 +194,7 @@ def _without_canary(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    """A value as short harmless text; a long one by its digest."""
+    """A value as short harmless text; a long one as its digest."""
     text = value if isinstance(value, str) else canonical_json(value).decode()
     shown = one_line(text)
     return shown if len(shown) <= _LONGEST else f"{len(text)} characters, sha256 {digest(text)}"
@@ -224,14 +224,14 @@ def _json(content: bytes, path: Path) -> dict[str, Any]:
 
 
 def _content(path: Path) -> bytes:
-    """A regular file, reached through no link. Raises InputError for anything else."""
+    """The content of a regular file; links are not followed. Raises InputError for others."""
     if path.is_symlink() or not path.is_file():
         raise _not_there(path, "a symbolic link" if path.is_symlink() else "no file")
     try:
         if path.stat().st_size > _LARGEST:
             raise _not_there(path, "more than 512 MiB")
         return path.read_bytes()
-    except FileNotFoundError:  # purged or moved away since
+    except FileNotFoundError:  # purged or moved away in the meantime
         raise _not_there(path, "no file") from None
 
 

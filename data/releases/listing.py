@@ -1,4 +1,4 @@
-"""Which releases lie in a folder, and which of them verify."""
+"""The releases in a folder, and which of them verify."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}(-r\d{1,4})?")
 
 
 class State(StrEnum):
-    """What is known of a release at this moment."""
+    """What is known about a release at this moment."""
 
     VERIFIED = "verified"
     FAILED = "failed"
@@ -34,10 +34,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseInfo:
-    """A directory among the snapshots. Without a readable manifest only name and state are told.
+    """A directory among the snapshots. Without a readable manifest only name and state are set.
 
-    `digest` needs both halves; `findings` are those of a verification; `latest`: the pointer
-    points to it, `inputs` are names and digests of what it was made of.
+    `digest` needs both halves; `findings` counts those of the verification; `latest`: the link
+    `latest` points to it; `inputs` are names and digests of what it was made from.
     """
 
     snapshot: str
@@ -58,7 +58,7 @@ class ReleaseInfo:
 def releases(snapshots: Path, *, check: bool = True) -> list[ReleaseInfo]:
     """The releases below `snapshots`, newest first; `check` verifies each (reads every file).
 
-    Links are not followed and hidden names passed over.
+    Links are not followed and hidden names are skipped.
     """
     if not snapshots.is_dir():
         return []
@@ -73,7 +73,7 @@ def releases(snapshots: Path, *, check: bool = True) -> list[ReleaseInfo]:
 
 
 def _info_now(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
-    """As `_info`; a purge may take the private half away while it is read: then once more."""
+    """As `_info`; tries again if a purge removed the private half while it was read."""
     for _ in range(_TRIES):
         try:
             return _info(path, pointed, check=check)
@@ -92,7 +92,7 @@ def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
         state = State.VERIFIED if report.ok else State.FAILED
     private = path / layout.PRIVATE
     if report is not None and report.with_private and not private.is_dir():
-        raise FileNotFoundError(private)  # the findings tell of the purge, not of the release
+        raise FileNotFoundError(private)  # the findings are about the purge, not about the release
     counts, inputs = manifest.get("counts"), manifest.get("inputs")
     return ReleaseInfo(
         snapshot=path.name,
@@ -112,9 +112,9 @@ def _info(path: Path, pointed: str | None, *, check: bool) -> ReleaseInfo:
 
 
 def _manifest(path: Path) -> dict[str, Any] | None:
-    """The manifest, if it is that of a release with this name and date, reached through no link.
+    """The manifest, if it belongs to a release with this name and date and no link leads to it.
 
-    Whether it fits the contract of today is for `verify`: an old release may not.
+    Whether it fits today's contract is checked by `verify`: an old release may not.
     """
     public = path / layout.PUBLIC
     file = public / layout.MANIFEST
@@ -132,7 +132,7 @@ def _manifest(path: Path) -> dict[str, Any] | None:
 
 
 def _digest(path: Path) -> str | None:
-    """The digest by the SHA256SUMS files alone: what the files hold is not looked at."""
+    """The digest from the SHA256SUMS files alone, without reading the other files."""
     files = [path / half / layout.SUMS for half in (layout.PUBLIC, layout.PRIVATE)]
     if any(file.is_symlink() or not file.is_file() for file in files):
         return None
@@ -154,7 +154,7 @@ def previous_release(snapshots: Path, name: str, released: date) -> Path | None:
                 )
                 candidate = (str(manifest["released"]), int(manifest["revision"]), Path(entry.path))
             except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-                continue  # no release: `benchmint releases` tells why
+                continue  # not a release: `benchmint releases` says why
             if manifest.get("name") == name and candidate[0] < released.isoformat():
                 earlier.append(candidate)
     return max(earlier)[2] if earlier else None

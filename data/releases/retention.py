@@ -1,10 +1,10 @@
-"""Retention (law 8): what is older than a date in the private stores goes, and what stays is told.
+"""Retention (law 8): removes what is older than a date from the private stores.
 
-Private halves go by the release date of their snapshot, stage outputs and captures by the time
-they were written, staged runs by the time they were built. Keys, logs, decisions of people, rounds
-of consensus, the pseudonymized tables of a sealed folder and the newest verified release stay;
-model replies go by the times in their store, which its owner knows (`flows.commands.purge`). No
-link is followed, and nothing outside the output directory is touched.
+The age of a private half is the release date of its snapshot; of stage outputs and captures the
+time they were written; of staged runs the time they were built; of model replies the time in their
+store (see `flows.commands.purge`). Keys, logs, decisions of people, rounds of consensus, the
+pseudonymized tables of a sealed folder and the newest verified release are kept. No link is
+followed, and nothing outside the output directory is touched.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from data.releases.listing import State, releases
 from data.snapshot import layout, verify
 from data.staging import drop_runs, staged_runs
 
-_STAYS = (".key", ".log", ".lock")  # top-level files of the private store that never go by date
+_STAYS = (".key", ".log", ".lock")  # top-level private files that are never removed by date
 _PRIVATE, _STAGES, _SNAPSHOTS = "private", "stages", "snapshots"
 REPLIES = f"{_PRIVATE}/captures/llm"
 _OWN_RULE = (
-    f"{_PRIVATE}/review/decisions.log",  # what people decided is as a log of theirs
-    f"{_PRIVATE}/review/rounds.jsonl",  # answers that a rebuild does not ask for again
-    f"{_PRIVATE}/logs/",  # the newest stay, by number
-    f"{REPLIES}/",  # by the times in their store
+    f"{_PRIVATE}/review/decisions.log",  # a log of what people decided
+    f"{_PRIVATE}/review/rounds.jsonl",  # answers that a rebuild does not request again
+    f"{_PRIVATE}/logs/",  # the newest are kept, by number
+    f"{REPLIES}/",  # by the times recorded in their store
 )
 _PSEUDONYMIZED = f"{_PRIVATE}/pseudonymized"
 _SEALED = "sealed.json"
@@ -48,9 +48,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Something that goes: where (below the output directory), since when, how much it is.
+    """Something to remove: where (below the output directory), its date, and its size.
 
-    `paths` are the files that go where it is not the whole folder.
+    `paths` are the files to remove, if it is not the whole folder.
     """
 
     kind: Kind
@@ -63,16 +63,16 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a purge removes, and what it leaves although it is old enough, with the reason."""
+    """What a purge removes, and what it keeps although it is old enough, with the reason."""
 
     removals: tuple[Removal, ...]
     kept: tuple[tuple[str, str], ...]
 
 
 def plan_purge(out: Path, before: date | None, keep_runs: int | None) -> Plan:
-    """What would go from `out`: what is older than `before`, and all but `keep_runs` runs.
+    """What a purge of `out` removes: everything older than `before`, and all but `keep_runs` runs.
 
-    Raises ReleaseError where a store is a symbolic link.
+    Raises ReleaseError if a store is a symbolic link.
     """
     for store in (_SNAPSHOTS, _PRIVATE, "staging"):
         if (out / store).is_symlink():
@@ -88,7 +88,7 @@ def plan_purge(out: Path, before: date | None, keep_runs: int | None) -> Plan:
 
 
 def replies_needed(out: Path, plan: Plan) -> frozenset[str]:
-    """Digests of the model replies that a release was made of whose private half stays."""
+    """Digests of the model replies used by releases whose private half is kept."""
     gone = {removal.where for removal in plan.removals if removal.kind is Kind.PRIVATE_HALF}
     return frozenset(
         sha256
@@ -103,7 +103,7 @@ def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = Non
     """Remove what `plan` names, each logged first in `private/access.log`.
 
     `forget` removes model replies from their store, a folder. The caller holds the build lock.
-    Raises ReleaseError if something became a link meanwhile.
+    Raises ReleaseError if something has become a link meanwhile.
     """
     for removal in plan.removals:
         target = _real(out, removal.where)
@@ -112,7 +112,7 @@ def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = Non
         removed = f"{removal.where} ({removal.files} files, {removal.size} bytes)"
         hash_chain.record_access(log, f"purge {removal.kind}", one_line(removed))
         if removal.kind is Kind.RUN:
-            continue  # together below: the database is built once
+            continue  # removed together below, so that the database is built once
         if removal.kind is Kind.REPLIES:
             if forget is not None:
                 forget(target)
@@ -132,7 +132,7 @@ def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = Non
 
 
 def _halves(out: Path, before: date, removals: list[Removal], kept: list[tuple[str, str]]) -> None:
-    """Private halves of releases before the date, but never of the newest that verifies."""
+    """Private halves of releases before the date, except of the newest that verifies."""
     protected: str | None = None
     for release in releases(out / _SNAPSHOTS, check=False):
         where = f"{_SNAPSHOTS}/{release.path.name}"
@@ -176,7 +176,7 @@ def _stages(out: Path, before: date, removals: list[Removal], kept: list[tuple[s
 
 
 def _files(out: Path, before: date, removals: list[Removal], kept: list[tuple[str, str]]) -> None:
-    """Other files of the private store written before the date, together by their folder."""
+    """Other files of the private store written before the date, grouped by folder."""
     for entry in _entries(out / _PRIVATE):
         where = f"{_PRIVATE}/{entry.name}"
         if entry.name == _STAGES:
@@ -208,7 +208,7 @@ def _has_own_rule(out: Path, file: os.DirEntry[str]) -> bool:
 
 
 def _runs(out: Path, before: date | None, keep: int | None, removals: list[Removal]) -> None:
-    """Staged runs built before the date or beyond the newest `keep`; the newest always stays."""
+    """Staged runs built before the date or beyond the newest `keep`; the newest is always kept."""
     runs = staged_runs(out)
     for age, run in enumerate(reversed(runs)):
         since = datetime.fromtimestamp(run.row["built_at"], UTC).date()
@@ -249,7 +249,7 @@ def _written(entry: os.DirEntry[str]) -> date:
 
 
 def _real(out: Path, where: str) -> Path:
-    """`out/where`, every part of it no link and inside. Raises ReleaseError otherwise."""
+    """`out/where`, inside `out` and without links. Raises ReleaseError otherwise."""
     path = out
     for part in where.split("/"):
         if part in ("", ".", ".."):

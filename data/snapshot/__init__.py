@@ -1,4 +1,4 @@
-"""Snapshots: `write_snapshot` writes a release, `verify` checks one that lies on disk."""
+"""Snapshots: `write_snapshot` writes a release, `verify` checks one on disk."""
 
 from data.snapshot.release import (
     Authorization,

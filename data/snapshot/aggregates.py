@@ -1,4 +1,4 @@
-"""What the public half says about the ledger: the funnel and counts, no ids and no texts.
+"""The public summary of the ledger: the funnel and counts, without ids and texts.
 
 The verifier computes the same from `private/*.parquet` and compares.
 """
@@ -21,11 +21,11 @@ Rows = list[dict[str, Any]]
 
 _TURNED_AWAY = (str(Outcome.REJECTED), str(Outcome.ERRORED))
 _JUDGED = (Status.PASSED, Status.FAILED, Status.UNVERIFIED)
-_SHOWN_VALUES = 12  # most frequent texts told per reason
+_SHOWN_VALUES = 12  # most frequent texts listed per reason
 
 
 def funnel(tallies: Iterable[StageTally], frames: Frames) -> Rows:
-    """The stages in pipeline order with their outcomes, what they made, and who rejected."""
+    """The stages in pipeline order with their outcomes and the number of children they made."""
     made = children(frames.lineage)
     return [
         {
@@ -41,7 +41,7 @@ def funnel(tallies: Iterable[StageTally], frames: Frames) -> Rows:
 
 
 def ledger_summary(frames: Frames, gates: Sequence[str]) -> dict[str, Rows]:
-    """Rejections by gate and reason, gates by status, overlaps, and strata of the choosers."""
+    """Rejections by gate and reason, gates by status, overlaps, and strata of choosing stages."""
     return {
         "rejections": rejections(frames.ledger),
         "gates": [_gate(frames.verdicts, gate) for gate in gates],
@@ -73,7 +73,7 @@ def rejections(ledger: pl.DataFrame) -> Rows:
 
 
 def overlaps(verdicts: pl.DataFrame, gates: Sequence[str]) -> Rows:
-    """How many items failed exactly which set of gates, most frequent first."""
+    """How many items failed exactly each set of gates, most frequent first."""
     rank = {gate: index for index, gate in enumerate(gates)}
     failed = verdicts.filter(pl.col("status") == str(Status.FAILED))
     sets = failed.group_by("item_id").agg(pl.col("gate").unique())
@@ -97,7 +97,7 @@ def strata(ledger: pl.DataFrame) -> Rows:
 
 
 def values_summary(values: Sequence[str | None]) -> dict[str, Any]:
-    """Observed values of one reason: quantiles if all are numbers, else the frequent words."""
+    """Observed values of one reason: quantiles if all are numbers, otherwise frequent texts."""
     present = [value for value in values if value is not None]
     numbers = [number for value in present if (number := _number(value)) is not None]
     if present and len(numbers) == len(present):
@@ -123,7 +123,7 @@ def _gate(verdicts: pl.DataFrame, gate: str) -> dict[str, Any]:
 
 
 def _gate_histogram(verdicts: pl.DataFrame) -> Rows:
-    """Measured numbers of one gate in bins, by status; empty if the gate measures no numbers."""
+    """Histogram of one gate's measurements by status; empty if it measures no numbers."""
     measured = verdicts.filter(pl.col("observed").is_finite())
     values = measured["observed"].to_list()
     edges = bins(values)
@@ -156,7 +156,7 @@ def _distinct(values: Sequence[str | None]) -> list[str]:
 
 
 def _number(text: str) -> float | None:
-    """The number that `text` writes out, None for any other text (and for `inf` and `nan`)."""
+    """The number that `text` represents; None for other text, including `inf` and `nan`."""
     if public_text(text) != text or not text.lstrip("-")[:1].isdigit():
         return None
     number = float(text)

@@ -1,6 +1,6 @@
 """The audit pages beside the report: one per instance, and one about the privacy of the tables.
 
-Pages of instances stand in the private half: they hold ids, numbers and pointers (file, line,
+Pages of instances belong to the private half: they hold ids, numbers and pointers (file, line,
 turn), no session text. At most `LIMIT` instances get a page, rejected ones first; the tables hold
 all of them. `audit/privacy.html` shows what `audit/privacy.json` holds under `tables`. Names of
 tables and columns are as hostile as their files: the template escapes them.
@@ -28,14 +28,14 @@ _TURNED_AWAY = (Outcome.REJECTED, Outcome.ERRORED)
 Record = Mapping[str, Any]
 PICTURES = "privacy-"
 _RISKS = ("one company", "whole industry", "history", "largest company")
-# Drift per column: key in the report, heading, whether it is a share.
+# Drift per column: key in the report, and heading.
 _DRIFTS = (
     ("drift_mean", "mean"),
     ("drift_variance", "variance"),
     ("drift_skewness", "skewness"),
     ("drift_kurtosis", "kurtosis"),
 )
-# What a table without measures lacks.
+# Keys that a table without measures lacks.
 _MEASURED = ("statement", "verdict", "attacks", "frontier", "fidelity", "attacked", "limits")
 
 
@@ -133,7 +133,7 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
 
 
 def has_tables(report: Mapping[str, Any] | None) -> bool:
-    """Whether there is anything for the page to tell."""
+    """Whether there is anything to show on the page."""
     return bool(report and report.get("tables"))
 
 
@@ -143,7 +143,7 @@ def privacy_page(
     report: Mapping[str, Any],
     pictures: Mapping[str, Picture],
 ) -> str:
-    """The page; `pictures` are those of the release, of which `privacy-…` are taken."""
+    """The page, with those of the release's `pictures` whose names start with `privacy-`."""
     mine = {name: picture for name, picture in pictures.items() if name.startswith(PICTURES)}
     styles = dict.fromkeys(picture.style for _, picture in sorted(mine.items()))
     tables_report = report["tables"]
@@ -176,7 +176,7 @@ def _kinds(name: str, pictures: Mapping[str, Picture]) -> Sequence[str]:
 
 
 def _beyond(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Columns in industries that drifted beyond the limits, the farthest first."""
+    """Columns that drifted beyond the limits in an industry, largest drift first."""
     cells = table["fidelity"]["by_group"] if "fidelity" in table else []
     far = [cell for cell in cells if cell["assessable"] and cell["within"] is False]
     return sorted(far, key=lambda cell: (-(cell["wasserstein"] or 0.0), -cell["d"], cell["column"]))

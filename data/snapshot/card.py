@@ -60,7 +60,7 @@ def changelog(release: Release, manifest: Manifest) -> str:
 
 
 def licence_notice(card: CardConfig, manifest: Manifest) -> str:
-    """Which licence holds, by name and address, and how to give credit."""
+    """The licence by name and address, and how to give credit."""
     return render("LICENSE.j2", card=card, manifest=manifest, canary=_sentence(manifest))
 
 

@@ -1,4 +1,4 @@
-"""What stands in the two halves of a snapshot, written into a directory that is built aside."""
+"""Writes the content of both halves of a snapshot into a temporary directory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from data.snapshot.statistics import statistics
 
 
 class OpaqueIds:
-    """The release's `opaque`, remembered and checked: usable as file names, and no two alike."""
+    """The release's `opaque`, cached and checked: ids are unique and usable as file names."""
 
     def __init__(self, release: Release) -> None:
         self._make = release.opaque

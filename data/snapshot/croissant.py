@@ -1,7 +1,7 @@
 """`croissant.json`: MLCommons Croissant 1.1 metadata, so that dataset loaders find the tasks.
 
 Format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. The reference
-loader lets a missing name, url, creator or description pass; `problems` does not.
+loader accepts a missing name, url, creator or description; `problems` does not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FILE = "tasks-jsonl"
 _RECORDS = "tasks"
 _REQUIRED = ("name", "description", "url", "license", "creator", "datePublished", "version")
 
-# The context of the specification, letter for letter: loaders warn about any other.
+# The literal context of the specification: loaders warn about any other.
 _CONTEXT: Mapping[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -82,7 +82,7 @@ def metadata(
     sha256: str,
     tables: Mapping[str, ReleasedTable] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The JSON-LD document for `tasks.jsonl`, whose content and digest are given, and tables."""
+    """The JSON-LD document for `tasks.jsonl`, given by content and digest, and for the tables."""
     sentence = layout.canary_sentence(manifest.snapshot, manifest.canary)
     return {
         "@context": dict(_CONTEXT),
@@ -149,7 +149,7 @@ def problems(document: Mapping[str, Any]) -> list[str]:
 
 
 def unpinned(document: Mapping[str, Any], digests: Mapping[str, str]) -> list[str]:
-    """Of `tasks.jsonl`, the tables and what else it names: what has another digest in `digests`."""
+    """Files with a wrong or missing digest: `tasks.jsonl`, the tables, and other files it names."""
     distribution = document.get("distribution")
     pinned = {
         file["contentUrl"]: file.get("sha256")

@@ -1,8 +1,8 @@
-"""The funnel as a picture: own SVG, the same bytes for the same counts.
+"""The funnel as an SVG picture: the same bytes for the same counts.
 
-Each step narrows the funnel by what it lost; where the unit changes (files to sessions,
-sessions to instances) a band says so and the funnel starts at full width again. It is drawn
-twice, for wide pages and for phones, so that its text stays readable on both.
+Each step narrows the funnel by what it lost. Where the unit changes (files to sessions, sessions
+to instances) there is a heading, and the funnel starts at full width again. It is drawn twice, for
+wide pages and for phones, so that its text stays readable on both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One narrowing: `losses` are (reason or outcome, n), largest first; `made` what came of it."""
+    """One narrowing: `losses` are (reason or outcome, n), largest first; `made`: children."""
 
     name: str
     unit: str
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Measures of a drawing: its width, the funnel's axis and half width, where labels stand."""
+    """Dimensions of a drawing: width, the funnel's axis and half width, the label column."""
 
     width: int
     axis: int
@@ -72,7 +72,7 @@ def steps(
 ) -> list[Step]:
     """Stages as narrowing steps; a stage with several gates becomes a step per gate.
 
-    Stages that nothing came to are left out.
+    Stages without input are left out.
     """
     steps_drawn: list[Step] = []
     for stage in filter(lambda stage: stage["n_in"], stages):
@@ -83,7 +83,7 @@ def steps(
 
 
 def draw(steps: Sequence[Step], shape: Shape, title: str, *, standalone: bool = False) -> str:
-    """The picture as an `<svg>`; standalone files bring their style along."""
+    """The picture as an `<svg>`; standalone files include their style."""
     parts: list[str] = []
     y = 8
     unit, top = None, 0
@@ -125,7 +125,7 @@ def _step(stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]]) -> Step:
 def _gate_steps(
     stage: Mapping[str, Any], mine: Sequence[Mapping[str, Any]], gates: Sequence[str]
 ) -> list[Step]:
-    """One step per gate in declared order, after one for what the stage could not handle."""
+    """One step per gate in declared order, preceded by one for units rejected outside the gates."""
     steps: list[Step] = []
     remaining = stage["n_in"]
     for gate in (None, *gates):
@@ -176,7 +176,7 @@ def _narrowing(step: Step, shape: Shape, y: int, top: int, *, odd: bool) -> str:
 
 
 def _labels(step: Step, shape: Shape, y: int) -> str:
-    """Beside the funnel: the step, how many it lost and by which reasons, and what it made."""
+    """The labels beside the funnel: the step, its losses by reason, and what it made."""
     lost = step.n_in - step.n_out
     head = f"{step.name} −{thousands(lost)}" if lost else f"{step.name}: all pass"
     lines = [(head, "big" if lost else "soft")]

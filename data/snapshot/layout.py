@@ -1,4 +1,4 @@
-"""Where everything lies in a snapshot, and the names that are derived rather than chosen."""
+"""The file names of a snapshot, and the names that are derived from others."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _UNSAFE_PATH = re.compile(
     "[\x00-\x1f\x7f-\x9f\\\\\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _LONGEST_PART = 255  # bytes of one path component on every common file system
-# What Windows keeps for devices; a release is unpacked everywhere.
+# Names that Windows reserves for devices; a release may be unpacked anywhere.
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul"} | {f"{name}{i}" for name in ("com", "lpt") for i in range(1, 10)}
 )
-# What a private half may hold besides task directories; no task may take such a name.
+# Other entries of a private half; no task may have such a name.
 _RESERVED = frozenset({AUDIT, "views", *PRIVATE_TABLES, HALF_LINK, SUMS.lower(), ANSWERS_TABLE})
 _CANARIES = uuid.UUID("6f1c2f0e-0d2b-5c39-9c3a-7a4d8b5e6f10")
 
@@ -57,7 +57,7 @@ def snapshot_id(name: str, released: date, revision: int = 1) -> str:
 
 
 def table_path(name: str) -> str:
-    """Where a released table lies in the public half. Raises ReleaseError for a bad name."""
+    """The path of a released table in the public half. Raises ReleaseError for a bad name."""
     if not _TABLE.fullmatch(name):
         raise ReleaseError(f"a table's name of {len(name)} characters; use a-z, 0-9 and _")
     return f"{TABLES}/{name}.parquet"
@@ -69,7 +69,7 @@ def canary(snapshot: str, recipe_digest: str) -> str:
 
 
 def canary_sentence(snapshot: str, guid: str) -> str:
-    """What stands in the text files of a snapshot, inside whatever comment the format has."""
+    """The sentence in every text file of a snapshot, inside a comment of the format."""
     return f"Benchmark text of {snapshot}: keep out of training data. Canary GUID {guid}"
 
 
@@ -79,7 +79,7 @@ def is_name(text: str) -> bool:
 
 
 def is_id(text: str) -> bool:
-    """Can `text` name a task directory or an instance page on every file system?"""
+    """Whether `text` can name a task directory or an instance page on every file system."""
     stem = text.split(".")[0].lower()
     return (
         _ID.fullmatch(text) is not None
@@ -90,7 +90,7 @@ def is_id(text: str) -> bool:
 
 
 def is_safe_path(text: str) -> bool:
-    """Is `text` a relative POSIX path that stays inside its root and names no odd characters?"""
+    """Whether `text` is a relative POSIX path inside its root without unsafe characters."""
     if not text or _UNSAFE_PATH.search(text):
         return False
     parts = text.split("/")

@@ -61,7 +61,7 @@ def write(folder: Path, frames: Frames) -> None:
 
 
 def gate_order(tables: LedgerTables) -> list[str]:
-    """Gates as declared, then any other that judged or rejected something, by name."""
+    """Gates in declared order, then by name any others that judged or rejected something."""
     seen = {verdict.gate for _, verdict in tables.verdicts}
     seen.update(row.gate for row in tables.ledger if row.gate is not None)
     declared = list(dict.fromkeys(tables.gates))
@@ -69,7 +69,7 @@ def gate_order(tables: LedgerTables) -> list[str]:
 
 
 def _frame(records: Iterable[dict[str, Any]], schema: Schema) -> pl.DataFrame:
-    """Rows sorted by all columns: a total order, whatever order they came in."""
+    """Rows sorted by all columns: a total order, independent of the input order."""
     rows = pl.DataFrame(list(records), schema=dict(schema), orient="row")
     return rows.sort(list(schema), nulls_last=False)
 

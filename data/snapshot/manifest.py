@@ -1,4 +1,4 @@
-"""`manifest.json`: what the snapshot was made from and with, and what it holds. Deterministic."""
+"""`manifest.json`: the origin, settings and counts of a snapshot. Deterministic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Closed(BaseModel):
 
 
 class AuthorizationRecord(_Closed):
-    """Who allowed the use of the source, who checked it and when, and how long it is kept."""
+    """Who authorized the use of the source, who reviewed it and when, and its retention."""
 
     source: str
     authorization: str
@@ -34,7 +34,7 @@ class AuthorizationRecord(_Closed):
 
 
 class Counts(_Closed):
-    """What the files of the snapshot must add up to."""
+    """Totals that the files of the snapshot must match."""
 
     tasks: Count
     fixtures: Count
@@ -45,7 +45,7 @@ class Counts(_Closed):
 
 
 class Manifest(_Closed):
-    """The manifest; field order is file order only in this model, the file sorts its keys."""
+    """The manifest. The file sorts its keys, whatever the field order here."""
 
     schema_version: Literal["1"] = "1"
     snapshot: str
@@ -74,7 +74,7 @@ def recipe_digest(release: Release) -> str:
 
 
 def build(release: Release, revision: int, frames: Frames) -> Manifest:
-    """The manifest of `release`. Raises ReleaseError naming the fields that do not fit."""
+    """The manifest of `release`. Raises ReleaseError naming the invalid fields."""
     facts = release.build
     snapshot = layout.snapshot_id(release.name, release.released, revision)
     recipe = recipe_digest(release)

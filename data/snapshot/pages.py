@@ -1,4 +1,4 @@
-"""Templates, and the content security policy of the HTML pages: no request ever leaves them."""
+"""Templates and the content security policy of the HTML pages, which send no requests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plural(unit: str, n: int) -> str:
 
 
 def amount(n: int, unit: str) -> str:
-    """So many of a unit: `1 file`, `2 files`."""
+    """A number with its unit: `1 file`, `2 files`."""
     return f"{n} {plural(unit, n)}"
 
 
@@ -73,6 +73,6 @@ def page(template: str, style: str, script: str | None = None, **values: Any) ->
 
 
 def block_source(content: str) -> str:
-    """How a policy names an inline style or script: by its SHA-256."""
+    """The source expression of an inline style or script in a policy: its SHA-256."""
     digest = hashlib.sha256(content.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,4 +1,4 @@
-"""What the writer is given: everything a release is made of, and nothing about where it goes."""
+"""The input of the writer: everything that makes up a release, except where it is written."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class PrivacyStamp(StrEnum):
     """What was done about private text; printed on the card, the manifest and the report."""
 
     GENERATED = "generated"  # the input was made by the demo generator
-    PUBLIC = "public"  # all that went in is public by the word of the recipe
+    PUBLIC = "public"  # the recipe declares all sources public
     MASKED = "masked"  # masking and the leak scan have run
 
 
 class CardConfig(StageConfig):
-    """What the recipe says about the release as a publication."""
+    """The recipe's settings for the release as a publication."""
 
     title: str = Field("Benchmint snapshot", min_length=1)
     summary: str = Field(
@@ -55,10 +55,10 @@ class BuildFacts:
 
 @dataclass(frozen=True, slots=True)
 class LedgerTables:
-    """The ledger and what belongs to it.
+    """The ledger, verdicts and lineage of a release.
 
-    `tallies` stand in pipeline order and `gates` in declared order (gates that are not named
-    follow by name); those are the only orders that count. `verdicts` pairs item ids with verdicts.
+    `tallies` are in pipeline order and `gates` in declared order (gates that are not listed
+    follow by name); no other order matters. `verdicts` pairs item ids with verdicts.
     """
 
     ledger: Sequence[LedgerRow]
@@ -70,7 +70,7 @@ class LedgerTables:
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """Who allowed the source to be used, who checked it and when, and how long it is kept."""
+    """Who authorized the use of the source, who reviewed it and when, and its retention."""
 
     source: str
     authorization: str
@@ -81,8 +81,8 @@ class Authorization:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart of the release: `inline` is an `<svg>` for a page that brings `style` itself,
-    `standalone` the same as a file of its own. Deterministic; it holds no private text."""
+    """A chart of the release: `inline` is an `<svg>` for a page that includes `style`,
+    `standalone` the same as a separate file. Deterministic, without private text."""
 
     title: str
     inline: str
@@ -92,7 +92,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedTable:
-    """A Parquet file of the release, and what one row of it is."""
+    """A Parquet file of the release, and the meaning of one row."""
 
     path: Path
     row: str
@@ -133,9 +133,9 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRef:
-    """A snapshot that lies on disk whole: its id, directory and digest.
+    """A complete snapshot on disk: its id, directory and digest.
 
-    `written` is false if the same snapshot was there before.
+    `written` is false if the same snapshot existed before.
     """
 
     snapshot: str

@@ -1,4 +1,4 @@
-"""`audit/report.html`: what was rejected and why, what was released, and from what."""
+"""`audit/report.html`: what was rejected and why, and what was released."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LENGTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a bar: its style class, where it starts and how long it is (0 to 100)."""
+    """A segment of a bar: its style class, start and length (0 to 100)."""
 
     kind: str
     start: float
@@ -100,7 +100,7 @@ def report(
     *,
     has_privacy_page: bool = False,
 ) -> str:
-    """The page. `rows` is what `rejection_rows` made; it travels as a JSON island."""
+    """The page. `rows` comes from `rejection_rows` and is embedded as JSON."""
     gates = [gate["gate"] for gate in summary["gates"]]
     steps = funnel_picture.steps(stages, summary["rejections"], gates)
     title = funnel_title(manifest, stages)
@@ -130,13 +130,13 @@ def report(
 
 
 def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:
-    """What a screen reader says instead of the picture."""
+    """The text alternative of the picture for screen readers."""
     inflows = "; ".join(f"{step['stage']}: {step['n_in']} {step['unit']}s in" for step in stages)
     return f"Funnel of {manifest.snapshot}. {inflows}; {manifest.counts.tasks} tasks released."
 
 
 def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[str, Any]:
-    """Rejected and errored units for the table: words once, rows as indices into them.
+    """Rejected and errored units for the table: each text once, rows as indices into the texts.
 
     A row is [opaque id, stage, unit, outcome, gate, reason, observed, limit].
     """
@@ -156,7 +156,7 @@ def _coded(values: Sequence[str | None], words: dict[str, int]) -> Iterator[int]
 def _reasons(
     rows: Sequence[Mapping[str, Any]], stages: Sequence[Mapping[str, Any]], gates: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The table of reasons in pipeline order, the frequent ones of a gate first."""
+    """The table of reasons in pipeline order, the most frequent of a gate first."""
     stage_at = {(stage["stage"], stage["unit"]): at for at, stage in enumerate(stages)}
     gate_at = {gate: at for at, gate in enumerate(gates)}
     ordered = sorted(

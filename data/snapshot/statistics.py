@@ -1,4 +1,4 @@
-"""Counts and distributions: of the released tasks, and of whatever a gate measured."""
+"""Counts and distributions of the released tasks and of gate measurements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXACT = 2**53  # largest whole number up to which floats are exact
 
 
 def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """What the tasks take in, ask for, speak, and how long they are.
+    """Inputs, deliverables, languages and lengths of the tasks.
 
     Lengths are in characters, sizes in bytes. `*_types.tasks` counts tasks that have the type
     at all, `*_types.files` counts files.

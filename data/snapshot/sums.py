@@ -1,4 +1,4 @@
-"""SHA256SUMS: written so that `sha256sum -c` reads them, parsed as if a stranger wrote them."""
+"""SHA256SUMS files: readable by `sha256sum -c`, parsed as untrusted input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 class SumsError(ValueError):
-    """A line of a SHA256SUMS file that is none: its number and what is wrong with it."""
+    """An invalid line of a SHA256SUMS file: its number and what is wrong with it."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(f"line {line}: {problem}")

@@ -1,4 +1,4 @@
-"""One task in the two halves: what an agent gets, and what only a grader sees.
+"""One task in the two halves: what an agent gets, and what only graders see.
 
 What an agent gets is written three times (a row of `tasks.jsonl`, `task.yaml`,
 `instruction.md`); all three show the same text.
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def public_row(task: Candidate, opaque: Callable[[str], str], guid: str) -> Row:
-    """The row of `tasks.jsonl`: the candidate without what graders see, its id made opaque.
+    """The row of `tasks.jsonl`: the candidate without grader-only fields, with an opaque id.
 
     `provenance.detail` stays private as a whole. The prompt and the guidelines are neutralised
     here, once, so that every copy of them is the same.
@@ -60,7 +60,7 @@ def instruction(task: Candidate, snapshot: str, guid: str) -> str:
 
 
 def task_yaml(task: Candidate, snapshot: str, version: str, guid: str) -> str:
-    """`task.yaml`: the task as agent harnesses of the Claw kind read it, without the grader."""
+    """`task.yaml`: the task in the format of Claw harnesses, without the grader."""
     dumped: Row = task.model_dump(mode="json")
     body = {
         "task_id": task.task_id,
@@ -89,7 +89,7 @@ def task_yaml(task: Candidate, snapshot: str, version: str, guid: str) -> str:
 
 
 def private_parts(task: Candidate, guid: str) -> dict[str, bytes]:
-    """File name -> content of what graders see and of the provenance; empty parts are left out."""
+    """File name -> content of the grader-only fields and the provenance, without empty ones."""
     dumped: Row = storable_tree(task.model_dump(mode="json"))
     parts = {name: dumped[name] for name in sorted(PRIVATE_FIELDS) if dumped[name]}
     parts["provenance"] = dumped["provenance"]
@@ -100,7 +100,7 @@ def private_parts(task: Candidate, guid: str) -> dict[str, bytes]:
 
 
 def copy_fixture(task_id: str, fixture: Fixture, source: Path, target: Path) -> None:
-    """Copy stored content to `target`. Raises ReleaseError if it is not what was recorded."""
+    """Copy stored content to `target`. Raises ReleaseError if size or digest differ."""
     if source.is_symlink() or not source.is_file():
         raise ReleaseError(
             f"task {task_id}: the store has no regular file for fixture {fixture.sha256[:12]}. "
@@ -118,7 +118,7 @@ def copy_fixture(task_id: str, fixture: Fixture, source: Path, target: Path) -> 
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as literal blocks, repeated values in full (no YAML aliases)."""
+    """Writes multi-line texts as literal blocks and repeated values in full (no YAML aliases)."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Writing a snapshot: built aside, then moved into place in one step, or not at all."""
+"""Writing a snapshot: built in a temporary directory, then moved into place in one step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from data.snapshot.manifest import build as build_manifest
 from data.snapshot.release import Release, SnapshotRef
 from data.snapshot.verification import VerifyReport
 
-_NAMED = 5  # of the differing tasks or files, so many are named
+_NAMED = 5  # how many of the differing tasks or files are named
 _LATEST = "latest"
 _LOCK = ".lock"
 _DATED = re.compile(r"(?P<name>.+)-(?P<date>\d{4}\.\d{2}\.\d{2})(?:-r\d+)?")
@@ -41,13 +41,13 @@ Guard = Callable[[Path], None]
 def write_snapshot(
     release: Release, out: Path, *, revision: bool = False, guard: Guard | None = None
 ) -> SnapshotRef:
-    """Write `release` to `out/<name>-<date>/` and return where it lies and its digest.
+    """Write `release` to `out/<name>-<date>/` and return its path and digest.
 
-    A snapshot of that name with the same digest is left as it is. With another digest it is
-    never touched: ReleaseError names what differs, or `revision` writes `-r2`, `-r3`, ….
-    `guard` looks at the written snapshot before it is put in its place, and raises if it must not
-    be published: then nothing is. Raises LedgerError if the ledger's rows and tallies disagree.
-    A build that is killed leaves no snapshot; what it left behind is removed by the next one.
+    An existing snapshot of that name with the same digest is left as it is. One with another
+    digest is never changed: ReleaseError names the differences, or with `revision` the release is
+    written as `-r2`, `-r3`, …. `guard` checks the written snapshot before it is moved into place,
+    and raises if it must not be published. Raises LedgerError if the ledger's rows and tallies
+    disagree. A killed build leaves no snapshot; the next build removes its temporary files.
     """
     _check(release)
     frames = ledger_frames(release.ledger_tables)
@@ -65,9 +65,10 @@ def write_snapshot(
 
 
 def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
-    """Point `latest` beside the snapshot at it, in one step. `report` must be good and its own.
+    """Point the link `latest` to the snapshot, in one step.
 
-    A release that is built again later than its successor does not take the pointer back.
+    `report` must be its own verification, without findings. `latest` is not moved back to an
+    earlier release that is built again.
     """
     if not report.ok or report.digest != ref.digest:
         raise ReleaseError(
@@ -87,7 +88,7 @@ def mark_latest(ref: SnapshotRef, report: VerifyReport) -> Path:
 
 
 def _is_later(there: str, snapshot: str) -> bool:
-    """Is it a snapshot of the same name and a later date?"""
+    """Whether `there` is a snapshot of the same name with a later date."""
     matches = [_DATED.fullmatch(one) for one in (there, snapshot)]
     names = [one["name"] if one else None for one in matches]
     dates = [one["date"] if one else "" for one in matches]
@@ -97,7 +98,7 @@ def _is_later(there: str, snapshot: str) -> bool:
 def _publish(
     release: Release, frames: Frames, out: Path, revision: int, guard: Guard | None
 ) -> SnapshotRef | str:
-    """Write one revision, or find it there; returns what differs if another one is there."""
+    """Write one revision, unless it exists; returns the differences if the existing one differs."""
     snapshot = layout.snapshot_id(release.name, release.released, revision)
     target = out / snapshot
     if not target.exists():
@@ -135,7 +136,7 @@ def _set_modes(root: Path, folder: int, file: int) -> None:
 
 
 def _sums_of(snapshot: Path) -> dict[str, str]:
-    """All files of both halves with their digests, as the SHA256SUMS files say."""
+    """All files of both halves with their digests from the SHA256SUMS files."""
     all_sums: dict[str, str] = {}
     for half in (layout.PUBLIC, layout.PRIVATE):
         path = snapshot / half / layout.SUMS
@@ -143,7 +144,7 @@ def _sums_of(snapshot: Path) -> dict[str, str]:
             listed = sums.parse(path.read_bytes())
         except (OSError, sums.SumsError) as error:
             raise ReleaseError(
-                f"{snapshot} is there, but {half}/{layout.SUMS} cannot be read "
+                f"{snapshot} exists, but {half}/{layout.SUMS} cannot be read "
                 f"({type(error).__name__}). Move that directory away."
             ) from error
         all_sums |= {f"{half}/{name}": sha256 for name, sha256 in listed.items()}
@@ -151,7 +152,7 @@ def _sums_of(snapshot: Path) -> dict[str, str]:
 
 
 def _difference(fresh: Path, there: Path) -> str:
-    """Why `there` was not overwritten: manifest fields, tasks, else files that differ."""
+    """Why `there` was not overwritten: differing manifest fields and tasks, or else files."""
     ours, theirs = _sums_of(fresh), _sums_of(there)
     differing = sorted(
         name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)
@@ -165,7 +166,7 @@ def _difference(fresh: Path, there: Path) -> str:
     ]
     summary = "; ".join(cause for cause in causes if cause) or f"files {_some(differing)}"
     return (
-        f"{there.name} is there with another digest. It differs in: {summary}. A published "
+        f"{there.name} exists with another digest. It differs in: {summary}. A published "
         "snapshot is never overwritten: write a revision, or choose another name or release date."
     )
 
@@ -189,7 +190,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _check(release: Release) -> None:
-    """Raise ReleaseError for names that cannot be directories, clash, or leave their root."""
+    """Raise ReleaseError for names that are invalid as directories, clash, or leave their root."""
     if not layout.is_name(release.name):
         raise ReleaseError(
             f"snapshot name of {len(release.name)} characters: expected lower-case words joined "
@@ -236,7 +237,8 @@ def _check_tallies(tallies: Sequence[StageTally], frames: Frames) -> None:
     for tally in tallies:
         if sum(tally.counts.values()) != tally.n_in:
             raise LedgerError(
-                f"stage {tally.stage}: {tally.n_in} {tally.unit}s came in, others left"
+                f"stage {tally.stage}: {tally.n_in} {tally.unit}s came in, but "
+                f"{sum(tally.counts.values())} have an outcome"
             )
         for outcome, n in tally.counts.items():
             if n:
@@ -255,14 +257,14 @@ def _check_tallies(tallies: Sequence[StageTally], frames: Frames) -> None:
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """Hold the only writer's lock of `out`."""
+    """Hold the exclusive write lock of `out`."""
     with (out / _LOCK).open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 
 def _remove_leftovers(out: Path, name: str) -> None:
-    """Remove what killed builds left: with the lock held nobody else is writing here."""
+    """Remove what killed builds left behind; the lock excludes other writers."""
     for path in out.glob(f".{name}-*.part"):
         shutil.rmtree(path, ignore_errors=True)
     for link in out.glob(f".{_LATEST}.*.part"):

@@ -1,4 +1,4 @@
-"""Questions an auditor asks of a staging file: what was rejected, by what, and why."""
+"""An auditor's queries of a staging file: what was rejected, by which gate, and why."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class RejectionFilter:
-    """Which rejections to list; None means any. `item_id` also matches by its beginning."""
+    """Which rejections to list; None means any. `item_id` may be a prefix."""
 
     gate: str | None = None
     reason: str | None = None
@@ -40,7 +40,7 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
 
 
 def rejection_counts(staging: Path) -> Rows:
-    """How often each reason was given, the most frequent first, with one case of it."""
+    """How often each reason occurred, most frequent first, with one example."""
     return _query(
         staging,
         """SELECT unit, gate, reason, sum(n)::BIGINT AS n, arg_max(observed, n) AS observed,
@@ -60,7 +60,7 @@ def gates(staging: Path) -> list[str]:
 
 
 def reasons(staging: Path) -> list[str]:
-    """The reasons of what was rejected or errored, by name."""
+    """The reasons of rejected and errored units, by name."""
     rows = _query(staging, "SELECT DISTINCT reason FROM rejections", {})
     return sorted(row["reason"] for row in rows if row["reason"])
 

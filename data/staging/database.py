@@ -1,6 +1,6 @@
-"""The DuckDB file: built aside from the runs' Parquet files, swapped in, opened read-only.
+"""The DuckDB file: built beside the old one from the runs' Parquet files, then swapped in.
 
-Readers that hold the old file keep the old data; whoever opens it afterwards sees the new.
+Readers that have the old file open keep the old data; later readers see the new.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from data.staging.views import VIEWS
 
 # The views of this schema show the newest run alone; those of `main` show every run.
 NEWEST = "newest"
-_CONTRACT = "staging_contract"  # a macro of the file: by which contracts it was built
+_CONTRACT = "staging_contract"  # a macro in the file that returns the digest of its contracts
 _SAFE = {
     "enable_external_access": "false",
-    "python_enable_replacements": "false",  # else a query can read variables of this program
+    "python_enable_replacements": "false",  # otherwise a query can read variables of this program
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
@@ -41,10 +41,10 @@ class RunTables:
 def build_database(target: Path, runs: Sequence[RunTables]) -> None:
     """Write `target` from the files of `runs`, oldest first; the last is the newest.
 
-    Runs that stand in the old file already are taken from there: the rows of a run never change.
-    A run whose files do not fit is told in `runs.problem` and left out of the other tables; the
-    newest must fit, else duckdb.Error. The file replaces the old one in one step; DuckDB 1.4 and
-    later read it.
+    Runs that the old file holds are taken from there: the rows of a run never change. A run whose
+    files do not fit is noted in `runs.problem` and left out of the other tables; the newest run
+    must fit, otherwise duckdb.Error is raised. The file replaces the old one in one step; DuckDB
+    1.4 and later read it.
     """
     wanted = {run.row[RUN_ID] for run in runs}
     known = _known(target) if target.exists() else frozenset()
@@ -70,7 +70,7 @@ def build_database(target: Path, runs: Sequence[RunTables]) -> None:
 
 
 def _known(target: Path) -> frozenset[str]:
-    """The runs of a file that was built by these contracts; none of any other."""
+    """The runs of a file that was built by these contracts; none if it was built by others."""
     try:
         with open_read_only(target) as connection:
             contract = connection.execute(f"SELECT {_CONTRACT}()").fetchall()
@@ -81,7 +81,7 @@ def _known(target: Path) -> frozenset[str]:
 
 
 def _contract() -> str:
-    """A digest of all that the tables and views are declared to be."""
+    """A digest of the declarations of all tables and views."""
     tables = [[table.name, table.row, sql_types(table), meanings(table)] for table in TABLES]
     return digest([tables, [[v.name, v.row, v.columns, v.query] for v in VIEWS]])
 
@@ -91,8 +91,8 @@ def open_read_only(
 ) -> duckdb.DuckDBPyConnection:
     """Open a staging file for queries: read-only, no access to files, network or variables.
 
-    Names mean the newest run's rows, with `every_run` (or as `main.turns`) those of all; `runs`
-    lists all runs in either case.
+    A table name means the rows of the newest run; with `every_run` (or as `main.turns`) those of
+    all runs. `runs` lists all runs in both cases.
     """
     connection = duckdb.connect(str(path), read_only=True, config={**_SAFE, **(options or {})})
     schemas = "main" if every_run else f"{NEWEST},main"
@@ -112,7 +112,7 @@ def table_paths(folders: Iterable[Path]) -> dict[str, list[Path]]:
 
 
 def _add(connection: duckdb.DuckDBPyConnection, run: RunTables, *, must_fit: bool) -> None:
-    """Insert a run's rows: all of them, or none and the reason why."""
+    """Insert a run's rows: all of them, or none and the reason."""
     connection.execute("BEGIN")
     try:
         for table in STAGED:
@@ -132,7 +132,7 @@ def _add(connection: duckdb.DuckDBPyConnection, run: RunTables, *, must_fit: boo
 def _insert(
     connection: duckdb.DuckDBPyConnection, table: Table, run_id: str, paths: Sequence[Path]
 ) -> None:
-    """Insert what the files have of the table's columns; older code may have written others."""
+    """Insert the table's columns that the files have; older code may have written others."""
     files = [str(path) for path in paths]
     source = "read_parquet(?, union_by_name = true)"
     described = f"DESCRIBE SELECT * FROM {source}"  # noqa: S608 — a constant
@@ -155,7 +155,7 @@ def _insert_row(connection: duckdb.DuckDBPyConnection, row: Mapping[str, Any]) -
 
 
 def _create_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """The tables, the views over all runs, their comments, and the mark of these contracts."""
+    """Create the tables, the views over all runs, their comments, and the macro with the digest."""
     for table in TABLES:
         columns = ", ".join(f'"{name}" {sql}' for name, sql in sql_types(table).items())
         connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
@@ -167,7 +167,7 @@ def _create_tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _create_newest(connection: duckdb.DuckDBPyConnection, newest: str | None) -> None:
-    """In a schema of their own, views of everything of the newest run."""
+    """Create views of the newest run's rows in a schema of their own."""
     only = f"{RUN_ID} = {_quoted(newest)}" if newest is not None else "false"
     sources = {table.name: "*, rowid" for table in STAGED} | {view.name: "*" for view in VIEWS}
     for name, columns in sources.items():

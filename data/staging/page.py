@@ -1,4 +1,4 @@
-"""The page `docs/schema.md`, made from the contracts of the staging tables and views.
+"""The page `docs/schema.md`, generated from the contracts of the staging tables and views.
 
 python -m data.staging.page > docs/schema.md
 """
@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from data.staging.tables import BOOKS, RUN_ID, RUNS, STAGED, meanings, sql_types
+from data.staging.tables import LEDGER_TABLES, RUN_ID, RUNS, STAGED, meanings, sql_types
 from data.staging.views import VIEWS
 
 _HEAD = """# Staging schema
 
-Made from the contracts by `data/staging/page.py`; do not edit. How to ask: [staging](staging.md).
+Generated from the contracts by `data/staging/page.py`; do not edit. How to query it:
+[staging](staging.md).
 
-Every table and view but `runs` has `run_id` first. Without a schema a name means every run that is
-kept; with `newest.` before it, the run that was staged last. No column holds raw text."""
+Every table and view except `runs` has `run_id` as its first column. A name without a schema means
+all kept runs; with the prefix `newest.` it means the run that was staged last. No column holds raw
+text."""
 
 
 def schema_page() -> str:
@@ -28,9 +30,9 @@ def _lines() -> Iterator[str]:
     yield "\n## Views\n"
     for view in VIEWS:
         yield from _section(view.name, view.row, view.columns)
-    ledger_tables = [table for table in STAGED if table in BOOKS]
-    lanes = [table for table in STAGED if table not in BOOKS]
-    for title, tables in (("Runs and lanes", [RUNS, *lanes]), ("The books", ledger_tables)):
+    ledger_tables = [table for table in STAGED if table in LEDGER_TABLES]
+    lanes = [table for table in STAGED if table not in LEDGER_TABLES]
+    for title, tables in (("Runs and lanes", [RUNS, *lanes]), ("The ledger", ledger_tables)):
         yield f"## {title}\n"
         for table in tables:
             meaning_of = meanings(table)

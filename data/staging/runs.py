@@ -1,7 +1,7 @@
-"""The runs that are kept: a folder of Parquet files each, below `<out>/staging/`.
+"""The kept runs: one folder of Parquet files each, below `<out>/staging/`.
 
-A run is what one recipe, one set of inputs, one code version and one release key gave. Files that
-sessions mention and pages that were fetched are no inputs by name, so what became of them counts
+A run is the result of one recipe, one set of inputs, one code version and one release key. Files
+that sessions mention and pages that were fetched are not listed as inputs, so their outcomes count
 too: the key of a run is a digest over all of these. Building the same again makes no second run.
 """
 
@@ -44,7 +44,7 @@ _PART = re.compile(r"([a-z_]+)-\d{4}\.parquet")
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What tells a run apart: the snapshot it is for, and what it was made from and with."""
+    """What identifies a run: its snapshot, and what it was made from and with."""
 
     snapshot: str
     released: date
@@ -57,7 +57,7 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class StagedRun:
-    """A run on disk: its row of `runs`, its folder, and the bytes of its files."""
+    """A run on disk: its row of `runs`, its folder, and the size of its files in bytes."""
 
     row: Mapping[str, Any]
     folder: Path
@@ -76,9 +76,9 @@ def stage_run(
 ) -> str:
     """Keep the tables of the stages in `folders` as a run, and rebuild the database.
 
-    `costs` are what a model cost, a row for each piece of judging. Returns the run's id. A run that
-    is there already is not written again, but becomes the newest one. Its metrics are written
-    anew, into its folder and into `out`. The caller keeps other writers of `out` away.
+    `costs` are the costs of models, one row for each piece of judging. Returns the run's id. A run
+    that exists already is not written again, but becomes the newest one. Its metrics are written
+    again, into its folder and into `out`. The caller must exclude other writers of `out`.
     """
     tables = table_paths(folders)
     run_id = f"{facts.snapshot}-{_key(facts, tables)}"
@@ -103,7 +103,7 @@ def stage_run(
 
 
 def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> None:
-    """Note that a run was published, as which snapshot and with which digest."""
+    """Record that a run was published, as which snapshot and with which digest."""
     folder = _folder(out, run_id)
     published = {"published": ref.snapshot, "digest": ref.digest, "n_tasks": n_tasks}
     _write_row(folder, {**_read_row(folder), **published})
@@ -112,7 +112,7 @@ def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> No
 
 
 def staged_runs(out: Path) -> list[StagedRun]:
-    """The runs that are kept, oldest first. Whatever else lies there is passed over."""
+    """The kept runs, oldest first. Other entries of the folder are ignored."""
     store = out / FOLDER
     if not store.is_dir() or store.is_symlink():
         return []
@@ -134,7 +134,7 @@ def newest_run(out: Path) -> str | None:
 
 
 def drop_runs(out: Path, run_ids: Iterable[str]) -> None:
-    """Remove runs and rebuild the database without them. Raises InputError for one not there."""
+    """Remove runs and rebuild the database without them. Raises InputError for an unknown run."""
     folders = [_folder(out, run_id) for run_id in run_ids]
     for folder in folders:
         shutil.rmtree(folder)
@@ -142,7 +142,7 @@ def drop_runs(out: Path, run_ids: Iterable[str]) -> None:
 
 
 def _key(facts: RunFacts, tables: Mapping[str, Sequence[Path]]) -> str:
-    """The head of the digest that stands for a run."""
+    """The first digits of the digest that identifies a run."""
     made_from = [facts.recipe_digest, facts.code_version, facts.release_key_digest, facts.inputs]
     seen = [
         _rows_digest(table, tables[table.name])
@@ -153,13 +153,13 @@ def _key(facts: RunFacts, tables: Mapping[str, Sequence[Path]]) -> str:
 
 
 def _rows_digest(table: Table, paths: Sequence[Path]) -> str:
-    """SHA-256 over the rows in the order of their values, however they were sharded."""
+    """SHA-256 over the sorted rows, independent of how they were sharded."""
     rows = read_table(paths, table.schema).sort(list(table.schema), nulls_last=False)
     return hashlib.sha256(rows.write_csv(quote_style="non_numeric").encode()).hexdigest()
 
 
 def _keep(source: Path, target: Path) -> None:
-    """A second name for the file, which outlives the pruning of stages; else a copy."""
+    """Hard-link the file, so that it survives the pruning of stages; copy it if that fails."""
     try:
         target.hardlink_to(source)
     except OSError:
@@ -167,7 +167,7 @@ def _keep(source: Path, target: Path) -> None:
 
 
 def _write_selection(part: Path, folders: Sequence[Path]) -> None:
-    """The constraints of the selection as a table, if a stage chose under any."""
+    """Write the constraints of the selection as a table, if there was a selection."""
     for folder in folders:
         report = folder / _SELECTION
         if report.is_file():
@@ -177,7 +177,7 @@ def _write_selection(part: Path, folders: Sequence[Path]) -> None:
 
 
 def _write_metrics(out: Path, folder: Path) -> None:
-    """The newest run's metrics: kept with the run, and where a monitor finds the newest."""
+    """Write the newest run's metrics into its folder and into `out`, where monitors read them."""
     with open_read_only(out / DATABASE) as staging:
         text = openmetrics(samples(staging)).encode()
     for target in (folder, out):

@@ -1,4 +1,4 @@
-"""One read-only query of the staging file, asked in a child process with limits.
+"""One read-only query of the staging file, run in a child process with limits.
 
 DuckDB's own memory limit does not count every byte a query can allocate, and a long string
 function cannot be interrupted; a process can be limited and killed.
@@ -26,7 +26,7 @@ from data.staging.database import open_read_only
 
 _CHILD = "data.staging.sql"  # its `main` runs there
 _MIB = 1 << 20
-_LONGEST_SQL = 20_000  # characters: what is longer takes the parser minutes if it is nested
+_LONGEST_SQL = 20_000  # characters: longer nested queries take the parser minutes
 _MOST = 1 << 20
 _BATCH = 1_000
 _THREADS = 2
@@ -34,7 +34,7 @@ _THREADS = 2
 
 @dataclass(frozen=True, slots=True)
 class SqlLimits:
-    """Rows and characters of a cell that are told; processor seconds and MiB of the query."""
+    """Rows and characters per cell that are returned; processor seconds and MiB of the query."""
 
     rows: int = 10_000
     cell: int = 10_000
@@ -46,7 +46,7 @@ class SqlLimits:
 class SqlResult:
     """Columns with their DuckDB types, and rows of JSON values.
 
-    `more`: there were further rows; `cut`: so many texts were longer than a cell may be.
+    `more`: there are further rows; `cut`: how many texts were longer than the cell limit.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -56,13 +56,13 @@ class SqlResult:
 
 
 class SqlRefused(BenchmintError):
-    """A query that DuckDB or this project refuses, or that broke its limits."""
+    """A query that DuckDB or this project refuses, or that exceeded its limits."""
 
 
 def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = True) -> SqlResult:
     """The result of one SELECT over the staging file.
 
-    Raises InputError without a staging file, SqlRefused with the reason for anything else.
+    Raises InputError if there is no staging file, SqlRefused with the reason for anything else.
     """
     if not staging.is_file():
         raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
@@ -91,7 +91,7 @@ def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = Tru
 
 
 class _Cells:
-    """Values of DuckDB as JSON values; counts the texts that were cut."""
+    """Converts values of DuckDB to JSON values; counts the texts that were cut."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -120,7 +120,7 @@ class _Cells:
 
 
 def _decimal(value: Decimal) -> float | str:
-    """A float where it says the same, the digits otherwise."""
+    """A float if it is exact, otherwise the digits."""
     number = float(value)
     return number if math.isfinite(number) and Decimal(repr(number)) == value else str(value)
 
@@ -134,7 +134,7 @@ def _plain(value: Any) -> str:
 
 
 def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
-    """The result, or why there is none."""
+    """The result, or the reason for refusing the query."""
     try:
         statements = duckdb.extract_statements(task["sql"])
     except duckdb.Error as error:
@@ -163,7 +163,7 @@ def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
     except duckdb.Error as error:
         return {"refused": _refusal(error)}
     except MemoryError:
-        return {"refused": "the query took more memory than it may. Ask for less."}
+        return {"refused": "the query exceeded its memory limit. Ask for less."}
 
 
 def _fetched(result: duckdb.DuckDBPyConnection, most: int, cells: _Cells) -> dict[str, Any]:
@@ -178,13 +178,13 @@ def _fetched(result: duckdb.DuckDBPyConnection, most: int, cells: _Cells) -> dic
 
 
 def _refusal(error: duckdb.Error) -> str:
-    """DuckDB's own words, without the caret line: they name the query, the staging has no text."""
+    """DuckDB's message without the caret line: it quotes the query only, staging holds no text."""
     lines = [line for line in str(error).splitlines() if line.strip(" ^")]
     return str(storable(" ".join(lines)))[:1_000]
 
 
 def main() -> None:
-    """Answer one question."""
+    """Answer one query."""
     seconds, memory = int(sys.argv[1]), int(sys.argv[2])
     source = sys.stdin.buffer
     answer = confine(seconds, memory)

@@ -1,6 +1,6 @@
-"""What is staged: the tables of all lanes, the books, and what is known of the runs themselves.
+"""The staged tables: those of all lanes, of the ledger, and of the runs themselves.
 
-Every table gains `run_id` as its first column when it is staged.
+Every table gets `run_id` as its first column when it is staged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RUNS = Table(
         "recipe_digest": (pl.String, "SHA-256 of the resolved recipe"),
         "code_version": (
             pl.String,
-            "SHA-256 over the packages' source files but the demo's, shortened",
+            "SHA-256 over the packages' source files except the demo's, shortened",
         ),
         "release_key_digest": (pl.String, "SHA-256 of the release key"),
         "n_inputs": (pl.Int64, "inputs with a digest in the manifest"),
@@ -118,15 +118,15 @@ TALLIES = Table(
     },
 )
 
-# Statements are staged without what only enrichment needs, questions without their answers.
+# Statements are staged without the tables of enrichment, questions without their answers.
 _LANES = (
     *schemas.TABLES,
     *SIGNAL_TABLES,
     *(COMPANIES, SERIES, POINTS, QUESTIONS),
 )
-BOOKS = (LEDGER, VERDICTS, LINEAGE_ROWS, TALLIES)
+LEDGER_TABLES = (LEDGER, VERDICTS, LINEAGE_ROWS, TALLIES)
 # Written for every run; `runs` itself holds one row of each.
-STAGED = (*_LANES, SCORES, SELECTION_ROWS, TIMINGS, COSTS, *BOOKS)
+STAGED = (*_LANES, SCORES, SELECTION_ROWS, TIMINGS, COSTS, *LEDGER_TABLES)
 TABLES = (RUNS, *STAGED)
 
 _SQL_TYPES = {

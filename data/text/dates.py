@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from data.text.numerals import chinese_integer
+from data.text.numerals import ONE_TO_TEN, read_integer
 
 MONTHS = (
     "January",
@@ -36,7 +36,7 @@ _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS,
 
 _NAME = rf"(?P<name>{MONTH_NAME})\b\.?"
 _YEAR = r"(?:19|20)\d{2}"
-_HAN = "〇零一二三四五六七八九十"
+_HAN = f"〇零{ONE_TO_TEN}"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
 
 _CHINESE_YEAR = rf"(?P<y>{_YEAR}|[{_HAN}]{{4}})\s?年"
@@ -112,9 +112,7 @@ def calendar_parts(
 
 
 def _number(written: str | None) -> int | None:
-    if written is None:
-        return None
-    return int(written) if written.isdecimal() else chinese_integer(written)
+    return None if written is None else read_integer(written)
 
 
 # Prose
@@ -252,7 +250,7 @@ VALUE_FORMS = tuple(
 """Forms with the named parts y, m, d, name, th (ordinal ending), and a, b (day and month in an
 order that the form leaves open); the first that occurs in a value is the one it is written in."""
 CHINESE_VALUE = re.compile(
-    rf"(?P<y>[〇零一二三四五六七八九]{{4}})\s?年(?:\s?(?P<m>[{_HAN}]{{1,2}})\s?月)?"
+    rf"(?P<y>[{_HAN}]{{4}})\s?年(?:\s?(?P<m>[{_HAN}]{{1,2}})\s?月)?"
     rf"(?:\s?(?P<d>[{_HAN}]{{1,3}})\s?(?P<end>[日号]))?"
 )
 _WHOLE_DAYS = tuple(

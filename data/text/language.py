@@ -124,7 +124,7 @@ def _detected(text: str) -> str | None:
     if len(words) < _FEWEST_WORDS or letters < _FEWEST_LETTERS:
         return None
     _, _, ranked = pycld2.detect(" ".join(words), isPlainText=True, bestEffort=True)
-    code = _OLD_CODES.get(ranked[0][1], ranked[0][1])
+    code: str = _OLD_CODES.get(ranked[0][1], ranked[0][1])
     if code == "en":
         return code
     is_sure = len(words) >= _SURE_WORDS and (code not in _LOOK_ALIKES or letters >= _LONG_ENOUGH)

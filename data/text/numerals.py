@@ -53,6 +53,7 @@ _WORD = re.compile("[a-z]+", re.I)
 _MAX_RUN = 300
 MAX_INTEGER = 24  # characters of a numeral; longer ones are no amounts that people write
 _PLAIN_DIGITS = "〇一二三四五六七八九"
+ONE_TO_TEN = _PLAIN_DIGITS[1:] + "十"
 
 
 def chinese_tokens(run: str) -> list[Decimal | str]:
@@ -194,6 +195,14 @@ def chinese_integer(written: str) -> int | None:
         tokens[-1] = last.scaleb(power - 1)
     result = assemble(tokens)
     return None if result is None else int(result[0])
+
+
+def read_integer(written: str) -> int | None:
+    """The value of digits, of one English number word or of a Chinese numeral; else None."""
+    if written.isdecimal():
+        return int(written)
+    word = NUMBER_WORDS.get(written.lower())
+    return chinese_integer(written) if word is None else word
 
 
 def write_chinese(number: int) -> str:

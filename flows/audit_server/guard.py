@@ -8,7 +8,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from flows.loopback import LOOPBACK
+from data.loopback import LOOPBACK
 
 
 class Guard:

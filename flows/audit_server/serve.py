@@ -9,9 +9,9 @@ from pathlib import Path
 import uvicorn
 
 from data.atomic import private_dir
+from data.loopback import LOOPBACK, listen
 from flows.audit_server.app import audit_app
 from flows.audit_server.load import load_audit
-from flows.loopback import LOOPBACK, listen
 
 _TOKEN_BYTES = 24
 _MAX_CONNECTIONS = 100

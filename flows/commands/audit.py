@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from data import hash_chain
 from data.errors import InputError
-from data.neutralise import one_line
+from data.source_lines import with_text
 from data.staging.audit import (
     RejectionFilter,
     Rows,
@@ -26,11 +22,8 @@ from data.staging.audit import (
     turn_lines,
     verdicts,
 )
-from flows.audit_server.evidence import with_text
+from data.staging.audit_print import print_rows
 from flows.commands import audit_page
-
-_WIDE = 10_000
-_BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line", "found")
 
 
 def command(
@@ -68,21 +61,21 @@ def command(
     _require("gate", gate, gates(staging))
     _require("reason", reason, reasons(staging))
     if instance is None and gate is None and reason is None and not as_json:
-        _show({"rejections by reason": rejection_counts(staging)}, as_json=False)
+        print_rows({"rejections by reason": rejection_counts(staging)}, as_json=False)
         print(
             "those of one reason: benchmint audit --reason R; all of them: benchmint audit --json"
         )
         return
     if instance is None:
-        _show({"rejections": rejections(staging, RejectionFilter(gate, reason))}, as_json)
+        print_rows({"rejections": rejections(staging, RejectionFilter(gate, reason))}, as_json)
         return
-    told: dict[str, Rows] = {
+    tables: dict[str, Rows] = {
         "verdicts": verdicts(staging, instance),
         "rejections": rejections(staging, RejectionFilter(gate, reason, instance)),
         "story": story(staging, instance),
         "turns": turn_lines(staging, instance),
     }
-    if not any(told.values()):
+    if not any(tables.values()):
         raise InputError(
             instance,
             "no such instance",
@@ -91,45 +84,12 @@ def command(
         )
     if private:
         hash_chain.record_access(out / "private" / "access.log", "audit --private", instance)
-        told["turns"] = with_text(out, told["turns"])
-    _show(told, as_json)
+        tables["turns"] = with_text(out, tables["turns"])
+    print_rows(tables, as_json)
 
 
-def _require(what: str, asked: str | None, known: Sequence[str]) -> None:
+def _require(what: str, name: str | None, known: Sequence[str]) -> None:
     """Raise InputError for the name of a gate or reason that this run has not: a slip, perhaps."""
-    if asked is not None and asked not in known:
+    if name is not None and name not in known:
         todo = f"The {what}s of this run are: {', '.join(known) or 'none'}."
         raise InputError(f"--{what}", f"no such {what}", f"a {what} of this run", todo)
-
-
-def _show(told: dict[str, Rows], as_json: bool) -> None:
-    if as_json:
-        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
-        return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE  # piped: one line a row, nothing cut
-    with console.capture() as printed:
-        _print_tables(told, console)
-    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
-
-
-def _print_tables(told: dict[str, Rows], console: Console) -> None:
-    for title, rows in told.items():
-        if not rows:
-            continue
-        wanted = _BRIEF if title == "rejections" else tuple(rows[0])
-        columns = [name for name in wanted if any(row[name] is not None for row in rows)]
-        table = Table(title=f"{title} ({len(rows)})", title_justify="left", box=None)
-        for name in columns:
-            table.add_column(name, overflow="fold")
-        for row in rows:
-            table.add_row(*(_cell(row[name]) for name in columns))
-        console.print(table)
-    if not any(told.values()):
-        console.print("Nothing was rejected.")
-
-
-def _cell(value: object) -> Text:
-    """A cell without markup or control characters: names in it come from session logs."""
-    return Text("" if value is None else one_line(str(value)))

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from data.errors import InputError
-from data.staging.database import NEWEST
-
-_SETUP = (
-    f"SET search_path = '{NEWEST},main'",
-    "SET enable_external_access = false",
-    "SET lock_configuration = true",
-)
-
-
-class Shell(StrEnum):
-    HARLEQUIN = "harlequin"
-    DUCKDB = "duckdb"
+from data.staging.shells import Shell, open_shell
 
 
 def command(
@@ -36,38 +19,4 @@ def command(
     ),
 ) -> None:
     """Open harlequin or the duckdb shell, read-only and without access to files."""
-    staging = out / "staging.duckdb"
-    if not staging.is_file():
-        raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
-    for name in [shell] if shell else list(Shell):
-        program = shutil.which(name)
-        if program is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                setup = Path(folder) / "setup.sql"
-                setup.write_text("".join(f"{line};\n" for line in _SETUP))
-                arguments = _ARGUMENTS[name](program, setup, staging.resolve())
-                done = subprocess.run(arguments, check=False)  # noqa: S603 — the user's own shell
-            raise typer.Exit(done.returncode)
-    raise InputError(
-        "PATH",
-        f"no {shell or ' and no '.join(Shell)}",
-        "a DuckDB shell",
-        "Install one (pip install harlequin, or pip install duckdb-cli), or ask with `benchmint "
-        f"sql`; any DuckDB from 1.4 on opens {staging} read-only.",
-    )
-
-
-def _harlequin(program: str, setup: Path, staging: Path) -> Sequence[str]:
-    return [program, "--read-only", "--init-path", str(setup), str(staging)]
-
-
-def _duckdb(program: str, setup: Path, staging: Path) -> Sequence[str]:
-    """Not `-safe`: the shell of the PyPI package refuses to start with it."""
-    commands = [part for line in _SETUP for part in ("-cmd", f"{line};")]
-    return [program, "-readonly", *commands, str(staging)]
-
-
-_ARGUMENTS: dict[Shell, Callable[[str, Path, Path], Sequence[str]]] = {
-    Shell.HARLEQUIN: _harlequin,
-    Shell.DUCKDB: _duckdb,
-}
+    raise typer.Exit(open_shell(out / "staging.duckdb", shell))

@@ -15,8 +15,8 @@ from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status
 from data.errors import InputError
 from data.neutralise import one_line
+from data.release_key import release_key
 from flows.configuration import load_section
-from flows.run import release_key
 
 if TYPE_CHECKING:
     from anonymization.tables.anonymize import AnonymizedTables

@@ -10,8 +10,8 @@ import typer
 from anonymization.documents.scopes import FILES, VAULTS, restore_folder
 from data import hash_chain
 from data.errors import InputError
+from data.release_key import release_key
 from data.snapshot.pages import amount
-from flows.run import release_key
 
 
 def command(

@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Serve company statements to MCP clients: find companies, their line items, the values."""
     # The protocol package takes half a second to import: other commands do not wait for it.
-    from flows.serve_tables.call_log import CallLog
+    from construction.statements.tools.call_log import CallLog
     from flows.serve_tables.serve import open_database, serve_http, serve_stdio
     from flows.serve_tables.server import build_server
 

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import re
 import sys
-from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import orjson
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from data.errors import InputError
-from data.neutralise import csv_cell, one_line
-from data.staging.sql import SqlLimits, SqlResult, run_sql
+from data.staging.sql import SqlLimits, run_sql
+from data.staging.sql_print import CATALOGUE, Format, print_result
 
-_WIDE = 10_000
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
-_JSON_ESCAPED = re.compile(
-    "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
-)
-_NUMERIC = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
 _DEFAULT = SqlLimits()
-
-
-class Format(StrEnum):
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
 
 
 def command(
@@ -56,10 +35,10 @@ def command(
     ),
 ) -> None:
     """Ask the staging file of all runs; without a query, list its tables and views."""
-    sql = _text(_piped() if query == "-" else os.fsencode(query or _CATALOGUE))
+    sql = _text(_piped() if query == "-" else os.fsencode(query or CATALOGUE))
     limits = SqlLimits(rows=limit, seconds=seconds, memory_mib=memory)
     result = run_sql(out / "staging.duckdb", sql, limits)
-    _PRINTERS[format](result)
+    print_result(result, format)
     if result.more:
         print(f"only the first {limit} rows are shown: see --limit", file=sys.stderr)
     if result.cut:
@@ -79,69 +58,3 @@ def _text(query: bytes) -> str:
     except UnicodeDecodeError:
         found = f"{len(query)} bytes that are no UTF-8"
         raise InputError("the query", found, "a SELECT as UTF-8 text", "Convert it.") from None
-
-
-_CATALOGUE = """SELECT name, row, "columns" FROM (
-  SELECT table_name AS name, replace(comment, 'One row: ', '') AS row, column_count AS "columns"
-  FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal
-  UNION ALL
-  SELECT view_name, replace(comment, 'One row: ', ''), column_count
-  FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal) ORDER BY name"""
-
-
-def _print_table(result: SqlResult) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE  # piped: one line a row, nothing cut
-    table = Table(box=None)
-    for name, kind in result.columns:
-        numeric = any(part in kind for part in _NUMERIC)
-        table.add_column(
-            Text(one_line(name)), overflow="fold", justify="right" if numeric else "left"
-        )
-    for row in result.rows:
-        table.add_row(*(Text(_shown(value)) for value in row))
-    console.print(table)
-
-
-def _print_csv(result: SqlResult) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([csv_cell(name) for name, _ in result.columns])
-    writer.writerows([_csv_value(value) for value in row] for row in result.rows)
-    print(text.getvalue(), end="")
-
-
-def _print_json(result: SqlResult) -> None:
-    """One object a row in an array; a name that occurs twice gets a number."""
-    names = list(_distinct(name for name, _ in result.columns))
-    rows = [dict(zip(names, row, strict=True)) for row in result.rows]
-    print(_harmless(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()))
-
-
-_PRINTERS = {Format.TABLE: _print_table, Format.CSV: _print_csv, Format.JSON: _print_json}
-
-
-def _shown(value: Any) -> str:
-    """A cell without control characters: names in it come from session logs."""
-    if value is None:
-        return ""
-    return one_line(value if isinstance(value, str) else orjson.dumps(value).decode())
-
-
-def _csv_value(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula; figures stay figures, line ends line ends."""
-    text = value if isinstance(value, str) else _shown(value)
-    return text if _NUMBER.fullmatch(text) else csv_cell(text)
-
-
-def _harmless(text: str) -> str:
-    """JSON with what a terminal obeys or hides written as escapes: the same values for a parser."""
-    return _JSON_ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
-
-
-def _distinct(names: Iterator[str]) -> Iterator[str]:
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        yield name if seen[name] == 1 else f"{name}_{seen[name]}"

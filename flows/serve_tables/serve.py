@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from construction.statements.model import COMPANIES, POINTS, SERIES
 from construction.statements.store import read_tables
 from construction.statements.tools.database import Database, index_database
-from flows.loopback import LOOPBACK, listen
+from data.loopback import LOOPBACK, listen
 
 PATH = "/mcp"
 _MAX_BODY = 64 * 1024

@@ -20,12 +20,12 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from construction.statements.tools.agent_tools import BY_NAME, INSTRUCTIONS, TOOLS, Answer, ToolSpec
+from construction.statements.tools.call_log import Call, CallLog
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Companies, Refusal, SeriesList
 from data.errors import error_location
 from data.neutralise import one_line
-from flows.serve_tables.call_log import Call, CallLog
-from flows.serve_tables.tools import BY_NAME, INSTRUCTIONS, TOOLS, Answer, ToolSpec
 
 NAME = "benchmint-tables"
 _MAX_MESSAGE = 2000

@@ -13,12 +13,12 @@ import orjson
 
 from construction.signals.analyse import with_families
 from construction.signals.gap import coverage_gap
+from construction.signals.mixture import task_weights
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Candidate, StageKind
 from data.pool import read_pool
 from flows.stage import Observed, Stage, Unit, Work
-from flows.stages.signals import task_weights
 from selection.choice_tables import STAGE, write_choice
 from selection.release import Known, choose, last_release
 from selection.scores import read_scores

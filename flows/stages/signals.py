@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import orjson
-
-from construction.judging.candidate_ideas import IDEAS_FILE, seeds_of, write_ideas
+from construction.judging.candidate_ideas import seeds_of, write_ideas
 from construction.judging.judge import ModelStage
 from construction.judging.model.prompt import load_prompt
-from construction.signals.chart import STYLE
-from construction.signals.mixture import CHART, INLINE, REPORT, dated_files, write_mixture
+from construction.signals.mixture import dated_files, mixture_report, write_mixture
 from data.canonical import file_digest
 from data.contracts import StageKind
-from data.snapshot import Picture
 from flows.ideas import have_ideas, known_prompts
 from flows.model_calls import judges_of
 from flows.run import Run
 from flows.stage import Observed, Stage, Unit, Work
-
-_PUBLIC = (
-    *("source", "date", "snapshot_digest", "codebook_digest", "crosswalk_digest", "signals"),
-    *("measure", "counting", "total_mass", "uncategorized_share", "meta_share"),
-    *("families", "task_weights", "unmapped", "change"),
-)
-_PUBLIC_IDEA = ("idea_id", "seed", "task_family", "title", "artifact", "graded", "minutes", "judge")
 
 
 def is_given(run: Run) -> bool:
@@ -78,37 +65,3 @@ CANDIDATE_IDEAS = Stage(
     observe=_known_prompts,
     compute=_suggest,
 )
-
-
-def mixture_report(folder: Path) -> dict[str, Any]:
-    """The figures of the newest snapshot."""
-    report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
-    return report
-
-
-def task_weights(signals: Sequence[Path]) -> Mapping[str, float]:
-    """Weights by task family (sum 1); none without the signals lane."""
-    weights: Mapping[str, float] = mixture_report(signals[0])["task_weights"] if signals else {}
-    return weights
-
-
-def public_mixture(signals: Path, ideas: Path) -> dict[str, Any]:
-    """What a release says of the mixture: figures by family and pattern, no skill by name."""
-    report = mixture_report(signals)
-    lines = (ideas / IDEAS_FILE).read_bytes().splitlines()
-    return {
-        **{name: report[name] for name in _PUBLIC},
-        "patterns": [_without(row, "heaviest") for row in report["patterns"]],
-        "seeds": [_without(row, "signals") for row in report["seeds"]],
-        "ideas": [{k: idea[k] for k in _PUBLIC_IDEA} for idea in map(orjson.loads, lines)],
-    }
-
-
-def mixture_picture(signals: Path) -> Picture:
-    """The chart of the mixture."""
-    inline, standalone = ((signals / name).read_text("utf-8") for name in (INLINE, CHART))
-    return Picture("Mixture", inline, standalone, STYLE)
-
-
-def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != name}

@@ -131,8 +131,8 @@ def _independent_companies(frame: Frame, config: SamplingConfig, seed: int) -> d
         members = np.flatnonzero(frame.region_of_company == region)
         if size:
             generator = keyed_generator(seed, COMPANY_STAGE, _REGIONS[region])
-            met = draw_with_replacement(np.ones(len(members)), int(size), generator)
-            companies, times = np.unique(members[met], return_counts=True)
+            drawn = draw_with_replacement(np.ones(len(members)), int(size), generator)
+            companies, times = np.unique(members[drawn], return_counts=True)
             counts |= dict(zip(companies.tolist(), times.tolist(), strict=True))
     return counts
 

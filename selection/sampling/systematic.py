@@ -69,8 +69,8 @@ def systematic(expected: Floats, order: Positions, begin: float) -> Ints:
         return counts
     size = round(float(ends[-1]))
     ends[-1] = size  # the sum is whole up to rounding; set it exactly
-    met = np.searchsorted(ends, begin + np.arange(size), side="right")
-    counts[visited[met]] += 1
+    hits = np.searchsorted(ends, begin + np.arange(size), side="right")
+    counts[visited[hits]] += 1
     return counts
 
 
@@ -86,10 +86,10 @@ def draw_with_replacement(
     uniforms = generator.random(draws) * ends[-1]
     uniforms.sort()
     units = pl.DataFrame({"at": ends}).with_row_index("unit").set_sorted("at")
-    met = pl.DataFrame({"at": uniforms}).set_sorted("at")
-    met = met.join_asof(units, on="at", strategy="forward", allow_exact_matches=False)
+    hits = pl.DataFrame({"at": uniforms}).set_sorted("at")
+    hits = hits.join_asof(units, on="at", strategy="forward", allow_exact_matches=False)
     # Only a uniform that rounds up to the very end matches no unit: it belongs to the last.
-    return met["unit"].fill_null(len(ends) - 1).to_numpy().astype(np.intp)
+    return hits["unit"].fill_null(len(ends) - 1).to_numpy().astype(np.intp)
 
 
 def expected_draws(weights: Floats, groups: Ints, totals: Floats, caps: Floats) -> Floats:

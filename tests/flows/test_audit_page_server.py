@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from data import hash_chain
 from data.canonical import digest
 from data.errors import InputError
+from data.source_lines import evidence
 from flows.audit_server.app import SIGNATURES, audit_app
-from flows.audit_server.evidence import evidence
 from flows.audit_server.export import export
 from flows.audit_server.load import load_audit
 from flows.audit_server.serve import serve

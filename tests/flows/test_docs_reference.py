@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +14,8 @@ from pydantic import BaseModel, Field
 
 from data.contracts import StageConfig
 from flows import docs_reference
-from flows.docs_reference import PAGE, configuration_page, write
+from flows.configuration import load_settings
+from flows.docs_reference import COMMON_FILE, PAGE, configuration_page, write
 from flows.recipe import Settings
 
 
@@ -33,7 +35,8 @@ def test_the_committed_page_is_current() -> None:
 
 
 def test_every_key_stands_in_its_section_once() -> None:
-    sections = re.split(r"^### \[(.+)\]$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    page = PAGE.read_text(encoding="utf-8").partition("\n## Reference\n")[2]
+    sections = re.split(r"^### \[(.+)\]$", page, flags=re.MULTILINE)
     told = dict(zip(sections[1::2], sections[2::2], strict=True))
     wanted = list(keys(Settings()))
     assert len(wanted) > 150
@@ -41,17 +44,48 @@ def test_every_key_stands_in_its_section_once() -> None:
         assert len(re.findall(rf"^\| `{key}` \|", told[section], re.MULTILINE)) == 1, (section, key)
 
 
-def test_what_stands_above_is_kept_and_the_heading_is_needed() -> None:
-    page = configuration_page("# Mine\n\nwords\n\n## Reference\nold\n")
-    assert page.startswith("# Mine\n\nwords\n\n## Reference\n\nMade from")
+HEADINGS = ("Settings that most releases need", "Reference", "Advanced")
+EMPTY = "# Mine\n\nwords\n" + "".join(f"\n## {heading}\nold\n" for heading in HEADINGS)
+
+
+def test_twenty_settings_come_first_and_their_examples_are_taken(tmp_path: Path) -> None:
+    rows = tomllib.loads(COMMON_FILE.read_text(encoding="utf-8"))["setting"]
+    assert len({row["key"] for row in rows}) == len(rows) == 20
+    assert all(row["meaning"].endswith(".") for row in rows)
+    path = tmp_path / "benchmint.toml"
+    path.write_text("\n".join(f"{row['key']} = {row['example']}" for row in rows))
+    assert load_settings(path, environment={}).model_fields_set
+    first = PAGE.read_text(encoding="utf-8").partition("\n## ")[2]
+    assert first.startswith(HEADINGS[0])
+    table = first.partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z_.]+)` \|", table, re.MULTILINE) == [row["key"] for row in rows]
+
+
+def test_limits_of_the_rule_judges_are_in_the_advanced_part() -> None:
+    usual, advanced = PAGE.read_text(encoding="utf-8").split("\n## Advanced\n")
+    for section in ("judging.containment", "judging.taxonomy", "sessions.preflight"):
+        assert f"### [{section}]" in advanced
+        assert f"### [{section}]" not in usual
+    assert "### [runtime]" in usual
+
+
+def test_an_advanced_section_is_one_that_exists() -> None:
+    sections = set(re.findall(r"^### \[(.+)\]$", PAGE.read_text("utf-8"), re.MULTILINE))
+    assert set(tomllib.loads(COMMON_FILE.read_text(encoding="utf-8"))["advanced"]) <= sections
+
+
+def test_what_is_written_by_hand_is_kept_and_the_headings_are_needed() -> None:
+    page = configuration_page(EMPTY.replace("\n## Reference", "\n## Example\nkept\n\n## Reference"))
+    assert page.startswith("# Mine\n\nwords\n\n## Settings that most releases need\n\nThese 20 of ")
+    assert "\n## Example\nkept\n\n## Reference\n\nMade from" in page
     assert "\nold\n" not in page
     with pytest.raises(ValueError, match="no heading '## Reference'"):
-        configuration_page("# Mine\n")
+        configuration_page(EMPTY.replace("## Reference", "## Other"))
 
 
 def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# Mine\n\n## Reference\n")
+    page.write_text(EMPTY)
     write(page)
     once = page.read_bytes()
     write(page)
@@ -84,9 +118,15 @@ class Root(StageConfig):
     tree: Tree = Tree(ratio=0.25)
 
 
-def test_types_defaults_and_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_types_defaults_and_meanings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(docs_reference, "Settings", Root)
-    told = configuration_page("\n## Reference\n").partition("### [tree]\n")[2]
+    monkeypatch.setattr(docs_reference, "COMMON_FILE", tmp_path / "common.toml")
+    row = 'key = "tree.ratio"\nmeaning = "How much."\nexample = "0.1"\n'
+    (tmp_path / "common.toml").write_text(f"advanced = []\n[[setting]]\n{row}")
+    page = configuration_page(EMPTY)
+    assert "| `tree.ratio` | How much. | `0.25` | `tree.ratio = 0.1` |" in page
+    assert "These 1 of 9 settings" in page
+    told = page.partition("### [tree]\n")[2].partition("\n## ")[0]
     tree, leaf, _ = re.split(r"### \[.+\]\n", told)
     assert tree.strip().splitlines() == [
         "A tree.",

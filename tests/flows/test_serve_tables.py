@@ -18,9 +18,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from construction.statements.store import write_statements
+from construction.statements.tools.call_log import Call, CallLog
 from construction.statements.tools.database import Database
 from data.errors import InputError
-from flows.serve_tables.call_log import Call, CallLog
 from flows.serve_tables.serve import open_database, serve_http
 from flows.serve_tables.server import answer, build_server
 from tests.conftest import REPO
@@ -306,7 +306,7 @@ def test_two_writers_never_tear_a_line(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     code = (
         "import sys; from pathlib import Path\n"
-        "from flows.serve_tables.call_log import Call, CallLog\n"
+        "from construction.statements.tools.call_log import Call, CallLog\n"
         "log = CallLog(Path(sys.argv[1]))\n"
         "for n in range(200): log.record(Call(sys.argv[2], {'query': 'x' * 190}, 'ok', n, 0.1))\n"
     )

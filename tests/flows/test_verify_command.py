@@ -41,7 +41,7 @@ def test_one_finding_is_one(snapshot: Path) -> None:
     (snapshot / "notes").touch()
     code, lines = printed(snapshot)
     assert code == 1
-    assert lines[0] == "snapshot.not_part: notes: no part of a snapshot"
+    assert lines[0] == "snapshot.not_part: notes: not part of a snapshot"
     assert lines[1] == "demo-2026.07.01: 2 tasks, 34 files, both halves: 1 finding"
 
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pulp
 import pytest
 
-from data.errors import InputError
-from selection import model, select
 from selection.blockers import Blocker, BlockerCode, explain
 from selection.config import Band, Objective, SelectionConfig
 from selection.constraints import programme_of
-from selection.model import SolverName, SolveStatus, solve_model
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
 from selection.programme import Programme, Row, RowKind
 from selection.scores import ScoreMatrix
-from selection.select import UnfinishedError, select_subset
+from selection.select import select_subset
 from tests.selection.matrices import drawn
 
 SPREAD = {"objective": Objective.COVERAGE, "cover_families": False}
@@ -119,45 +114,6 @@ def test_a_near_duplicate_outside_the_lane_does_not_count_against_it() -> None:
     none = config.model_copy(update={"lane_shares": {"questions": Band(low=0.5)}})
     (short,) = blockers(pool(*items), none)
     assert (short.code, short.needed, short.available) == (BlockerCode.SHARE, 2, 1)
-
-
-def test_what_was_found_until_the_time_was_up_is_no_optimum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """PuLP's status says optimal then, and only the status of the solution tells the truth."""
-    assign = pulp.LpProblem.assignStatus
-
-    def halted(problem: Any, status: int, _: int | None = None) -> Any:
-        return assign(problem, status, pulp.LpSolutionIntegerFeasible)
-
-    config = SelectionConfig(size=3)
-    given = pool_of_matrix(drawn(30, 4), config)
-    programme = select_subset(given, config).programme
-    monkeypatch.setattr(pulp.LpProblem, "assignStatus", halted)
-    for solver in SolverName:
-        assert solve_model(programme, solver, whole=True).status is SolveStatus.UNFINISHED
-    with pytest.raises(UnfinishedError, match="select 3 of 30 items: HiGHS did not finish within"):
-        select_subset(given, config)
-
-
-def test_blockers_that_are_not_found_in_time_are_no_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, config = ordered([-0.1, -0.2, -0.3, -0.4], 0.0)
-    monkeypatch.setattr(select, "explain", lambda *_: ())
-    with pytest.raises(UnfinishedError, match=f"within {model.LONGEST_SECONDS} s"):
-        select_subset(given, config)
-
-
-def test_pilots_without_scores_or_named_twice_are_refused() -> None:
-    matrix = drawn(20, 3)
-    with pytest.raises(InputError, match="m01 named more than once"):
-        pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m01", "m00", "m01")))
-    silent = matrix.scores.copy()
-    silent[:, 1] = np.nan
-    matrix = replace(matrix, scores=silent)
-    for pilots in ((), ("m00", "m01")):
-        with pytest.raises(InputError, match="no score of m01 on the 20 items"):
-            pool_of_matrix(matrix, SelectionConfig(size=3, pilots=pilots))
-    assert pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m00", "m02"))).pilots
 
 
 def coded(told: tuple[Blocker, ...]) -> list[tuple[str, str, float, float, float]]:
@@ -285,6 +241,8 @@ def test_a_budget_of_exactly_the_cheapest_items_is_enough(
     assert (told.code, told.needed, told.available) == (BlockerCode.BUDGET, 3.0, budget)
     assert told.short == pytest.approx(short)
     assert told.relaxation == "budget = 3"
+    (same,) = blockers(pool(*items[:3]), config)  # all items there are
+    assert (same.code, same.relaxation) == (BlockerCode.BUDGET, "budget = 3")
 
 
 @pytest.mark.parametrize(("margin", "holds"), [(0.1, True), (0.1001, False)])
@@ -297,6 +255,7 @@ def test_an_order_margin_of_exactly_the_best_mean_lead_holds(margin: float, hold
         assert (only.code, only.subject) == (BlockerCode.ORDER, "first ahead of second")
         assert only.needed == pytest.approx(0.1001)
         assert only.available == pytest.approx(0.1)
+        assert only.short == pytest.approx(0.0001)
         assert only.text == (
             "first ahead of second: the largest mean lead of any 3 eligible items is 0.1000, "
             "required is 0.1001"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,6 +164,7 @@ def test_each_pilot_is_compared_with_the_next_one() -> None:
         ({"f": 1.0, "g": 3.0}, True, {"f": 3, "g": 7}),  # 2.5 and 7.5: equal remainders by name
         ({"g": 3.0}, True, {"f": 1, "g": 9}),  # no weight, but one item to cover the family
         ({"g": 3.0}, False, {"f": 0, "g": 10}),
+        ({"g": 0.1}, False, {"f": 0, "g": 10}),
     ],
 )
 def test_quotas_are_apportioned_by_weight(
@@ -193,6 +195,8 @@ def test_a_quota_costs_a_share_of_the_largest_gain(share: float, price: int) -> 
     pool = two_pilots([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], "fff")  # gains 0, 0 and -10,000
     rows = rows_of(pool, SelectionConfig(size=2, quota_price=share, stratum_picks=None))
     assert rows["quota f"].price == price
+    without_gains = rows_of(hundred(), SelectionConfig(size=2, quota_price=share))
+    assert without_gains["quota f"].price == 1
 
 
 def test_strata_part_a_family_with_more_picks_than_a_stratum_takes() -> None:
@@ -214,11 +218,37 @@ def test_strata_part_a_family_with_more_picks_than_a_stratum_takes() -> None:
         assert not any(row.kind is RowKind.STRATUM for row in rows_of(pool, whole).values())
 
 
+def test_a_family_with_one_stratum_does_not_hide_the_strata_of_the_next() -> None:
+    matrix = drawn(60, 6, n_families=1)
+    families = tuple("few" if n < 3 else "many" for n in range(60))
+    config = SelectionConfig(size=12)
+    pool = pool_of_matrix(replace(matrix, families=families), config)
+    strata = [row for row in rows_of(pool, config).values() if row.kind is RowKind.STRATUM]
+    assert len(strata) > 1
+    assert {row.name.split()[1] for row in strata} == {"many"}
+
+
 def test_values_without_enough_items_are_not_spread() -> None:
     items = [PoolItem(f"i{n}", "f", difficulty=None if n > 2 else "easy") for n in range(6)]
     for size, spread in ((3, True), (4, False)):
         config = SelectionConfig(size=size, objective=Objective.COVERAGE, **PLAIN)
         assert ("difficulty easy" in rows_of(pool_of_items(items), config)) is spread
+
+
+def test_difficulties_and_sources_are_spread_evenly_as_far_as_they_go() -> None:
+    items = [
+        PoolItem(f"i{n}", "f", difficulty="easy" if n else "hard", source=f"s{n % 3}")
+        for n in range(9)
+    ]
+    config = SelectionConfig(size=6, objective=Objective.COVERAGE, **PLAIN)
+    rows = rows_of(pool_of_items(items), config)
+    assert {name: bounds(row) for name, row in rows.items() if name != "size"} == {
+        "difficulty easy": (5, 5, 1),
+        "difficulty hard": (1, 1, 1),
+        "source s0": (2, 2, 1),
+        "source s1": (2, 2, 1),
+        "source s2": (2, 2, 1),
+    }
 
 
 def test_named_items_are_taken_or_left_out_whatever_the_pilots_say() -> None:

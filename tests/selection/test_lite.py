@@ -65,6 +65,63 @@ def test_any_pool_any_order(held: list[LiteItem], data: st.DataObject) -> None:
         assert abs(lite.margins[0].subset[family] - size * count / len(held)) < 1 + 1e-9
 
 
+def test_a_published_subset_is_drawn_again_to_the_letter() -> None:
+    """The draw of a seed is part of a release: a change here changes what people audit."""
+    seven = [
+        "t0000",
+        "t0014",
+        "t0016",
+        "t0019",
+        "t0023",
+        "t0034",
+        "t0039",
+        "t0044",
+        "t0045",
+        "t0048",
+        "t0049",
+        "t0059",
+    ]
+    zero = [
+        "t0014",
+        "t0017",
+        "t0018",
+        "t0022",
+        "t0029",
+        "t0037",
+        "t0040",
+        "t0042",
+        "t0044",
+        "t0045",
+        "t0049",
+        "t0057",
+    ]
+    assert list(choose_lite(pool(60), 12, seed=7).chosen) == seven
+    assert list(choose_lite(pool(60), 12).chosen) == zero
+    assert list(choose_lite(pool(60), 12, seed=0).chosen) == zero
+
+
+def test_seats_go_to_families_first_and_then_along_the_sorted_strata() -> None:
+    """Of six items in three families each gets its share; inside, no stratum more than one off."""
+    held = [LiteItem(f"t{n}", f"f{n % 3}", f"r{n % 2}", "pdf") for n in range(24)]
+    for seed in range(20):
+        lite = choose_lite(held, 6, seed)
+        margins = {margin.name: margin for margin in lite.margins}
+        assert dict(margins["family"].subset) == {"f0": 2, "f1": 2, "f2": 2}
+        assert set(margins["crossed"].subset.values()) <= {0, 1, 2}
+        assert dict(margins["role"].subset) == {"r0": 3, "r1": 3}
+
+
+def test_margins_count_what_the_subset_lacks_as_none() -> None:
+    held = [LiteItem("a", "f", "r"), LiteItem("b", "f", "r"), LiteItem("c", "g", "r")]
+    family, role, kind, crossed = choose_lite(held, 1, seed=1).margins
+    assert dict(family.pool) == {"f": 2, "g": 1}
+    assert dict(family.subset) == {"f": 1, "g": 0}
+    assert family.distance == 0.333333333  # rounded to 1e-9
+    assert (dict(role.subset), role.distance) == ({"r": 1}, 0)
+    assert dict(kind.subset) == {MISSING: 1}
+    assert dict(crossed.subset) == {f"f / r / {MISSING}": 1, f"g / r / {MISSING}": 0}
+
+
 def test_another_seed_draws_other_items() -> None:
     held = pool(200)
     assert choose_lite(held, 30, seed=1).chosen != choose_lite(held, 30, seed=2).chosen

@@ -11,6 +11,7 @@ from data.errors import InputError
 from selection.config import Objective, SelectionConfig
 from selection.pool import Pool, PoolItem, eligible, gains, pool_of_items, pool_of_matrix
 from selection.scores import ScoreMatrix
+from tests.selection.matrices import drawn
 
 NAN = float("nan")
 CONFIG = SelectionConfig(size=1)
@@ -136,3 +137,16 @@ def test_positions_are_grouped_by_sorted_value_without_those_that_have_none() ->
     groups = {name: members.tolist() for name, members in pool.positions("family").items()}
     assert list(groups.items()) == [("f", [1]), ("g", [0, 2])]
     assert {n: m.tolist() for n, m in pool.positions("cluster").items()} == {"x": [1, 2]}
+
+
+def test_pilots_without_scores_or_named_twice_are_refused() -> None:
+    matrix = drawn(20, 3)
+    with pytest.raises(InputError, match="m01 named more than once"):
+        pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m01", "m00", "m01")))
+    silent = matrix.scores.copy()
+    silent[:, 1] = np.nan
+    matrix = replace(matrix, scores=silent)
+    for pilots in ((), ("m00", "m01")):
+        with pytest.raises(InputError, match="no score of m01 on the 20 items"):
+            pool_of_matrix(matrix, SelectionConfig(size=3, pilots=pilots))
+    assert pool_of_matrix(matrix, SelectionConfig(size=3, pilots=("m00", "m02"))).pilots

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
-from data.text.numerals import MAX_INTEGER, NUMBER_WORDS, chinese_integer
+from data.text.numerals import MAX_INTEGER, NUMBER_WORDS, ONE_TO_TEN, chinese_integer
 
 _WORD = NUMBER_WORDS | {"dozen": 12, "hundred": 100}
 _IDLE = frozenset(("one", "zero"))  # "one of them", "one page" against "a page"
@@ -40,11 +40,11 @@ _DIGITS = re.compile(
     rf"(?:\s?(?P<percent>{_PERCENT})|\s?(?P<scale>{_SCALE})(?![a-z]))?"
     r"(?![\d_]|[A-Za-z]\w*\d)"
 )
-_OF_HUNDRED = re.compile(r"百分之\s?([〇零一二两三四五六七八九十百点\d.]{1,12})")
-_HAN_CHAR = "〇零一二两三四五六七八九十百千万亿"
+_OF_HUNDRED = re.compile(rf"百分之\s?([〇零两{ONE_TO_TEN}百点\d.]{{1,12}})")
+_HAN_CHAR = f"〇零两{ONE_TO_TEN}百千万亿"
 _HAN_NUMBER = re.compile(  # a run of numerals is looked at once, from its beginning
-    rf"(?<![第{_HAN_CHAR}])[一二两三四五六七八九十]"
-    rf"(?:[{_HAN_CHAR}]{{0,{MAX_INTEGER}}}+(?=\s?(?:{_MEASURES}))|[一二两三四五六七八九十]{{0,3}}[百千万亿][{_HAN_CHAR}]{{0,20}})"
+    rf"(?<![第{_HAN_CHAR}])[两{ONE_TO_TEN}]"
+    rf"(?:[{_HAN_CHAR}]{{0,{MAX_INTEGER}}}+(?=\s?(?:{_MEASURES}))|[两{ONE_TO_TEN}]{{0,3}}[百千万亿][{_HAN_CHAR}]{{0,20}})"
 )
 _ENGLISH = re.compile(
     rf"(?ai)\b(?:(?P<tens>twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -]"

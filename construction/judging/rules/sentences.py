@@ -16,6 +16,7 @@ from construction.sessions.mentions.spans import find_file_spans
 from construction.sessions.mentions.words import FILE
 from construction.sessions.prompts.prompt import WORDS, tail
 from data.text.lexicon import has_any
+from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
 
 _WORDS = 20  # a longer sentence says more than that files will follow
@@ -55,9 +56,7 @@ def _wants(sentence: Reading) -> bool:
 @cache
 def _marker() -> re.Pattern[str]:
     words = "|".join(table("rewriting")["markers"])
-    return re.compile(
-        rf"(?i)(?:{words})\s?[\d一二三四五六七八九十]{{1,2}}\s?(?:个文件)?\s?[:：.。]?"
-    )
+    return re.compile(rf"(?i)(?:{words})\s?[\d{ONE_TO_TEN}]{{1,2}}\s?(?:个文件)?\s?[:：.。]?")
 
 
 @cache

@@ -19,6 +19,7 @@ from construction.signals.config import SignalsConfig
 from data.contracts import Count, Label, StageConfig, TaskClass, Weight
 from data.text.language import leading_language
 from data.text.lexicon import any_of
+from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
 
 _STRENGTHS = ("strong", "usual", "weak")
@@ -34,7 +35,7 @@ _MAX_WORDS = 14
 _MAX_HAN = 28
 _CUT = re.compile(rf"[:：;；。!！?？\n]|[,，](?=\s|[{HAN}])|\.(?=\s|$)|\s[-–—]\s")
 _BRACKETS = re.compile(r"[(（][^()（）]{0,80}[)）]|[「『“\"'`‘]\s*…?\s*[」』”\"'`’]")
-_ATTACHED_ZH = re.compile(r"附件[里中]的(?:第[一二三四五六七八九十\d]个)?文件")
+_ATTACHED_ZH = re.compile(rf"附件[里中]的(?:第[{ONE_TO_TEN}\d]个)?文件")
 _KEPT_ZH = re.compile("(按照?|根据|用|给|看)…[里中]面?的?")
 _DANGLING_ZH = re.compile("(?:从|把)?…[里中]面?的?(?:文件里)?|(?:用|按照?|根据|看一?下?)…")
 _MEANS = re.compile(r"(?i)(?:using|based on|given|with|and|or)\b|看(?!板|台)")

@@ -9,6 +9,8 @@ import tomllib
 from enum import IntEnum, auto
 from importlib.resources import files
 
+from data.text.numerals import NUMBER_WORDS
+
 
 class Cue(IntEnum):
     GIVE = auto()  # its object exists: read, check, update; also "I have", "attached"
@@ -223,7 +225,7 @@ def _table(cues: dict[Cue, list[str]]) -> dict[str, Cue]:
 
 
 MEASURES = frozenset(_MEASURES)
-NUMBERS = frozenset(_words("one two three four five six seven eight nine ten eleven twelve"))
+NUMBERS = frozenset(word for word, number in NUMBER_WORDS.items() if 1 <= number <= 12)
 # Verbs that are nouns or adjectives after an article: "a clean one-page document".
 NOUNS_TOO = frozenset(
     _words(

@@ -15,10 +15,9 @@ from construction.sessions.readers.atif_steps import (
     message_parts,
     ours,
     own_turn,
-    string,
 )
 from construction.sessions.readers.source import SourceFile, json_document
-from construction.sessions.readers.turns import Uids
+from construction.sessions.readers.turns import Uids, text_field
 from data.contracts import Origin, ReadIssue, Session, SourceFormat, Turn
 
 CONTINUED = "continued_trajectory_ref"
@@ -80,7 +79,7 @@ def _unreadable(trajectory: object, relative: str) -> ReadIssue | None:
 def _session_id(trajectory: dict[str, Any], relative: str, number: int) -> str:
     """The session id; sub-agents share it with their run and use the trajectory's id instead."""
     keys = ("trajectory_id", "session_id") if number else ("session_id", "trajectory_id")
-    named = string(trajectory, keys[0]) or string(trajectory, keys[1])
+    named = text_field(trajectory, keys[0]) or text_field(trajectory, keys[1])
     return named or f"{PurePosixPath(relative).stem}{f'-subagent-{number}' if number else ''}"
 
 
@@ -105,7 +104,7 @@ def _read(
         elif fields is not None:
             turns.append(own_turn(len(turns), step))
         else:
-            model = string(agent, "model_name")
+            model = text_field(agent, "model_name")
             turns.append(foreign_turn(len(turns), step, model, prompts_by))
     session = Session(
         uid=names.uid,
@@ -115,12 +114,12 @@ def _read(
         turns=tuple(turns),
         format_version=trajectory["schema_version"].removeprefix("ATIF-v"),
         started_at=next((turn.at for turn in turns if turn.at is not None), None),
-        agent_name=string(agent, "name"),
-        agent_version=string(agent, "version"),
+        agent_name=text_field(agent, "name"),
+        agent_version=text_field(agent, "version"),
         parent_session_id=names.parent,
         system_prompt=prompt,
         dropped=dict(dropped),
-        extra={CONTINUED: ref} if (ref := string(trajectory, CONTINUED)) else {},
+        extra={CONTINUED: ref} if (ref := text_field(trajectory, CONTINUED)) else {},
     )
     yield session if fields is None else _as_exported(session, fields)
 
@@ -135,11 +134,11 @@ def _as_exported(session: Session, fields: dict[str, Any]) -> Session:
     dropped.update(session.dropped)
     return replace(
         session,
-        cwd=string(fields, "cwd"),
+        cwd=text_field(fields, "cwd"),
         started_at=started if isinstance(started, float) else None,
-        agent_name=string(fields, "agent_name"),
-        agent_version=string(fields, "agent_version"),
-        parent_session_id=string(fields, "parent_session_id"),
+        agent_name=text_field(fields, "agent_name"),
+        agent_version=text_field(fields, "agent_version"),
+        parent_session_id=text_field(fields, "parent_session_id"),
         dropped=dict(dropped),
         extra={**(extra if isinstance(extra, dict) else {}), **session.extra},
     )

@@ -17,6 +17,8 @@ from construction.sessions.readers.turns import (
     decoded_arguments,
     inline_media,
     system_turn,
+    text_field,
+    text_or_none,
     user_turn,
 )
 from data.contracts import Attachment, Origin, Role, ToolCall, Turn
@@ -55,8 +57,8 @@ def foreign_turn(
             text,
             0,
             at=at,
-            thinking=string(step, "reasoning_content") or "",
-            model=string(step, "model_name") or model,
+            thinking=text_field(step, "reasoning_content") or "",
+            model=text_field(step, "model_name") or model,
             tool_calls=tool_calls(step),
         )
     if step["source"] == "system":
@@ -71,7 +73,7 @@ def own_turn(index: int, step: dict[str, Any]) -> Turn:
     text, media = message_parts(step.get("message"))
     calls = step if role is Role.ASSISTANT else fields
     own_at = fields.get("at")
-    said = _kept(fields, "said")
+    said = text_or_none(fields.get("said"))
     return Turn(
         index=index,
         role=role,
@@ -80,13 +82,13 @@ def own_turn(index: int, step: dict[str, Any]) -> Turn:
         said=text if said is None else said,
         line=0,
         at=own_at if isinstance(own_at, float) else epoch_seconds(step.get("timestamp")),
-        turn_id=_kept(fields, "turn_id"),
-        parent_id=_kept(fields, "parent_id"),
-        sender=_kept(fields, "sender"),
-        channel=_kept(fields, "channel"),
-        thinking=_kept(calls, "reasoning_content") or "",
-        model=_kept(calls, "model_name"),
-        stop_reason=_kept(fields, "stop_reason"),
+        turn_id=text_or_none(fields.get("turn_id")),
+        parent_id=text_or_none(fields.get("parent_id")),
+        sender=text_or_none(fields.get("sender")),
+        channel=text_or_none(fields.get("channel")),
+        thinking=text_or_none(calls.get("reasoning_content")) or "",
+        model=text_or_none(calls.get("model_name")),
+        stop_reason=text_or_none(fields.get("stop_reason")),
         attachments=_attachments(fields.get("attachments"), media),
         tool_calls=tool_calls(calls),
     )
@@ -104,11 +106,11 @@ def message_parts(message: object) -> tuple[str, tuple[Attachment, ...]]:
         source = part.get("source")
         if isinstance(text := part.get("text"), str):
             texts.append(text)
-        elif isinstance(source, dict) and (path := string(source, "path")) is not None:
+        elif isinstance(source, dict) and (path := text_field(source, "path")) is not None:
             if path.startswith(WEB):
                 texts.append(path)
             else:
-                media.append(_media(path, string(source, "media_type")))
+                media.append(_media(path, text_field(source, "media_type")))
     return "\n".join(texts), tuple(media)
 
 
@@ -120,9 +122,9 @@ def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
     for call in listed if isinstance(listed, list) else ():
         if not isinstance(call, dict):
             continue
-        id_ = string(call, "tool_call_id") or ""
+        id_ = text_field(call, "tool_call_id") or ""
         waiting = results.get(id_)
-        name = string(call, "function_name") or ""
+        name = text_field(call, "function_name") or ""
         calls.append(_joined(id_, name, call.get("arguments"), waiting.pop(0) if waiting else {}))
     for id_, unclaimed in results.items():
         calls.extend(_joined(id_, OBSERVATION, None, result) for result in unclaimed)
@@ -135,7 +137,7 @@ def _results_by_call(step: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     results: dict[str, list[dict[str, Any]]] = {}
     for result in listed if isinstance(listed, list) else ():
         if isinstance(result, dict):
-            results.setdefault(string(result, "source_call_id") or "", []).append(result)
+            results.setdefault(text_field(result, "source_call_id") or "", []).append(result)
     return results
 
 
@@ -158,7 +160,9 @@ def _attachments(listed: object, media: Sequence[Attachment]) -> tuple[Attachmen
         if isinstance(part, int) and 0 <= part < len(media):
             attachments.append(media[part])
         elif part is None:
-            attachments.append(Attachment(*(_kept(item, key) for key in ("path", "mime", "data"))))
+            attachments.append(
+                Attachment(*(text_or_none(item.get(key)) for key in ("path", "mime", "data")))
+            )
     return tuple(attachments)
 
 
@@ -167,16 +171,5 @@ def _media(path: str, mime: str | None) -> Attachment:
     return inline if inline.data is not None else Attachment(path, mime)
 
 
-def _kept(item: dict[str, Any], key: str) -> str | None:
-    value = item.get(key)
-    return value if isinstance(value, str) else None
-
-
 def _origin(value: object, default: Origin) -> Origin:
     return Origin(value) if isinstance(value, str) and value in _ORIGIN_NAMES else default
-
-
-def string(holder: dict[str, Any], key: str) -> str | None:
-    """The value if it is a non-empty text, else None."""
-    value = holder.get(key)
-    return value if isinstance(value, str) and value else None

@@ -15,6 +15,7 @@ from construction.sessions.readers.turns import (
     agent_turn,
     block_text,
     system_turn,
+    text_or_none,
     tool_call,
     user_turn,
 )
@@ -77,7 +78,10 @@ def _refuse(talk: Conversation, line: int, description: str) -> None:
 
 
 def _collect_results(message: dict[str, Any], results: ToolResults) -> None:
-    if message.get("role") in ("tool", "function") or _text(message.get("type")) in RESULT_TYPES:
+    if (
+        message.get("role") in ("tool", "function")
+        or text_or_none(message.get("type")) in RESULT_TYPES
+    ):
         name = message.get("name") or message.get("tool_name") or _NO_NAME
         call_id = message.get("tool_call_id") or message.get("call_id") or name
         content = message.get("content", message.get("result", message.get("output")))
@@ -108,7 +112,7 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _add(talk: Conversation, message: dict[str, Any], line: int) -> None:
-    role, kind = _text(message.get("role")), _text(message.get("type"))
+    role, kind = text_or_none(message.get("role")), text_or_none(message.get("type"))
     has_role = message.get("role") is not None
     at = next((t for t in map(epoch_seconds, map(message.get, _TIME_KEYS)) if t), None)
     if role == "assistant" or (not has_role and kind in CALL_TYPES):
@@ -202,7 +206,7 @@ def _calls(talk: Conversation, message: dict[str, Any], line: int) -> list[ToolC
         calls.append(_call(talk, named, line))
     if isinstance(message.get("function_call"), dict):
         calls.append(_call(talk, message["function_call"], line))
-    if _text(message.get("type")) in CALL_TYPES:
+    if text_or_none(message.get("type")) in CALL_TYPES:
         function = message.get("function")
         calls.append(
             _call(talk, {**message, **(function if isinstance(function, dict) else {})}, line)
@@ -229,13 +233,17 @@ def _attachment(block: dict[str, Any]) -> Attachment | None:
         return _from_url(url) if isinstance(url, str) else None
     if kind == "file" and isinstance(block.get("file"), dict):
         file = block["file"]
-        return Attachment(_text(file.get("filename")), None, _text(file.get("file_data")))
+        return Attachment(
+            text_or_none(file.get("filename")), None, text_or_none(file.get("file_data"))
+        )
     if kind == "input_audio" and isinstance(block.get("input_audio"), dict):
         audio = block["input_audio"]
-        return Attachment(None, f"audio/{audio.get('format')}", _text(audio.get("data")))
+        return Attachment(None, f"audio/{audio.get('format')}", text_or_none(audio.get("data")))
     if kind == "image" and isinstance(block.get("source"), dict):
         image = block["source"]
-        return Attachment(None, _text(image.get("media_type")), _text(image.get("data")))
+        return Attachment(
+            None, text_or_none(image.get("media_type")), text_or_none(image.get("data"))
+        )
     return None
 
 
@@ -244,7 +252,3 @@ def _from_url(url: str) -> Attachment:
         return Attachment(url)
     head, _, data = url.partition(",")
     return Attachment(None, head.removeprefix("data:").split(";")[0] or None, data)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -20,10 +20,16 @@ from construction.sessions.readers.claude_records import (
     UNNAMED_AGENT,
     ClaudeLog,
     Message,
-    string,
 )
-from construction.sessions.readers.source import SourceFile, epoch_seconds, records
-from construction.sessions.readers.turns import Uids, agent_turn, system_turn, tool_call, user_turn
+from construction.sessions.readers.source import SourceFile, add_records, epoch_seconds
+from construction.sessions.readers.turns import (
+    Uids,
+    agent_turn,
+    system_turn,
+    text_field,
+    tool_call,
+    user_turn,
+)
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat, ToolCall, Turn
 
 _AGENT_NAME = "claude-code"
@@ -39,20 +45,8 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     path = PurePosixPath(source.relative)
     is_sub_agent = path.name.startswith("agent-") or path.parent.name == "subagents"
     log = ClaudeLog(source.relative, path.stem.removeprefix("agent-") if is_sub_agent else None)
-    read_any = False
-    for item in records(source, "loglines"):
-        if isinstance(item, ReadIssue):
-            yield item
-            continue
-        read_any = True
-        issue = log.add(*item)
-        if issue is not None:
-            yield issue
-    if read_any:
+    if (yield from add_records(source, "loglines", log.add, "records with a type")):
         yield from _sessions(log, path)
-        return
-    expected = "records with a type"
-    yield ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
 
 
 def _sessions(log: ClaudeLog, path: PurePosixPath) -> Iterator[Session]:
@@ -125,10 +119,10 @@ def _session(
         source_format=SourceFormat.CLAUDE_CODE,
         source_path=log.source_path,
         turns=tuple(turns),
-        cwd=string(first, "cwd"),
+        cwd=text_field(first, "cwd"),
         started_at=next((turn.at for turn in turns if turn.at is not None), None),
         agent_name=_AGENT_NAME,
-        agent_version=string(first, "version"),
+        agent_version=text_field(first, "version"),
         parent_session_id=parent,
         dropped={"abandoned_branch": abandoned} if abandoned else {},
     )
@@ -201,11 +195,11 @@ def _joined(texts: Sequence[str]) -> str:
 def _add_call(
     log: ClaudeLog, calls: dict[str, ToolCall], block: dict[str, Any], part: Message
 ) -> None:
-    id_ = string(block, "id")
+    id_ = text_field(block, "id")
     if id_ is not None and id_ in calls:
         return
     key = id_ or part.id or ""
-    name = string(block, "name") or ""
+    name = text_field(block, "name") or ""
     call = tool_call(log.results, key, name, block.get("input"), part.line)
     calls[id_ or f"{key}#{len(calls)}"] = call
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from construction.sessions.readers.claude_log import said_on_refusal
-from construction.sessions.readers.turns import ToolResults, block_text, type_name
+from construction.sessions.readers.turns import ToolResults, block_text, text_field, type_name
 from data.contracts import Attachment, ReadIssue
 
 MAIN = ""
@@ -69,7 +69,7 @@ class ClaudeLog:
 
     def add(self, line: int, record: dict[str, Any]) -> ReadIssue | None:
         """Add one record; returns an issue if its type is unknown or its message is missing."""
-        id_ = string(record, "uuid")
+        id_ = text_field(record, "uuid")
         if id_ is not None:
             if id_ in self._ids:
                 self.dropped["replayed_prefix"] += 1
@@ -130,7 +130,9 @@ class ClaudeLog:
             text = content if isinstance(content, str) else block_text(content)
             text = text or _detail_text(detail)
             failed = block.get("is_error") is True
-            self.results.add(string(block, "tool_use_id") or self._call_of(record), text, failed)
+            self.results.add(
+                text_field(block, "tool_use_id") or self._call_of(record), text, failed
+            )
             said = said_on_refusal(text) if failed else None
             if said is not None:
                 others.append({"type": "text", "text": said})
@@ -138,7 +140,7 @@ class ClaudeLog:
 
     def _call_of(self, record: dict[str, Any]) -> str:
         """The key of the call that a result without an id belongs to."""
-        named = string(record, "sourceToolAssistantUUID") or _parent(record)
+        named = text_field(record, "sourceToolAssistantUUID") or _parent(record)
         if named is not None:
             return named
         return self._last_answer or ""
@@ -151,7 +153,7 @@ class ClaudeLog:
                 record["origin"] = attachment.get("origin")
                 self._keep(line, record, id_, prompt, by_agent=False)
                 return
-            parent, name = _parent(record), string(attachment, "filename")
+            parent, name = _parent(record), text_field(attachment, "filename")
             if attachment.get("type") == "file" and parent is not None and name is not None:
                 self.mentioned.append((parent, Attachment(name)))
         self._relay(id_, record)
@@ -176,9 +178,9 @@ class ClaudeLog:
     def _add_answer(self, message: Message, record: dict[str, Any]) -> None:
         self._last_answer = message.id
         inner = record["message"]
-        message.model = string(inner, "model")
+        message.model = text_field(inner, "model")
         message.stop_reason = _stop_reason(record, inner)
-        answer_id = string(inner, "id")
+        answer_id = text_field(inner, "id")
         if answer_id is not None:
             message.answer_id = f"{message.label}:{answer_id}"
             self.answers.setdefault(message.answer_id, []).append(message)
@@ -187,8 +189,8 @@ class ClaudeLog:
         """The label of a record's conversation; notes the session id and folder that it names."""
         label = MAIN
         if self.agent is not None or record.get("isSidechain") is True:
-            label = string(record, "agentId") or self.agent or UNNAMED_AGENT
-        session_id = string(record, "sessionId")
+            label = text_field(record, "agentId") or self.agent or UNNAMED_AGENT
+        session_id = text_field(record, "sessionId")
         if session_id is not None:
             self.session_ids[label] = session_id
         if label not in self.first and "cwd" in record:
@@ -202,14 +204,8 @@ class ClaudeLog:
             self._conversation(record)  # a log without messages still names its session
 
 
-def string(holder: dict[str, Any], key: str) -> str | None:
-    """The value if it is a non-empty text, else None."""
-    value = holder.get(key)
-    return value if isinstance(value, str) and value else None
-
-
 def _parent(record: dict[str, Any]) -> str | None:
-    return string(record, "parentUuid") or string(record, "logicalParentUuid")
+    return text_field(record, "parentUuid") or text_field(record, "logicalParentUuid")
 
 
 def _stop_reason(record: dict[str, Any], message: dict[str, Any]) -> str | None:
@@ -217,7 +213,7 @@ def _stop_reason(record: dict[str, Any], message: dict[str, Any]) -> str | None:
         return "error"
     if record.get("isAbortedMidStream") is True:
         return "aborted"
-    return string(message, "stop_reason")
+    return text_field(message, "stop_reason")
 
 
 def _queued_prompt(attachment: dict[str, Any]) -> str | list[Any] | None:

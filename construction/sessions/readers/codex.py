@@ -9,8 +9,19 @@ from typing import Any
 
 from construction.sessions.readers.codex_items import is_injected, without_editor_context
 from construction.sessions.readers.codex_log import CodexLog, Draft
-from construction.sessions.readers.source import SourceFile, epoch_seconds, records, session_uid
-from construction.sessions.readers.turns import agent_turn, system_turn, tool_call, user_turn
+from construction.sessions.readers.source import (
+    SourceFile,
+    add_records,
+    epoch_seconds,
+)
+from construction.sessions.readers.turns import (
+    agent_turn,
+    session_uid,
+    system_turn,
+    text_field,
+    tool_call,
+    user_turn,
+)
 from data.contracts import Origin, ReadIssue, Role, Session, SourceFormat, Turn
 
 _AGENT_NAME = "codex"
@@ -23,26 +34,16 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     messages has system origin, a prompt to a sub-agent agent origin.
     """
     log = CodexLog(source.relative)
-    read_any = False
-    for item in records(source, "items"):
-        if isinstance(item, ReadIssue):
-            yield item
-            continue
-        read_any = True
-        issue = log.add(*item)
-        if issue is not None:
-            yield issue
-    if read_any:
+    if (yield from add_records(source, "items", log.add, "rollout records")):
         log.settle_events()
         yield _session(log, source.relative)
-        return
-    expected = "rollout records"
-    yield ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
 
 
 def _session(log: CodexLog, relative: str) -> Session:
     meta = log.meta
-    session_id = _text(meta, "id") or _text(meta, "session_id") or PurePosixPath(relative).stem
+    session_id = (
+        text_field(meta, "id") or text_field(meta, "session_id") or PurePosixPath(relative).stem
+    )
     by_agent, parent = _spawned_by(meta)
     turns = tuple(_turn(log, index, draft, by_agent) for index, draft in enumerate(log.drafts))
     if unclaimed := log.results.unclaimed():
@@ -56,10 +57,10 @@ def _session(log: CodexLog, relative: str) -> Session:
         source_format=SourceFormat.CODEX,
         source_path=relative,
         turns=turns,
-        cwd=_text(meta, "cwd") or log.cwd,
+        cwd=text_field(meta, "cwd") or log.cwd,
         started_at=started,
         agent_name=_AGENT_NAME,
-        agent_version=_text(meta, "cli_version"),
+        agent_version=text_field(meta, "cli_version"),
         parent_session_id=parent,
         system_prompt=_system_prompt(meta),
         dropped=dict(log.dropped),
@@ -104,16 +105,11 @@ def _spawned_by(meta: dict[str, Any]) -> tuple[bool, str | None]:
     if spawn is None:
         return False, None
     thread = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
-    named = _text(thread, "parent_thread_id") if isinstance(thread, dict) else None
-    return True, named or _text(meta, "parent_thread_id")
+    named = text_field(thread, "parent_thread_id") if isinstance(thread, dict) else None
+    return True, named or text_field(meta, "parent_thread_id")
 
 
 def _system_prompt(meta: dict[str, Any]) -> str | None:
     base = meta.get("base_instructions")
-    text = _text(base, "text") if isinstance(base, dict) else None
-    return text or _text(meta, "instructions")
-
-
-def _text(holder: dict[str, Any], key: str) -> str | None:
-    value = holder.get(key)
-    return value if isinstance(value, str) and value else None
+    text = text_field(base, "text") if isinstance(base, dict) else None
+    return text or text_field(meta, "instructions")

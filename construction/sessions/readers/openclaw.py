@@ -16,14 +16,19 @@ from construction.sessions.readers.openclaw_turns import (
     NOTICE_ROLES,
     NOTICE_TYPES,
     record_turn,
-    text_or_none,
 )
 from construction.sessions.readers.source import (
     SourceFile,
     epoch_seconds,
     json_lines,
 )
-from construction.sessions.readers.turns import ToolResults, Uids, block_text, type_name
+from construction.sessions.readers.turns import (
+    ToolResults,
+    Uids,
+    block_text,
+    text_or_none,
+    type_name,
+)
 from data.contracts import ReadIssue, Session, SourceFormat, Turn
 
 # Types of records that hold the program's state and no turn.

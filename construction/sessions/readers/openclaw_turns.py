@@ -10,6 +10,7 @@ from construction.sessions.readers.turns import (
     agent_turn,
     block_text,
     system_turn,
+    text_or_none,
     tool_call,
     user_turn,
 )
@@ -80,10 +81,6 @@ def _assistant_turn(
         stop_reason=text_or_none(message.get("stopReason")),
         tool_calls=tuple(calls),
     )
-
-
-def text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _images(content: object) -> tuple[Attachment, ...]:

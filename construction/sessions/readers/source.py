@@ -1,11 +1,10 @@
-"""Input shared by all readers: a log file, its JSON lines or JSON document, and session ids."""
+"""Input shared by all readers: a log file, its JSON lines or JSON document, and times."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,8 +39,6 @@ def loads(raw: bytes) -> Any:
     return orjson.loads(_ESCAPE.sub(lambda m: rb"\ufffd" if m[1] else m[0], raw))
 
 
-_NOT_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
-_SLUG_LENGTH = 80
 BOM = b"\xef\xbb\xbf"
 LARGEST_LINE = 128 * 2**20  # bytes; a parsed line takes about ten times its length in memory
 _BUFFER = 1 << 18  # bytes: most lines are longer than the default buffer of eight kilobytes
@@ -53,16 +50,6 @@ class SourceFile:
 
     path: Path
     relative: str
-
-
-def session_uid(session_id: str, relative: str) -> str:
-    """The id as a slug plus six hex digits of the path's hash: unique in the corpus.
-
-    A follow-up file that repeats a session id gets its own uid, and a session that has grown
-    keeps its uid from one build to the next.
-    """
-    slug = _NOT_SLUG.sub("-", session_id).strip("-.")[:_SLUG_LENGTH] or "session"
-    return f"{slug}.{hashlib.sha256(relative.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 
 def json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]] | ReadIssue]:
@@ -185,6 +172,31 @@ def records(
             yield ReadIssue(
                 "record", source.relative, 0, "record.not_object", description, expected
             )
+
+
+def add_records(
+    source: SourceFile,
+    listed_under: str,
+    add: Callable[[int, dict[str, Any]], ReadIssue | None],
+    expected: str,
+) -> Generator[ReadIssue, None, bool]:
+    """Pass each of the `records` of a log to `add` and yield all issues.
+
+    Returns True if there was a record; otherwise the file itself is an issue, which names what
+    was `expected`.
+    """
+    has_records = False
+    for item in records(source, listed_under):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        has_records = True
+        issue = add(*item)
+        if issue is not None:
+            yield issue
+    if not has_records:
+        yield ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
+    return has_records
 
 
 _SAMPLE_LINES = 40

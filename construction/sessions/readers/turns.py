@@ -1,19 +1,21 @@
-"""Output shared by all readers: building turns, joining tool calls to results, inline media."""
+"""Output shared by all readers: session ids, turns, tool calls with results, inline media."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter, deque
 from typing import Any, NamedTuple
 
 import orjson
 
-from construction.sessions.readers.source import session_uid
 from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import Attachment, Origin, Role, ToolCall, Turn
 
 # The address of media on the web is part of the person's text, not a file.
 WEB = ("http://", "https://")
+_NOT_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
+_SLUG_LENGTH = 80
 _DATA_URL = re.compile(r"data:([^;,]{0,100})(?:;[^;,]{0,100})*?;base64,")
 
 
@@ -61,6 +63,16 @@ class ToolResults:
         return sum(len(waiting) for waiting in self._by_id.values())
 
 
+def session_uid(session_id: str, relative: str) -> str:
+    """The id as a slug plus six hex digits of the path's hash: unique in the corpus.
+
+    A follow-up file that repeats a session id gets its own uid, and a session that has grown
+    keeps its uid from one build to the next.
+    """
+    slug = _NOT_SLUG.sub("-", session_id).strip("-.")[:_SLUG_LENGTH] or "session"
+    return f"{slug}.{hashlib.sha256(relative.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+
+
 class Uids:
     """Uids for the sessions of one file; repeated ids, and ids with equal slugs, are numbered."""
 
@@ -72,6 +84,17 @@ class Uids:
         uid = session_uid(session_id, self._relative)
         self._given[uid] += 1
         return uid if self._given[uid] == 1 else f"{uid}-{self._given[uid]}"
+
+
+def text_or_none(value: object) -> str | None:
+    """The value if it is a text, which may be empty, else None."""
+    return value if isinstance(value, str) else None
+
+
+def text_field(holder: dict[str, Any], key: str) -> str | None:
+    """The value under `key` if it is a non-empty text, else None."""
+    value = holder.get(key)
+    return value if isinstance(value, str) and value else None
 
 
 def type_name(value: object) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from construction.sessions.wrappers.envelope import Envelope
 from data.contracts import Attachment
+from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN, HAN_KANA
 
 _MEDIA = re.compile(
@@ -33,7 +34,7 @@ _TAG = re.compile(
 _LABEL = re.compile(
     r"^[ \t]*[\[【]?(?:附件|attached(?: files?)?|attachments?|attached documents?"
     r"|uploaded files?|📎)"
-    r"[ \t]*[\d一二三四五六七八九十]{0,2}[ \t]*(?:[:：]|(?<=📎)|[\]】][:：]?)[ \t]*",
+    rf"[ \t]*[\d{ONE_TO_TEN}]{{0,2}}[ \t]*(?:[:：]|(?<=📎)|[\]】][:：]?)[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL_MARKS = (":", "：", "]", "】", "📎")

@@ -16,11 +16,11 @@ from data.contracts import Popularity, Signal, SignalProvenance
 class SignalReason(StrEnum):
     """Why a row of a source is not in the snapshot."""
 
-    BAD_CSV = "signal.bad_csv"  # quotation marks or columns that do not fit
-    NOT_TEXT = "signal.not_text"  # bytes that are no UTF-8
+    BAD_CSV = "signal.bad_csv"  # unbalanced quotation marks, or a wrong number of columns
+    NOT_TEXT = "signal.not_text"  # bytes that are not UTF-8
     NOT_A_RECORD = "signal.not_a_record"
     BAD_FIELD = "signal.bad_field"
-    NO_MEASURE = "signal.no_measure"  # the source does not give the declared measure
+    NO_MEASURE = "signal.no_measure"  # the source does not give the chosen measure
     DUPLICATE = "signal.duplicate"  # another row of the same slug was kept
     BELOW_TOP = "signal.below_top"
 

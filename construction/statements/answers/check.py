@@ -110,11 +110,11 @@ def _markers(
 ) -> Outcome | None:
     scopes = text_markers(passage, cleaned)[-MAX_MARKERS:]
     verdicts = [_verdict(passage, scope, target, declared) for scope in scopes]
-    said = [verdict for verdict in verdicts if verdict is not None]
-    amounts = {verdict.reading.amount for verdict in said if verdict.reading is not None}
+    conclusive = [verdict for verdict in verdicts if verdict is not None]
+    amounts = {verdict.reading.amount for verdict in conclusive if verdict.reading is not None}
     if len(amounts) >= 3:
         return AMBIGUOUS
-    return said[-1] if said else None
+    return conclusive[-1] if conclusive else None
 
 
 def _emphasised(

@@ -12,10 +12,11 @@ from construction.statements.answers.candidates import Value, scan_values
 from construction.statements.answers.cleaning import SENTENCE_END, Span
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.question import Target
+from data.text.numerals import ONE_TO_TEN
 
 _CLAUSE_END = re.compile(r"[;、]|,(?![0-9])|(?<![0-9]),|\s(?:and|but|while|whereas)(?=\s)", re.I)
 _REACH = 300  # characters of a clause that are read on each side of a value
-_NUMERAL = "[0-9一二三四五六七八九十百]{1,9}"
+_NUMERAL = f"[0-9{ONE_TO_TEN}百]{{1,9}}"
 _LISTED: dict[str, list[str]] = tomllib.loads(
     files(__package__).joinpath("noise.toml").read_text(encoding="utf-8")
 )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from data.text.dates import MONTH_NAME
-from data.text.numerals import chinese_integer
+from data.text.numerals import chinese_integer, read_integer
 
 _MONTHS = rf"{MONTH_NAME}\.?"
 _DAY = "[0-9]{1,2}(?:st|nd|rd|th)?"
@@ -132,7 +132,7 @@ def _kinds(text: str) -> list[Period]:
 def _kind(match: re.Match[str]) -> str:
     quarter = match["q"] or match["qq"] or match["cq"] or match["cq2"]
     if quarter:
-        number = chinese_integer(quarter) or int(quarter)
+        number = read_integer(quarter) or 0
         cumulated = {1: "Q1", 2: "H1", 3: "M9", 4: "Y"}
         return cumulated[number] if match["cum"] else f"Q{number}"
     ordinal = next((n for n in range(1, 5) if match[f"w{n}"]), 0)

@@ -13,6 +13,7 @@ import polars as pl
 from construction.statements.periods.words import PARTS_BY_ORDINAL
 from data.errors import InputError
 from data.text.dates import read_date
+from data.text.numerals import read_integer
 
 _MAX_CHARS = 120
 # The fiscal periods of instants that match each period:
@@ -57,7 +58,6 @@ _JAPANESE = re.compile(
     rf"{_YEAR}年(?:(?P<month>1[0-2]|0?[1-9])月期|(?P<fiscal>度)|)"
     r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
 )
-_HAN = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
 _LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
 _ENDED = re.compile(r"(?:[a-z0-9]{1,12} months ended|[a-z0-9, ]{4,20} to) (?P<end>.{6,20})")
@@ -129,13 +129,13 @@ def parse_period(text: str) -> PeriodQuery:
     "2015年度第1四半期", and whatever `describe` writes. Case and white space do not matter. Errors:
     `InputError` for anything else; it names the accepted forms.
     """
-    said = " ".join(normalize("NFKC", text).split()) if len(text) <= _MAX_CHARS else ""
-    plain = _LEAD.sub("", said.casefold())
+    normal = " ".join(normalize("NFKC", text).split()) if len(text) <= _MAX_CHARS else ""
+    plain = _LEAD.sub("", normal.casefold())
     ended = _ENDED.fullmatch(plain)
     day = read_date(ended["end"] if ended else plain)
     if day is not None:
         return PeriodQuery(end=day)
-    japanese = _JAPANESE.fullmatch(said.replace(" ", ""))
+    japanese = _JAPANESE.fullmatch(normal.replace(" ", ""))
     if japanese is not None:
         return _from_japanese(japanese)
     dated = _RANGE.search(plain)
@@ -153,36 +153,36 @@ def parse_period(text: str) -> PeriodQuery:
     )
 
 
-def _from_words(said: dict[str, str | None], end: date | None) -> PeriodQuery:
-    short, year = said.get("short"), said.get("year")
+def _from_words(parts: dict[str, str | None], end: date | None) -> PeriodQuery:
+    short, year = parts.get("short"), parts.get("year")
     number = int(year) if year else 2000 + int(short) if short else None
     basis = None
-    if said.get("fiscal"):
+    if parts.get("fiscal"):
         basis = Basis.FISCAL
-    elif said.get("calendar"):
+    elif parts.get("calendar"):
         basis = Basis.CALENDAR
-    return PeriodQuery(number, _part(said.get("part")), basis, end)
+    return PeriodQuery(number, _part(parts.get("part")), basis, end)
 
 
-def _part(said: str | None) -> str:
+def _part(words: str | None) -> str:
     """The code of a part of the year, given in words or as a code in either order; else FY."""
-    if said is None or said in ("fy", "full year", "full-year"):
+    if words is None or words in ("fy", "full year", "full-year"):
         return "FY"
-    if "nine" in said or said == "9m":
+    if "nine" in words or words == "9m":
         return "9M"
-    if "six" in said or said in ("half year", "half-year"):
+    if "six" in words or words in ("half year", "half-year"):
         return "H1"
     for word, number in PARTS_BY_ORDINAL.items():
-        if said.startswith((f"{word} ", f"{word}-")):
-            return f"{'Q' if said.endswith('quarter') else 'H'}{number}"
-    letter, digit = sorted(said.upper(), reverse=True)
+        if words.startswith((f"{word} ", f"{word}-")):
+            return f"{'Q' if words.endswith('quarter') else 'H'}{number}"
+    letter, digit = sorted(words.upper(), reverse=True)
     return letter + digit
 
 
 def _from_japanese(match: re.Match[str]) -> PeriodQuery:
     part = "FY"
     if match["quarter"]:
-        quarter = _HAN.get(match["quarter"], match["quarter"])
+        quarter = str(read_integer(match["quarter"]))
         part = _CUMULATIVE[quarter] if match["cumulative"] else f"Q{quarter}"
     elif match["h1"] or match["h2"]:
         part = "H1" if match["h1"] else "H2"

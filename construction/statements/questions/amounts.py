@@ -90,7 +90,10 @@ def _scaled(
             tail = " ".join(part for part in (scale, words) if part)
             phrase = f"{unit_phrase}{rounding}" if words else ""
             return Amount(
-                gold, phrase, _guideline(unit_phrase if words else "", places), _said(gold, tail)
+                gold,
+                phrase,
+                _guideline(unit_phrase if words else "", places),
+                _plain_answer(gold, tail),
             )
     return None
 
@@ -105,7 +108,10 @@ def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amo
     )
     unit_phrase = f"in {words} per {piece}"
     return Amount(
-        gold, unit_phrase, _guideline(unit_phrase, places), _said(gold, f"{words} per {piece}")
+        gold,
+        unit_phrase,
+        _guideline(unit_phrase, places),
+        _plain_answer(gold, f"{words} per {piece}"),
     )
 
 
@@ -122,7 +128,10 @@ def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None
         return None
     rounding = f", to {_PLACES[gold.decimals]}" if gold.decimals else ""
     return Amount(
-        gold, f"{unit_phrase}{rounding}", _guideline(unit_phrase, gold.decimals), _said(gold, tail)
+        gold,
+        f"{unit_phrase}{rounding}",
+        _guideline(unit_phrase, gold.decimals),
+        _plain_answer(gold, tail),
     )
 
 
@@ -137,7 +146,7 @@ def _guideline(unit_phrase: str, places: int) -> str:
     )
 
 
-def _said(gold: GoldAnswer, tail: str) -> str:
+def _plain_answer(gold: GoldAnswer, tail: str) -> str:
     number = f"{gold.value:,.{gold.decimals}f}"
     return f"{number} {tail}".strip()
 

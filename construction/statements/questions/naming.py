@@ -110,7 +110,7 @@ def core_name(name: str) -> tuple[str, ...]:
 
 def period_words(point: Point, *, dated: bool) -> str:
     """ "as of March 31, 2010"; "for fiscal year 2009", if `dated` with the days it covers."""
-    said = describe(
+    words = describe(
         {
             "period_start": point.period_start,
             "period_end": point.period_end,
@@ -121,9 +121,9 @@ def period_words(point: Point, *, dated: bool) -> str:
         dates=dated,
     )
     if point.months == 0:
-        return said
+        return words
     by_days = point.fiscal_period is None and point.period_start is not None
-    return f"for the period from {said}" if by_days else f"for {said}"
+    return f"for the period from {words}" if by_days else f"for {words}"
 
 
 def needs_days(point: Point) -> bool:

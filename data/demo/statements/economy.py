@@ -1,4 +1,4 @@
-"""The books of a fictional company: quarters whose three statements agree to the unit.
+"""The accounts of a fictional company: quarters whose three statements agree to the unit.
 
 All amounts are whole numbers in the company's reporting unit (1, thousands or millions), so that
 sums hold exactly. Balance sheet and cash flow follow from the income statement by double entry:
@@ -29,7 +29,7 @@ class Quarter:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What makes one company differ from the next: shares of its revenue."""
+    """What distinguishes companies: shares of revenue."""
 
     revenue: int
     growth: float
@@ -66,7 +66,7 @@ def run_books(
 
 
 def split(total: int, shares: Sequence[float]) -> list[int]:
-    """Whole parts of `total` by `shares`; the last takes what rounding leaves."""
+    """Whole parts of `total` by `shares`; the last gets the rounding difference."""
     parts = [int(total * share) for share in shares[:-1]]
     return [*parts, total - sum(parts)]
 

@@ -1,4 +1,4 @@
-"""EDINET-style statements of fictional Japanese companies: what is filed, and the right reading."""
+"""EDINET-style statements of fictional Japanese companies: as filed, and as they must be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One report: the span its figures cover, and the days it states, which may be others."""
+    """One report: the span its figures cover, and the days it states, which may differ."""
 
     company: Company
     kind: str
@@ -63,7 +63,7 @@ class Report:
 
 
 def reports(company: Company) -> list[Report]:
-    """Quarterly and annual reports, from the last year on half-year and annual ones."""
+    """Quarterly and annual reports; from the last year on, half-year and annual ones."""
     made = []
     for year in range(FIRST_YEAR + 1, LAST_YEAR + 1):
         first, last = year_span(year)
@@ -115,7 +115,7 @@ def listed_row(company: Company) -> tuple[str, ...]:
 
 
 def amounts(report: Report) -> dict[str, int]:
-    """Flows of the span and stocks at its end, as this report tells them."""
+    """Flows of the span and stocks at its end, as this report states them."""
     company = report.company
     stated = company.flows(*report.span) | dict(company.stocks(report.span[1]))
     if report.corrected:
@@ -157,7 +157,7 @@ def _period(report: Report) -> Record:
 
 
 def _summary(report: Report, stated: Mapping[str, int]) -> dict[str, str]:
-    """Key figures; of one company those of the parent alone. Ratios, indicators, guidance."""
+    """Key figures, ratios, indicators and guidance; for one company those of the parent only."""
     company, scale = report.company, report.company.scale
     share = PARENT_SHARE if company.number == PARENT_ONLY else 100
     earned = Decimal(stated["net_parent"] * scale) / company.shares
@@ -182,7 +182,7 @@ def _summary(report: Report, stated: Mapping[str, int]) -> dict[str, str]:
 
 
 def edinet_plants(companies: Sequence[Company]) -> dict[str, list[Record]]:
-    """The plants by kind, each with the values and periods that are right."""
+    """The planted traps by kind, each with the correct values and periods."""
     reports_of = {company.number: reports(company) for company in companies}
     annual = {number: made[-1] for number, made in reports_of.items()}
     third = [made[2] for made in reports_of.values()]
@@ -272,7 +272,7 @@ def _indicators(report: Report) -> list[Record]:
 
 
 def _target(report: Report) -> Record:
-    """The year that guidance is about: the one after the report's, which is the span it fills."""
+    """The year that the guidance covers: the one after the report's."""
     first, last = report.span[1] + 1, report.span[1] + QUARTERS
     company = report.company
     return {

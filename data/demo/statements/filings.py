@@ -47,7 +47,7 @@ class Filing:
 
     @property
     def last(self) -> int:
-        """The quarter it closes."""
+        """The last quarter it covers."""
         return self.instants[0]
 
     @property
@@ -64,7 +64,7 @@ class Filing:
 
 
 def quarter_end(company: Company, quarter: int) -> dt.date:
-    """The month end nearest to a quarter's last day, as the data sets write it; -1 opens."""
+    """The month end nearest to a quarter's last day, as in the data sets; -1 is the opening."""
     year, quarter_of_year = divmod(quarter, QUARTERS)
     ends = company.year_end_year(FIRST_YEAR + year) * 12 + company.year_end - 1
     month = ends - 3 * (QUARTERS - 1 - quarter_of_year)

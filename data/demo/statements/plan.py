@@ -1,4 +1,4 @@
-"""Which fictional companies there are, and what is particular about each."""
+"""The fictional companies, their industries, and the layouts of their statements."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class JapaneseRow:
-    """One row of a Japanese statement: its item as filed, and with which sign it is filed."""
+    """One row of a Japanese statement: its item as filed, and the sign with which it is filed."""
 
     item: str
     amount: str
@@ -102,7 +102,7 @@ def us_rows(statement: str) -> Sequence[Row]:
 
 @cache
 def standard_labels() -> Mapping[str, str]:
-    """The label of each tag, whoever files it."""
+    """The standard label of each tag."""
     rows = (_row(entry) for rows in _layouts()["us"].values() for entry in rows)
     labels = {row.tag: row.labels[0] for row in rows if row.tag}
     indicators = {one.tag: one.label for trade in industries() for one in trade.indicators}
@@ -132,7 +132,7 @@ def _row(entry: Sequence[str]) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """One company and its books. `scale` is the reporting unit: 1, thousands or millions.
+    """One company and its accounts. `scale` is the reporting unit: 1, thousands or millions.
 
     `weeks` marks a 52/53-week year, which ends on the Saturday nearest to the end of the month.
     """
@@ -159,8 +159,8 @@ class Company:
         return self.country != "US"
 
     def year_end_year(self, fiscal_year: int) -> int:
-        """The calendar year in which a fiscal year ends; one that ends in January has the name
-        of the year before."""
+        """The calendar year in which a fiscal year ends; one that ends in January is named after
+        the year before."""
         return fiscal_year + (self.year_end == JANUARY)
 
     def stocks(self, quarter: int) -> Amounts:
@@ -260,6 +260,6 @@ def _accounts(seed: int, entity: str, trade: Industry, base: int) -> tuple[Amoun
 
 
 def _ticker(stem: str, number: int) -> str:
-    """Three consonants of the stem, a letter that counts, and X: five letters."""
+    """Three consonants of the stem, a letter for the number, and X: five letters."""
     consonants = [letter for letter in stem.upper() if letter not in "AEIOU"]
     return f"{''.join(consonants[:3])}{chr(ord('A') + number % 26)}X"

@@ -27,8 +27,8 @@ _EQUITY_PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A reclassification: `amount` goes from one item of a fiscal year to another, as filings
-    from number `since` on tell it."""
+    """A reclassification: `amount` moves from one item of a fiscal year to another in filings
+    from number `since` on."""
 
     fiscal_year: int
     since: int
@@ -50,7 +50,7 @@ class FilingWriter:
     def write(self, coregistrant: str = "") -> None:
         """All statements of the filing; annual ones with indicators, outlook and segments.
 
-        With `coregistrant`, also the revenue of a subsidiary that files along: not consolidated.
+        With `coregistrant`, also the unconsolidated revenue of a subsidiary that files jointly.
         """
         filing = self._filing
         self._statement(_INCOME, "IS", us_rows("income"), filing.income)
@@ -71,7 +71,7 @@ class FilingWriter:
             self._tables.num.append((*row, fact.segments, fact.coreg, fact.value, ""))
 
     def flows(self, span: Span) -> dict[str, int]:
-        """Flows of a span as this filing tells them."""
+        """Flows of a span as this filing states them."""
         stated = self._company.flows(*span)
         for move in self._moves:
             if span == year_span(move.fiscal_year):
@@ -87,7 +87,7 @@ class FilingWriter:
         spans: Sequence[Span],
         brackets: bool = False,
     ) -> None:
-        """Rows in order; headings take a line and leave none. Items not in flows are stocks."""
+        """Rows in order; headings only take a line number. Items not in flows are stocks."""
         for line, row in enumerate(rows, start=2):
             if not row.tag:
                 continue
@@ -171,7 +171,7 @@ class FilingWriter:
                     self._fact("Revenues", span, value, self._company.currency, segments=dimension)
 
     def _cover(self) -> None:
-        """What stands on the cover page only: in no statement, hence in no row of pre."""
+        """Values of the cover page: in no statement, hence in no row of pre."""
         value = f"{self._company.shares}.0000"
         tag = "EntityCommonStockSharesOutstanding"
         self._fact(tag, self._filing.last, value, "shares", version=_DEI)

@@ -1,4 +1,4 @@
-"""What is planted in the SEC-style files, where, and what a reader must make of it."""
+"""The traps planted in the SEC-style files, and how a reader must interpret them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FOREIGN, WEEKS = 4, 5
 FEWEST = 6
 TOLD_YEAR = 2023
 LABELS = {
-    # A single quotation mark, and bytes that are no UTF-8 (Latin-1 é, Windows-1252 ').
+    # A single quotation mark, and bytes that are not UTF-8 (Latin-1 é, Windows-1252 ').
     SUBSIDIARY: {"SalesRevenueServicesNet": '"Service revenue'},
     LOSSY: {"SalesRevenueGoodsNet": "Product sales (caf\udce9 and children\udc92s menus)"},
 }
 CITIES = {LOSSY: "SPRINGFIELD-SUR-M\udce9R"}
 COREGISTRANTS = {SUBSIDIARY: "TavistrandFieldServicesLLC"}
-# Lines that no table can hold: too few columns, no such day, no number, no such line.
+# Invalid lines: too few columns, an impossible day, no number, no line number.
 BROKEN: Mapping[str, Sequence[tuple[str, str]]] = {
     "num": (
         ("{adsh}\tRevenues\tus-gaap/2023\t20241231", "too few columns"),
@@ -39,7 +39,7 @@ Record = dict[str, Any]
 
 
 def moves(company: Company) -> Sequence[Move]:
-    """Reclassifications: a later comparative, and an amended filing, tell a year otherwise."""
+    """Reclassifications: a later comparative and an amended filing restate a year."""
     flows = company.flows(*year_span(TOLD_YEAR))
     if company.number == RESTATED:
         amount = flows["selling"] // 20
@@ -56,7 +56,7 @@ def amended_year(company: Company) -> int | None:
 
 
 def record(company: Company, tag: str, when: Span | int, amount: int, **more: Any) -> Record:
-    """A point as a reader must give it; `amount` is in the reporting unit."""
+    """A point as a reader must return it; `amount` is in the reporting unit."""
     last = when if isinstance(when, int) else when[1]
     start: dt.date | None = None
     if not isinstance(when, int):
@@ -74,7 +74,7 @@ def record(company: Company, tag: str, when: Span | int, amount: int, **more: An
 
 
 def sec_plants(companies: Sequence[Company], filed: Sequence[Filing]) -> dict[str, list[Record]]:
-    """The plants by kind, each with the values and periods that are right."""
+    """The planted traps by kind, each with the correct values and periods."""
     by_name = {(f.company.number, f.form, f.fiscal_year, f.fiscal_period): f for f in filed}
     return {
         "restated": [_changed(companies[RESTATED], "selling", by_name, "10-K")],
@@ -116,8 +116,8 @@ def _true_end(company: Company) -> str:
 def _changed(
     company: Company, item: str, filed: Mapping[tuple[int, str, int, str], Filing], form: str
 ) -> Record:
-    """A value that a later filing replaced: the next annual report, or an amended one. Either
-    way the next annual report is the last to tell it."""
+    """A value that a later filing replaced: the next annual report, or an amended one. In both
+    cases the next annual report is the last to state it."""
     span = year_span(TOLD_YEAR)
     first = company.flows(*span)[item]
     change = sum(dict(move.moved)[item] for move in moves(company))

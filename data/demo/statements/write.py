@@ -37,8 +37,8 @@ def write_demo_statements(out: Path, seed: int, companies: int) -> None:
     """Write the statements of `companies` fictional companies to the folder `out`.
 
     Two thirds file with the SEC (`sec/demo.zip`: sub, tag, num, pre), the others in Japan
-    (`edinet/`: summaries and code list). `truth.json` names every planted trap with the value
-    and period that are right, and the lines that no reader can take. Same seed, same bytes.
+    (`edinet/`: summaries and code list). `truth.json` lists every planted trap with the
+    correct value and period, and the invalid lines. Same seed, same bytes.
 
     Raises:
         InputError: `companies` is out of range.

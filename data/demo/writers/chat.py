@@ -1,4 +1,4 @@
-"""Messages in OpenAI roles: documents, lines, runs in the manner of tau-bench, dataclaw exports."""
+"""ATIF documents, and messages with OpenAI roles: documents, lines, tau-bench and dataclaw."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 import orjson
 
-from data.demo.script import Abandoned, Agent, Call, Compaction, Human, Machine, Script, Tool
-from data.demo.writers.common import MODEL, Ids, dump, iso
+from data.demo.script import Abandoned, Agent, Call, Compaction, Human, Machine, Script
+from data.demo.writers.common import MODEL, Ids, dump, iso, named_call
 
 _ATIF_VERSION = "ATIF-v1.6"
 _POLICY = "You are an office assistant. Use the tools and answer in the user's language."
 
 
 def write_trajectory(script: Script) -> bytes:
-    """The document of one session. Branches left behind are not part of the format."""
+    """The ATIF document of one session. The format has no abandoned branches."""
     ids = Ids(script)
     steps: list[dict[str, Any]] = []
     for event in script.events:
@@ -58,13 +58,9 @@ def _step(agent: Agent, ids: Ids) -> dict[str, Any]:
 
 def _function(call: Call) -> tuple[str, dict[str, Any]]:
     """A call as a function with arguments, as most harnesses name it."""
-    if call.tool is Tool.READ:
-        return "read_file", {"path": call.target}
-    if call.tool is Tool.WRITE:
-        return "write_file", {"path": call.target, "content": call.content}
-    if call.tool is Tool.FETCH:
-        return "fetch_url", {"url": call.target}
-    return "run_command", {"command": call.target}
+    return named_call(
+        call, read="read_file", write="write_file", fetch="fetch_url", run="run_command"
+    )
 
 
 def write_document(script: Script) -> bytes:
@@ -74,7 +70,7 @@ def write_document(script: Script) -> bytes:
 
 
 def write_lines(script: Script) -> list[bytes]:
-    """One session as one message per line; it has no id but the file's name."""
+    """One session as one message per line; its only id is the file name."""
     return [dump(message) for message in messages(script)]
 
 

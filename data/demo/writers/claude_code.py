@@ -80,7 +80,7 @@ class _Log:
         self._add("user", at, {"message": {"role": "user", "content": text}, **(marks or {})})
 
     def answer(self, agent: Agent) -> None:
-        """Thinking, text and each call are records of their own that share a message id."""
+        """Thinking, text and each call are separate records that share a message id."""
         message_id = self.ids.call("msg_")
         if agent.thinking:
             self._block(agent, message_id, {"type": "thinking", "thinking": agent.thinking})
@@ -115,7 +115,7 @@ class _Log:
         self._add("user", at, {"message": message, "sourceToolAssistantUUID": asked_by})
 
     def compaction(self, event: Compaction) -> None:
-        """A boundary without a parent, and the summary from which the session goes on."""
+        """A boundary without a parent, and the summary from which the session continues."""
         before = self._parent
         self._parent = None
         boundary = {"subtype": "compact_boundary", "content": "Conversation compacted"}

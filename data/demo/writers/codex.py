@@ -1,4 +1,4 @@
-"""Codex rollouts: response items, and events that say some of it again."""
+"""Codex rollouts: response items, and events that repeat some of them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Log:
         self.add("response_item", at, {"type": "message", "role": role, "content": content})
 
     def user(self, at: int, text: str) -> None:
-        """The same text as item and as event."""
+        """The same text as an item and as an event."""
         self._message(at, "user", "input_text", text)
         self.add("event_msg", at, {"type": "user_message", "message": text, "images": []})
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import orjson
 
-from data.demo.script import Script
+from data.demo.script import Call, Script, Tool
 
 MODEL = "example-model-1"
 
 
 def dump(record: Any) -> bytes:
-    """One line of JSON without its end of line."""
+    """One line of JSON without the line feed."""
     return orjson.dumps(record)
 
 
@@ -24,7 +24,7 @@ def iso(at: int, milliseconds: int = 0) -> str:
 
 
 class Ids:
-    """Ids of one session, counted through, so that they depend on nothing else."""
+    """Consecutive ids of one session, which depend on nothing else."""
 
     def __init__(self, script: Script) -> None:
         self._digest = script.digest
@@ -43,3 +43,16 @@ class Ids:
     def call(self, prefix: str) -> str:
         self._count += 1
         return f"{prefix}{self._digest[:12]}{self._count:06x}"
+
+
+def named_call(
+    call: Call, *, read: str, write: str, fetch: str, run: str
+) -> tuple[str, dict[str, Any]]:
+    """A call's name, from the harness's names of the four tools, and its arguments."""
+    if call.tool is Tool.READ:
+        return read, {"path": call.target}
+    if call.tool is Tool.WRITE:
+        return write, {"path": call.target, "content": call.content}
+    if call.tool is Tool.FETCH:
+        return fetch, {"url": call.target}
+    return run, {"command": call.target}

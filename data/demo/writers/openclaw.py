@@ -18,12 +18,11 @@ from data.demo.script import (
     Human,
     Machine,
     Script,
-    Tool,
 )
-from data.demo.writers.common import MODEL, Ids, dump, iso
+from data.demo.writers.common import MODEL, Ids, dump, iso, named_call
 
 _MEDIA = "[media attached"
-_SHORT = 20  # an answer this short comes with the mail it answers
+_SHORT = 20  # so short an answer quotes the mail it answers
 _OVERHEARD = {"en": "Lunch is at half past twelve today.", "zh": "今天十二点半一起吃饭。"}
 
 
@@ -47,13 +46,7 @@ def write(script: Script) -> list[bytes]:
 
 def arguments(call: Call) -> tuple[str, dict[str, Any]]:
     """A call's name and arguments in this harness."""
-    if call.tool is Tool.READ:
-        return "read", {"path": call.target}
-    if call.tool is Tool.WRITE:
-        return "write", {"path": call.target, "content": call.content}
-    if call.tool is Tool.FETCH:
-        return "web_fetch", {"url": call.target}
-    return "exec", {"command": call.target}
+    return named_call(call, read="read", write="write", fetch="web_fetch", run="exec")
 
 
 class _Log:
@@ -81,7 +74,7 @@ class _Log:
             self._add("custom", script.started, snapshot)
 
     def _add(self, kind: str, at: int, fields: dict[str, Any], milliseconds: int = 0) -> str:
-        """Append a record below the last one; its id, if the version has ids."""
+        """Append a record below the last one; returns its id, if the version has ids."""
         record: dict[str, Any] = {"type": kind}
         own = self._ids.short()
         if self._is_tree:
@@ -156,7 +149,7 @@ class _Log:
         self._add("compaction", event.at, {**summed_up, **kept})
 
     def abandoned(self, event: Abandoned) -> None:
-        """A branch beside the one that goes on."""
+        """A branch that is not continued."""
         head = self._parent
         self.user(event.at, event.text)
         self.answer(Agent(event.at, event.answer))
@@ -164,7 +157,7 @@ class _Log:
 
 
 def wrapped(script: Script, human: Human) -> str:
-    """A person's text as the channel's gateway hands it on; media markers stay in front."""
+    """A person's text as the channel's gateway passes it on; media markers stay in front."""
     markers, body = _split(human.text)
     return markers + _WRAPPERS[script.channel](script, human, body)
 
@@ -187,7 +180,7 @@ def _key(script: Script, human: Human) -> str:
 
 
 def _slack(script: Script, human: Human, body: str) -> str:
-    """The assistant is mentioned, or else it would not listen."""
+    """The assistant must be mentioned, otherwise it does not respond."""
     sender = human.sender.replace(" ", "_")
     return f"[Slack {sender} {_long_time(human, 'CET', 1)}] <@U0DESK01> {body}"
 
@@ -237,7 +230,7 @@ def _fence(title: str, value: object) -> str:
 
 
 def _email(script: Script, human: Human, body: str) -> str:
-    """Mail head and text; a word of answer comes with the mail that it answers."""
+    """Mail header and text; a short answer quotes the mail that it answers."""
     moment = datetime.fromtimestamp(human.at, UTC)
     head = (
         f"From: {human.sender} <desk{script.number % 1000}@fernmail.example>\n"

@@ -1,5 +1,6 @@
-"""Verification of a snapshot, public half alone or both: every problem is a finding, none an
-exception, whatever the directory holds."""
+"""Verification of a snapshot, the public half alone or both halves.
+
+Every problem is a finding, never an exception, whatever the directory holds."""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ def verify(snapshot: Path) -> VerifyReport:
     """Check a snapshot directory, or a public half on its own.
 
     Sums, paths, manifest, tasks with their fixtures, tables, canary, ledger, statistics, report
-    policy; with both halves also that they belong together, that `run.json` tells their digest,
-    that the private tables add up to the public counts, and that nothing private stands in public.
+    policy; with both halves also that they belong together, that `run.json` has their digest,
+    that the private tables add up to the public counts, and that the public half holds nothing
+    private.
     """
     findings = Findings()
     folder = snapshot.resolve()
@@ -65,7 +67,7 @@ def verify(snapshot: Path) -> VerifyReport:
 
 @dataclass(frozen=True, slots=True)
 class _Public:
-    """What the checks of the private half need of the public one."""
+    """What the checks of the private half need from the public one."""
 
     half: Half
     manifest: Manifest | None
@@ -106,7 +108,7 @@ def _verify_private(root: Path, public: _Public, findings: Findings) -> Half:
 
 
 def _manifest(public: Half, findings: Findings) -> Manifest | None:
-    """The manifest, with its derived fields checked; None if it is none."""
+    """The manifest, with its derived fields checked; None if it is invalid."""
     document = read_object(public, layout.MANIFEST, Check.MANIFEST, findings)
     if document is None:
         return None
@@ -119,7 +121,7 @@ def _manifest(public: Half, findings: Findings) -> Manifest | None:
     if manifest.snapshot != layout.snapshot_id(manifest.name, manifest.released, manifest.revision):
         findings.add(Check.MANIFEST, where, "the snapshot id is not name, date and revision")
     if manifest.recipe_digest != digest(manifest.recipe):
-        findings.add(Check.MANIFEST_DIGEST, where, "recipe_digest is not that of the recipe")
+        findings.add(Check.MANIFEST_DIGEST, where, "recipe_digest is not the digest of the recipe")
     if manifest.canary != layout.canary(manifest.snapshot, manifest.recipe_digest):
         findings.add(Check.MANIFEST_DIGEST, where, "the canary does not follow from the recipe")
     return manifest

@@ -1,4 +1,4 @@
-"""Files of a half against its SHA256SUMS. Nothing is opened that is no regular file."""
+"""Checks the files of a half against its SHA256SUMS. Only regular files are opened."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def load_half(root: Path, name: str, findings: Findings) -> Half:
 
 
 def read(files: Mapping[str, Path], path: str, half: str, findings: Findings) -> bytes | None:
-    """The content of a file that must be there; a finding and None if it cannot be read."""
+    """The content of a required file; adds a finding and returns None if it cannot be read."""
     file = files.get(path)
     if file is None:
-        findings.add(Check.SUMS_MISSING, f"{half}/{path}", "the file is not there")
+        findings.add(Check.SUMS_MISSING, f"{half}/{path}", "the file is missing")
         return None
     try:
         if file.stat().st_size > LARGEST_DOCUMENT:
@@ -51,14 +51,14 @@ def read(files: Mapping[str, Path], path: str, half: str, findings: Findings) ->
 
 
 def read_object(half: Half, path: str, check: Check, findings: Findings) -> dict[str, Any] | None:
-    """A JSON object from a file that must be there; a finding and None for anything else."""
+    """A JSON object from a required file; adds a finding and returns None for anything else."""
     content = read(half.files, path, half.name, findings)
     if content is None:
         return None
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
-        findings.add(check, f"{half.name}/{path}", f"{len(content)} bytes that are no JSON")
+        findings.add(check, f"{half.name}/{path}", f"{len(content)} bytes that are not JSON")
         return None
     if not isinstance(document, dict):
         actual = type(document).__name__
@@ -68,7 +68,7 @@ def read_object(half: Half, path: str, check: Check, findings: Findings) -> dict
 
 
 def check_canary(half: Half, guid: str, findings: Findings) -> None:
-    """The canary stands in every text file the project wrote, and in no input."""
+    """Every text file written by the project holds the canary, and no input does."""
     for path, file in half.files.items():
         if _is_input(path):
             if _holds(file, guid.encode()):
@@ -99,7 +99,7 @@ def check_modes(half: Half, findings: Findings) -> None:
 
 
 def is_public_text(path: str) -> bool:
-    """Was this file of a half written by the project as text?"""
+    """Whether this file of a half is text written by the project."""
     return _is_own_text(path) and not _is_input(path)
 
 
@@ -124,7 +124,7 @@ def _holds(file: Path, needle: bytes) -> bool:
 
 
 def _regular_files(root: Path, name: str, findings: Findings) -> dict[str, Path]:
-    """Regular files below `root` by path, sorted; links, devices and odd names are findings."""
+    """Regular files below `root` by path, sorted; links, devices and unsafe names are findings."""
     files: dict[str, Path] = {}
     folders = [""]
     while folders:
@@ -141,13 +141,13 @@ def _regular_files(root: Path, name: str, findings: Findings) -> dict[str, Path]
             if entry.is_symlink():
                 findings.add(Check.SYMLINK, f"{name}/{path}", "a symbolic link is never followed")
             elif not layout.is_safe_path(path):
-                findings.add(Check.UNSAFE_PATH, f"{name}/{path}", "a name with odd characters")
+                findings.add(Check.UNSAFE_PATH, f"{name}/{path}", "a name with unsafe characters")
             elif entry.is_dir(follow_symlinks=False):
                 folders.append(path)
             elif entry.is_file(follow_symlinks=False):
                 files[path] = root / path
             else:
-                findings.add(Check.SPECIAL_FILE, f"{name}/{path}", "no regular file")
+                findings.add(Check.SPECIAL_FILE, f"{name}/{path}", "not a regular file")
     return dict(sorted(files.items()))
 
 
@@ -159,9 +159,9 @@ def _compare(name: str, content: bytes, digests: Mapping[str, str], findings: Fi
         return
     there = digests.keys() - {layout.SUMS}
     for path in sorted(listed.keys() - there):
-        findings.add(Check.SUMS_MISSING, f"{name}/{path}", "listed, but not there")
+        findings.add(Check.SUMS_MISSING, f"{name}/{path}", "listed, but missing")
     for path in sorted(there - listed.keys()):
-        findings.add(Check.SUMS_EXTRA, f"{name}/{path}", "there, but not listed")
+        findings.add(Check.SUMS_EXTRA, f"{name}/{path}", "present, but not listed")
     for path in sorted(there & listed.keys()):
         if listed[path] != digests[path]:
             findings.add(Check.SUMS_CHANGED, f"{name}/{path}", "its digest is not the listed one")

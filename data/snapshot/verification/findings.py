@@ -1,4 +1,4 @@
-"""What verification reports: one finding per thing that is wrong, and what was looked at."""
+"""The report of a verification: one finding per problem, and what was checked."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Check(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong: which check, at which path in the snapshot, and what it is."""
+    """One problem: the check, the path in the snapshot, and a description."""
 
     check: Check
     path: str
@@ -60,7 +60,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """The outcome. `digest` is None unless both halves and their sums were there."""
+    """The outcome. `digest` is None unless both halves and their sums are present."""
 
     snapshot: str | None
     digest: str | None

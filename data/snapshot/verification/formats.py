@@ -1,7 +1,7 @@
 """Files that must keep their format: the report its security policy, the tables Parquet.
 
-The report is not parsed: its head must be exactly the one the project writes, so that the policy
-rules everything after it whatever the page holds. Linear in the size of the page.
+The report is not parsed: it must begin with exactly the head that the project writes, so that the
+policy applies to everything after it, whatever the page holds. Linear in the size of the page.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ BROKEN = (
 
 
 def check_report(half: Half, findings: Findings) -> None:
-    """`audit/report.html` opens with a strict policy that its own style and script satisfy."""
+    """`audit/report.html` begins with a strict policy that allows its own style and script."""
     content = read(half.files, layout.REPORT, half.name, findings)
     if content is None:
         return
     head = _HEAD.match(content)
     if head is None:
         where = f"{half.name}/{layout.REPORT}"
-        findings.add(Check.REPORT_POLICY, where, "does not open with a content security policy")
+        findings.add(Check.REPORT_POLICY, where, "does not begin with a content security policy")
         return
     policy = head.group(1).decode("utf-8", "replace").replace(_QUOTE, "'")
     for problem in _problems(policy, content):
@@ -61,7 +61,7 @@ def _problems(policy: str, content: bytes) -> list[str]:
     if extra:
         problems.append(f"the policy has {len(extra)} rules that are not the project's")
     if _REFRESH.search(content):
-        problems.append("the page sends its reader elsewhere")
+        problems.append("the page redirects its reader")
     return problems
 
 
@@ -71,7 +71,7 @@ def _has(rules: dict[str, str], rule: str) -> bool:
 
 
 def _between(content: bytes, start: int, end: bytes) -> str:
-    """The text of the block whose opening tag is at `start`."""
+    """The text of the element whose opening tag is at `start`."""
     opened = content.find(b">", start) + 1
     return content[opened : content.find(end, opened)].decode("utf-8", "replace")
 
@@ -93,5 +93,5 @@ def _table_problem(file: Path) -> str | None:
         with file.open("rb") as handle:
             columns = pl.read_parquet_schema(handle)
     except BROKEN as error:
-        return f"is no Parquet table ({type(error).__name__})"
+        return f"is not a Parquet table ({type(error).__name__})"
     return None if columns else "has no columns"

@@ -1,6 +1,6 @@
-"""How the halves fit together: which belong to each other, what must not cross, what lies beside.
+"""How the halves fit together: they belong to each other, and nothing private is in the public one.
 
-This knows ids and files. Values inside texts are the subject of the leak scan.
+These checks compare ids and files. Values inside texts are the subject of the leak scan.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from data.snapshot.verification.files import is_public_text, read, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
 
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._#-]{11,}")
-_SHORTEST_ID = 12  # shorter ids are words that any text may hold
-# Units named by a path, which a public text may name for good reasons, and those named by a
-# pattern of the codebook, which is public.
+_SHORTEST_ID = 12  # shorter ids are words that may occur in any text
+# Units whose ids are paths, which public texts may name, and those whose ids are patterns of the
+# codebook, which is public.
 _NAMED_IN_PUBLIC = ("file", "line", "record", "seed", "idea")
 _DATED = re.compile(r".+-\d{4}\.\d{2}\.\d{2}(-r\d+)?")
 _PURGED = re.compile(rf"\.{layout.PRIVATE}\.\d+\.part")  # left by a purge that was killed
@@ -39,7 +39,7 @@ def check_link(private: Half, public: Half, manifest: Manifest | None, findings:
 
 
 def check_task_folders(private: Half, task_ids: Iterable[str], findings: Findings) -> None:
-    """Each task has a private directory, and each private directory is a task's."""
+    """Each task has a private directory, and each private directory belongs to a task."""
     folders = {path.partition("/")[0] for path in private.files if "/" in path}
     known = set(task_ids)
     for task_id in sorted(known - folders):
@@ -51,7 +51,7 @@ def check_task_folders(private: Half, task_ids: Iterable[str], findings: Finding
 def check_content(
     private: Half, public: Half, frames: Frames | None, task_ids: Set[str], findings: Findings
 ) -> None:
-    """No private file stands in the public half, and no private id in its texts."""
+    """The public half holds no private file, and its texts no private id."""
     owners = {sha256: path for path, sha256 in private.digests.items()}
     for path, sha256 in public.digests.items():
         if sha256 in owners:
@@ -82,13 +82,13 @@ def _private_ids(frames: Frames) -> set[str]:
 
 
 def check_name(folder: str, manifest: Manifest | None, findings: Findings) -> None:
-    """A folder that is named as snapshots are has the name of its own snapshot."""
+    """A folder with the name of a snapshot has the name of its own snapshot."""
     if manifest is not None and _DATED.fullmatch(folder) and folder != manifest.snapshot:
         findings.add(Check.RENAMED, folder, f"the manifest is that of {manifest.snapshot}")
 
 
 def check_root(root: Path, findings: Findings, *, with_private: bool) -> None:
-    """Nothing stands beside the halves and `run.json`: no sums would tell of it."""
+    """There is nothing beside the halves and `run.json`, since no sums would cover it."""
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     except OSError as error:
@@ -96,27 +96,27 @@ def check_root(root: Path, findings: Findings, *, with_private: bool) -> None:
         return
     for entry in entries:
         if not _belongs(entry, with_private=with_private):
-            findings.add(Check.NOT_PART, entry.name, "no part of a snapshot")
+            findings.add(Check.NOT_PART, entry.name, "not part of a snapshot")
 
 
 def check_run(
     root: Path, manifest: Manifest | None, digest: str | None, findings: Findings
 ) -> None:
-    """`run.json` names this snapshot and the digest of both halves; without one it may be absent.
+    """`run.json` names this snapshot and the digest of both halves; optional for one half.
 
-    What else it tells (times, host, tools) is nowhere to be compared with.
+    Its other fields (times, host, tools) cannot be checked.
     """
     file = root / layout.RUN
     if file.is_symlink() or not file.is_file():
         if digest is not None:
-            findings.add(Check.RUN, layout.RUN, "not there, so the release's digest is unknown")
+            findings.add(Check.RUN, layout.RUN, "missing, so the digest of the release is unknown")
         return
     here = Half(".", root, {layout.RUN: file}, {}, None)
     run = read_object(here, layout.RUN, Check.RUN, findings)
     if run is None:
         return
     if digest is not None and run.get("digest") != digest:
-        findings.add(Check.RUN, layout.RUN, "tells another digest than that of both halves")
+        findings.add(Check.RUN, layout.RUN, "has another digest than that of both halves")
     if manifest is not None and run.get("snapshot") != manifest.snapshot:
         findings.add(Check.RUN, layout.RUN, "names another snapshot")
 

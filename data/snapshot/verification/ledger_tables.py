@@ -1,4 +1,4 @@
-"""The ledger of a snapshot: does it close, and do the private tables add up to what is told?"""
+"""Checks the ledger of a snapshot: every item has one outcome, public counts match."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INFLATED = "SELECT sum(total_uncompressed_size) FROM parquet_metadata(?)"
 
 
 def check_funnel(half: Half, findings: Findings) -> list[Document]:
-    """The stages of `audit/funnel.json` that close: their outcomes add up to what came in."""
+    """The consistent stages of `audit/funnel.json`: their outcomes add up to what came in."""
     document = read_object(half, layout.FUNNEL, Check.LEDGER_ARITHMETIC, findings)
     stages = (document or {}).get("stages")
     where = f"{half.name}/{layout.FUNNEL}"
@@ -71,7 +71,7 @@ def check_summary(half: Half, stages: Sequence[Document], findings: Findings) ->
 
 
 def load_frames(half: Half, findings: Findings) -> Frames | None:
-    """The private tables, None if one cannot be read or is no such table."""
+    """The private tables, None if one cannot be read or has another schema."""
     tables = [_checked_table(half, name, findings) for name in layout.PRIVATE_TABLES]
     ledger, verdicts, lineage = tables
     if ledger is None or verdicts is None or lineage is None:
@@ -86,7 +86,7 @@ def check_recount(
     manifest: Manifest | None,
     findings: Findings,
 ) -> None:
-    """The public counts are those of the private tables."""
+    """The public counts match the private tables."""
     for name, declared, counted in _row_counts(frames, manifest):
         if declared != counted:
             problem = f"the manifest counts {declared} rows, the table has {counted}"
@@ -97,13 +97,13 @@ def check_recount(
     for name, rows in ours.items():
         if summary.get(name) != rows:
             where = f"public/{layout.LEDGER}"
-            findings.add(Check.LEDGER_RECOUNT, where, f"{name} is not what the tables add up to")
+            findings.add(Check.LEDGER_RECOUNT, where, f"{name} does not match the tables")
 
 
 def _stage_problem(stage: object) -> str | None:
-    """Why a stage of the funnel does not close, None if it does."""
+    """Why a stage of the funnel is inconsistent, None if it is consistent."""
     if not isinstance(stage, dict):
-        return "no object"
+        return "not an object"
     if not all(isinstance(stage.get(key), str) for key in ("stage", "kind", "unit")):
         return "stage, kind and unit must be texts"
     outcomes, n_in, made = stage.get("outcomes"), stage.get("n_in"), stage.get("made")
@@ -118,7 +118,7 @@ def _stage_problem(stage: object) -> str | None:
     if strange:
         return f"a {stage['kind']} stage has {len(strange)} outcomes that are not its own"
     if sum(outcomes.values()) != n_in:
-        return f"{n_in} came in, {sum(outcomes.values())} are accounted for"
+        return f"{n_in} came in, {sum(outcomes.values())} have an outcome"
     return None
 
 
@@ -134,7 +134,7 @@ def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findin
         if counted.get(key, 0) != declared.get(key, 0):
             stage, unit, outcome = key
             problem = (
-                f"{stage}: the funnel tells {declared.get(key, 0)} {unit}s {outcome}, "
+                f"{stage}: the funnel has {declared.get(key, 0)} {unit}s {outcome}, "
                 f"the ledger has {counted.get(key, 0)}"
             )
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
@@ -142,7 +142,7 @@ def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findin
     for stage_document in stages:
         ours = made.get((stage_document["stage"], stage_document["unit"]), {})
         if stage_document["made"] != ours:
-            problem = f"{stage_document['stage']}: what was made is not what lineage holds"
+            problem = f"{stage_document['stage']}: what was made differs from the lineage"
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
 
 
@@ -158,9 +158,9 @@ def _row_counts(frames: Frames, manifest: Manifest | None) -> list[tuple[str, in
 
 
 def _checked_table(half: Half, name: str, findings: Findings) -> pl.DataFrame | None:
-    """A table with exactly its columns and no nulls where none may be; else a finding and None."""
+    """A table with exactly its columns and no forbidden nulls; otherwise a finding and None."""
     file = half.files.get(name)
-    frame = "is not there" if file is None else _load(file)
+    frame = "is missing" if file is None else _load(file)
     problem = frame if isinstance(frame, str) else _table_problem(frame, name)
     if problem is not None or isinstance(frame, str):
         findings.add(Check.LEDGER_RECOUNT, f"{half.name}/{name}", problem or "")
@@ -170,11 +170,11 @@ def _checked_table(half: Half, name: str, findings: Findings) -> pl.DataFrame | 
 
 def _table_problem(frame: pl.DataFrame, name: str) -> str | None:
     if dict(frame.schema) != dict(SCHEMAS[name]):
-        return "has other columns than such a table"
+        return "has other columns than its schema"
     if any(frame[column].null_count() for column in _NEVER_NULL[name]):
         return "has rows without a stage, unit, id or outcome"
     if name == layout.LEDGER_TABLE and frame.filter(pl.col("n") < 1).height:
-        return "has rows that stand for no unit"
+        return "has rows that count no unit"
     return None
 
 
@@ -187,7 +187,7 @@ def _load(file: Path) -> pl.DataFrame | str:
             return "inflates to more than 512 MiB"
         return pl.read_parquet(file, glob=False)
     except (*BROKEN, duckdb.Error) as error:
-        return f"is no Parquet table ({type(error).__name__})"
+        return f"is not a Parquet table ({type(error).__name__})"
 
 
 def _rows(value: object) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The tasks of the public half: rows that are the contract, directories that match them."""
+"""Checks the tasks of the public half: rows that fit the contract, directories that match them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from data.snapshot.verification.files import read, read_object, size_of
 from data.snapshot.verification.findings import Check, Findings, Half
 
 Row = dict[str, Any]
-# Scalars stay texts: nothing a stranger wrote is turned into numbers, dates or objects.
+# Scalars stay texts: untrusted YAML is not turned into numbers, dates or objects.
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LARGEST_YAML = 16 * 1024 * 1024
 _DEEPEST_YAML = 100
 
 
 def load_rows(half: Half, findings: Findings) -> dict[str, Row]:
-    """The rows of `tasks.jsonl` that are the contract, by task id."""
+    """The rows of `tasks.jsonl` that fit the contract, by task id."""
     content = read(half.files, layout.TASK_LIST, half.name, findings) or b""
     rows: dict[str, Row] = {}
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
@@ -37,7 +37,8 @@ def load_rows(half: Half, findings: Findings) -> dict[str, Row]:
             findings.add(Check.TASK_TWICE, where, "the task id was listed before")
         rows[row["task_id"]] = row
     if content and not content.endswith(b"\n"):
-        findings.add(Check.TASK_ROW, f"{half.name}/{layout.TASK_LIST}", "the last line has no end")
+        where = f"{half.name}/{layout.TASK_LIST}"
+        findings.add(Check.TASK_ROW, where, "the last line is incomplete")
     return rows
 
 
@@ -45,7 +46,7 @@ def _row(line: bytes, where: str, findings: Findings) -> Row | None:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
-        findings.add(Check.TASK_ROW, where, f"{len(line)} bytes that are no JSON")
+        findings.add(Check.TASK_ROW, where, f"{len(line)} bytes that are not JSON")
         return None
     if not isinstance(row, dict):
         findings.add(Check.TASK_ROW, where, f"found {type(row).__name__}, expected an object")
@@ -64,7 +65,7 @@ def _row(line: bytes, where: str, findings: Findings) -> Row | None:
         findings.add(Check.CANARY_MISSING, where, "lacks the canary")
         return None
     if not layout.is_id(task.task_id):
-        findings.add(Check.UNSAFE_PATH, where, "a task id that is no directory name")
+        findings.add(Check.UNSAFE_PATH, where, "a task id that is not a valid directory name")
         return None
     return row
 
@@ -98,7 +99,7 @@ def check_tasks(
 def check_counts(
     half: Half, rows: Mapping[str, Row], manifest: Manifest, findings: Findings
 ) -> None:
-    """The manifest's counts and the statistics are those of the rows."""
+    """The manifest's counts and the statistics match the rows."""
     tasks = [candidate_of(row) for row in rows.values()]
     fixtures = [fixture for task in tasks for fixture in task.fixtures]
     counted = {
@@ -118,7 +119,7 @@ def check_counts(
         for name in sorted(ours.keys() | declared_statistics.keys()):
             if ours.get(name) != declared_statistics.get(name):
                 path = f"{half.name}/{layout.STATISTICS}"
-                findings.add(Check.STATISTICS, path, f"{name} is not what the tasks add up to")
+                findings.add(Check.STATISTICS, path, f"{name} does not match the tasks")
 
 
 def check_metadata(half: Half, findings: Findings) -> None:
@@ -178,13 +179,13 @@ def _load_yaml(content: bytes) -> Row | str:
     if len(content) > _LARGEST_YAML:
         return "larger than 16 MiB"
     try:
-        # The composer recurses in C, without a guard: look at the depth before using it.
+        # The composer recurses in C without a limit: check the depth before using it.
         if _is_deep(content):
             return f"nested deeper than {_DEEPEST_YAML} levels"
         document = yaml.load(content, Loader=_Loader)  # noqa: S506 (makes texts, lists, dicts)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return f"no YAML ({type(error).__name__})"
-    return document if isinstance(document, dict) else "no YAML mapping"
+        return f"not YAML ({type(error).__name__})"
+    return document if isinstance(document, dict) else "not a YAML mapping"
 
 
 def _is_deep(content: bytes) -> bool:

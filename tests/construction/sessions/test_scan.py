@@ -18,10 +18,10 @@ def _by_name(folder: Path) -> dict[str, ScannedFile]:
 def test_a_name_that_is_no_utf8_is_told_in_escapes_and_never_shared(tmp_path: Path) -> None:
     for number, name in enumerate((b"bad\xff.jsonl", rb"bad\xff.jsonl")):
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(LOG + b"\n" * number)
-    found = _by_name(tmp_path)
-    assert set(found) == {r"bad\xff.jsonl", r"bad\\xff.jsonl"}
-    assert all(file.outcome is Outcome.KEPT for file in found.values())
-    assert all(file.path.read_bytes().startswith(LOG) for file in found.values())
+    scanned = _by_name(tmp_path)
+    assert set(scanned) == {r"bad\xff.jsonl", r"bad\\xff.jsonl"}
+    assert all(file.outcome is Outcome.KEPT for file in scanned.values())
+    assert all(file.path.read_bytes().startswith(LOG) for file in scanned.values())
 
 
 def test_what_is_no_plain_file_is_named_and_never_opened(tmp_path: Path) -> None:

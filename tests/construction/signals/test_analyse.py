@@ -29,8 +29,8 @@ def run(book: Codebook, signals: list[Signal], config: SignalsConfig = CONFIG) -
 
 
 def test_score_is_the_weighed_sum(book: Codebook) -> None:
-    told = run(book, [signal("s", "Origami")]).assignments[0]
-    share = told.shares[0]
+    assignment = run(book, [signal("s", "Origami")]).assignments[0]
+    share = assignment.shares[0]
     scoring = CONFIG.scoring
     span = scoring.similarity_full - scoring.similarity_none
     near = min(1.0, max(0.0, (share.similarity - scoring.similarity_none) / span))
@@ -43,33 +43,33 @@ def test_score_is_the_weighed_sum(book: Codebook) -> None:
 def test_cluster_adds_its_weight(book: Codebook) -> None:
     signals = [signal(f"s{n}", "Fold paper into shapes.") for n in range(3)]
     config = CONFIG.model_copy(update={"clusters": ClusterConfig(neighbours=3)})
-    told = run(book, signals, config)
-    assert [(c.pattern, c.size) for c in told.clusters] == [("paper", 3)]
+    analysis = run(book, signals, config)
+    assert [(c.pattern, c.size) for c in analysis.clusters] == [("paper", 3)]
     alone = run(book, signals[:1]).assignments[0].shares[0]
-    assert told.assignments[0].cluster == 0
-    assert told.assignments[0].shares[0].score == pytest.approx(
+    assert analysis.assignments[0].cluster == 0
+    assert analysis.assignments[0].shares[0].score == pytest.approx(
         alone.score + CONFIG.scoring.cluster_weight
     )
 
 
 def test_two_goals_share_the_mass(book: Codebook) -> None:
-    told = run(book, [signal("s", "Origami mailbox", 100)]).assignments[0]
-    assert {share.pattern for share in told.shares} == {"mail", "paper"}
-    assert sum(share.share for share in told.shares) == 1.0
-    assert told.families(book) == {"office": 1.0}
+    assignment = run(book, [signal("s", "Origami mailbox", 100)]).assignments[0]
+    assert {share.pattern for share in assignment.shares} == {"mail", "paper"}
+    assert sum(share.share for share in assignment.shares) == 1.0
+    assert assignment.families(book) == {"office": 1.0}
 
 
 def test_what_fits_nowhere_is_listed(book: Codebook) -> None:
-    told = run(book, [signal("odd", "Xyzzy plugh", 30), signal("s", "Origami", 70)])
-    odd = told.assignments[0]
+    analysis = run(book, [signal("odd", "Xyzzy plugh", 30), signal("s", "Origami", 70)])
+    odd = analysis.assignments[0]
     assert (odd.slug, odd.pattern, odd.family(book)) == ("odd", UNCATEGORIZED, UNCATEGORIZED)
     assert odd.shares[0].share == 1.0
-    assert told.mixture.uncategorized == ("odd",)
-    assert told.mixture.uncategorized_share == pytest.approx(0.3)
+    assert analysis.mixture.uncategorized == ("odd",)
+    assert analysis.mixture.uncategorized_share == pytest.approx(0.3)
 
 
 def test_weights_follow_the_formula(book: Codebook) -> None:
-    told = run(
+    analysis = run(
         book,
         [
             signal("a", "Origami", 60),
@@ -77,9 +77,13 @@ def test_weights_follow_the_formula(book: Codebook) -> None:
             signal("c", "Long term memory", 900),  # the agent itself: kept apart
         ],
     ).mixture
-    assert told.weights == {"office": 0.75, "craft": 0.25}
-    assert told.meta_share == pytest.approx(900 / 980, abs=1e-9)
-    assert (told.measure, told.counting, told.total) == ("downloads", "fractional", 980.0)
+    assert analysis.weights == {"office": 0.75, "craft": 0.25}
+    assert analysis.meta_share == pytest.approx(900 / 980, abs=1e-9)
+    assert (analysis.measure, analysis.counting, analysis.total) == (
+        "downloads",
+        "fractional",
+        980.0,
+    )
 
 
 def test_full_counting_counts_a_signal_in_each_pattern(book: Codebook) -> None:
@@ -94,8 +98,8 @@ def test_full_counting_counts_a_signal_in_each_pattern(book: Codebook) -> None:
 
 def test_no_pattern_above_the_limit(book: Codebook) -> None:
     config = CONFIG.model_copy(update={"scoring": ScoringConfig(max_patterns=1)})
-    told = run(book, [signal("s", "Origami mailbox")], config).assignments[0]
-    assert [share.share for share in told.shares] == [1.0]
+    assignment = run(book, [signal("s", "Origami mailbox")], config).assignments[0]
+    assert [share.share for share in assignment.shares] == [1.0]
 
 
 def test_a_slug_twice_or_no_measure_is_an_error(book: Codebook) -> None:
@@ -107,8 +111,8 @@ def test_a_slug_twice_or_no_measure_is_an_error(book: Codebook) -> None:
 
 
 def test_no_signals_make_an_empty_mixture(book: Codebook) -> None:
-    told = run(book, [])
-    assert (told.assignments, told.mixture.weights, told.mixture.total) == ((), {}, 0.0)
+    analysis = run(book, [])
+    assert (analysis.assignments, analysis.mixture.weights, analysis.mixture.total) == ((), {}, 0.0)
 
 
 WORDS = ("origami", "mailbox", "compiler", "memory", "letters", "paper", "code", "and", "信箱")
@@ -133,8 +137,8 @@ def test_order_never_matters_and_shares_sum_to_one(
         straight.clusters,
         straight.mixture,
     )
-    for one in straight.assignments:
-        assert round(sum(share.share for share in one.shares), 9) == 1.0
-    masses = sum(one.mass for one in straight.mixture.patterns)
+    for assignment in straight.assignments:
+        assert round(sum(share.share for share in assignment.shares), 9) == 1.0
+    masses = sum(assignment.mass for assignment in straight.mixture.patterns)
     lost = straight.mixture.uncategorized_share * straight.mixture.total
     assert masses + lost == pytest.approx(straight.mixture.total)

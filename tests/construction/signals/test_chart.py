@@ -36,10 +36,10 @@ def texts(svg: str) -> list[str]:
 
 def test_weights_heaviest_first_with_their_change() -> None:
     panel = mixture_panel(MIXTURE, {"b": "Books"}, CHANGE)
-    told = texts(draw([panel], "Mixture"))
-    assert told[0] == "Market weight by downloads, fractional counting; points since 2026-03-01"
-    assert told[1:4] == ["Books", "70.0 %", "−5.0"]
-    assert told[4:] == ["a", "30.0 %", "0.0"]  # what rounds to nothing has no sign
+    labels = texts(draw([panel], "Mixture"))
+    assert labels[0] == "Market weight by downloads, fractional counting; points since 2026-03-01"
+    assert labels[1:4] == ["Books", "70.0 %", "−5.0"]
+    assert labels[4:] == ["a", "30.0 %", "0.0"]  # what rounds to nothing has no sign
 
 
 def test_bars_are_to_scale() -> None:

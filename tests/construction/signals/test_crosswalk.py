@@ -47,24 +47,24 @@ def load(folder: Path, book: Codebook, text: str = GOOD) -> object:
 
 def test_masses_travel_by_shares_and_the_rest_is_unmapped() -> None:
     shares = {"office": {"letters": 0.5, "shapes": 0.25}, "craft": {"programs": 1.0}}
-    told = spread({"office": 0.6, "craft": 0.3, "other": 0.1}, shares)
-    assert told.masses == {"letters": 0.3, "programs": 0.3, "shapes": 0.15}
-    assert told.unmapped == pytest.approx(0.25)  # a quarter of office, and all of other
-    assert told.weights == {"letters": 0.4, "programs": 0.4, "shapes": 0.2}
+    mapped = spread({"office": 0.6, "craft": 0.3, "other": 0.1}, shares)
+    assert mapped.masses == {"letters": 0.3, "programs": 0.3, "shapes": 0.15}
+    assert mapped.unmapped == pytest.approx(0.25)  # a quarter of office, and all of other
+    assert mapped.weights == {"letters": 0.4, "programs": 0.4, "shapes": 0.2}
 
 
 def test_nothing_mapped_has_no_weights() -> None:
-    told = spread({"other": 1.0}, {})
-    assert (told.masses, told.weights, told.unmapped) == ({}, {}, 1.0)
+    mapped = spread({"other": 1.0}, {})
+    assert (mapped.masses, mapped.weights, mapped.unmapped) == ({}, {}, 1.0)
 
 
 def test_largest_share_names_the_family_and_the_group(tmp_path: Path, book: Codebook) -> None:
     path = tmp_path / "crosswalk.toml"
     path.write_text(GOOD, encoding="utf-8")
-    told = load_crosswalk(path, book)
-    assert told.task_family({"office": 0.7, "craft": 0.3}) == "letters"  # .35 against .30
-    assert told.task_family({"self": 1.0}) is None
-    assert told.display_group("shapes") == "desk"  # equal shares go by name
+    loaded = load_crosswalk(path, book)
+    assert loaded.task_family({"office": 0.7, "craft": 0.3}) == "letters"  # .35 against .30
+    assert loaded.task_family({"self": 1.0}) is None
+    assert loaded.display_group("shapes") == "desk"  # equal shares go by name
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_errors_name_the_row(
 
 
 def test_the_packages_crosswalk_fits_its_codebook() -> None:
-    told, book = default_crosswalk(), default_codebook()
+    crosswalk, book = default_crosswalk(), default_codebook()
     market = {book.patterns[pattern].family for pattern in book.benchmarkable}
-    assert told.signal_to_task.keys() == market
-    reached = {family for row in told.signal_to_task.values() for family in row}
-    assert reached == told.task_families.keys()  # no task family that no signal asks for
-    groups = {told.display_group(family) for family in told.task_families}
-    assert groups == told.display_groups.keys()
+    assert crosswalk.signal_to_task.keys() == market
+    reached = {family for row in crosswalk.signal_to_task.values() for family in row}
+    assert reached == crosswalk.task_families.keys()  # no task family that no signal asks for
+    groups = {crosswalk.display_group(family) for family in crosswalk.task_families}
+    assert groups == crosswalk.display_groups.keys()

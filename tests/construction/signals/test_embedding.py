@@ -29,10 +29,10 @@ def test_the_model_sees_each_text_once_and_sorted(monkeypatch: pytest.MonkeyPatc
             return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
 
     monkeypatch.setattr(embedding, "_model", Model)
-    told = encode_multilingual(["test-bb", "test-a", "test-bb"])
+    vectors = encode_multilingual(["test-bb", "test-a", "test-bb"])
     assert seen == [["test-a", "test-bb"]]
-    assert (told[0] == told[2]).all()
-    assert np.linalg.norm(told, axis=1) == pytest.approx([1.0, 1.0, 1.0])
+    assert (vectors[0] == vectors[2]).all()
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0, 1.0, 1.0])
 
 
 def test_cosine_is_rounded_and_zero_rows_stay_zero() -> None:

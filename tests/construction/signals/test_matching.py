@@ -63,8 +63,8 @@ def test_places(book: Codebook, summary: str, share: float) -> None:
 
 
 def test_title_and_summary_count_once_each(book: Codebook) -> None:
-    told = hits(book, "Origami, origami and origami", name="Origami")
-    assert [(hit.field, hit.weight) for hit in told] == [("summary", 0.6), ("name", 0.3)]
+    cues = hits(book, "Origami, origami and origami", name="Origami")
+    assert [(hit.field, hit.weight) for hit in cues] == [("summary", 0.6), ("name", 0.3)]
     titles = find_cues({"slug": "origami", "name": "Origami", "summary": ""}, book, PLAIN)
     assert [hit.field for hit in titles] == ["slug"]  # two spellings of one title
 
@@ -80,9 +80,9 @@ def test_means_are_sought_after_the_lead_in(book: Codebook) -> None:
 
 
 def test_evidence_is_what_doubt_is_left(book: Codebook) -> None:
-    told = hits(book, "Origami", name="Origami")
-    assert evidence(told) == {"paper": pytest.approx(1 - 0.4 * 0.7)}
-    assert list(hits_by_pattern(told)) == ["paper"]
+    cues = hits(book, "Origami", name="Origami")
+    assert evidence(cues) == {"paper": pytest.approx(1 - 0.4 * 0.7)}
+    assert list(hits_by_pattern(cues)) == ["paper"]
 
 
 def test_a_cue_may_belong_to_two_patterns(book: Codebook) -> None:

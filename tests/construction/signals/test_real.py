@@ -28,25 +28,25 @@ def march(material: Path) -> SignalSnapshot:
 
 
 @pytest.fixture(scope="module")
-def told(march: SignalSnapshot) -> SignalAnalysis:
+def analysis(march: SignalSnapshot) -> SignalAnalysis:
     return analyse(march.signals, CONFIG)
 
 
 @pytest.mark.slow
-def test_little_is_uncategorized_and_weights_are_whole(told: SignalAnalysis) -> None:
-    assert len(told.assignments) == 500
-    assert told.mixture.uncategorized_share <= 0.10
-    assert sum(told.mixture.weights.values()) == pytest.approx(1.0)
-    assert 0.0 < told.mixture.meta_share < 0.3
+def test_little_is_uncategorized_and_weights_are_whole(analysis: SignalAnalysis) -> None:
+    assert len(analysis.assignments) == 500
+    assert analysis.mixture.uncategorized_share <= 0.10
+    assert sum(analysis.mixture.weights.values()) == pytest.approx(1.0)
+    assert 0.0 < analysis.mixture.meta_share < 0.3
 
 
 @pytest.mark.slow
-def test_shuffled_rows_give_the_same_bytes(march: SignalSnapshot, told: SignalAnalysis) -> None:
+def test_shuffled_rows_give_the_same_bytes(march: SignalSnapshot, analysis: SignalAnalysis) -> None:
     signals = list(march.signals)
     random.Random(3).shuffle(signals)
     turned = analyse(signals, CONFIG)
     assert digest([turned.assignments, turned.clusters, turned.mixture]) == digest(
-        [told.assignments, told.clusters, told.mixture]
+        [analysis.assignments, analysis.clusters, analysis.mixture]
     )
 
 

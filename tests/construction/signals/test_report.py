@@ -28,7 +28,7 @@ SIGNALS = [
 
 
 @pytest.fixture(scope="module")
-def told() -> SnapshotReport:
+def report() -> SnapshotReport:
     snapshot = make_snapshot("made", dt.date(2026, 3, 1), Popularity.DOWNLOADS, SIGNALS)
     analysis = analyse(snapshot.signals, CONFIG, encode=bag_of_words)
     crosswalk = default_crosswalk()
@@ -38,8 +38,8 @@ def told() -> SnapshotReport:
     return SnapshotReport(snapshot, analysis, crosswalk, seeds, gap)
 
 
-def test_rows_fit_their_schemas(told: SnapshotReport) -> None:
-    rows = table_rows(told)
+def test_rows_fit_their_schemas(report: SnapshotReport) -> None:
+    rows = table_rows(report)
     assert rows.keys() == {table.name for table in SIGNAL_TABLES}
     for table in SIGNAL_TABLES:
         assert all(row.keys() == table.columns.keys() for row in rows[table.name]), table.name
@@ -47,8 +47,8 @@ def test_rows_fit_their_schemas(told: SnapshotReport) -> None:
         assert frame.height == len(rows[table.name]) > 0
 
 
-def test_a_signal_is_told_by_slug_and_figures(told: SnapshotReport) -> None:
-    rows = {row["slug"]: row for row in table_rows(told)["signals"]}
+def test_a_signal_is_told_by_slug_and_figures(report: SnapshotReport) -> None:
+    rows = {row["slug"]: row for row in table_rows(report)["signals"]}
     assert rows["mailer"]["pattern"] == "email"
     assert rows["mailer"]["task_family"] == "correspondence"
     assert (rows["memory"]["benchmarkable"], rows["memory"]["task_family"]) == (False, None)
@@ -56,16 +56,16 @@ def test_a_signal_is_told_by_slug_and_figures(told: SnapshotReport) -> None:
     assert rows["mailer"]["summary_chars"] == len(SIGNALS[1].summary)
 
 
-def test_evidence_travels_with_each_share(told: SnapshotReport) -> None:
-    row = next(row for row in table_rows(told)["signal_patterns"] if row["pattern"] == "email")
+def test_evidence_travels_with_each_share(report: SnapshotReport) -> None:
+    row = next(row for row in table_rows(report)["signal_patterns"] if row["pattern"] == "email")
     hits = orjson.loads(row["hits"])
     summary = SIGNALS[1].summary
     places = {summary[hit["start"] : hit["end"]] for hit in hits if hit["field"] == "summary"}
     assert "inbox" in places
 
 
-def test_each_layer_sums_to_one(told: SnapshotReport) -> None:
-    rows = table_rows(told)["weights"]
+def test_each_layer_sums_to_one(report: SnapshotReport) -> None:
+    rows = table_rows(report)["weights"]
     for layer in ("signal", "task", "display"):
         weights = [row["weight"] for row in rows if row["layer"] == layer]
         assert sum(weights) == pytest.approx(1.0)
@@ -73,13 +73,13 @@ def test_each_layer_sums_to_one(told: SnapshotReport) -> None:
     assert (gap["tasks"], gap["suggested"], gap["action"]) == (0, 10, "PRIORITY")
 
 
-def test_no_text_of_the_registry_is_told(told: SnapshotReport) -> None:
-    pages = orjson.dumps([table_rows(told), report_data(told)], default=str).decode()
+def test_no_text_of_the_registry_is_told(report: SnapshotReport) -> None:
+    pages = orjson.dumps([table_rows(report), report_data(report)], default=str).decode()
     assert all(one.summary not in pages for one in SIGNALS)
 
 
-def test_the_report_names_what_it_counted(told: SnapshotReport) -> None:
-    data = orjson.loads(orjson.dumps(report_data(told), default=str))
+def test_the_report_names_what_it_counted(report: SnapshotReport) -> None:
+    data = orjson.loads(orjson.dumps(report_data(report), default=str))
     assert (data["measure"], data["counting"], data["total_mass"]) == (
         "downloads",
         "fractional",

@@ -39,13 +39,13 @@ def test_every_benchmarkable_pattern_can_be_graded() -> None:
 
 
 def test_heavier_patterns_get_more_and_meta_none() -> None:
-    told = ideas({"email": 70, "pdf_work": 20, "slides": 10, "agent_memory": 500}, ideas=10)
-    assert [(seed.pattern, seed.ideas) for seed in told] == [
+    seeds = ideas({"email": 70, "pdf_work": 20, "slides": 10, "agent_memory": 500}, ideas=10)
+    assert [(seed.pattern, seed.ideas) for seed in seeds] == [
         ("email", 7),
         ("pdf_work", 2),
         ("slides", 1),
     ]
-    email = told[0]
+    email = seeds[0]
     assert (email.weight, email.family, email.task_family) == (
         0.7,
         "communication",
@@ -57,10 +57,10 @@ def test_heavier_patterns_get_more_and_meta_none() -> None:
 
 
 def test_bounds_per_pattern() -> None:
-    told = ideas({"email": 99, "slides": 1}, ideas=10, max_ideas=6)
-    assert {seed.pattern: seed.ideas for seed in told} == {"email": 6, "slides": 4}
-    told = ideas({"email": 99, "slides": 1}, ideas=100, max_ideas=6)
-    assert sum(seed.ideas for seed in told) == 12  # no more than the patterns can take
+    seeds = ideas({"email": 99, "slides": 1}, ideas=10, max_ideas=6)
+    assert {seed.pattern: seed.ideas for seed in seeds} == {"email": 6, "slides": 4}
+    seeds = ideas({"email": 99, "slides": 1}, ideas=100, max_ideas=6)
+    assert sum(seed.ideas for seed in seeds) == 12  # no more than the patterns can take
     assert ideas({}, ideas=10) == ()
 
 
@@ -74,9 +74,9 @@ names = st.sampled_from(sorted(BOOK.benchmarkable))
     st.integers(1, 9),
 )
 def test_ideas_are_apportioned(masses: dict[str, int], total: int, most: int) -> None:
-    told = ideas({name: float(mass) for name, mass in masses.items()}, ideas=total, max_ideas=most)
-    assert sum(seed.ideas for seed in told) == min(total, most * len(masses))
-    numbers = [seed.ideas for seed in told]
+    seeds = ideas({name: float(mass) for name, mass in masses.items()}, ideas=total, max_ideas=most)
+    assert sum(seed.ideas for seed in seeds) == min(total, most * len(masses))
+    numbers = [seed.ideas for seed in seeds]
     assert all(number <= most for number in numbers)
     if total >= len(masses):
         assert min(numbers) >= 1

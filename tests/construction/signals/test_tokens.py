@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from construction.signals.tokens import match_at, parse_cue, plain_form, tokens_of
 
 
-def found(cue: str, text: str) -> list[str]:
+def matches_of(cue: str, text: str) -> list[str]:
     plain = plain_form(text)
     tokens = tokens_of(plain)
     phrase = parse_cue(cue)
@@ -20,7 +20,7 @@ def found(cue: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("cue", "text", "told"),
+    ("cue", "text", "expected"),
     [
         ("art", "The art of war", ["art"]),
         ("art", "Start a party", []),
@@ -41,8 +41,8 @@ def found(cue: str, text: str) -> list[str]:
         ("pdf", "ＰＤＦ reader", ["ＰＤＦ"]),  # full-width letters
     ],
 )
-def test_what_a_cue_finds(cue: str, text: str, told: list[str]) -> None:
-    assert found(cue, text) == told
+def test_what_a_cue_finds(cue: str, text: str, expected: list[str]) -> None:
+    assert matches_of(cue, text) == expected
 
 
 @given(st.text(max_size=60))
@@ -56,5 +56,5 @@ def test_offsets_survive_folding(text: str) -> None:
 def test_a_long_hostile_text_takes_linear_time() -> None:
     text = "edit " * 40_000
     start = time.process_time()
-    assert found("edit .. pdf*", text) == []
+    assert matches_of("edit .. pdf*", text) == []
     assert time.process_time() - start < 5

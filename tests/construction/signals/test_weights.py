@@ -29,18 +29,18 @@ def dated(day: int, weights: dict[str, float], counting: str = Counting.FRACTION
 
 
 def test_points_by_size_then_name() -> None:
-    told = change(
+    difference = change(
         dated(1, {"a": 0.5, "b": 0.3, "c": 0.2}), dated(2, {"a": 0.4, "b": 0.4, "d": 0.2})
     )
-    assert [(row.name, row.points) for row in told.families] == [
+    assert [(row.name, row.points) for row in difference.families] == [
         ("c", -20.0),
         ("d", 20.0),
         ("a", -10.0),
         ("b", 10.0),
     ]
-    assert [row.name for row in told.patterns] == ["p_c", "p_d", "p_a", "p_b"]
-    assert told.distance == pytest.approx(0.3)
-    assert (told.before.day, told.after.day) == (1, 2)
+    assert [row.name for row in difference.patterns] == ["p_c", "p_d", "p_a", "p_b"]
+    assert difference.distance == pytest.approx(0.3)
+    assert (difference.before.day, difference.after.day) == (1, 2)
 
 
 def test_snapshots_come_in_order_of_their_dates() -> None:

@@ -143,7 +143,7 @@ def test_the_changelog_tells_what_both_public_halves_show(root: Path) -> None:
     )
     assert lines[1:] == [
         "What changed in tasks: difficulty in 1, prompt in 1.",
-        "Ids that now name another prompt or other input files; their scores do not compare: "
+        "Ids that now have another prompt or input files; their scores are not comparable: "
         f"{tasks[1]}.",
         f"Same content under another id: {tasks[-1]} is now t-other.",
         "Mixture: moved by 0.200 (total variation): assurance -20.0 points, "

@@ -11,7 +11,7 @@ from data.errors import InputError
 from data.ledger import close
 from data.staging import TABLES, VIEWS, audit, build_database, database, open_read_only, table_paths
 from data.staging.database import RunTables
-from data.staging.tables import BOOKS, meanings, sql_types
+from data.staging.tables import LEDGER_TABLES, meanings, sql_types
 from data.tables import (
     LEDGER,
     LINEAGE,
@@ -111,7 +111,7 @@ def test_every_table_view_and_column_is_as_documented(staging: Path) -> None:
 
 def test_the_books_are_staged_as_the_stages_write_them() -> None:
     schemas = [LEDGER, VERDICTS, LINEAGE, TALLIES]
-    assert [table.schema for table in BOOKS] == [dict(schema) for schema in schemas]
+    assert [table.schema for table in LEDGER_TABLES] == [dict(schema) for schema in schemas]
 
 
 def test_shards_of_a_stage_add_up(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def texts(source: str) -> list[str]:
 def writes_han_range(source: str) -> bool:
     """Is there a range from or to an ideograph, or a bound of the block to compare with?"""
     for text in texts(source):
-        if text in ("\u3400", "\u4dbf", "\u4e00", "\u9fff"):
+        if text in ("\u3400", "\u4dbf", "\u9fff"):
             return True
         for first, last in _RANGE.findall(text):
             wide = ord(last) - ord(first) > _WIDEST

@@ -47,5 +47,16 @@ def frame_of(companies: list[tuple[bool, dict[str, dict[str, int]]]]) -> pl.Data
     return table(rows)
 
 
+# Companies, cells and series of unlike sizes: no two series are equally likely.
+UNEVEN = table(
+    company("big", True, {"cash": {f"S{at}": 2 for at in range(9)}, "income": {"T": 1}})
+    + company("deep", True, {"cash": {"A": 1, "A | x": 1, "A | x | z": 1, "A | y": 2, "B": 1}})
+    + company(
+        "wide",
+        True,
+        {category: {"A": 1, "B | x": 1, "B | y": 3} for category in ("cash", "guidance", "income")},
+    )
+    + company("alone", False, {"cash": {"A": 1, "B | x": 1, "B | y": 1, "B | z": 1}})
+)
 CELLS_OF_NINE = {"cash": {f"S{at}": 2 for at in range(9)}, "income": {"T": 1, "T | x": 3}}
 NINE = table([row for at in range(4) for row in company(f"c{at}", at < 2, CELLS_OF_NINE)])

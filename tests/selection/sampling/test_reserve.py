@@ -15,8 +15,8 @@ from selection.sampling.frame import (
 from selection.sampling.reserve import fill, reserve_of
 from selection.sampling.stages import draw_sample
 from tests.selection.sampling.tables import (
-    NINE,
     SMALL,
+    UNEVEN,
     company,
     table,
 )
@@ -69,25 +69,28 @@ def test_where_a_stratum_is_used_up_the_region_fills_in() -> None:
     assert lacking["missing"] == called.height == lacking["drawn"]
 
 
-def test_the_reserve_is_ordered_by_the_logarithm_of_the_hash_over_the_probability() -> None:
-    config = SamplingConfig(size=6)
-    units = inclusion_of_points(build_frame(NINE), config)
-    drawn = draw_sample(NINE, config, 3).drawn
-    reserve = reserve_of(units, drawn, 100.0, 3)
-    gone = {tuple(row) for row in drawn.select("company", "category", "series_name").iter_rows()}
+@pytest.mark.parametrize("seed", range(5))
+def test_the_reserve_is_ordered_by_the_logarithm_of_the_hash_over_the_probability(
+    seed: int,
+) -> None:
+    config = SamplingConfig(size=4, us_share=0.75)
+    units = inclusion_of_points(build_frame(UNEVEN), config)
+    drawn = draw_sample(UNEVEN, config, seed).drawn
+    reserve = reserve_of(units, drawn, 100.0, seed)
+    gone = set(drawn.select("company", "category", "series_name").iter_rows())
     races: dict[tuple[bool, str], list[tuple[float, int]]] = {}
     for at, row in enumerate(units.iter_rows(named=True)):
         key = (row["company"], row["category"], row["series_name"])
         if key in gone:
             continue
-        hashed = int.from_bytes(keyed_hash(3, "sample.series", "\0".join(key))[:8], "big")
+        hashed = int.from_bytes(keyed_hash(seed, "sample.series", "\0".join(key))[:8], "big")
         race = -np.log((hashed + 0.5) / 2**64) / (row["pi_category"] * row["pi_series"])
         races.setdefault((row["is_us"], row["category"]), []).append((round(race, 9), at))
     strata = set(drawn.select("is_us", "category").iter_rows())
     expected = [
         (at, rank)
         for stratum in sorted(strata)
-        for rank, (_, at) in enumerate(sorted(races[stratum]), start=1)
+        for rank, (_, at) in enumerate(sorted(races.get(stratum, [])), start=1)
     ]
     assert list(reserve.iter_rows()) == expected
 

@@ -91,9 +91,13 @@ def counted_ledger(unit: str, n_in: int, kept: pl.DataFrame, rejected: pl.DataFr
 
     `kept` has the column document; `rejected` has adsh (null if unknown) and reason.
     """
-    stays = kept.group_by("document").len("n").with_columns(reason=pl.lit(None, pl.String))
-    gone = rejected.group_by(pl.col("adsh").cast(pl.String).alias("document"), "reason").len("n")
-    counted = pl.concat([stays, gone.select(stays.columns)]).select("document", "reason", "n")
+    kept_counts = kept.group_by("document").len("n").with_columns(reason=pl.lit(None, pl.String))
+    rejected_counts = rejected.group_by(
+        pl.col("adsh").cast(pl.String).alias("document"), "reason"
+    ).len("n")
+    counted = pl.concat([kept_counts, rejected_counts.select(kept_counts.columns)]).select(
+        "document", "reason", "n"
+    )
     rows, counts = [], Counter[Outcome]()
     for document, reason, n in counted.sort("document", "reason").iter_rows():
         outcome, why = _outcome(reason)

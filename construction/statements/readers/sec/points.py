@@ -102,11 +102,11 @@ def _doubles(facts: pl.DataFrame) -> pl.DataFrame:
 
 def _superseded(facts: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
     """(row, reason) of facts of superseded filings without a later fact in a valid filing."""
-    gone = filings.filter("superseded").select("nth")
-    old = facts.join(gone, on="nth", how="semi")
+    superseded = filings.filter("superseded").select("nth")
+    old = facts.join(superseded, on="nth", how="semi")
     standing = (
         facts.join(old, on=_PERIOD, how="semi")
-        .join(gone, on="nth", how="anti")
+        .join(superseded, on="nth", how="anti")
         .group_by(_PERIOD)
         .agg(pl.col("nth").max().alias("standing"))
     )

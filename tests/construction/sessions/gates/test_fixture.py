@@ -17,7 +17,7 @@ from data.contracts import Status
 CSV = FoundFile(None, "", "x.csv", 7)
 
 
-def found(role: str = "declared", size: int = 7) -> ResolvedMention:
+def mention_of(role: str = "declared", size: int = 7) -> ResolvedMention:
     file = FoundFile(None, "", "x.csv", size)
     assert role in ("declared", "observed")
     declared = ResolvedMention("declared", 0, Strategy.ROOT, None, (file,))
@@ -37,7 +37,7 @@ def observed(*mentions: ResolvedMention) -> FixtureObservation:
 
 
 def test_all_declared_files_at_hand_pass() -> None:
-    verdict = GATE.judge(observed(found(), found()), FixtureConfig())
+    verdict = GATE.judge(observed(mention_of(), mention_of()), FixtureConfig())
     assert (verdict.status, verdict.reason) == (Status.PASSED, None)
     assert (verdict.observed, verdict.limit) == (0, 0)
     assert verdict.measures["total_bytes"] == 14
@@ -50,7 +50,7 @@ def test_a_task_without_files_passes() -> None:
 
 @pytest.mark.parametrize("reason", list(FixtureReason))
 def test_one_declared_file_that_is_missing_or_refused_rejects(reason: FixtureReason) -> None:
-    verdict = GATE.judge(observed(found(), lost(reason), found()), FixtureConfig())
+    verdict = GATE.judge(observed(mention_of(), lost(reason), mention_of()), FixtureConfig())
     assert (verdict.status, verdict.reason) == (Status.FAILED, reason)
     assert (verdict.observed, verdict.limit) == (1, 0)
     refused = 0 if reason is FixtureReason.UNRESOLVED else 1
@@ -64,7 +64,7 @@ def test_the_first_problem_is_the_reason() -> None:
 
 def test_observed_files_never_reject() -> None:
     left_out = ResolvedMention("observed", -1, Strategy.NONE, FixtureReason.UNRESOLVED)
-    verdict = GATE.judge(observed(left_out, found("observed", 10**12)), FixtureConfig())
+    verdict = GATE.judge(observed(left_out, mention_of("observed", 10**12)), FixtureConfig())
     assert verdict.status is Status.PASSED
     assert (verdict.measures["observed_files"], verdict.measures["observed_left_out"]) == (1, 1)
     assert verdict.measures["total_bytes"] == 0
@@ -72,6 +72,6 @@ def test_observed_files_never_reject() -> None:
 
 def test_all_files_together_have_a_limit() -> None:
     config = FixtureConfig(max_total_bytes=10)
-    verdict = GATE.judge(observed(found(), found()), config)
+    verdict = GATE.judge(observed(mention_of(), mention_of()), config)
     assert (verdict.status, verdict.reason) == (Status.FAILED, FixtureReason.TOO_LARGE)
     assert (verdict.observed, verdict.limit) == (14, 10)

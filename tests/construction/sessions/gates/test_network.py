@@ -23,8 +23,8 @@ REJECT = NetworkConfig(unverified="reject")
 
 
 def results(**causes: Cause | None) -> dict[str, ProbeResult]:
-    found = {f"https://{name}.example/": cause for name, cause in causes.items()}
-    return {url: ProbeResult(url, cause) for url, cause in found.items()}
+    by_url = {f"https://{name}.example/": cause for name, cause in causes.items()}
+    return {url: ProbeResult(url, cause) for url, cause in by_url.items()}
 
 
 def test_every_cause_has_a_reach() -> None:
@@ -42,8 +42,8 @@ def test_no_url_passes() -> None:
 
 
 def test_counts_and_the_reason_of_a_dead_url() -> None:
-    found = results(a=None, b=Cause.HTTP_STATUS, c=Cause.ONE_TIME_PATH, d=None)
-    verdict = GATE.judge(measure(found, found), KEEP)
+    probed = results(a=None, b=Cause.HTTP_STATUS, c=Cause.ONE_TIME_PATH, d=None)
+    verdict = GATE.judge(measure(probed, probed), KEEP)
     assert (verdict.status, verdict.reason) == (Status.FAILED, "network.unreachable")
     assert (verdict.observed, verdict.limit) == (1, 0)
     assert verdict.measures == {
@@ -59,10 +59,10 @@ def test_counts_and_the_reason_of_a_dead_url() -> None:
 
 @pytest.mark.parametrize("order", list(itertools.permutations("abcd")))
 def test_the_gravest_reason_wins_in_any_order(order: tuple[str, ...]) -> None:
-    found = results(
+    probed = results(
         a=Cause.NO_SUCH_HOST, b=Cause.FORBIDDEN_ADDRESS, c=Cause.MALFORMED, d=Cause.OFFLINE
     )
-    observation = measure([f"https://{name}.example/" for name in order], found)
+    observation = measure([f"https://{name}.example/" for name in order], probed)
     assert observation.reason is NetworkReason.FORBIDDEN_ADDRESS
     assert observation.unreachable_count == 3
 
@@ -77,10 +77,10 @@ def test_the_gravest_reason_wins_in_any_order(order: tuple[str, ...]) -> None:
     ],
 )
 def test_the_policy_decides_on_what_was_not_checked(cause: Cause, reason: str) -> None:
-    found = results(a=None, b=cause, c=cause)
+    probed = results(a=None, b=cause, c=cause)
     kept, rejected = (
-        GATE.judge(measure(found, found), KEEP),
-        GATE.judge(measure(found, found), REJECT),
+        GATE.judge(measure(probed, probed), KEEP),
+        GATE.judge(measure(probed, probed), REJECT),
     )
     assert (kept.status, kept.reason, kept.observed) == (Status.UNVERIFIED, reason, 2)
     assert (rejected.status, rejected.reason, rejected.observed) == (Status.FAILED, reason, 2)

@@ -181,10 +181,10 @@ PATHS = st.lists(st.sampled_from(["a", "b", "x-1", "报告"]), min_size=1, max_s
 
 
 @given(PATHS, st.integers(0, 3), st.integers(0, 3))
-def test_a_single_url_is_restored_whatever_was_cut_out(path: str, left: int, right: int) -> None:
+def test_a_single_url_is_restored_whatever_was_cut_out(path: str, before: int, right: int) -> None:
     url = f"https://docs.example.com/{path}"
     tail = path[len(path) - min(right, len(path) - 1) :] if right else ""
-    head = path[: min(left, len(path) - len(tail) - 1)]
+    head = path[: min(before, len(path) - len(tail) - 1)]
     redacted = f"https://docs.example.com/{head}[REDACTED]{tail}"
     if not redacted.isascii():
         return  # letters of Chinese end a URL in running text

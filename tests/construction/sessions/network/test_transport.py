@@ -267,8 +267,8 @@ def test_at_most_four_addresses_are_tried() -> None:
     ],
 )
 def test_why_no_connection_came_about(error: Exception, cause: Cause) -> None:
-    found = failure("a.example", answering(PUBLIC), Recorder((PUBLIC,), error))
-    assert (found.cause, found.transient) == (cause, True)
+    raised = failure("a.example", answering(PUBLIC), Recorder((PUBLIC,), error))
+    assert (raised.cause, raised.transient) == (cause, True)
 
 
 def test_a_silent_address_times_out() -> None:

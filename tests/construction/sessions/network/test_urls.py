@@ -17,7 +17,7 @@ def urls(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("see https://a.example/x.", ["https://a.example/x"]),
         (
@@ -50,12 +50,12 @@ def urls(text: str) -> list[str]:
         ("http://a.example:80:90/", ["http://a.example:80"]),
     ],
 )
-def test_punctuation_and_markup_end_a_url(text: str, found: list[str]) -> None:
-    assert urls(text) == found
+def test_punctuation_and_markup_end_a_url(text: str, expected: list[str]) -> None:
+    assert urls(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("请看https://a.example/p/3这篇文章", ["https://a.example/p/3"]),
         ("见https://a.example。谢谢", ["https://a.example"]),
@@ -77,8 +77,8 @@ def test_punctuation_and_markup_end_a_url(text: str, found: list[str]) -> None:
         ("访问www.a.example吧", ["http://www.a.example"]),
     ],
 )
-def test_cjk_text_ends_a_url(text: str, found: list[str]) -> None:
-    assert urls(text) == found
+def test_cjk_text_ends_a_url(text: str, expected: list[str]) -> None:
+    assert urls(text) == expected
 
 
 @pytest.mark.parametrize(

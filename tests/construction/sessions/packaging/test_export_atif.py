@@ -90,24 +90,24 @@ def _read_back(session: Session) -> Session:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "exported.json")
         path.write_bytes(orjson.dumps(to_atif(session)))
-        found = list(read(SourceFile(path, "exported.json")))
-    assert len(found) == 1
-    assert isinstance(found[0], Session)
-    return found[0]
+        parsed = list(read(SourceFile(path, "exported.json")))
+    assert len(parsed) == 1
+    assert isinstance(parsed[0], Session)
+    return parsed[0]
 
 
 @given(_SESSIONS)
 def test_export_is_valid_and_read_back_without_loss(session: Session) -> None:
     assert_valid(to_atif(session))
-    found = _read_back(session)
+    read_back = _read_back(session)
     expected = replace(
         session,
-        uid=found.uid,
+        uid=read_back.uid,
         source_format=SourceFormat.ATIF,
         source_path="exported.json",
         format_version="1.8",
     )
-    assert found == expected
+    assert read_back == expected
 
 
 def test_pictures_and_sound_are_parts_of_the_message_and_documents_stand_beside_it() -> None:

@@ -170,8 +170,8 @@ def test_where_the_work_is_done(text: str, paths: tuple[str, ...], surface: str)
 
 def test_pages_stand_under_the_paths_they_are_released_by() -> None:
     text = "Compare https://example.com/a with https://example.com/ab, please."
-    told = with_page_paths(text, {"https://example.com/a": "pages/01.html"})
-    assert told == "Compare inputs/pages/01.html with https://example.com/ab, please."
+    replaced = with_page_paths(text, {"https://example.com/a": "pages/01.html"})
+    assert replaced == "Compare inputs/pages/01.html with https://example.com/ab, please."
 
 
 def test_without_network_nothing_is_reached() -> None:

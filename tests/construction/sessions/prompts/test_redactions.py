@@ -13,7 +13,7 @@ from construction.sessions.prompts.redactions import (
 )
 
 
-def found(text: str) -> list[str]:
+def marks_in(text: str) -> list[str]:
     return [text[span.start : span.end] for span in find_redactions(text)]
 
 
@@ -39,7 +39,7 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_marks(mark: str) -> None:
-    assert found(f"send it to {mark} today") == [mark]
+    assert marks_in(f"send it to {mark} today") == [mark]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_marks(mark: str) -> None:
     ],
 )
 def test_what_is_no_mark(text: str) -> None:
-    assert found(text) == []
+    assert marks_in(text) == []
     assert not holds_mark(text)
 
 
@@ -97,7 +97,7 @@ def test_a_url_with_marks_is_one_span(text: str, url: str, parts: tuple[str, ...
 
 def test_spans_come_in_order() -> None:
     text = "[REDACTED] wrote https://a.example/[REDACTED] to user_0011aabb"
-    assert found(text) == ["[REDACTED]", "https://a.example/[REDACTED]", "user_0011aabb"]
+    assert marks_in(text) == ["[REDACTED]", "https://a.example/[REDACTED]", "user_0011aabb"]
 
 
 @pytest.mark.parametrize(

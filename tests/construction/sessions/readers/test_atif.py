@@ -39,13 +39,17 @@ _ACT = {
 
 @pytest.mark.parametrize("version", ["1.0", "1.4", "1.8"])
 def test_turns_calls_and_results(tmp_path: Path, version: str) -> None:
-    found = session(read, document(tmp_path, _trajectory(_ASK, _ACT, version=version)))
-    assert found.session_id == "run-1"
-    assert found.format_version == version
-    assert (found.agent_name, found.agent_version) == ("terminal-agent", "2.0")
-    assert found.started_at == 1_760_625_000.0
-    asked, acted = found.turns
-    assert (asked.role, asked.origin, asked.said) == (Role.USER, Origin.HUMAN, "Sum the invoices")
+    parsed = session(read, document(tmp_path, _trajectory(_ASK, _ACT, version=version)))
+    assert parsed.session_id == "run-1"
+    assert parsed.format_version == version
+    assert (parsed.agent_name, parsed.agent_version) == ("terminal-agent", "2.0")
+    assert parsed.started_at == 1_760_625_000.0
+    request, acted = parsed.turns
+    assert (request.role, request.origin, request.said) == (
+        Role.USER,
+        Origin.HUMAN,
+        "Sum the invoices",
+    )
     assert (acted.model, acted.thinking) == ("model-a", "Two files.")
     assert acted.tool_calls == (
         ToolCall("c1", "read", {"path": "a.csv"}, "one"),
@@ -58,18 +62,18 @@ def test_a_leading_system_step_is_the_system_prompt_and_later_ones_are_turns(
 ) -> None:
     notice = {"source": "system", "message": "Context was compacted."}
     prompt = {"source": "system", "message": "You are careful."}
-    found = session(read, document(tmp_path, _trajectory(prompt, _ASK, notice)))
-    assert found.system_prompt == "You are careful."
-    assert [turn.role for turn in found.turns] == [Role.USER, Role.SYSTEM]
+    parsed = session(read, document(tmp_path, _trajectory(prompt, _ASK, notice)))
+    assert parsed.system_prompt == "You are careful."
+    assert [turn.role for turn in parsed.turns] == [Role.USER, Role.SYSTEM]
 
 
 def test_copied_context_is_a_replayed_prefix(tmp_path: Path) -> None:
     old = {"source": "user", "message": "Old request", "is_copied_context": True}
     new = {"source": "user", "message": "New request"}
-    found = session(read, document(tmp_path, _trajectory(old, new)))
-    assert typed(found.turns) == ["New request"]
-    assert found.turns[0].index == 0
-    assert found.dropped == {"replayed_prefix": 1}
+    parsed = session(read, document(tmp_path, _trajectory(old, new)))
+    assert typed(parsed.turns) == ["New request"]
+    assert parsed.turns[0].index == 0
+    assert parsed.dropped == {"replayed_prefix": 1}
 
 
 def test_media_parts_become_attachments_and_web_addresses_stay_text(tmp_path: Path) -> None:
@@ -82,8 +86,8 @@ def test_media_parts_become_attachments_and_web_addresses_stay_text(tmp_path: Pa
         media("audio", "audio/wav", "data:audio/wav;base64,QUJD"),
         media("image", "image/png", "https://pictures.example/c.png"),
     ]
-    found = session(read, document(tmp_path, _trajectory({"source": "user", "message": parts})))
-    (turn,) = found.turns
+    parsed = session(read, document(tmp_path, _trajectory({"source": "user", "message": parts})))
+    (turn,) = parsed.turns
     assert turn.text == "Describe these\nhttps://pictures.example/c.png"
     assert turn.attachments == (
         Attachment("images/step_1.png", "image/png"),
@@ -99,8 +103,8 @@ def test_subagents_are_sessions_of_their_own_and_their_prompts_are_an_agents(
         _ASK, session_id="run-1", trajectory_id="sub-1", subagent_trajectories=[grandchild]
     )
     root = _trajectory(_ASK, subagent_trajectories=[child, child])
-    found = sessions(read, document(tmp_path, root))
-    ids = [(item.session_id, item.parent_session_id) for item in found]
+    parsed = sessions(read, document(tmp_path, root))
+    ids = [(item.session_id, item.parent_session_id) for item in parsed]
     assert ids == [
         ("run-1", None),
         ("sub-1", "run-1"),
@@ -108,21 +112,21 @@ def test_subagents_are_sessions_of_their_own_and_their_prompts_are_an_agents(
         ("sub-2", "sub-1"),
         ("sub-2", "sub-1"),
     ]
-    origins = [item.turns[0].origin for item in found]
+    origins = [item.turns[0].origin for item in parsed]
     assert origins == [Origin.HUMAN, *[Origin.AGENT] * 4]
-    assert len({item.uid for item in found}) == 5
+    assert len({item.uid for item in parsed}) == 5
 
 
 def test_results_without_a_call_are_kept_as_what_the_agent_observed(tmp_path: Path) -> None:
     step = {"source": "agent", "message": "ls", "observation": {"results": [{"content": "a.csv"}]}}
-    found = session(read, document(tmp_path, _trajectory(step)))
-    assert found.turns[0].tool_calls == (ToolCall("", "observation", {}, "a.csv"),)
+    parsed = session(read, document(tmp_path, _trajectory(step)))
+    assert parsed.turns[0].tool_calls == (ToolCall("", "observation", {}, "a.csv"),)
 
 
 def test_where_a_trajectory_goes_on_is_kept(tmp_path: Path) -> None:
     root = _trajectory(_ASK, continued_trajectory_ref="trajectory.cont-1.json")
-    found = session(read, document(tmp_path, root))
-    assert found.extra == {"continued_trajectory_ref": "trajectory.cont-1.json"}
+    parsed = session(read, document(tmp_path, root))
+    assert parsed.extra == {"continued_trajectory_ref": "trajectory.cont-1.json"}
 
 
 def test_a_broken_step_is_an_issue_and_the_others_are_read(tmp_path: Path) -> None:
@@ -130,12 +134,12 @@ def test_a_broken_step_is_an_issue_and_the_others_are_read(tmp_path: Path) -> No
     (issue,) = issues(read, source)
     assert (issue.unit, issue.reason) == ("record", "record.bad_step")
     assert issue.actual == "step 1: dict, source: str"
-    found = [item for item in read(source) if isinstance(item, Session)]
-    assert typed(found[0].turns) == ["Sum the invoices"]
+    parsed = [item for item in read(source) if isinstance(item, Session)]
+    assert typed(parsed[0].turns) == ["Sum the invoices"]
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "problem"),
     [
         ([1], "list"),
         ({"schema_version": "ATIF-v1.8"}, "steps: NoneType"),
@@ -143,23 +147,23 @@ def test_a_broken_step_is_an_issue_and_the_others_are_read(tmp_path: Path) -> No
         ({"steps": []}, "schema_version: NoneType"),
     ],
 )
-def test_what_is_no_trajectory_says_what_it_is(tmp_path: Path, value: object, found: str) -> None:
+def test_what_is_no_trajectory_says_what_it_is(tmp_path: Path, value: object, problem: str) -> None:
     (issue,) = issues(read, document(tmp_path, value))
-    assert (issue.reason, issue.actual) == ("file.not_atif", found)
+    assert (issue.reason, issue.actual) == ("file.not_atif", problem)
 
 
 def test_half_an_emoji_does_not_lose_the_file(tmp_path: Path) -> None:
     step = {"source": "user", "message": "cut here \ud83d"}
-    found = session(read, document(tmp_path, _trajectory(step)))
-    assert found.turns[0].said == "cut here \ufffd"
+    parsed = session(read, document(tmp_path, _trajectory(step)))
+    assert parsed.turns[0].said == "cut here \ufffd"
 
 
 def test_fields_of_our_export_are_checked_and_not_trusted(tmp_path: Path) -> None:
     fields = {"origin": ["x"], "said": 3, "attachments": [{"part": 9}, 4], "at": "soon"}
     step = {**_ASK, "extra": {"benchmint": fields}}
     extra = {"benchmint": {"dropped": [], "extra": 1, "started_at": "x", "agent_name": 5}}
-    found = session(read, document(tmp_path, _trajectory(step, extra=extra)))
-    (turn,) = found.turns
+    parsed = session(read, document(tmp_path, _trajectory(step, extra=extra)))
+    (turn,) = parsed.turns
     assert (turn.origin, turn.said, turn.attachments) == (Origin.HUMAN, "Sum the invoices", ())
     assert turn.at == 1_760_625_000.0
-    assert (found.dropped, found.extra, found.agent_name) == ({}, {}, None)
+    assert (parsed.dropped, parsed.extra, parsed.agent_name) == ({}, {}, None)

@@ -19,21 +19,21 @@ _TALK: list[dict[str, Any]] = [
 ]
 
 
-def _assert_is_the_talk(found: Session) -> None:
-    assert found.system_prompt == "You count."
-    assert [(turn.role, turn.text) for turn in found.turns] == [
+def _assert_is_the_talk(parsed: Session) -> None:
+    assert parsed.system_prompt == "You count."
+    assert [(turn.role, turn.text) for turn in parsed.turns] == [
         (Role.USER, "count x"), (Role.ASSISTANT, ""), (Role.ASSISTANT, "Four.")
     ]  # fmt: skip
-    (call,) = found.turns[1].tool_calls
+    (call,) = parsed.turns[1].tool_calls
     assert (call.name, call.arguments, call.result) == ("count", {"of": "x"}, "4")
-    assert found.turns[2].stop_reason == "stop"
+    assert parsed.turns[2].stop_reason == "stop"
 
 
 def test_messages_as_lines_are_one_session(tmp_path: Path) -> None:
-    found = session(read, lines(tmp_path, _TALK, "talk.jsonl"))
-    _assert_is_the_talk(found)
-    assert found.session_id == "talk"
-    assert [turn.line for turn in found.turns] == [2, 3, 5]
+    parsed = session(read, lines(tmp_path, _TALK, "talk.jsonl"))
+    _assert_is_the_talk(parsed)
+    assert parsed.session_id == "talk"
+    assert [turn.line for turn in parsed.turns] == [2, 3, 5]
 
 
 def test_a_document_with_messages(tmp_path: Path) -> None:
@@ -44,11 +44,11 @@ def test_a_document_with_messages(tmp_path: Path) -> None:
         "messages": _TALK,
     }
     value |= {"session_start": "2026-03-02T09:30:00Z", "model_config": {"cwd": "/depot"}}
-    found = session(read, document(tmp_path, value))
-    _assert_is_the_talk(found)
-    assert (found.session_id, found.cwd, found.started_at) == ("h1", "/depot", 1772443800.0)
-    assert found.turns[0].channel == "telegram"
-    assert found.turns[2].model == "model-h"
+    parsed = session(read, document(tmp_path, value))
+    _assert_is_the_talk(parsed)
+    assert (parsed.session_id, parsed.cwd, parsed.started_at) == ("h1", "/depot", 1772443800.0)
+    assert parsed.turns[0].channel == "telegram"
+    assert parsed.turns[2].model == "model-h"
 
 
 def test_a_list_of_messages_is_one_session(tmp_path: Path) -> None:
@@ -57,14 +57,14 @@ def test_a_list_of_messages_is_one_session(tmp_path: Path) -> None:
 
 def test_runs_are_named_by_task_and_trial(tmp_path: Path) -> None:
     runs = [{"task_id": n, "trial": 1, "reward": 0.5, "traj": _TALK} for n in (3, 4, 4)]
-    found = sessions(read, document(tmp_path, runs))
-    assert [one.session_id for one in found] == [
+    parsed = sessions(read, document(tmp_path, runs))
+    assert [run.session_id for run in parsed] == [
         "task_3_trial_1", "task_4_trial_1", "task_4_trial_1"
     ]  # fmt: skip
-    assert len({one.uid for one in found}) == 3
-    assert found[0].extra == {"reward": 0.5}
-    for one in found:
-        _assert_is_the_talk(one)
+    assert len({run.uid for run in parsed}) == 3
+    assert parsed[0].extra == {"reward": 0.5}
+    for run in parsed:
+        _assert_is_the_talk(run)
 
 
 def test_an_export_holds_a_session_a_line(tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_an_export_holds_a_session_a_line(tmp_path: Path) -> None:
         {"role": "assistant", "content": "Four.", "thinking": "hm", "tool_uses": uses},
     ]
     records = [{"session_id": name, "model": "m", "messages": messages} for name in ("d1", "d2")]
-    found = sessions(read, lines(tmp_path, records))
-    assert [one.session_id for one in found] == ["d1", "d2"]
-    user, agent = found[1].turns
+    parsed = sessions(read, lines(tmp_path, records))
+    assert [one.session_id for one in parsed] == ["d1", "d2"]
+    user, agent = parsed[1].turns
     assert (user.line, agent.thinking, agent.model) == (2, "hm", "m")
-    assert found[1].started_at == 1772443800.0
+    assert parsed[1].started_at == 1772443800.0
     (call,) = agent.tool_calls
     assert (call.name, call.arguments, call.result) == ("count", {"of": "x"}, '{"n":4}')
 
@@ -90,10 +90,10 @@ def test_calls_and_results_as_records_of_their_own(tmp_path: Path) -> None:
         {"type": "function_result", "name": "count", "result": "4"},
         {"type": "error", "text": "late"},
     ]
-    found = session(read, lines(tmp_path, records))
-    assert typed(found.turns) == ["count x"]
-    assert found.turns[1].tool_calls == (ToolCall("count", "count", {"of": "x"}, "4", False, 2),)
-    assert found.dropped == {"bookkeeping": 1}
+    parsed = session(read, lines(tmp_path, records))
+    assert typed(parsed.turns) == ["count x"]
+    assert parsed.turns[1].tool_calls == (ToolCall("count", "count", {"of": "x"}, "4", False, 2),)
+    assert parsed.dropped == {"bookkeeping": 1}
 
 
 def test_results_in_user_messages_are_no_user_turns(tmp_path: Path) -> None:
@@ -104,10 +104,10 @@ def test_results_in_user_messages_are_no_user_turns(tmp_path: Path) -> None:
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "4"}]},
         {"role": "tool", "tool_call_id": "lost", "content": "5"},
     ]  # fmt: skip
-    found = session(read, lines(tmp_path, records))
-    assert [turn.role for turn in found.turns] == [Role.USER, Role.ASSISTANT]
-    assert found.turns[1].tool_calls[0].result == "4"
-    assert found.dropped == {"result_without_call": 1}
+    parsed = session(read, lines(tmp_path, records))
+    assert [turn.role for turn in parsed.turns] == [Role.USER, Role.ASSISTANT]
+    assert parsed.turns[1].tool_calls[0].result == "4"
+    assert parsed.dropped == {"result_without_call": 1}
 
 
 def test_media_parts_are_attachments(tmp_path: Path) -> None:
@@ -120,9 +120,9 @@ def test_media_parts_are_attachments(tmp_path: Path) -> None:
         {"type": "image", "source": {"media_type": "image/gif", "data": "DDDD"}},
         {"type": "hologram"},
     ]
-    found = session(read, lines(tmp_path, [{"role": "user", "content": parts}]))
-    assert found.turns[0].said == "what is it"
-    assert found.turns[0].attachments == (
+    parsed = session(read, lines(tmp_path, [{"role": "user", "content": parts}]))
+    assert parsed.turns[0].said == "what is it"
+    assert parsed.turns[0].attachments == (
         Attachment(None, "image/png", "AAAA"),
         Attachment("https://depot.example/a.png"),
         Attachment("a.pdf", None, "BBBB"),
@@ -134,8 +134,8 @@ def test_media_parts_are_attachments(tmp_path: Path) -> None:
 def test_a_compaction_is_not_the_agents_answer(tmp_path: Path) -> None:
     text = "[CONTEXT COMPACTION — REFERENCE ONLY] so far"
     records = [{"role": "user", "content": "go"}, {"role": "assistant", "content": text}]
-    found = session(read, lines(tmp_path, records))
-    assert found.turns[1].origin is Origin.SYSTEM
+    parsed = session(read, lines(tmp_path, records))
+    assert parsed.turns[1].origin is Origin.SYSTEM
 
 
 def test_what_is_no_message_is_an_issue(tmp_path: Path) -> None:
@@ -143,14 +143,14 @@ def test_what_is_no_message_is_an_issue(tmp_path: Path) -> None:
         {"role": "user", "content": "go"}, '{"role":', {"role": "oracle", "content": "private"},
         {"role": ["user"], "content": "x"}, {"role": "user", "content": "on"},
     ]  # fmt: skip
-    found = list(read(lines(tmp_path, records)))
-    named = [item for item in found if isinstance(item, ReadIssue)]
+    parsed = list(read(lines(tmp_path, records)))
+    named = [item for item in parsed if isinstance(item, ReadIssue)]
     assert [(issue.unit, issue.line, issue.actual) for issue in named] == [
         ("line", 2, "text, 8 bytes, not JSON"),
         ("record", 3, "an object with 2 keys, role: str"),
         ("record", 4, "an object with 2 keys, role: list"),
     ]
-    read_session = found[-1]
+    read_session = parsed[-1]
     assert isinstance(read_session, Session)
     assert typed(read_session.turns) == ["go", "on"]
 

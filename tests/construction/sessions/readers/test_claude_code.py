@@ -35,16 +35,16 @@ def test_the_session_and_its_turns(tmp_path: Path) -> None:
         ],
         "books/s1.jsonl",
     )
-    found = session(read, source)
-    assert (found.session_id, found.source_path) == ("s1", "books/s1.jsonl")
-    assert found.uid.startswith("s1.")
-    assert found.source_format is SourceFormat.CLAUDE_CODE
-    assert (found.cwd, found.agent_version) == ("/work/books", "2.1.0")
-    assert found.started_at == START
-    assert (found.parent_session_id, found.dropped) == (None, {})
-    asked, acted, closed = found.turns
-    assert (asked.role, asked.origin, asked.line) == (Role.USER, Origin.HUMAN, 1)
-    assert asked.said == "Sum the invoices in a.csv"
+    parsed = session(read, source)
+    assert (parsed.session_id, parsed.source_path) == ("s1", "books/s1.jsonl")
+    assert parsed.uid.startswith("s1.")
+    assert parsed.source_format is SourceFormat.CLAUDE_CODE
+    assert (parsed.cwd, parsed.agent_version) == ("/work/books", "2.1.0")
+    assert parsed.started_at == START
+    assert (parsed.parent_session_id, parsed.dropped) == (None, {})
+    request, acted, closed = parsed.turns
+    assert (request.role, request.origin, request.line) == (Role.USER, Origin.HUMAN, 1)
+    assert request.said == "Sum the invoices in a.csv"
     # Three records of one answer are one turn, at the first one's line.
     assert (acted.line, acted.turn_id, acted.parent_id) == (2, "a1", "u1")
     assert (acted.thinking, acted.text, acted.model) == ("One file.", "Reading.", "model-c")
@@ -70,11 +70,11 @@ def test_results_of_parallel_calls_do_not_make_branches(tmp_path: Path) -> None:
             agent("a3", "r1", text("Done."), answer="m2", stop="end_turn"),
         ],
     )
-    found = session(read, source)
-    calls = found.turns[1].tool_calls
+    parsed = session(read, source)
+    calls = parsed.turns[1].tool_calls
     assert [(call.result, call.is_error) for call in calls] == [("one", True), ("two", False)]
-    assert [turn.text for turn in found.turns] == ["Read both", "", "Done."]
-    assert found.dropped == {}
+    assert [turn.text for turn in parsed.turns] == ["Read both", "", "Done."]
+    assert parsed.dropped == {}
 
 
 def test_an_abandoned_branch_is_left_out_and_counted(tmp_path: Path) -> None:
@@ -89,18 +89,18 @@ def test_an_abandoned_branch_is_left_out_and_counted(tmp_path: Path) -> None:
             agent("a3", "u3", text("Dear landlord")),
         ],
     )
-    found = session(read, source)
-    assert typed(found.turns) == ["Write a letter", "To my landlord"]
-    assert found.dropped == {"abandoned_branch": 2}
+    parsed = session(read, source)
+    assert typed(parsed.turns) == ["Write a letter", "To my landlord"]
+    assert parsed.dropped == {"abandoned_branch": 2}
 
 
 def test_a_replayed_prefix_counts_once(tmp_path: Path) -> None:
     prefix = [user("u1", None, "Write a letter"), agent("a1", "u1", text("To whom?"))]
     source = lines(tmp_path, [*prefix, *prefix, user("u2", "a1", "To the bank", sessionId="s2")])
-    found = session(read, source)
-    assert typed(found.turns) == ["Write a letter", "To the bank"]
-    assert found.dropped == {"replayed_prefix": 2}
-    assert found.session_id == "s2"
+    parsed = session(read, source)
+    assert typed(parsed.turns) == ["Write a letter", "To the bank"]
+    assert parsed.dropped == {"replayed_prefix": 2}
+    assert parsed.session_id == "s2"
 
 
 def test_the_graph_runs_through_bookkeeping_and_compaction(tmp_path: Path) -> None:
@@ -131,15 +131,15 @@ def test_the_graph_runs_through_bookkeeping_and_compaction(tmp_path: Path) -> No
             {"type": "file-history-snapshot", "uuid": "n1", "parentUuid": "u3"},
         ],
     )
-    found = session(read, source)
-    assert [(turn.role, turn.origin) for turn in found.turns] == [
+    parsed = session(read, source)
+    assert [(turn.role, turn.origin) for turn in parsed.turns] == [
         (Role.USER, Origin.HUMAN),
         (Role.ASSISTANT, Origin.AGENT),
         (Role.SYSTEM, Origin.SYSTEM),
         (Role.USER, Origin.HUMAN),
     ]
-    assert found.turns[3].parent_id == "u2"
-    assert found.dropped == {"bookkeeping": 5}
+    assert parsed.turns[3].parent_id == "u2"
+    assert parsed.dropped == {"bookkeeping": 5}
 
 
 def test_a_record_of_unknown_type_is_named_and_the_graph_runs_through_it(tmp_path: Path) -> None:
@@ -158,10 +158,10 @@ def test_a_record_of_unknown_type_is_named_and_the_graph_runs_through_it(tmp_pat
         (4, "record.unexpected", "a record of type str, 22 characters with 1 keys"),
         (5, "record.unexpected", "a record of type NoneType with 2 keys"),
     ]
-    (found,) = (item for item in read(source) if isinstance(item, Session))
-    assert [turn.text for turn in found.turns] == ["Write a letter", "Done"]
-    assert found.turns[1].parent_id == "u1"
-    assert found.dropped == {}
+    (parsed,) = (item for item in read(source) if isinstance(item, Session))
+    assert [turn.text for turn in parsed.turns] == ["Write a letter", "Done"]
+    assert parsed.turns[1].parent_id == "u1"
+    assert parsed.dropped == {}
 
 
 def test_an_empty_result_is_filled_from_what_the_harness_kept(tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_an_empty_result_is_filled_from_what_the_harness_kept(tmp_path: Path) ->
         return [called, {**answered, "toolUseResult": detail}]
 
     records = [*call(1, {"stdout": "out", "stderr": "err"}), *call(2, "text"), *call(3, {"n": 1})]
-    found = session(read, lines(tmp_path, records))
-    assert [turn.tool_calls[0].result for turn in found.turns] == ["out\nerr", "text", ""]
+    parsed = session(read, lines(tmp_path, records))
+    assert [turn.tool_calls[0].result for turn in parsed.turns] == ["out\nerr", "text", ""]
 
 
 def test_sidechains_are_sessions_and_their_prompts_are_an_agents(tmp_path: Path) -> None:
@@ -189,15 +189,15 @@ def test_sidechains_are_sessions_and_their_prompts_are_an_agents(tmp_path: Path)
             user("r1", "a1", [result("t1", "Found.")]),
         ],
     )
-    found = sessions(read, source)
-    assert [(item.session_id, item.parent_session_id, len(item.turns)) for item in found] == [
+    parsed = sessions(read, source)
+    assert [(item.session_id, item.parent_session_id, len(item.turns)) for item in parsed] == [
         ("s1", None, 2),
         ("s1-sidechain-1", "s1", 2),
         ("s1-sidechain-2", "s1", 1),
         ("agent-9f", "s1", 1),
     ]
-    assert [item.turns[0].origin for item in found] == [Origin.HUMAN, *[Origin.AGENT] * 3]
-    assert len({item.uid for item in found}) == 4
+    assert [item.turns[0].origin for item in parsed] == [Origin.HUMAN, *[Origin.AGENT] * 3]
+    assert len({item.uid for item in parsed}) == 4
 
 
 @pytest.mark.parametrize(
@@ -206,21 +206,21 @@ def test_sidechains_are_sessions_and_their_prompts_are_an_agents(tmp_path: Path)
 )
 def test_logs_of_sub_agents_name_their_parent(tmp_path: Path, name: str, logged: str) -> None:
     prompt = user("x1", None, "Find the invoices", sessionId=logged)
-    found = session(read, lines(tmp_path, [prompt], name))
-    assert (found.session_id, found.parent_session_id) == ("agent-9f", "s1")
-    assert found.turns[0].origin is Origin.AGENT
+    parsed = session(read, lines(tmp_path, [prompt], name))
+    assert (parsed.session_id, parsed.parent_session_id) == ("agent-9f", "s1")
+    assert parsed.turns[0].origin is Origin.AGENT
 
 
 def test_a_file_that_holds_only_a_sidechain_names_its_session(tmp_path: Path) -> None:
-    found = session(read, lines(tmp_path, [user("x1", None, "Warmup", isSidechain=True)]))
-    assert (found.session_id, found.parent_session_id) == ("s1-sidechain-1", "s1")
+    parsed = session(read, lines(tmp_path, [user("x1", None, "Warmup", isSidechain=True)]))
+    assert (parsed.session_id, parsed.parent_session_id) == ("s1-sidechain-1", "s1")
 
 
 def test_sub_agents_with_like_names_have_uids_of_their_own(tmp_path: Path) -> None:
     names = ["a b", "a-b"]
     records = [user(name, None, "Go", isSidechain=True, agentId=name) for name in names]
-    found = sessions(read, lines(tmp_path, records))
-    assert len({item.uid for item in found}) == 2
+    parsed = sessions(read, lines(tmp_path, records))
+    assert len({item.uid for item in parsed}) == 2
 
 
 def test_old_logs_without_ids_are_read_in_file_order(tmp_path: Path) -> None:
@@ -238,10 +238,10 @@ def test_old_logs_without_ids_are_read_in_file_order(tmp_path: Path) -> None:
         ],
         "old.jsonl",
     )
-    found = session(read, source)
-    assert found.session_id == "old"
-    assert typed(found.turns) == ["Write a letter", "Now print it"]
-    assert found.turns[1].tool_calls[0].result == "ok"
+    parsed = session(read, source)
+    assert parsed.session_id == "old"
+    assert typed(parsed.turns) == ["Write a letter", "Now print it"]
+    assert parsed.turns[1].tool_calls[0].result == "ok"
 
 
 def test_calls_logged_as_records_of_their_own(tmp_path: Path) -> None:
@@ -258,15 +258,15 @@ def test_calls_logged_as_records_of_their_own(tmp_path: Path) -> None:
 
 def test_an_export_in_one_document(tmp_path: Path) -> None:
     records = [user("u1", None, "Write a letter"), agent("a1", "u1", text("Dear bank"))]
-    found = session(read, document(tmp_path, {"loglines": records, "source": "web"}))
-    assert [turn.line for turn in found.turns] == [0, 0]
-    assert typed(found.turns) == ["Write a letter"]
+    parsed = session(read, document(tmp_path, {"loglines": records, "source": "web"}))
+    assert [turn.line for turn in parsed.turns] == [0, 0]
+    assert typed(parsed.turns) == ["Write a letter"]
 
 
 def test_a_file_that_holds_only_a_result_gives_a_session_without_turns(tmp_path: Path) -> None:
-    found = session(read, document(tmp_path, user("r1", "a1", [result("t1", "ok")])))
-    assert (found.session_id, found.turns) == ("s1", ())
-    assert found.dropped == {"unclaimed_result": 1}
+    parsed = session(read, document(tmp_path, user("r1", "a1", [result("t1", "ok")])))
+    assert (parsed.session_id, parsed.turns) == ("s1", ())
+    assert parsed.dropped == {"unclaimed_result": 1}
 
 
 def test_broken_lines_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -281,8 +281,8 @@ def test_broken_lines_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
             user("u4", "u3", "To the bank"),
         ],
     )
-    found = issues(read, source)
-    assert [(issue.line, issue.reason, issue.actual) for issue in found] == [
+    problems = issues(read, source)
+    assert [(issue.line, issue.reason, issue.actual) for issue in problems] == [
         (2, "line.not_json", "text, 46 bytes, not JSON"),
         (3, "line.not_object", "list, 6 bytes"),
         (4, "record.no_content", "message: dict, content: int"),

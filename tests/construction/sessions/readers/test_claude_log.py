@@ -39,9 +39,9 @@ from tests.construction.sessions.readers.written_claude import agent, result, te
     ],
 )
 def test_what_the_harness_writes_is_no_prompt(tmp_path: Path, content: Any) -> None:
-    found = session(read, lines(tmp_path, [user("u1", None, content)]))
-    assert [turn.origin for turn in found.turns] == [Origin.SYSTEM]
-    assert typed(found.turns) == []
+    parsed = session(read, lines(tmp_path, [user("u1", None, content)]))
+    assert [turn.origin for turn in parsed.turns] == [Origin.SYSTEM]
+    assert typed(parsed.turns) == []
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_what_the_harness_writes_is_no_prompt(tmp_path: Path, content: Any) -> N
     ],
 )
 def test_flagged_records_are_no_prompts(tmp_path: Path, flags: dict[str, Any]) -> None:
-    found = session(read, lines(tmp_path, [user("u1", None, "Looks typed", **flags)]))
-    assert typed(found.turns) == []
+    parsed = session(read, lines(tmp_path, [user("u1", None, "Looks typed", **flags)]))
+    assert typed(parsed.turns) == []
 
 
 def test_reminders_are_taken_off_a_prompt_and_stay_in_its_text(tmp_path: Path) -> None:
@@ -101,12 +101,12 @@ def test_a_file_named_with_at_is_an_attachment_of_the_prompt(tmp_path: Path) -> 
             opened("f3", "u2", "/work/books/restored-by-the-harness.md"),
         ],
     )
-    found = session(read, source)
-    assert found.turns[0].attachments == (
+    parsed = session(read, source)
+    assert parsed.turns[0].attachments == (
         Attachment("/work/books/a.csv"),
         Attachment("/work/books/b.csv"),
     )
-    assert found.turns[2].attachments == ()
+    assert parsed.turns[2].attachments == ()
 
 
 def test_a_prompt_typed_while_the_agent_works_is_a_turn(tmp_path: Path) -> None:
@@ -123,10 +123,10 @@ def test_a_prompt_typed_while_the_agent_works_is_a_turn(tmp_path: Path) -> None:
             agent("a1", "q2", text("Chère banque")),
         ],
     )
-    found = session(read, source)
-    assert typed(found.turns) == ["Write a letter", "In French, please"]
-    assert [turn.role for turn in found.turns] == [Role.USER, Role.USER, Role.ASSISTANT]
-    assert found.dropped == {"bookkeeping": 1}
+    parsed = session(read, source)
+    assert typed(parsed.turns) == ["Write a letter", "In French, please"]
+    assert [turn.role for turn in parsed.turns] == [Role.USER, Role.USER, Role.ASSISTANT]
+    assert parsed.dropped == {"bookkeeping": 1}
 
 
 def test_what_a_person_says_when_refusing_a_call_is_a_turn(tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ def test_real_logs_hold_no_harness_text_as_prompts(material: Path) -> None:
     assert len(files) >= 60
     prompts: list[str] = []
     for path in files:
-        found = [item for item in read(SourceFile(path, path.name)) if isinstance(item, Session)]
-        assert found, path.name
-        prompts.extend(text for item in found for text in typed(item.turns))
+        parsed = [item for item in read(SourceFile(path, path.name)) if isinstance(item, Session)]
+        assert parsed, path.name
+        prompts.extend(text for item in parsed for text in typed(item.turns))
     assert len(prompts) >= 15
     assert not [text for text in prompts if text.startswith(("<", "Caveat:"))]
 
@@ -203,8 +203,8 @@ def test_cycles_end() -> None:
 
 
 def test_labels_are_kept_apart() -> None:
-    found = trees(["a", "s", "t", "b"], [None, "a", "s", "t"], ["", "x", "x", ""], {})
-    assert found == [Tree("", (0,), (0,)), Tree("x", (1, 2), (1, 2)), Tree("", (3,), (3,))]
+    forest = trees(["a", "s", "t", "b"], [None, "a", "s", "t"], ["", "x", "x", ""], {})
+    assert forest == [Tree("", (0,), (0,)), Tree("x", (1, 2), (1, 2)), Tree("", (3,), (3,))]
 
 
 @given(st.permutations(range(12)))
@@ -225,10 +225,10 @@ _NODES = st.integers(0, 9).map(str)
 def test_every_message_is_in_one_tree_and_trees_are_in_the_order_of_their_roots(
     links: list[tuple[str | None, str | None]], relays: dict[str, str | None]
 ) -> None:
-    found = _trees(links, relays)
-    assert sorted(place for tree in found for place in tree.members) == list(range(len(links)))
-    for tree in found:
+    forest = _trees(links, relays)
+    assert sorted(place for tree in forest for place in tree.members) == list(range(len(links)))
+    for tree in forest:
         assert set(tree.path) <= set(tree.members)
         assert len(set(tree.path)) == len(tree.path)
-    roots = [tree.path[0] for tree in found]
+    roots = [tree.path[0] for tree in forest]
     assert roots == sorted(roots)

@@ -75,17 +75,17 @@ def test_the_session_and_its_turns(tmp_path: Path) -> None:
             _row("event_msg", type="agent_message", message="There is no such file."),
         ],
     )
-    found = session(read, source)
-    assert (found.session_id, found.cwd, found.agent_version) == ("r1", "/work/books", "0.77.0")
-    assert found.source_format is SourceFormat.CODEX
-    assert (found.system_prompt, found.started_at) == ("You are careful.", _START)
-    asked, listed, opened, closed = found.turns
-    assert (asked.said, asked.origin, asked.line) == ("Sum the invoices", Origin.HUMAN, 3)
+    parsed = session(read, source)
+    assert (parsed.session_id, parsed.cwd, parsed.agent_version) == ("r1", "/work/books", "0.77.0")
+    assert parsed.source_format is SourceFormat.CODEX
+    assert (parsed.system_prompt, parsed.started_at) == ("You are careful.", _START)
+    request, listed, opened, closed = parsed.turns
+    assert (request.said, request.origin, request.line) == ("Sum the invoices", Origin.HUMAN, 3)
     assert (listed.thinking, listed.model, listed.line) == ("Listing", "model-x", 6)
     assert listed.tool_calls == (ToolCall("c1", "shell", {"command": "ls"}, "a.csv\n", line=7),)
     assert opened.tool_calls[0].is_error
     assert (closed.role, closed.text) == (Role.ASSISTANT, "There is no such file.")
-    assert found.dropped == {"bookkeeping": 2, "duplicate_event": 3}
+    assert parsed.dropped == {"bookkeeping": 2, "duplicate_event": 3}
 
 
 def test_parallel_calls_belong_to_one_turn(tmp_path: Path) -> None:
@@ -96,16 +96,16 @@ def test_parallel_calls_belong_to_one_turn(tmp_path: Path) -> None:
 
 def test_a_text_said_twice_is_two_turns_and_four_records(tmp_path: Path) -> None:
     rows = [_meta(), _said("go on"), _user("go on"), _agent("ok"), _user("go on"), _said("go on")]
-    found = session(read, lines(tmp_path, rows))
-    assert [turn.text for turn in found.turns] == ["go on", "ok", "go on"]
-    assert found.dropped == {"duplicate_event": 2}
+    parsed = session(read, lines(tmp_path, rows))
+    assert [turn.text for turn in parsed.turns] == ["go on", "ok", "go on"]
+    assert parsed.dropped == {"duplicate_event": 2}
 
 
 def test_an_event_more_than_items_is_a_turn_of_its_own(tmp_path: Path) -> None:
     rows = [_meta(), _user("go on"), _said("go on"), _agent("ok"), _said("go on")]
-    found = session(read, lines(tmp_path, rows))
-    assert len(typed(found.turns)) == 2
-    assert found.dropped == {"duplicate_event": 1}
+    parsed = session(read, lines(tmp_path, rows))
+    assert len(typed(parsed.turns)) == 2
+    assert parsed.dropped == {"duplicate_event": 1}
 
 
 def test_an_event_ends_the_answer_before_it(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_a_rollout_that_ends_in_the_middle_of_a_run(tmp_path: Path) -> None:
     source = lines(tmp_path, rows)
     (issue,) = issues(read, source)
     assert (issue.line, issue.reason) == (4, "line.not_json")
-    (found,) = [item for item in read(source) if isinstance(item, Session)]
-    assert found.turns[-1].tool_calls[0].result is None
+    (parsed,) = [item for item in read(source) if isinstance(item, Session)]
+    assert parsed.turns[-1].tool_calls[0].result is None
 
 
 def test_requests_taken_back_are_an_abandoned_branch(tmp_path: Path) -> None:
@@ -244,9 +244,9 @@ def test_requests_taken_back_are_an_abandoned_branch(tmp_path: Path) -> None:
         _user("third"),
         _said("third"),
     ]
-    found = session(read, lines(tmp_path, rows))
-    assert typed(found.turns) == ["first", "third"]
-    assert found.dropped == {"abandoned_branch": 2, "duplicate_event": 2}
+    parsed = session(read, lines(tmp_path, rows))
+    assert typed(parsed.turns) == ["first", "third"]
+    assert parsed.dropped == {"abandoned_branch": 2, "duplicate_event": 2}
 
 
 def test_an_aborted_answer_says_so(tmp_path: Path) -> None:
@@ -262,9 +262,9 @@ def test_compaction_is_a_system_turn(tmp_path: Path) -> None:
 
 def test_prompts_to_a_sub_agent_are_an_agents(tmp_path: Path) -> None:
     spawned = {"subagent": {"thread_spawn": {"parent_thread_id": "r0", "depth": 1}}}
-    found = session(read, lines(tmp_path, [_meta(source=spawned), _user("Find the invoices")]))
-    assert found.parent_session_id == "r0"
-    assert found.turns[0].origin is Origin.AGENT
+    parsed = session(read, lines(tmp_path, [_meta(source=spawned), _user("Find the invoices")]))
+    assert parsed.parent_session_id == "r0"
+    assert parsed.turns[0].origin is Origin.AGENT
 
 
 def test_rollouts_without_envelope(tmp_path: Path) -> None:
@@ -276,18 +276,18 @@ def test_rollouts_without_envelope(tmp_path: Path) -> None:
         _output("c1", "a.csv")["payload"],
         {"created_at": _AT, "role": "assistant", "content": "Done."},
     ]
-    found = session(read, lines(tmp_path, rows))
-    assert (found.session_id, found.started_at) == ("old", _START)
-    assert [turn.text for turn in found.turns] == ["Write a letter", "", "Done."]
-    assert found.turns[1].tool_calls[0].result == "a.csv"
-    assert found.turns[2].at == _START
-    assert found.dropped == {"bookkeeping": 1}
+    parsed = session(read, lines(tmp_path, rows))
+    assert (parsed.session_id, parsed.started_at) == ("old", _START)
+    assert [turn.text for turn in parsed.turns] == ["Write a letter", "", "Done."]
+    assert parsed.turns[1].tool_calls[0].result == "a.csv"
+    assert parsed.turns[2].at == _START
+    assert parsed.dropped == {"bookkeeping": 1}
 
 
 def test_a_rollout_in_one_document(tmp_path: Path) -> None:
     items = [_user("Write a letter")["payload"]]
-    found = session(read, document(tmp_path, {"session": {"id": "x"}, "items": items}))
-    assert typed(found.turns) == ["Write a letter"]
+    parsed = session(read, document(tmp_path, {"session": {"id": "x"}, "items": items}))
+    assert typed(parsed.turns) == ["Write a letter"]
 
 
 def test_a_record_without_payload_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -313,15 +313,15 @@ def test_records_and_items_of_unknown_type_are_named(tmp_path: Path) -> None:
         (3, "record.unexpected", "a record of type hologram with 2 keys"),
         (5, "record.unexpected", "a record of type beacon with 1 keys"),
     ]
-    (found,) = (item for item in read(source) if isinstance(item, Session))
-    assert (typed(found.turns), found.dropped) == (["go"], {"bookkeeping": 1})
+    (parsed,) = (item for item in read(source) if isinstance(item, Session))
+    assert (typed(parsed.turns), parsed.dropped) == (["go"], {"bookkeeping": 1})
 
 
 def test_the_real_rollout_has_one_request_and_all_results(material: Path) -> None:
     (path,) = sorted((material / "sessions" / "codex").glob("*.jsonl"))
-    found = session(read, SourceFile(path, path.name))
-    assert len(typed(found.turns)) == 1
-    calls = [call for turn in found.turns for call in turn.tool_calls]
+    parsed = session(read, SourceFile(path, path.name))
+    assert len(typed(parsed.turns)) == 1
+    calls = [call for turn in parsed.turns for call in turn.tool_calls]
     assert len(calls) == 39
     assert all(call.result is not None for call in calls)
     assert not any((call.result or "").startswith('{"output"') for call in calls)

@@ -13,7 +13,7 @@ from data.contracts import SourceFormat
 from tests.construction.sessions.readers.written import document, lines
 
 
-def _found(source: SourceFile) -> tuple[SourceFormat | None, str]:
+def _detected(source: SourceFile) -> tuple[SourceFormat | None, str]:
     detection = detect(source)
     assert isinstance(detection, Detection)
     assert detection.why
@@ -69,9 +69,9 @@ _LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
 def test_kinds_as_lines_and_as_a_document(
     tmp_path: Path, name: str, source_format: SourceFormat | None, record: dict[str, Any]
 ) -> None:
-    assert _found(lines(tmp_path, [record])) == (source_format, name)
-    assert _found(lines(tmp_path, [record, record])) == (source_format, name)
-    assert _found(document(tmp_path, record)) == (source_format, name)
+    assert _detected(lines(tmp_path, [record])) == (source_format, name)
+    assert _detected(lines(tmp_path, [record, record])) == (source_format, name)
+    assert _detected(document(tmp_path, record)) == (source_format, name)
 
 
 @pytest.mark.parametrize(
@@ -94,28 +94,28 @@ def test_kinds_as_lines_and_as_a_document(
 def test_files_that_are_no_logs(tmp_path: Path, content: bytes, name: str) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_bytes(content)
-    assert _found(SourceFile(path, "notes.jsonl")) == (None, name)
+    assert _detected(SourceFile(path, "notes.jsonl")) == (None, name)
 
 
 def test_the_first_record_that_tells_decides(tmp_path: Path) -> None:
     records = [{"type": "system", "sessionId": "d", "model": "m"}, _LOGS[25][2]]
-    assert _found(lines(tmp_path, records)) == (None, "droid")
+    assert _detected(lines(tmp_path, records)) == (None, "droid")
 
 
 def test_a_broken_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
     records = ['{"type": "sess', {"type": "message", "id": "u", "timestamp": "x", "message": _SAID}]
-    assert _found(lines(tmp_path, records)) == (SourceFormat.OPENCLAW, "openclaw")
+    assert _detected(lines(tmp_path, records)) == (SourceFormat.OPENCLAW, "openclaw")
 
 
 def test_records_glued_on_one_line_are_still_named(tmp_path: Path) -> None:
     glued = '{"type": "session.start", "data": {}}{"type": "session.end", "data": {}}'
-    assert _found(lines(tmp_path, [glued])) == (None, "copilot")
+    assert _detected(lines(tmp_path, [glued])) == (None, "copilot")
 
 
 def test_a_trajectory_is_told_by_its_name_where_its_records_do_not(tmp_path: Path) -> None:
     source = lines(tmp_path, [{"type": "message", "timestamp": "x", "message": _SAID}])
     renamed = SourceFile(source.path, "s.trajectory.jsonl")
-    assert _found(renamed) == (None, "openclaw_trajectory")
+    assert _detected(renamed) == (None, "openclaw_trajectory")
 
 
 def test_a_byte_order_mark_and_long_first_line(tmp_path: Path) -> None:
@@ -125,4 +125,4 @@ def test_a_byte_order_mark_and_long_first_line(tmp_path: Path) -> None:
         + b"x" * 700_000
         + b'"}}\n'
     )
-    assert _found(SourceFile(path, "log.jsonl")) == (SourceFormat.CODEX, "codex")
+    assert _detected(SourceFile(path, "log.jsonl")) == (SourceFormat.CODEX, "codex")

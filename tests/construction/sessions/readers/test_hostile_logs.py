@@ -74,8 +74,8 @@ def _read(read: Reader, raw: bytes) -> list[Session | ReadIssue]:
         return list(read(SourceFile(path, "x.jsonl")))
 
 
-def _assert_well_formed(found: list[Session | ReadIssue]) -> None:
-    read = [item for item in found if isinstance(item, Session)]
+def _assert_well_formed(parsed: list[Session | ReadIssue]) -> None:
+    read = [item for item in parsed if isinstance(item, Session)]
     assert len({item.uid for item in read}) == len(read)
     for item in read:
         assert [turn.index for turn in item.turns] == list(range(len(item.turns)))
@@ -94,9 +94,9 @@ def _assert_well_formed(found: list[Session | ReadIssue]) -> None:
 def test_lines_of_any_shape(records: list[dict[str, Any]]) -> None:
     raw = "\n".join(json.dumps(record) for record in records).encode()
     for read in (claude_code.read, codex.read):
-        found = _read(read, raw)
-        assert found
-        _assert_well_formed(found)
+        parsed = _read(read, raw)
+        assert parsed
+        _assert_well_formed(parsed)
 
 
 @settings(deadline=None, max_examples=150)
@@ -105,9 +105,9 @@ def test_trajectories_of_any_shape(steps: list[dict[str, Any]], value: Any) -> N
     extra = {"benchmint": value}
     root = {"schema_version": "ATIF-v1.8", "steps": steps, "agent": value, "extra": extra}
     nested = {**root, "subagent_trajectories": [root, value]}
-    found = _read(atif.read, json.dumps(nested).encode())
-    assert [item for item in found if isinstance(item, Session)]
-    _assert_well_formed(found)
+    parsed = _read(atif.read, json.dumps(nested).encode())
+    assert [item for item in parsed if isinstance(item, Session)]
+    _assert_well_formed(parsed)
 
 
 @settings(deadline=None)
@@ -168,10 +168,10 @@ def test_long_chains_and_wide_forks(tmp_path: Path) -> None:
         for n in range(count)
     ]
     begun = time.process_time()
-    found = session(claude_code.read, lines(tmp_path, [*chain, *relays, *fork]))
+    parsed = session(claude_code.read, lines(tmp_path, [*chain, *relays, *fork]))
     assert time.process_time() - begun < 10
     # The relays hang from nothing, so each message below them is a stretch of its own.
-    assert len(found.turns) == 2 * count
+    assert len(parsed.turns) == 2 * count
 
 
 def test_a_line_beyond_the_limit_is_an_issue_and_the_next_is_read(

@@ -65,11 +65,11 @@ def test_a_session_with_all_its_fields(tmp_path: Path) -> None:
             _result("r", "a", "c"),
         ],
     )  # fmt: skip
-    found = session(read, source)
-    assert (found.session_id, found.format_version, found.cwd) == ("s", "3", "/depot")
-    assert found.started_at == 1772443800.0
-    assert found.dropped == {"bookkeeping": 1}
-    user, agent = found.turns
+    parsed = session(read, source)
+    assert (parsed.session_id, parsed.format_version, parsed.cwd) == ("s", "3", "/depot")
+    assert parsed.started_at == 1772443800.0
+    assert parsed.dropped == {"bookkeeping": 1}
+    user, agent = parsed.turns
     assert (user.text[:6], user.said, user.sender, user.line) == ("[Slack", "count", "Ines", 3)
     assert user.attachments == (Attachment(None, "image/png", "AAAA"),)
     assert (user.at, user.turn_id, user.parent_id) == (1772443860.0, "u", "m")
@@ -94,10 +94,10 @@ def test_the_branch_of_the_last_message_is_followed(tmp_path: Path) -> None:
             {"type": "custom", "id": "x", "parentId": "a1", "customType": "ui"},
         ],
     )
-    found = session(read, source)
-    assert [turn.text for turn in found.turns] == ["first", "kept", "last"]
-    assert [turn.index for turn in found.turns] == [0, 1, 2]
-    assert found.dropped == {"abandoned_branch": 3, "bookkeeping": 1}
+    parsed = session(read, source)
+    assert [turn.text for turn in parsed.turns] == ["first", "kept", "last"]
+    assert [turn.index for turn in parsed.turns] == [0, 1, 2]
+    assert parsed.dropped == {"abandoned_branch": 3, "bookkeeping": 1}
 
 
 def test_results_of_parallel_calls_may_hang_side_by_side(tmp_path: Path) -> None:
@@ -111,10 +111,10 @@ def test_results_of_parallel_calls_may_hang_side_by_side(tmp_path: Path) -> None
             _agent("a2", "r2", "done"),
         ],
     )
-    found = session(read, source)
-    assert _results(found) == {"c1": "result of c1", "c2": "result of c2"}
-    assert [turn.text for turn in found.turns] == ["both", "done"]
-    assert found.dropped == {}
+    parsed = session(read, source)
+    assert _results(parsed) == {"c1": "result of c1", "c2": "result of c2"}
+    assert [turn.text for turn in parsed.turns] == ["both", "done"]
+    assert parsed.dropped == {}
 
 
 def test_a_result_may_hang_under_its_calls_id(tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ def test_a_result_may_hang_under_its_calls_id(tmp_path: Path) -> None:
             _agent("a2", "r1", "done"),
         ],
     )
-    found = session(read, source)
-    assert [turn.text for turn in found.turns] == ["counting", "done"]
-    assert found.dropped == {"abandoned_branch": 1}
+    parsed = session(read, source)
+    assert [turn.text for turn in parsed.turns] == ["counting", "done"]
+    assert parsed.dropped == {"abandoned_branch": 1}
 
 
 def test_version_1_is_a_list(tmp_path: Path) -> None:
@@ -147,25 +147,25 @@ def test_version_1_is_a_list(tmp_path: Path) -> None:
             _user(None, None, "second"),
         ],
     )
-    found = session(read, source)
-    assert (found.format_version, found.extra) == ("1", {"branchedFrom": "/logs/older.jsonl"})
-    assert [(turn.role, turn.text) for turn in found.turns] == [
+    parsed = session(read, source)
+    assert (parsed.format_version, parsed.extra) == ("1", {"branchedFrom": "/logs/older.jsonl"})
+    assert [(turn.role, turn.text) for turn in parsed.turns] == [
         (Role.USER, "first"),
         (Role.ASSISTANT, "counting"),
         (Role.SYSTEM, "so far"),
         (Role.SYSTEM, "$ ls\na.txt"),
         (Role.USER, "second"),
     ]
-    assert _results(found) == {"c": "result of c"}
+    assert _results(parsed) == {"c": "result of c"}
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.reset.2026-03-02", ".jsonl.bak-1"])
 def test_a_log_without_header_is_named_after_its_file(tmp_path: Path, suffix: str) -> None:
     records = [_user("u9", "u8", "go on"), _agent("a9", "u9", "done")]
-    found = session(read, lines(tmp_path, records, f"ines_slack{suffix}"))
-    assert found.session_id == "ines_slack"
-    assert (found.format_version, found.started_at) == (None, 1772443860.0)
-    assert [turn.text for turn in found.turns] == ["go on", "done"]
+    parsed = session(read, lines(tmp_path, records, f"ines_slack{suffix}"))
+    assert parsed.session_id == "ines_slack"
+    assert (parsed.format_version, parsed.started_at) == (None, 1772443860.0)
+    assert [turn.text for turn in parsed.turns] == ["go on", "done"]
 
 
 def test_a_broken_line_does_not_break_the_chain(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_broken_line_does_not_break_the_chain(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "found"),
+    ("record", "problem"),
     [
         (
             {"type": "hologram", "id": "h", "parentId": "u1"},
@@ -197,7 +197,7 @@ def test_a_broken_line_does_not_break_the_chain(tmp_path: Path) -> None:
     ],
 )
 def test_an_odd_record_is_an_issue_and_the_rest_is_read(
-    tmp_path: Path, record: dict[str, Any], found: str
+    tmp_path: Path, record: dict[str, Any], problem: str
 ) -> None:
     source = lines(
         tmp_path, [_HEADER, _user("u1", None, "first"), record, _user("u2", "h", "second")]
@@ -208,7 +208,7 @@ def test_an_odd_record_is_an_issue_and_the_rest_is_read(
     assert issues(read, source) == [issue]
     (named,) = issues(read, source)
     assert (named.unit, named.line, named.reason) == ("record", 3, "record.unexpected")
-    assert named.actual == found
+    assert named.actual == problem
 
 
 def test_machine_turns_and_notices_are_no_peoples_words(tmp_path: Path) -> None:
@@ -223,9 +223,9 @@ def test_machine_turns_and_notices_are_no_peoples_words(tmp_path: Path) -> None:
             _user("u3", "s", "thanks"),
         ],
     )
-    found = session(read, source)
-    assert typed(found.turns) == ["thanks"]
-    assert [turn.origin for turn in found.turns] == [
+    parsed = session(read, source)
+    assert typed(parsed.turns) == ["thanks"]
+    assert [turn.origin for turn in parsed.turns] == [
         Origin.CRON, Origin.SYSTEM, Origin.SYSTEM, Origin.SYSTEM, Origin.HUMAN
     ]  # fmt: skip
 
@@ -237,9 +237,9 @@ def test_delivered_copies_and_repeated_records_are_dropped(tmp_path: Path) -> No
         tmp_path,
         [_HEADER, _user("u", None, "go"), _agent("a", "u", "done"), mirror, _user("u", "d", "go")],
     )
-    found = session(read, source)
-    assert [turn.text for turn in found.turns] == ["go", "done"]
-    assert found.dropped == {"duplicate_event": 1, "duplicate_record": 1}
+    parsed = session(read, source)
+    assert [turn.text for turn in parsed.turns] == ["go", "done"]
+    assert parsed.dropped == {"duplicate_event": 1, "duplicate_record": 1}
 
 
 def test_the_logs_own_time_goes_before_the_messages(tmp_path: Path) -> None:
@@ -247,8 +247,8 @@ def test_the_logs_own_time_goes_before_the_messages(tmp_path: Path) -> None:
     sent["message"]["timestamp"] = 1_000_000_000_000
     odd = _user("u2", "u1", "y") | {"timestamp": "T8:20:00"}
     odd["message"]["timestamp"] = 1_772_443_900_000
-    found = session(read, lines(tmp_path, [_HEADER, sent, odd]))
-    assert [turn.at for turn in found.turns] == [1772443860.0, 1772443900.0]
+    parsed = session(read, lines(tmp_path, [_HEADER, sent, odd]))
+    assert [turn.at for turn in parsed.turns] == [1772443860.0, 1772443900.0]
 
 
 def test_a_second_header_starts_a_second_session(tmp_path: Path) -> None:

@@ -31,16 +31,19 @@ def _only_issue(source: SourceFile, forced: SourceFormat | None = None) -> ReadI
 
 
 def test_a_log_is_read_by_its_reader(tmp_path: Path) -> None:
-    (found,) = read_source(lines(tmp_path, [_RECORD]))
-    assert isinstance(found, Session)
-    assert (found.source_format, typed(found.turns)) == (SourceFormat.OPENCLAW, ["count the stock"])
+    (parsed,) = read_source(lines(tmp_path, [_RECORD]))
+    assert isinstance(parsed, Session)
+    assert (parsed.source_format, typed(parsed.turns)) == (
+        SourceFormat.OPENCLAW,
+        ["count the stock"],
+    )
 
 
 def test_the_forced_format_is_obeyed(tmp_path: Path) -> None:
     source = lines(tmp_path, [_SAID, _SAID])
-    (found,) = read_source(source, SourceFormat.CHAT)
-    assert isinstance(found, Session)
-    assert len(found.turns) == 2
+    (parsed,) = read_source(source, SourceFormat.CHAT)
+    assert isinstance(parsed, Session)
+    assert len(parsed.turns) == 2
     first, *_ = read_source(source, SourceFormat.OPENCLAW)
     assert isinstance(first, ReadIssue)
     assert (first.unit, first.line, first.reason) == ("record", 1, "record.unexpected")
@@ -138,10 +141,10 @@ def test_files_of_any_content(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "x")
         path.write_bytes(content)
-        found = list(read_source(SourceFile(path, "x")))
-        assert found
+        parsed = list(read_source(SourceFile(path, "x")))
+        assert parsed
         assert all(
-            item.reason != "file.reader_failed" for item in found if isinstance(item, ReadIssue)
+            item.reason != "file.reader_failed" for item in parsed if isinstance(item, ReadIssue)
         )
 
 
@@ -151,9 +154,9 @@ def test_all_real_files_are_read_or_named(material: Path) -> None:
     issues: Counter[str] = Counter()
     people = 0
     for path in sorted(file for file in root.rglob("*") if file.is_file()):
-        found = list(read_source(SourceFile(path, path.relative_to(root).as_posix())))
-        assert found, path
-        for item in found:
+        parsed = list(read_source(SourceFile(path, path.relative_to(root).as_posix())))
+        assert parsed, path
+        for item in parsed:
             if isinstance(item, ReadIssue):
                 issues[f"{item.unit} {item.reason}"] += 1
             else:

@@ -48,10 +48,10 @@ def test_a_broken_first_line_does_not_lose_the_others(tmp_path: Path) -> None:
 
 
 def test_a_listed_value_that_is_no_object_is_named_by_its_place(tmp_path: Path) -> None:
-    found = list(records(document(tmp_path, {"all": [{}, 7]}), "all"))
-    assert found[0] == (0, {})
-    assert isinstance(found[1], ReadIssue)
-    assert (found[1].reason, found[1].actual) == ("record.not_object", "int at position 2")
+    parsed = list(records(document(tmp_path, {"all": [{}, 7]}), "all"))
+    assert parsed[0] == (0, {})
+    assert isinstance(parsed[1], ReadIssue)
+    assert (parsed[1].reason, parsed[1].actual) == ("record.not_object", "int at position 2")
 
 
 def test_a_document_that_is_not_json_says_where(tmp_path: Path) -> None:

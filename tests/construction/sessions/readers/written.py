@@ -31,15 +31,15 @@ def document(folder: Path, value: object, name: str = "log.json") -> SourceFile:
 
 def sessions(read: Reader, source: SourceFile) -> list[Session]:
     """All sessions of a log that must be free of issues."""
-    found = list(read(source))
-    assert not [item for item in found if isinstance(item, ReadIssue)]
-    return [item for item in found if isinstance(item, Session)]
+    parsed = list(read(source))
+    assert not [item for item in parsed if isinstance(item, ReadIssue)]
+    return [item for item in parsed if isinstance(item, Session)]
 
 
 def session(read: Reader, source: SourceFile) -> Session:
     """The only session of a log."""
-    (found,) = sessions(read, source)
-    return found
+    (parsed,) = sessions(read, source)
+    return parsed
 
 
 def issues(read: Reader, source: SourceFile) -> list[ReadIssue]:

@@ -90,16 +90,16 @@ class Dialog:
 
 def dialogs() -> list[Dialog]:
     """All dialogues of the file, in order."""
-    found: list[Dialog] = []
+    dialogs: list[Dialog] = []
     lines = (Path(__file__).parent / "dialogs.txt").read_text(encoding="utf-8").splitlines()
     for line in lines:
         if line.startswith("== "):
-            found.append(Dialog(line[3:], Talk(line[3:].replace(" ", "-")), [[]]))
+            dialogs.append(Dialog(line[3:], Talk(line[3:].replace(" ", "-")), [[]]))
         elif line == "---":
-            found[-1].tasks.append([])
+            dialogs[-1].tasks.append([])
         elif line and not line.startswith("#"):
-            _speak(found[-1], *line.split(": ", 1))
-    return found
+            _speak(dialogs[-1], *line.split(": ", 1))
+    return dialogs
 
 
 def _speak(dialog: Dialog, who: str, rest: str) -> None:

@@ -13,16 +13,16 @@ from tests.construction.sessions.recovery.talk import Dialog, Talk, dialogs
 
 @pytest.mark.parametrize("dialog", dialogs(), ids=lambda dialog: str(dialog.name))
 def test_tasks_of_a_dialogue(dialog: Dialog) -> None:
-    found = recover(dialog.talk.session(), RecoveryConfig())
-    tasks = [[turn.index for turn in instance.user_turns] for instance in found.instances]
+    recovered = recover(dialog.talk.session(), RecoveryConfig())
+    tasks = [[turn.index for turn in instance.user_turns] for instance in recovered.instances]
     assert tasks == dialog.tasks
 
 
 def test_a_reset_is_named_as_the_reason() -> None:
     talk = Talk().user("Write a haiku about rain.").agent("Soft rain.").user("/new")
     talk.agent("New session.").user("Which suppliers delivered late in March?").agent("Two.")
-    found = recover(talk.session(), RecoveryConfig())
-    assert [instance.started_by for instance in found.instances] == [
+    recovered = recover(talk.session(), RecoveryConfig())
+    assert [instance.started_by for instance in recovered.instances] == [
         CutReason.SESSION_START,
         CutReason.EXPLICIT_RESET,
     ]
@@ -32,9 +32,9 @@ def test_a_delivery_is_named_as_the_reason() -> None:
     talk = Talk().user("Proofread this leaflet on beekeeping.", "bees.docx")
     talk.agent("Done, saved as bees_checked.docx.").user("thank you!").agent("You're welcome!")
     talk.user("Please draft a rental agreement for our storage unit in Graz.").agent("Saved.")
-    found = recover(talk.session(), RecoveryConfig())
-    assert [cut.reason for cut in found.cuts] == [CutReason.AFTER_DELIVERY]
-    assert [len(instance.user_turns) for instance in found.instances] == [2, 1]
+    recovered = recover(talk.session(), RecoveryConfig())
+    assert [cut.reason for cut in recovered.cuts] == [CutReason.AFTER_DELIVERY]
+    assert [len(instance.user_turns) for instance in recovered.instances] == [2, 1]
 
 
 def test_a_long_pause_is_named_as_the_reason() -> None:

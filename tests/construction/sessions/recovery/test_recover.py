@@ -112,26 +112,26 @@ def test_urls_of_deeply_nested_arguments() -> None:
 
 
 def test_sub_agent_sessions_yield_nothing() -> None:
-    found = recover(TWO_TASKS.session(parent="main"), CONFIG)
-    assert found.instances == ()
-    assert set(found.left_out.values()) == {LeftOutReason.SUB_AGENT}
-    assert len(found.left_out) == 8
+    recovered = recover(TWO_TASKS.session(parent="main"), CONFIG)
+    assert recovered.instances == ()
+    assert set(recovered.left_out.values()) == {LeftOutReason.SUB_AGENT}
+    assert len(recovered.left_out) == 8
 
 
 def test_a_session_of_thanks_is_left_out() -> None:
-    found = recover(Talk().user("Thank you so much!").agent("Any time.").session(), CONFIG)
-    assert found.instances == ()
-    assert found.left_out == {0: LeftOutReason.COURTESY_ONLY, 1: LeftOutReason.COURTESY_ONLY}
+    recovered = recover(Talk().user("Thank you so much!").agent("Any time.").session(), CONFIG)
+    assert recovered.instances == ()
+    assert recovered.left_out == {0: LeftOutReason.COURTESY_ONLY, 1: LeftOutReason.COURTESY_ONLY}
 
 
 def test_thanks_before_a_reset_leave_the_first_instance_started_by_the_session() -> None:
     talk = Talk().user("thanks!").agent("Sure.").user("/new").agent("New session.")
     talk.user("Write a limerick about our accountant.").agent("There once was a clerk.")
-    found = recover(talk.session(), CONFIG)
-    (only,) = found.instances
+    recovered = recover(talk.session(), CONFIG)
+    (only,) = recovered.instances
     assert (only.instance_id, only.started_by) == ("talk.abc123_i1", CutReason.SESSION_START)
-    assert found.cuts == ()
-    assert found.left_out == {
+    assert recovered.cuts == ()
+    assert recovered.left_out == {
         0: LeftOutReason.COURTESY_ONLY,
         1: LeftOutReason.COURTESY_ONLY,
         2: LeftOutReason.RESET_COMMAND,
@@ -146,11 +146,11 @@ def test_machine_turns_are_left_out_with_what_the_agent_did_then() -> None:
         "Fine.", call("read", path="b.log")
     )
     talk.machine("Read HEARTBEAT.md").agent("HEARTBEAT_OK").user("").agent("?")
-    found = recover(talk.session(), CONFIG)
-    (only,) = found.instances
+    recovered = recover(talk.session(), CONFIG)
+    (only,) = recovered.instances
     assert only.turn_indices == (2, 3)
     assert (only.acts, only.reply) == ((), "23 invoices.")
-    assert found.left_out == {
+    assert recovered.left_out == {
         0: LeftOutReason.BEFORE_FIRST_REQUEST,
         1: LeftOutReason.BEFORE_FIRST_REQUEST,
         **dict.fromkeys((4, 5, 6, 7, 9), LeftOutReason.MACHINE_TURN),
@@ -172,9 +172,9 @@ def test_notices_in_the_middle_of_a_task_do_not_interrupt_it() -> None:
 def test_a_reset_may_come_as_a_notice(notice: str) -> None:
     talk = Talk().user("Make the table wider.").agent("Done.").machine(notice).agent("Hi!")
     talk.user("and now?").agent("Ready.")
-    found = recover(talk.session(), CONFIG)
-    assert [len(instance.user_turns) for instance in found.instances] == [1, 1]
-    assert found.left_out == dict.fromkeys((2, 3), LeftOutReason.RESET_COMMAND)
+    recovered = recover(talk.session(), CONFIG)
+    assert [len(instance.user_turns) for instance in recovered.instances] == [1, 1]
+    assert recovered.left_out == dict.fromkeys((2, 3), LeftOutReason.RESET_COMMAND)
 
 
 def test_a_path_is_no_reset() -> None:
@@ -189,8 +189,8 @@ def test_a_lone_question_mark_is_an_instance_of_its_own_session() -> None:
 
 
 def test_an_empty_session() -> None:
-    found = recover(Talk().session(), CONFIG)
-    assert (found.instances, found.cuts, found.left_out) == ((), (), {})
+    recovered = recover(Talk().session(), CONFIG)
+    assert (recovered.instances, recovered.cuts, recovered.left_out) == ((), (), {})
 
 
 words = st.sampled_from(
@@ -225,27 +225,27 @@ def sessions(draw: st.DrawFn) -> Session:
 @settings(max_examples=300, deadline=None)
 @given(sessions())
 def test_every_turn_is_in_exactly_one_place(session: Session) -> None:
-    found = recover(session, CONFIG)
-    placed = [index for instance in found.instances for index in instance.turn_indices]
-    assert sorted([*placed, *found.left_out]) == [turn.index for turn in session.turns]
+    recovered = recover(session, CONFIG)
+    placed = [index for instance in recovered.instances for index in instance.turn_indices]
+    assert sorted([*placed, *recovered.left_out]) == [turn.index for turn in session.turns]
     human = [turn.index for turn in session.turns if turn.origin is Origin.HUMAN]
-    asked = [turn.index for instance in found.instances for turn in instance.user_turns]
-    assert asked == [index for index in human if index not in found.left_out]
+    indices = [turn.index for instance in recovered.instances for turn in instance.user_turns]
+    assert indices == [index for index in human if index not in recovered.left_out]
 
 
 @settings(max_examples=300, deadline=None)
 @given(sessions())
 def test_cuts_and_instances_agree(session: Session) -> None:
-    found = recover(session, CONFIG)
-    starts = [instance.user_turns[0].index for instance in found.instances]
-    assert [cut.turn_index for cut in found.cuts] == starts[1:]
-    assert [cut.reason for cut in found.cuts] == [i.started_by for i in found.instances[1:]]
+    recovered = recover(session, CONFIG)
+    starts = [instance.user_turns[0].index for instance in recovered.instances]
+    assert [cut.turn_index for cut in recovered.cuts] == starts[1:]
+    assert [cut.reason for cut in recovered.cuts] == [i.started_by for i in recovered.instances[1:]]
     assert all(
         isinstance(value, int | float | str | None)
-        for cut in found.cuts
+        for cut in recovered.cuts
         for value in cut.evidence.values()
     )
-    assert recover(session, CONFIG) == found
+    assert recover(session, CONFIG) == recovered
 
 
 @settings(max_examples=300, deadline=None)

@@ -83,15 +83,15 @@ def test_terms_of_words_and_of_han() -> None:
 
 @given(st.lists(st.frozensets(st.sampled_from("abcdefgh"), max_size=6), min_size=2, max_size=9))
 def test_cohesion_is_the_mean_cosine_of_term_counts(bags: list[frozenset[str]]) -> None:
-    found = cohesions(bags)
-    assert len(found) == len(bags) - 1
-    for place, cohesion in enumerate(found, start=1):
+    measured = cohesions(bags)
+    assert len(measured) == len(bags) - 1
+    for gap, cohesion in enumerate(measured, start=1):
         expected = 0.0
         for window in (1, 2, 3):
-            left = Counter(t for bag in bags[max(0, place - window) : place] for t in bag)
-            right = Counter(t for bag in bags[place : place + window] for t in bag)
-            norm = sum(v * v for v in left.values()) * sum(v * v for v in right.values())
-            expected += sum(left[t] * right[t] for t in left) / norm**0.5 / 3 if norm else 0.0
+            before = Counter(t for bag in bags[max(0, gap - window) : gap] for t in bag)
+            after = Counter(t for bag in bags[gap : gap + window] for t in bag)
+            norm = sum(v * v for v in before.values()) * sum(v * v for v in after.values())
+            expected += sum(before[t] * after[t] for t in before) / norm**0.5 / 3 if norm else 0.0
         assert cohesion.value == pytest.approx(expected)
         assert 0 <= cohesion.mass <= 1 and cohesion.depth >= 0
 

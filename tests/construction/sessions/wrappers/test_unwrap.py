@@ -123,9 +123,9 @@ _METADATA = (
 def test_heads_and_blocks_come_off(
     text: str, said: str, sender: str | None, channel: str | None
 ) -> None:
-    found = unwrap(text)
-    assert (found.said, found.sender, found.channel) == (said, sender, channel)
-    assert found.origin is Origin.HUMAN
+    unwrapped = unwrap(text)
+    assert (unwrapped.said, unwrapped.sender, unwrapped.channel) == (said, sender, channel)
+    assert unwrapped.origin is Origin.HUMAN
 
 
 @pytest.mark.parametrize(
@@ -161,19 +161,19 @@ def test_heads_and_blocks_come_off(
     ],
 )
 def test_what_belongs_to_the_request_stays(text: str) -> None:
-    found = unwrap(text)
-    assert found.said == text
-    assert found.attachments == ()
-    assert found.origin is Origin.HUMAN
+    unwrapped = unwrap(text)
+    assert unwrapped.said == text
+    assert unwrapped.attachments == ()
+    assert unwrapped.origin is Origin.HUMAN
 
 
 def test_each_message_of_a_turn_loses_its_head() -> None:
-    found = unwrap(
+    unwrapped = unwrap(
         "[飞书 周宁 Mon Mar 02 09:30:00 CST 2026] 单子发了。\n第二行\n"
         "[飞书 何青 Mon Mar 02 09:31:00 CST 2026] 收到。"
     )
-    assert found.said == "单子发了。\n第二行\n收到。"
-    assert found.sender == "周宁"
+    assert unwrapped.said == "单子发了。\n第二行\n收到。"
+    assert unwrapped.sender == "周宁"
 
 
 @pytest.mark.parametrize(

@@ -171,10 +171,10 @@ _PIECES = st.sampled_from(
 
 @given(st.lists(_PIECES | st.text(max_size=5), max_size=40).map("".join))
 def test_no_text_makes_it_fail_or_adds_words(text: str) -> None:
-    found = unwrap(text)
-    assert len(found.said) <= len(text)
-    assert set(found.said) <= set(text)
-    assert found.said == found.said.strip()
+    unwrapped = unwrap(text)
+    assert len(unwrapped.said) <= len(text)
+    assert set(unwrapped.said) <= set(text)
+    assert unwrapped.said == unwrapped.said.strip()
 
 
 @given(st.text("abcdefgh ijk.,?!一二三四五六，。", max_size=80))

@@ -99,10 +99,10 @@ class FakeRegistry:
             handler.send(200, json.dumps(page).encode())
             return
         slug = unquote(parts.path.removeprefix("/api/v1/skills/"))
-        found = [r for r in self.skills if isinstance(r, dict) and r.get("slug") == slug]
+        matches = [r for r in self.skills if isinstance(r, dict) and r.get("slug") == slug]
         owner = {"handle": self.owners.get(slug), "displayName": "Someone"}
-        detail = {"skill": found[0], "owner": owner} if found else {}
-        handler.send(200 if found else 404, json.dumps(detail).encode())
+        detail = {"skill": matches[0], "owner": owner} if matches else {}
+        handler.send(200 if matches else 404, json.dumps(detail).encode())
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -93,7 +93,7 @@ def test_bytes_that_are_no_text_cost_their_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "actual"),
     [
         ("", "0 columns"),
         ("name,downloads\r\none,1\r\n", "2 columns"),
@@ -102,8 +102,8 @@ def test_bytes_that_are_no_text_cost_their_row(tmp_path: Path) -> None:
         ('slug,"downloads"x\r\none,1\r\n', "text that is not CSV"),
     ],
 )
-def test_a_header_that_does_not_fit_ends_it(tmp_path: Path, content: str, found: str) -> None:
-    with pytest.raises(InputError, match=r"list\.csv:1: found " + found):
+def test_a_header_that_does_not_fit_ends_it(tmp_path: Path, content: str, actual: str) -> None:
+    with pytest.raises(InputError, match=r"list\.csv:1: found " + actual):
         read(tmp_path, content)
 
 

@@ -106,7 +106,7 @@ def test_what_is_no_slug(slug: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "found"),
+    ("field", "value", "actual"),
     [
         ("downloads", -1, "downloads: a value of type int"),
         ("downloads", 1.5, "downloads: a value of type float"),
@@ -143,11 +143,11 @@ def test_what_is_no_slug(slug: object) -> None:
     ],
 )
 def test_a_value_that_does_not_fit_is_named_by_type_and_length(
-    field: str, value: object, found: str
+    field: str, value: object, actual: str
 ) -> None:
     with pytest.raises(BadFieldError) as caught:
         read(**{field: value})
-    assert caught.value.actual == found
+    assert caught.value.actual == actual
 
 
 def test_a_record_without_any_count_is_no_signal() -> None:

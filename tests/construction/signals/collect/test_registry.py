@@ -94,8 +94,8 @@ def test_another_measure_is_asked_for_by_the_name_of_the_api(tmp_path: Path) -> 
             collect_registry(
                 registry.config(), CollectConfig(measure=Popularity.VERSIONS), DAY, tmp_path / "v"
             )
-    asked = [path.split("&")[0].split("=")[1] for path in registry.requests]
-    assert asked == ["stars", "installsAllTime"]
+    requested = [path.split("&")[0].split("=")[1] for path in registry.requests]
+    assert requested == ["stars", "installsAllTime"]
     assert capture.counts["out_of_order"] == 2  # this listing is by downloads, and that shows
     assert slugs(capture.path, stars) == ["skill-001", "skill-002"]
 
@@ -152,8 +152,8 @@ def test_a_refused_run_goes_on_at_its_last_cursor(tmp_path: Path) -> None:
         with pytest.raises(RegistryError, match="status 500, after 1 attempts"):
             collect_registry(registry.config(attempts=1), ALL, DAY, out)
         capture = collect_registry(registry.config(), ALL, DAY, out)
-        asked = [path.removeprefix(LISTING) for path in registry.requests]
-        assert asked == ["", *(f"&cursor={n}" for n in (10, 20, 20, 30, 30))]
+        requested = [path.removeprefix(LISTING) for path in registry.requests]
+        assert requested == ["", *(f"&cursor={n}" for n in (10, 20, 20, 30, 30))]
         whole = collect_registry(registry.config(), ALL, DAY, tmp_path / "whole.json")
     assert not journal.exists()
     assert capture.counts == whole.counts
@@ -176,8 +176,8 @@ def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
             time.sleep(3)
 
         registry.trouble = {2: hang}
-        asked = registry.config().model_dump_json()
-        run = subprocess.Popen([sys.executable, "-c", script, asked, str(out)], cwd=REPO)
+        dumped = registry.config().model_dump_json()
+        run = subprocess.Popen([sys.executable, "-c", script, dumped, str(out)], cwd=REPO)
         deadline = time.monotonic() + 60
         while not arrived and time.monotonic() < deadline:
             time.sleep(0.02)

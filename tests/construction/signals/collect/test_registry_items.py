@@ -107,8 +107,8 @@ def test_hostile_items_are_issues_and_the_rest_is_read(tmp_path: Path) -> None:
     with FakeRegistry([skill(0), *hostile, skill(20)]) as registry:
         config = registry.config(page_size=50, details=True)
         capture = collect_registry(config, ALL, DAY, tmp_path / "may.json")
-    asked = [path for path in registry.requests if "?" not in path]
-    assert asked == [f"/api/v1/skills/skill-{n}" for n in ("000", "005", "008", "020")]
+    requested = [path for path in registry.requests if "?" not in path]
+    assert requested == [f"/api/v1/skills/skill-{n}" for n in ("000", "005", "008", "020")]
     assert capture.counts["unusable"] == 8
     collected = collect_file(capture.path, "registry", DAY, ALL)
     assert [s.slug for s in collected.snapshot.signals] == ["skill-000", "skill-020"]

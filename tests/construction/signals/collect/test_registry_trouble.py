@@ -100,10 +100,10 @@ def test_the_pause_may_be_a_date(tmp_path: Path) -> None:
     assert 1.4 <= registry.times[4] - registry.times[3] < 4
 
 
-@pytest.mark.parametrize("asked", ["3600", "9" * 400, "Fri, 01 Jan 2100 00:00:00 GMT"])
-def test_a_pause_beyond_the_bound_ends_the_run_at_once(tmp_path: Path, asked: str) -> None:
+@pytest.mark.parametrize("header", ["3600", "9" * 400, "Fri, 01 Jan 2100 00:00:00 GMT"])
+def test_a_pause_beyond_the_bound_ends_the_run_at_once(tmp_path: Path, header: str) -> None:
     with FakeRegistry([skill(n) for n in range(20)]) as registry:
-        registry.trouble = {1: status(429, Retry_After=asked)}
+        registry.trouble = {1: status(429, Retry_After=header)}
         with pytest.raises(RegistryBusyError, match=r"to wait; expected at most 120 s.*run again"):
             collect(registry.config(), tmp_path)
         assert len(registry.requests) == 2
@@ -141,7 +141,7 @@ def test_a_registry_that_never_answers_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "actual"),
     [
         (b"<html>maintenance</html>", "24 bytes that are not JSON"),
         (b"", "0 bytes that are not JSON"),
@@ -156,11 +156,11 @@ def test_a_registry_that_never_answers_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_garbage_is_asked_for_again_and_then_named(
-    tmp_path: Path, content: bytes, found: str
+    tmp_path: Path, content: bytes, actual: str
 ) -> None:
     with FakeRegistry([]) as registry:
         registry.always = body(content)
-        with pytest.raises(RegistryError, match=found):
+        with pytest.raises(RegistryError, match=actual):
             collect(registry.config(attempts=2), tmp_path)
         assert len(registry.requests) == 2
         registry.always = None

@@ -66,8 +66,10 @@ def test_the_books_close(tmp_path: Path) -> None:
     assert rows.counts == {Outcome.KEPT: 2, Outcome.REJECTED: 2, Outcome.ERRORED: 1}
     assert (top.stage, top.n_in) == ("signals.top", 2)
     assert top.counts == {Outcome.CHOSEN: 1, Outcome.NOT_CHOSEN: 1}
-    told = [(r.item_id, r.outcome, r.reason) for r in collected.ledger if r.outcome.name != "KEPT"]
-    assert told == [
+    rejected = [
+        (r.item_id, r.outcome, r.reason) for r in collected.ledger if r.outcome.name != "KEPT"
+    ]
+    assert rejected == [
         ("list.csv:3", Outcome.REJECTED, "signal.no_measure"),
         ("list.csv:4", Outcome.ERRORED, "signal.bad_field"),
         ("list.csv:5", Outcome.REJECTED, "signal.duplicate"),

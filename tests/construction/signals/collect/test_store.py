@@ -35,10 +35,10 @@ def test_what_was_stored_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_same_snapshot_gives_the_same_bytes(tmp_path: Path) -> None:
-    one = save_snapshot(tmp_path / "1", made_snapshot({"a": 1, "b": 2}))
+    first = save_snapshot(tmp_path / "1", made_snapshot({"a": 1, "b": 2}))
     two = save_snapshot(tmp_path / "2", made_snapshot({"b": 2, "a": 1}))
-    assert one.read_bytes() == two.read_bytes()
-    assert one.with_suffix(".json").read_bytes() == two.with_suffix(".json").read_bytes()
+    assert first.read_bytes() == two.read_bytes()
+    assert first.with_suffix(".json").read_bytes() == two.with_suffix(".json").read_bytes()
 
 
 def test_the_digest_covers_all_that_a_snapshot_says() -> None:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from construction.signals.config import GapConfig
 from construction.signals.gap import coverage_gap
-from flows.pictures import pictures_of
+from construction.signals.pictures import pictures_of
 from selection.lite import LiteItem, choose_lite
 
 

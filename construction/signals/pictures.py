@@ -8,8 +8,8 @@ from typing import Any
 
 from construction.signals.chart import STYLE, ChartRow, Panel, draw, gap_panel
 from construction.signals.gap import Action, CoverageGap, GapRow
+from construction.signals.mixture import mixture_picture
 from data.snapshot import Picture
-from flows.stages.signals import mixture_picture
 
 
 def pictures_of(signals: Sequence[Path], selection: Mapping[str, Any]) -> dict[str, Picture]:

@@ -1,0 +1,50 @@
+"""Printing what the ledger says, as tables or as JSON; names in it come from session logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from data.neutralise import one_line
+from data.staging.audit import Rows
+
+_WIDE = 10_000
+_BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line", "found")
+
+
+def print_rows(tables: Mapping[str, Rows], as_json: bool) -> None:
+    """Print each table that has rows."""
+    if as_json:
+        print(orjson.dumps(tables, option=orjson.OPT_INDENT_2).decode())
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE  # piped: one line a row, nothing cut
+    with console.capture() as printed:
+        _print_tables(tables, console)
+    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
+
+
+def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
+    for title, rows in tables.items():
+        if not rows:
+            continue
+        wanted = _BRIEF if title == "rejections" else tuple(rows[0])
+        columns = [name for name in wanted if any(row[name] is not None for row in rows)]
+        table = Table(title=f"{title} ({len(rows)})", title_justify="left", box=None)
+        for name in columns:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*(_cell(row[name]) for name in columns))
+        console.print(table)
+    if not any(tables.values()):
+        console.print("Nothing was rejected.")
+
+
+def _cell(value: object) -> Text:
+    """A cell without markup or control characters: names in it come from session logs."""
+    return Text("" if value is None else one_line(str(value)))
