@@ -10,7 +10,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install system snapshot serve stop test check format bench docs font lock clean clean-demo
+.PHONY: help install system snapshot serve stop test check format bench mutants docs font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ format: $(TESTS) ## format the code
 bench: $(TESTS) ## speed and memory, beside a peer, into benchmarks/results
 	$(LOCKED) requirements-bench.lock
 	$(BIN)/python -m benchmarks
+
+mutants: $(TESTS) ## do the tests notice? 60 mutants, into benchmarks/results
+	$(BIN)/python -m benchmarks.mutation
 
 docs: $(READY) ## make schema and configuration reference anew
 	$(BIN)/python -m data.staging.page > docs/schema.md

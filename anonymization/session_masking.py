@@ -10,8 +10,8 @@ from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
+from anonymization.documents.gate import GATE, measure
 from anonymization.documents.scopes import detector
-from anonymization.gates.masking import GATE, measure
 from anonymization.instance_texts import FindFileNames, masked_text, text_edits
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.masking.masker import Masker

@@ -28,7 +28,11 @@ BENCHMARKS = (
     "anonymization_attacks",
     "judging_replay",
 )
-APART = ("audit_page", "kill_points")  # need a Chromium; kill a service for minutes
+APART = (
+    "audit_page",
+    "kill_points",
+    "mutation",
+)  # need a browser, or long
 
 
 def main(names: list[str]) -> int:

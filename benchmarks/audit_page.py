@@ -18,23 +18,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from benchmarks.report import table, write_result
-from construction.judging import preflight
-from construction.judging.preflight import PreflightConfig, PreflightObservation
+from construction.judging import preflight, signals
+from construction.judging.preflight import PreflightConfig
+from construction.judging.signals import Demands, Signals
 from construction.sessions.gates import fixture, length
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import LengthConfig
 from data.contracts import Verdict
 from flows.audit_server.export import export
+from tests.construction.judging.rules.cases import case
 from tests.flows.audit_workspace import Told, write_workspace
 from tests.flows.browser import READY, chromium, served, watched
 
 _BENCHMINT = (sys.executable, "-c", "from flows.cli import main; main()")
+_PLAIN = signals.measure(case("Write a haiku about rye."))
 _BAR_PAINT, _BAR_FILTER = 2000, 200  # ms
 _QUERIES = ("7", "preflight", "session-000123", "zzz", "0_i1")
 _CHANGES = {
@@ -161,34 +165,19 @@ def _instances(rejections: int) -> Iterator[Told]:
             )
         )
         if not (short or gone):
-            seen.append(preflight.GATE.judge(_observation(n, vague=vague), flights))
+            seen.append(preflight.GATE.judge(_signals(n, vague=vague), flights))
         yield f"session-{n // 4:06d}.{n % 4}_i1", seen
 
 
-def _observation(n: int, *, vague: bool) -> PreflightObservation:
+def _signals(n: int, *, vague: bool) -> Signals:
     """Four demands, of which two or more lean on what was said before if it is vague."""
-    leaning = 2 + n % 3 if vague else 0
-    return PreflightObservation(
+    return replace(
+        _PLAIN,
         words=20 + n % 300,
+        words_shown=n % 500,
         sentences=8,
-        chatter=0,
-        demands=4,
-        status=0,
-        account=0,
-        elsewhere=0,
-        live=0,
-        leaning=leaning,
-        mentions=0,
-        opinions=0,
-        met=4,
-        has_past=False,
-        opens_midway=False,
-        inputs=0,
-        missing_inputs=0,
-        people=0,
-        thread=False,
-        told=n % 500,
-        at_hand=bool(n % 2),
+        demands=Demands(count=4, live=0, leaning=2 + n % 3 if vague else 0, opinions=0, met=4),
+        has_files=bool(n % 2),
     )
 
 

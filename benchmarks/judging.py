@@ -73,14 +73,7 @@ def _survivors(source: Path, roots: tuple[Path, ...], work: Path) -> list[Surviv
 def case_of(survivor: Survivor) -> Case:
     """As the build packages it, unmasked."""
     identity = Identity("s-0", "labels", Disclosure.PUBLIC)
-    packaged = package(survivor.instance, survivor.fixtures, identity)
-    return Case(
-        candidate=packaged.candidate,
-        request=packaged.request,
-        background=packaged.background,
-        reply=survivor.instance.reply,
-        asked_back=survivor.instance.asked_back,
-    )
+    return package(survivor.instance, survivor.fixtures, identity).case
 
 
 def main() -> None:

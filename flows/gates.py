@@ -6,10 +6,10 @@ wings meet.
 
 from __future__ import annotations
 
-from anonymization.gates.fidelity import GATE as FIDELITY
-from anonymization.gates.leaks import GATE as LEAKS
-from anonymization.gates.masking import GATE as MASKING
-from anonymization.gates.re_identification import GATE as RE_IDENTIFICATION
+from anonymization.documents.gate import GATE as MASKING
+from anonymization.leaks.gate import GATE as LEAKS
+from anonymization.tables.gates.fidelity import GATE as FIDELITY
+from anonymization.tables.gates.re_identification import GATE as RE_IDENTIFICATION
 from construction.judging.self_containment import GATE as SELF_CONTAINMENT
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
 from construction.sessions.local_gates import LOCAL_GATES

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from anonymization.gates.leaks import GATE, measure
 from anonymization.leaks.contracts import Leak
+from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.leak_targets import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, LeakTargets
 from anonymization.leaks.scan import scan_bytes, scan_release

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 from scipy.special import kolmogorov
 
-from anonymization.gates.fidelity import GATE, measure
 from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import TableConfig
+from anonymization.tables.gates.fidelity import GATE, measure
 from anonymization.tables.settings import FidelityConfig
 from data.contracts import Verdict
 

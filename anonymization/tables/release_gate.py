@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymization.gates.fidelity import GATE as FIDELITY
-from anonymization.gates.re_identification import GATE as RE_IDENTIFICATION
 from anonymization.tables import frontier
 from anonymization.tables.attacks import pseudonyms as attacks
 from anonymization.tables.attacks.result import AttackResult, Knowledge
 from anonymization.tables.attacks.single import seed_key
 from anonymization.tables.config import ColumnRole, IdentifierKind, TableConfig
 from anonymization.tables.frontier import Tried
+from anonymization.tables.gates.fidelity import GATE as FIDELITY
+from anonymization.tables.gates.re_identification import GATE as RE_IDENTIFICATION
 from anonymization.tables.privacy_report import TablePrivacy
 from anonymization.tables.pseudonyms.mapping import Pseudonyms
 from anonymization.tables.settings import RiskLimits, UtilityLimits

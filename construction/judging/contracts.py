@@ -18,6 +18,7 @@ from data.contracts import (
     Count,
     Deliverable,
     Evidence,
+    GateReason,
     Label,
     Rubric,
     Rule,
@@ -40,6 +41,24 @@ class ContainmentReason(StrEnum):
     MULTI_TASK = "multi_task"
     AMBIGUOUS_TASK = "ambiguous_task"
     NOT_VERIFIABLE = "not_verifiable"
+
+
+class SelfContainmentReason(GateReason):
+    """`ContainmentReason` as the reasons of a gate."""
+
+    CONVERSATION_ONLY = (
+        "self_containment.conversation_only",
+        "Nothing is asked for but conversation.",
+    )
+    DEPENDS_ON_LIVE_SYSTEM = (
+        "self_containment.depends_on_live_system",
+        "It needs an account, a system or a moment.",
+    )
+    MISSING_INPUT = "self_containment.missing_input", "Material that it speaks of is not released."
+    MISSING_CONTEXT = "self_containment.missing_context", "It needs what was said before."
+    MULTI_TASK = "self_containment.multi_task", "It asks for different pieces of work."
+    AMBIGUOUS_TASK = "self_containment.ambiguous_task", "It leaves open what is wanted."
+    NOT_VERIFIABLE = "self_containment.not_verifiable", "No third person could judge the result."
 
 
 class RoleClass(StrEnum):
@@ -68,6 +87,26 @@ class Case(Contract):
     reply: str = ""
     asked_back: bool = False
     excerpts: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """How a request came about, as far as it is known.
+
+    `people` named writers; `in_channel`: it was sent to several readers; `is_thread`: it is to
+    answer messages that reached somebody. `said_before` is what the person typed earlier in the
+    session, `said` what they typed in this task, turns that the prompt leaves out included.
+    `files_read` counts the files that the agent read before it wrote them, `files_missing` those
+    of them that are not released.
+    """
+
+    people: int = 0
+    in_channel: bool = False
+    is_thread: bool = False
+    said_before: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    files_read: int = 0
+    files_missing: int = 0
 
 
 class Containment(Contract):

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from construction.judging.file_types import TYPES, type_of
 from construction.judging.reading import Ask, read
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from data.contracts import AgentAct, Deliverable
 from data.text.numerals import NUMBER_WORDS, ONE_TO_TEN, read_integer
 

@@ -6,15 +6,13 @@ What each list means is said in the TOML files; how they are put together, in `r
 from __future__ import annotations
 
 import re
-import tomllib
-from importlib.resources import files
+from collections.abc import Mapping
 from typing import Any
 
-from data.text.lexicon import any_of
+from data.text.lexicon import any_of, load_table
 
-_FOLDER = files("construction.judging")
-_EN: dict[str, Any] = tomllib.loads(_FOLDER.joinpath("words_en.toml").read_text("utf-8"))
-_ZH: dict[str, Any] = tomllib.loads(_FOLDER.joinpath("words_zh.toml").read_text("utf-8"))
+_EN: Mapping[str, Any] = load_table(__package__, "words_en.toml")
+_ZH: Mapping[str, Any] = load_table(__package__, "words_zh.toml")
 
 
 def _both(name: str) -> re.Pattern[str]:

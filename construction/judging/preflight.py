@@ -3,29 +3,23 @@
 A released task must be a request that a newcomer can meet from the prompt, the input files and
 the listed URLs. Much of what people type to an agent is no such thing: replies inside a
 conversation, small talk, orders that need an account or yesterday's screen. The gate counts
-the demands of the prompt and what stands against each (`reading`), and passes only if most of
+the demands of the prompt and what stands against each (`signals`), and passes only if most of
 them can be met. It prefers to lose a good task over releasing a bad one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from construction.judging.deliverables import ANSWER
-from construction.judging.reading import Ask, Reading, read
-from construction.sessions.packaging.package import Packaged
+from construction.judging.signals import Signals, measure
 from data.contracts import (
     Bound,
-    Candidate,
     Count,
     Gate,
     GateReason,
     Limit,
     Measures,
+    Scalar,
     Share,
     StageConfig,
-    TaskInstance,
     share,
 )
 
@@ -58,135 +52,41 @@ class PreflightConfig(StageConfig):
     max_thread_people: Count = 1  # among several the question may be for another
 
 
-@dataclass(frozen=True, slots=True)
-class PreflightObservation:
-    """Counts over the sentences of the person's part of a prompt.
+def measures(signals: Signals) -> dict[str, Scalar]:
+    """What is recorded of the signals.
 
-    `demands` are directives and questions that want something; `status` asks how things stand.
-    A demand counts as `met` if nothing stands against it. `leaning` counts the demands that
-    need what was said or shown before, `mentions` all sentences that speak of it; `account` and
-    `elsewhere` count in all that was said, also before and in turns that were left out, the
-    latter for talk of the workspace only if no file is at hand. Where several people write, only
-    what calls the agent is a demand. `inputs` are the files that the agent read, `missing_inputs`
-    those of them that are not released with the task.
+    `status` counts only where one person writes; `account` and `elsewhere` count in all that the
+    person typed, the latter for talk of the workspace only if no file is at hand. `inputs` are
+    the files that the agent read, `missing_inputs` those of them that are not released. `told`
+    counts the words of request and background.
     """
-
-    words: int
-    sentences: int
-    chatter: int
-    demands: int
-    status: int
-    account: int
-    elsewhere: int
-    live: int
-    leaning: int
-    mentions: int
-    opinions: int
-    met: int
-    has_past: bool
-    opens_midway: bool
-    inputs: int
-    missing_inputs: int
-    people: int
-    thread: bool
-    told: int
-    at_hand: bool
-
-
-def measure(packaged: Packaged, instance: TaskInstance) -> PreflightObservation:
-    """Read the person's part of a packaged prompt."""
-    request, candidate = packaged.request, packaged.candidate
-    people = len(packaged.people)
-    sentences = read(request)
-    demands = [
-        item
-        for item in sentences
-        if item.demands and _for_the_agent(item, people, packaged.in_channel)
-    ]
-    at_hand = bool(candidate.fixtures) or "```" in request
-    texts = (*instance.said_before, *(turn.said for turn in instance.user_turns))
-    heard = [item for text in texts for item in read(text)]
-    inputs, missing = _unread(candidate, instance)
-    by_name = int(not demands and _names_output(candidate))
-    if _is_news(packaged, demands):
-        demands = []
-    leaning = [item for item in demands if item.leans or (item.points and not at_hand)]
-    return PreflightObservation(
-        words=sum(item.words for item in sentences),
-        sentences=len(sentences),
-        chatter=sum(item.chatter for item in sentences),
-        demands=len(demands) + by_name,
-        status=sum(item.ask is Ask.STATUS for item in sentences) if people < 2 else 0,
-        account=sum(item.account for item in heard),
-        elsewhere=sum(item.past_sessions or (item.elsewhere and not at_hand) for item in heard),
-        live=sum(item.live for item in demands),
-        leaning=len(leaning),
-        mentions=sum(item.leans for item in sentences),
-        opinions=sum(item.opinion for item in demands),
-        met=by_name + sum(not item.live and item not in leaning for item in demands),
-        has_past=bool(instance.said_before),
-        opens_midway=_opens_midway(
-            sentences, bool(instance.said_before), at_hand or bool(packaged.background)
-        ),
-        inputs=inputs,
-        missing_inputs=missing,
-        people=people,
-        thread=packaged.thread,
-        at_hand=at_hand,
-        told=sum(item.words for text in (request, *packaged.background) for item in read(text)),
-    )
-
-
-def _is_news(packaged: Packaged, demands: Sequence[Reading]) -> bool:
-    """Messages of a named writer that neither ask nor call the agent: "I want advice first".
-
-    A file that they ask for makes them a request all the same.
-    """
-    only_answer = all(item.name_hints == (ANSWER,) for item in packaged.candidate.deliverables)
-    asks = any(item.ask is Ask.QUESTION or item.to_agent for item in demands)
-    return bool(packaged.people) and only_answer and not packaged.thread and not asks
-
-
-def _for_the_agent(item: Reading, people: int, in_channel: bool) -> bool:
-    """Among several writers only what calls the agent; in a channel also an open question."""
-    if item.to_agent or (people < 2 and not in_channel):
-        return True
-    return people < 2 and item.ask is Ask.QUESTION and not item.to_other
-
-
-def _opens_midway(sentences: Sequence[Reading], has_past: bool, at_hand: bool) -> bool:
-    """Do the first sentences that say something answer, or point at, what came before?"""
-    opening = [item for item in sentences if not item.chatter][:_OPENING]
-    if not opening:
-        return False
-    first = opening[0]
-    leans = any(item.leans for item in opening)
-    return leans or (has_past and first.reply) or (first.dangling and (has_past or not at_hand))
-
-
-def _unread(candidate: Candidate, instance: TaskInstance) -> tuple[int, int]:
-    """Files that the agent read before it wrote them: how many, and how many are not released."""
-    there = {_base(fixture.path) for fixture in candidate.fixtures}
-    read_first: set[str] = set()
-    written: set[str] = set()
-    for act in instance.acts:
-        if act.kind == "wrote":
-            written.add(_base(act.path))
-        elif act.kind == "read" and _base(act.path) not in written:
-            read_first.add(_base(act.path))
-    return len(read_first), len(read_first - there)
-
-
-def _names_output(candidate: Candidate) -> bool:
-    """Does the request name a file to be made? That is a demand, however it is put."""
-    return any(
-        item.name_hints and item.source != "produced" and item.name_hints != (ANSWER,)
-        for item in candidate.deliverables
-    )
-
-
-def _base(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2].lower()
+    conversation, opening, demands = signals.conversation, signals.opening, signals.demands
+    has_past = bool(conversation.said_before)
+    at_hand = signals.has_files or signals.has_code
+    return {
+        "words": signals.words,
+        "sentences": signals.sentences,
+        "chatter": signals.chatter,
+        "demands": demands.count,
+        "status": signals.status if conversation.people < 2 else 0,
+        "account": signals.account_said,
+        "elsewhere": signals.past_sessions_said + (0 if at_hand else signals.workspace_said),
+        "live": demands.live,
+        "leaning": demands.leaning,
+        "mentions": signals.mentions,
+        "opinions": demands.opinions,
+        "met": demands.met,
+        "has_past": has_past,
+        "opens_midway": opening.leans_within(_OPENING)
+        or (has_past and opening.replies)
+        or (opening.dangles and (has_past or not (at_hand or signals.has_background))),
+        "inputs": conversation.files_read,
+        "missing_inputs": conversation.files_missing,
+        "people": conversation.people,
+        "thread": conversation.is_thread,
+        "told": signals.words_shown,
+        "at_hand": at_hand,
+    }
 
 
 def _thread(seen: Measures) -> bool:
@@ -383,5 +283,6 @@ GATE = Gate(
     config=PreflightConfig,
     reasons=PreflightReason,
     measure=measure,
+    measures=measures,
     limits=(*_EVERY_PROMPT, *_THREADS, *_DEMANDS, *_CONTEXT),
 )

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from construction.judging.contracts import Containment, ContainmentReason
+from construction.judging.contracts import Containment, ContainmentReason, SelfContainmentReason
 from construction.judging.rules.containment import ContainmentConfig, verdict
-from data.contracts import Gate, GateReason, Status, Verdict
+from construction.judging.rules.containment_limits import GROUNDS
+from data.contracts import Gate, Status, Verdict
 
 NAME = "self_containment"
-
-
-class SelfContainmentReason(GateReason):
-    """`ContainmentReason` as reasons of the gate."""
-
-    CONVERSATION_ONLY = (
-        "self_containment.conversation_only",
-        "Nothing is asked for but conversation.",
-    )
-    DEPENDS_ON_LIVE_SYSTEM = (
-        "self_containment.depends_on_live_system",
-        "It needs an account, a system or a moment.",
-    )
-    MISSING_INPUT = "self_containment.missing_input", "Material that it speaks of is not released."
-    MISSING_CONTEXT = "self_containment.missing_context", "It needs what was said before."
-    MULTI_TASK = "self_containment.multi_task", "It asks for different pieces of work."
-    AMBIGUOUS_TASK = "self_containment.ambiguous_task", "It leaves open what is wanted."
-    NOT_VERIFIABLE = "self_containment.not_verifiable", "No third person could judge the result."
 
 
 def decide(judgement: Containment, _: ContainmentConfig) -> Verdict:
@@ -45,7 +28,7 @@ GATE = Gate(
     config=ContainmentConfig,
     reasons=SelfContainmentReason,
     measure=verdict,
-    limits=(),
+    limits=tuple(ground.limit for ground in GROUNDS),
     decide=decide,
     replayable=False,
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from construction.mentions.extensions import extension
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.fixtures.store import FixtureChangedError, copy_fixtures
@@ -17,7 +18,6 @@ from construction.sessions.gates import fixture, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.restoration import RestoredSpan
 from construction.sessions.local_gates import LOCAL_GATES, LocalGatesConfig
-from construction.sessions.mentions.extensions import extension
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery.recover import recover

@@ -7,7 +7,6 @@ are cached, so a label costs at most as many steps as it has substrings.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,9 +14,9 @@ from pathlib import Path
 
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
+from data.text.folding import without_spaces
 
 LONGEST_LABEL = 120  # characters; no statement has a longer item
-_WHITE = re.compile(r"\s+")
 _TABLE = "labels.tsv"
 
 Table = Mapping[str, Mapping[str, str]]
@@ -117,11 +116,6 @@ class Translation:
     exact: bool = False
 
 
-def fold(label: str) -> str:
-    """The label in a uniform spelling: half-width brackets and digits, no spaces."""
-    return _WHITE.sub("", unicodedata.normalize("NFKC", label))
-
-
 def translate(label: str, statement: Statement | None = None) -> Translation:
     """The English label of a Japanese line item; `statement` resolves labels that depend on it.
 
@@ -132,7 +126,7 @@ def translate(label: str, statement: Statement | None = None) -> Translation:
         return Translation(label.strip(), LabelMethod.REPORTED, exact=True)
     if len(label) > LONGEST_LABEL:
         return Translation(None, LabelMethod.UNTRANSLATED)
-    return _translated(fold(label), statement)
+    return _translated(without_spaces(label), statement)
 
 
 @cache
@@ -168,7 +162,7 @@ def _row(path: Path, number: int, line: str) -> tuple[str, str, str]:
             f"{path}:{number}: found {len(parts)} columns; expected a label, its English text in "
             "ASCII and, if the text is for one statement only, the name of that statement."
         )
-    return fold(parts[0]), parts[1].strip(), statement
+    return without_spaces(parts[0]), parts[1].strip(), statement
 
 
 @cache

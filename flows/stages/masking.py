@@ -13,7 +13,7 @@ from anonymization.masking_recipe import with_approvals
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
 from construction.judging.stage_output import read_labelled
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
 from data.canonical import digest

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from construction.mentions.named_files import declared_files
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
 from construction.sessions.gates import fixture, length, restoration
-from construction.sessions.mentions.named_files import declared_files
 from data.contracts import Verdict
 from tests.challenge.harness import Case, instance_of, load, precision_and_recall, write_files
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import polars as pl
@@ -10,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.judging import preflight
-from construction.judging.preflight import PreflightConfig, PreflightObservation
+from construction.judging.contracts import Conversation
+from construction.judging.preflight import PreflightConfig
+from construction.judging.signals import Demands, Opening, Signals, measure
 from construction.sessions.config import SessionsConfig
 from construction.sessions.gates import fixture, length, network, restoration
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
@@ -21,18 +24,33 @@ from data.audit_page.reading import Judged, judged
 from data.contracts import Gate, StageConfig, Status, Verdict, gates_in
 from data.tables import VERDICTS, verdict_record
 from flows.gates import GATES
+from tests.construction.judging.rules.cases import case
 
 few = st.integers(0, 6)
 shares = st.sampled_from([0.0, 0.15, 0.34, 0.5, 0.6, 1.0])
+counts = dict.fromkeys(
+    (field.name for field in fields(Signals) if field.type == "int"), few
+) | dict.fromkeys((field.name for field in fields(Signals) if field.type == "bool"), st.booleans())
+conversations = st.builds(
+    Conversation,
+    people=few,
+    is_thread=st.booleans(),
+    said_before=st.sampled_from([(), ("Sort it.",)]),
+    files_read=few,
+    files_missing=few,
+)
 observations = st.builds(
-    PreflightObservation,
-    **dict.fromkeys(
-        ("words", "chatter", "status", "account", "elsewhere", "live", "leaning", "mentions"), few
+    Signals,
+    conversation=conversations,
+    opening=st.builds(
+        Opening,
+        first_leaning=st.none() | few,
+        replies=st.booleans(),
+        dangles=st.booleans(),
     ),
-    **dict.fromkeys(("sentences", "opinions", "met", "inputs", "missing_inputs", "people"), few),
-    demands=few,
-    told=few,
-    **dict.fromkeys(("has_past", "opens_midway", "thread", "at_hand"), st.booleans()),
+    demands=st.builds(Demands, count=few, live=few, leaning=few, opinions=few, met=few),
+    wishes=st.just(measure(case("Write a haiku.")).wishes),
+    **counts,
 )
 limits = st.builds(
     PreflightConfig,
@@ -68,7 +86,7 @@ def replays(gate: Gate[Any, Any], config: StageConfig, seen: Sequence[Any]) -> b
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(observations, min_size=1, max_size=5), limits)
-def test_preflight(seen: list[PreflightObservation], config: PreflightConfig) -> None:
+def test_preflight(seen: list[Signals], config: PreflightConfig) -> None:
     assert replays(preflight.GATE, config, seen)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 
 from data.text.folding import alphanumeric
+from data.text.lexicon import load_table
 from data.text.scripts import has_han, has_kana
 
 
@@ -43,7 +42,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The lexicon of the package."""
-    raw = tomllib.loads((Path(__file__).parent / "lexicon.toml").read_text(encoding="utf-8"))
+    raw = load_table(__package__, "lexicon.toml")
     sectors = {name: _words(entry["words"]) for name, entry in raw["sectors"].items()}
     labels = [(p, name) for name, entry in raw["sectors"].items() for p in entry["labels"]]
     return Lexicon(

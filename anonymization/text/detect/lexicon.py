@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib.resources import files
+
+from data.text.lexicon import load_table
 
 
-@cache
-def _read(name: str) -> dict[str, str]:
-    parsed = tomllib.loads((files(__package__) / "data" / name).read_text("utf-8"))
-    return {key: str(value) for key, value in parsed.items()}
+def _text(table: str, key: str) -> str:
+    return str(load_table(__package__, "data", table)[key]).strip()
 
 
 @cache
 def words(table: str, key: str) -> frozenset[str]:
     """A list: separated by `|` where entries hold spaces, else by white space."""
-    listed = _read(table)[key].strip()
+    listed = _text(table, key)
     return frozenset(listed.split("|") if "|" in listed else listed.split())
 
 
 @cache
 def characters(table: str, key: str) -> frozenset[str]:
     """A list of single characters."""
-    return frozenset(_read(table)[key].strip())
+    return frozenset(_text(table, key))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from anonymization.text.contracts import EntityType, Finding
@@ -15,6 +13,7 @@ from anonymization.text.detect import checks, wording
 from anonymization.text.detect.prose import MachineLines
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
+from data.text.lexicon import load_table
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _BOOST = 0.4
@@ -79,11 +78,11 @@ class Rule:
 @cache
 def load_rules() -> tuple[Rule, ...]:
     """The rules of this package, in declared order."""
-    contexts = _read("contexts.toml")
+    contexts = load_table(__package__, "data", "contexts.toml")
     return tuple(
         _rule(entry, contexts)
         for table in ("rules.toml", "english.toml")
-        for entry in _read(table)["rule"]
+        for entry in load_table(__package__, "data", table)["rule"]
     )
 
 
@@ -168,7 +167,3 @@ def _context(contexts: Mapping[str, Any], name: str | None) -> Context | None:
         after=entry.get("after", 0),
         of_value=entry.get("value", False),
     )
-
-
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "data" / name).read_text("utf-8"))

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from math import log2
 
-from anonymization.text.secrets.families import load
+from data.text.lexicon import load_table
 from data.text.trie import trie_pattern
 
-_WORDS = load("words.toml")
+_WORDS = load_table(__package__, "words.toml")
 _COMMON = frozenset(_WORDS["common_values"])
 _STAND_INS = re.compile(
     trie_pattern(_WORDS["placeholders"])

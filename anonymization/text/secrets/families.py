@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
+from data.text.lexicon import load_table
 from data.text.trie import trie_pattern
 
-_FOLDER = files("anonymization.text.secrets")
 _ENTROPY = 2.6  # bits per character that random text of 16 or more characters exceeds
 
 
@@ -60,11 +58,6 @@ def _near(row: dict[str, Any]) -> re.Pattern[str] | None:
     return re.compile(row["near"]) if "near" in row else None
 
 
-def load(name: str) -> dict[str, Any]:
-    """One TOML file of this folder."""
-    return tomllib.loads(_FOLDER.joinpath(name).read_text("utf-8"))
-
-
 def _by_prefix(families: Iterable[Family]) -> dict[str, tuple[tuple[str, Family], ...]]:
     """Per prefix in lower case the families that may begin with it, the longest prefix first."""
     pairs = [(prefix, family) for family in families for prefix in family.prefixes]
@@ -79,7 +72,7 @@ def _by_prefix(families: Iterable[Family]) -> dict[str, tuple[tuple[str, Family]
     }
 
 
-FAMILIES = tuple(_family(row) for row in load("families.toml")["family"])
+FAMILIES = tuple(_family(row) for row in load_table(__package__, "families.toml")["family"])
 INFIXED = tuple(family for family in FAMILIES if family.infix)
 BY_PREFIX = _by_prefix(FAMILIES)
 _NEAR = tuple(family.near for family in FAMILIES if family.near)

@@ -26,7 +26,8 @@ from anonymization.text.secrets.evidence import (
     line_before,
     names_a_hash,
 )
-from anonymization.text.secrets.families import claims_a_family, load
+from anonymization.text.secrets.families import claims_a_family
+from data.text.lexicon import load_table
 from data.text.scripts import HAN
 
 _WITH_NAME, _WITHOUT_NAME = 0.75, 0.6
@@ -50,7 +51,7 @@ _MIN_NUMBER = 16
 _SEPARATORS = re.compile(r"[-_.~]")
 _MIN_PART, _MIN_CORE = 8, 11  # characters between separators; names of models have fewer
 _MIN_DOTTED, _MOST_DOTS = 10, 2
-_OPEN_IDS: tuple[str, ...] = tuple(load("words.toml")["open_ids"])
+_OPEN_IDS: tuple[str, ...] = tuple(load_table(__package__, "words.toml")["open_ids"])
 _WORD = re.compile(rf"(?<![\w./\\=(\[{{<-])[A-Za-z]{{1,15}}(?![\w/\\=(\[{{>-])|[{HAN}]{{2}}")
 _MIN_WORDS = 3
 _URL_REACH = 300

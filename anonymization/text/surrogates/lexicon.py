@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+
+from data.text.lexicon import load_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ _SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words
 @cache
 def lexicon() -> Lexicon:
     """The lexicon of this package."""
-    raw = tomllib.loads((files(__package__) / "lexicon.toml").read_text("utf-8"))
+    raw = load_table(__package__, "lexicon.toml")
     fields: dict[str, object] = {}
     for name, value in raw.items():
         if name == "number_words":

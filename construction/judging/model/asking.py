@@ -27,7 +27,7 @@ from construction.judging.calls.contracts import (
 from construction.judging.contracts import Asker, Fault, Judged, JudgeReason
 from construction.judging.model.injection import leaked
 from construction.judging.model.prompt import Block, Cleaner, Prompt, data_block
-from construction.sessions.network.urls import find_urls
+from construction.mentions.urls import find_urls
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import LedgerRow, Outcome, Scalar

@@ -15,14 +15,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import tomllib
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from construction.judging.contracts import Case
 from construction.judging.model.prompt import CHAT_TOKEN, HIDDEN, Prompt
+from data.text.folding import fold_width
+from data.text.lexicon import load_table
 
 _WORD_START = r"\b"
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
@@ -47,8 +46,7 @@ _MOST = 200_000  # characters of one text
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    folder = files("construction.judging.model")
-    phrases = tomllib.loads(folder.joinpath("addressed.toml").read_text("utf-8"))
+    phrases = load_table(__package__, "addressed.toml")
     english, chinese = (_any_of(phrases[name]) for name in ("english", "chinese"))
     return english, chinese
 
@@ -130,7 +128,7 @@ def _forms(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     if not text.isascii():
-        text = HIDDEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LOOKALIKES)
+        text = HIDDEN.sub("", fold_width(text)).translate(_LOOKALIKES)
     lines = text.lower().replace("’", "").replace("'", "").splitlines()
     return "\n".join(" ".join(line.split()) for line in lines)
 
@@ -167,7 +165,7 @@ def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 def _words(text: str) -> list[str]:
     if not text.isascii():
-        text = HIDDEN.sub("", unicodedata.normalize("NFKC", text))
+        text = HIDDEN.sub("", fold_width(text))
     return _WORD.findall(text.lower())
 
 

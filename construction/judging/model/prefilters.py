@@ -5,18 +5,17 @@ Four prefilters in the order of the paper, then near-duplicates.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 
 from construction.judging.contracts import Judged
 from construction.judging.file_types import type_of
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.ledger import tally
+from data.text.lexicon import load_table
 
 STAGE = "candidate_ideas"
 PREFILTER = "idea_prefilter"
@@ -171,19 +170,15 @@ def _share(words: frozenset[str], other_words: frozenset[str]) -> float:
 
 
 @cache
-def _table() -> Mapping[str, Sequence[str]]:
-    folder = files("construction.judging.model")
-    return tomllib.loads(folder.joinpath("prefilters.toml").read_text("utf-8"))
-
-
-@cache
 def _words(name: str) -> frozenset[str]:
-    return frozenset(_table()[name])
+    return frozenset(load_table(__package__, "prefilters.toml")[name])
 
 
 def _holds(text: str, name: str) -> bool:
     form = f" {_plain(text)} "
-    return any(f" {phrase.strip()} " in form for phrase in _table()[name])
+    return any(
+        f" {phrase.strip()} " in form for phrase in load_table(__package__, "prefilters.toml")[name]
+    )
 
 
 def _plain(text: str) -> str:

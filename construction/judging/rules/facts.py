@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,10 +11,11 @@ from itertools import islice
 
 from construction.judging.rules.numerals import find_numbers
 from construction.judging.rules.words import table
-from construction.sessions.mentions.spans import find_file_spans
-from construction.sessions.network.urls import find_urls
-from construction.sessions.prompts.prompt import tail
+from construction.mentions.extensions import tail
+from construction.mentions.spans import find_file_spans
+from construction.mentions.urls import find_urls
 from data.text.dates import Moment, find_dates
+from data.text.folding import fold_width
 from data.text.scripts import HAN
 
 _MAIL = re.compile(r"(?a)[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,10}\b")
@@ -51,7 +51,7 @@ class Fact:
 
 def plain_text(text: str) -> str:
     """The text with normal letters, digits and spaces for full-width ones; offsets refer to it."""
-    return unicodedata.normalize("NFKC", text).replace("’", "'")
+    return fold_width(text).replace("’", "'")
 
 
 def find_facts(text: str) -> tuple[Fact, ...]:

@@ -23,7 +23,8 @@ from construction.judging.reading import Ask, read
 from construction.judging.rules.facts import Fact, FactKind, find_facts, plain_text
 from construction.judging.rules.sentences import is_exchange, is_noise
 from construction.judging.rules.words import table
-from construction.sessions.prompts.prompt import WORDS, tail
+from construction.mentions.extensions import tail
+from construction.prompt_frame import WORDS
 from data.text.language import leading_language
 
 _SPEAKER = re.compile(r"(?m)^([^:\n]{1,40}): ")

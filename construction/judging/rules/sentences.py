@@ -10,11 +10,11 @@ from construction.judging.contracts import Case
 from construction.judging.phrases import plain
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.words import phrases, starts, table
-from construction.sessions.mentions.extensions import BARE_NAMES
-from construction.sessions.mentions.intent import Intent, intent_of
-from construction.sessions.mentions.spans import find_file_spans
-from construction.sessions.mentions.words import FILE
-from construction.sessions.prompts.prompt import WORDS, tail
+from construction.mentions.extensions import BARE_NAMES, tail
+from construction.mentions.intent import Intent, intent_of
+from construction.mentions.spans import find_file_spans
+from construction.mentions.words import FILE
+from construction.prompt_frame import WORDS
 from data.text.lexicon import has_any
 from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN

@@ -13,7 +13,7 @@ from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.sentences import is_noise
 from construction.judging.rules.words import table
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from construction.signals.analyse import with_families
 from construction.signals.config import SignalsConfig
 from data.contracts import Count, Label, StageConfig, TaskClass, Weight

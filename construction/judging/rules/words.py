@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from data.text.lexicon import any_of
+from data.text.lexicon import any_of, load_table
 
 
-@cache
 def table(name: str) -> Mapping[str, Any]:
     """A table of `construction/judging/tables` by its file name without `.toml`."""
-    text = files("construction.judging").joinpath("tables", f"{name}.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return load_table("construction.judging", "tables", f"{name}.toml")
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from construction.sessions.network.urls import find_urls, normalise
+from construction.mentions.urls import find_urls, normalise
 from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status, TaskInstance
 
 

@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 import httpcore
 
+from construction.mentions.urls import WebUrl
 from construction.sessions.gates.network import Cause, NetworkConfig
 from construction.sessions.network.transport import GuardedBackend, ProbeFailure, Wire
-from construction.sessions.network.urls import WebUrl
 
 USER_AGENT = "Benchmint/0.1 (checks that the links in benchmark tasks answer)"
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")

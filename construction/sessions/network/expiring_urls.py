@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, unquote
 
-from construction.sessions.network.urls import parse_url
+from construction.mentions.urls import parse_url
 
 
 def _lexicon(words: str) -> frozenset[str]:

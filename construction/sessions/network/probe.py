@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 
 from pydantic import Field
 
+from construction.mentions.urls import WebUrl, normalise, parse_url
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult, Reach
 from construction.sessions.network.captures import (
     Captures,
@@ -30,7 +31,6 @@ from construction.sessions.network.transport import (
     is_public,
     port_allowed,
 )
-from construction.sessions.network.urls import WebUrl, normalise, parse_url
 from data.contracts import StageConfig
 from data.errors import ConfigError
 

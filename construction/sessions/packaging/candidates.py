@@ -8,9 +8,10 @@ from functools import partial
 
 from construction.judging import preflight
 from construction.judging.contracts import Case
+from construction.judging.signals import measure
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
-from construction.sessions.packaging.package import Identity, Packaged, package
-from data.contracts import LedgerRow, LineageRow, Outcome, TaskInstance, Verdict, run_gates
+from construction.sessions.packaging.package import Identity, package
+from data.contracts import LedgerRow, LineageRow, Outcome, Verdict, run_gates
 from data.ledger import deciding, gated_row
 from data.survivors import Survivor
 
@@ -69,15 +70,15 @@ def package_survivors(
             identify(instance.instance_id),
             network=config.network.mode != "freeze",
         )
-        adapters = {preflight.GATE.name: partial(preflight.measure, packaged)}
-        _, verdicts = run_gates(PACKAGE_GATES, config, instance, adapters)
+        adapters = {preflight.GATE.name: partial(measure, conversation=packaged.conversation)}
+        _, verdicts = run_gates(PACKAGE_GATES, config, packaged.case, adapters)
         decided = deciding(verdicts)
         pool.verdicts.extend((instance.instance_id, verdict) for verdict in verdicts)
         pool.rows.append(
             gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
         )
         if decided is None:
-            pool.cases.append(_case(packaged, instance))
+            pool.cases.append(packaged.case)
             pool.lineage.append(
                 LineageRow(
                     STAGE,
@@ -90,13 +91,3 @@ def package_survivors(
             )
     pool.cases.sort(key=lambda case: case.candidate.task_id)
     return pool
-
-
-def _case(packaged: Packaged, instance: TaskInstance) -> Case:
-    return Case(
-        candidate=packaged.candidate,
-        request=packaged.request,
-        background=packaged.background,
-        reply=instance.reply,
-        asked_back=instance.asked_back,
-    )

@@ -7,14 +7,16 @@ closing block that lists inputs and deliverables (`prompts.prompt`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER, expected_deliverables
 from construction.judging.hard_rules import hard_rules
-from construction.sessions.mentions.named_files import output_files
-from construction.sessions.network.urls import find_urls
-from construction.sessions.prompts.merge import LeftOut, as_thread, background, merge_turns
+from construction.mentions.extensions import tail
+from construction.mentions.named_files import output_files
+from construction.mentions.urls import find_urls
+from construction.sessions.prompts.merge import Merged, as_thread, background, merge_turns
 from construction.sessions.prompts.prompt import prompt_text, with_released_paths
 from data.contracts import (
     Candidate,
@@ -43,20 +45,14 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Packaged:
-    """A candidate with the facts that the preflight gate reads.
+    """A candidate as a case for its judges, and how its request came about."""
 
-    `request` is the person's part of the prompt, `background` what was said before it, `people`
-    are the named senders. `in_channel`: the request was sent to a channel with several readers.
-    `thread`: the task is to answer messages that somebody received.
-    """
+    case: Case
+    conversation: Conversation
 
-    candidate: Candidate
-    request: str
-    background: tuple[str, ...]
-    people: tuple[str, ...]
-    in_channel: bool
-    thread: bool
-    left_out: Mapping[int, LeftOut]
+    @property
+    def candidate(self) -> Candidate:
+        return self.case.candidate
 
 
 def package(
@@ -92,14 +88,37 @@ def package(
         rules=hard_rules(deliverables, request),
         provenance=_provenance(instance, identity, len(parts)),
     )
-    return Packaged(
+    case = Case(
         candidate=candidate,
         request=request,
         background=earlier,
-        people=merged.people,
+        reply=instance.reply,
+        asked_back=instance.asked_back,
+    )
+    return Packaged(
+        case, _conversation(instance, candidate, merged, is_thread=messages is not None)
+    )
+
+
+def _conversation(
+    instance: TaskInstance, candidate: Candidate, merged: Merged, *, is_thread: bool
+) -> Conversation:
+    released = {tail(fixture.path) for fixture in candidate.fixtures}
+    read_first: set[str] = set()
+    written: set[str] = set()
+    for act in instance.acts:
+        if act.kind == "wrote":
+            written.add(tail(act.path))
+        elif act.kind == "read" and tail(act.path) not in written:
+            read_first.add(tail(act.path))
+    return Conversation(
+        people=len(merged.people),
         in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
-        thread=messages is not None,
-        left_out=merged.left_out,
+        is_thread=is_thread,
+        said_before=instance.said_before,
+        said=tuple(turn.said for turn in instance.user_turns),
+        files_read=len(read_first),
+        files_missing=len(read_first - released),
     )
 
 

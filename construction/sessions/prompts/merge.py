@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from construction.judging.reading import Ask, Reading, read
-from construction.sessions.mentions.spans import find_file_spans
-from construction.sessions.network.urls import find_urls
+from construction.mentions.spans import find_file_spans
+from construction.mentions.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
 from data.contracts import CutReason, TaskInstance, UserTurn
 from data.text.scripts import HAN

@@ -14,7 +14,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 
-from construction.sessions.network.urls import parse_url
+from construction.mentions.urls import parse_url
 from data.text.scripts import HAN
 
 _HINTS_ZH = ("脱敏", "已隐", "已屏蔽", "已打码", "已涂黑", "已遮", "已删除")

@@ -13,13 +13,11 @@ dictionary and cost microseconds per turn.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable
-from importlib.resources import files
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from data.text.lexicon import any_of
+from data.text.lexicon import alternatives, any_of, load_table
 from data.text.scripts import CJK
 
 _SENTENCE, _CLAUSE, _QUOTE = " | ", " , ", " ^ "  # a quotation mark separates, like a clause
@@ -36,9 +34,8 @@ _ALL_ENDS = (
     *((mark, _CLAUSE) for mark in "，、：—–（）【】"),
     *((mark, _QUOTE) for mark in "“”「」『』《》"),
 )
-_FOLDER = files("construction.sessions.recovery")
-_EN: dict[str, Any] = tomllib.loads(_FOLDER.joinpath("words_en.toml").read_text("utf-8"))
-_ZH: dict[str, Any] = tomllib.loads(_FOLDER.joinpath("words_zh.toml").read_text("utf-8"))
+_EN: Mapping[str, Any] = load_table(__package__, "words_en.toml")
+_ZH: Mapping[str, Any] = load_table(__package__, "words_zh.toml")
 
 
 def plain(text: str) -> str:
@@ -72,15 +69,11 @@ def _starts(name: str) -> tuple[str, ...]:
     return _after(" | ", name) + _after(" , ", name)
 
 
-def _labels(words: dict[str, Any], space: str) -> str:
+def _labels(words: Mapping[str, Any], space: str) -> str:
     """A pattern for announcements that are a clause: "new task: …", "OK, a different topic. …"."""
     parts = (words["reset_prefixes"], words["reset_adjectives"], [space], words["reset_nouns"])
-    built = "".join(_alternatives(part) for part in parts)
-    return f" [|,] (?:{built}|{_alternatives(words['reset_labels'])}) [|,]"
-
-
-def _alternatives(words: Iterable[str]) -> str:
-    return f"(?:{'|'.join(re.escape(word) for word in sorted(words, key=len, reverse=True))})"
+    built = "".join(alternatives(part) for part in parts)
+    return f" [|,] (?:{built}|{alternatives(words['reset_labels'])}) [|,]"
 
 
 RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task", "/new_task"})

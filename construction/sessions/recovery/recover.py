@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from construction.sessions.network.urls import find_urls
+from construction.mentions.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges

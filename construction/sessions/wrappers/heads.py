@@ -8,11 +8,10 @@ time of day and no channel, and stays.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
-from importlib.resources import files
 
 from construction.sessions.wrappers.envelope import Clock, Envelope, read_clock
+from data.text.lexicon import load_table
 from data.text.scripts import HAN
 
 CHANNELS = frozenset(
@@ -22,9 +21,7 @@ CHANNELS = frozenset(
     " 电邮 短信 工单 群聊 私聊 飞书群 微信群 钉钉群 qq群".split()
 )
 
-_ZH: dict[str, str] = tomllib.loads(
-    files("construction.sessions.wrappers").joinpath("names_zh.toml").read_text("utf-8")
-)
+_ZH = load_table(__package__, "names_zh.toml")
 _SURNAME = "|".join((*_ZH["compound_surnames"].split(), f"[{''.join(_ZH['surnames'].split())}]"))
 _TITLE = "|".join(_ZH["titles"].split())
 _HAN_NAME = re.compile(

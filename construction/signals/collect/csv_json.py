@@ -18,7 +18,7 @@ from construction.signals.collect.fields import (
     BadFieldError,
     SignalReason,
     describe,
-    fold,
+    field_key,
     is_measure,
     signal_of,
 )
@@ -156,7 +156,7 @@ def _header(record: tuple[int, list[str] | str], path: Path) -> list[str]:
     names = record[1]
     if isinstance(names, str):
         raise InputError(str(path), names, expected, "Fix the header.", record[0])
-    folded = [fold(name) for name in names]
+    folded = [field_key(name) for name in names]
     if "slug" not in folded or not any(map(is_measure, names)) or len(set(folded)) < len(folded):
         raise InputError(str(path), f"{len(names)} columns", expected, "Fix the header.", record[0])
     return names

@@ -46,7 +46,7 @@ class BadFieldError(ValueError):
         self.actual, self.expected = f"{field}: {actual}", expected
 
 
-def fold(name: str) -> str:
+def field_key(name: str) -> str:
     """A field name in the form in which it is compared: lower case, without separators."""
     return _SEPARATORS.sub("", name.strip()).lower()
 
@@ -58,7 +58,7 @@ def is_slug(value: object) -> bool:
 
 def is_measure(name: str) -> bool:
     """True if a column of this name holds a popularity measure."""
-    return fold(name) in _POPULARITY
+    return field_key(name) in _POPULARITY
 
 
 def signal_of(record: Mapping[str, Any], source: str, date: dt.date) -> Signal:
@@ -69,7 +69,7 @@ def signal_of(record: Mapping[str, Any], source: str, date: dt.date) -> Signal:
     versions, or text with separators); created_at or created_date; url or clawhub_url; rank.
     Raises BadFieldError.
     """
-    fields = {fold(name): value for name, value in record.items()}
+    fields = {field_key(name): value for name, value in record.items()}
     slug = fields.get("slug")
     if not is_slug(slug):
         expected = "a slug: at most 128 letters, digits, '-', '_' and single dots"
@@ -89,7 +89,7 @@ def signal_of(record: Mapping[str, Any], source: str, date: dt.date) -> Signal:
 
 def owner_of(record: Mapping[str, Any]) -> str | None:
     """The owner's handle, None where the record names none. Raises BadFieldError."""
-    fields = {fold(name): value for name, value in record.items()}
+    fields = {field_key(name): value for name, value in record.items()}
     owner = _first(fields, "ownerhandle", "owner")
     if isinstance(owner, dict):
         owner = owner.get("handle")
@@ -124,7 +124,7 @@ def _popularity(fields: Mapping[str, Any]) -> dict[Popularity, int]:
     stats = fields.get("stats")
     if stats is not None and not isinstance(stats, dict):
         raise BadFieldError("stats", describe(stats), "an object of counts")
-    given = {**fields, **{fold(name): value for name, value in (stats or {}).items()}}
+    given = {**fields, **{field_key(name): value for name, value in (stats or {}).items()}}
     counts = {
         measure: _count(measure, given[name])
         for name, measure in _POPULARITY.items()

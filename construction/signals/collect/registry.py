@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from construction.signals.collect.fields import BadFieldError, fold, owner_of, signal_of
+from construction.signals.collect.fields import BadFieldError, field_key, owner_of, signal_of
 from construction.signals.collect.journal import Journal, StoredPage, slug_of
 from construction.signals.collect.registry_client import (
     RegistryBusyError,
@@ -241,7 +241,7 @@ def _items(registry: RegistryConfig, journal: Journal) -> Iterable[Any]:
         added = {}
         if journal.owners.get(slug) is not None:
             added["owner_handle"] = journal.owners[slug]
-        if not {"url", "clawhuburl"} & {fold(name) for name in item}:
+        if not {"url", "clawhuburl"} & {field_key(name) for name in item}:
             added["url"] = detail_url(registry, slug)
         yield item | added
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from construction.statements.answers.markup import (
@@ -19,6 +18,7 @@ from construction.statements.answers.markup import (
     take_tables,
     without_comments,
 )
+from data.text.folding import fold_width
 
 Span = tuple[int, int]
 
@@ -76,7 +76,7 @@ def clean(text: str) -> Clean:
     text = _SUPERSCRIPT.sub(_power, text)
     text = _FOOTNOTE.sub("", text)
     text = _WIDE_COMMA.sub("、", html.unescape(text))
-    text = _SPACES.sub(" ", unicodedata.normalize("NFKC", text))
+    text = _SPACES.sub(" ", fold_width(text))
     text = _markdown(plain_latex(text))
     return _spans(_without_grader(text))
 

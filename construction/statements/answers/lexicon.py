@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from importlib.resources import files
 
-_WORDS: dict[str, dict[str, list[str]]] = tomllib.loads(
-    files(__package__).joinpath("lexicon.toml").read_text(encoding="utf-8")
-)
+from data.text.lexicon import load_table
+
+_WORDS = load_table(__package__, "lexicon.toml")
 
 
 def _either(*names: str) -> str:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from importlib.resources import files
 
 from construction.statements.answers.candidates import Value, scan_values
 from construction.statements.answers.cleaning import SENTENCE_END, Span
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.question import Target
+from data.text.lexicon import load_table
 from data.text.numerals import ONE_TO_TEN
 
 _CLAUSE_END = re.compile(r"[;、]|,(?![0-9])|(?<![0-9]),|\s(?:and|but|while|whereas)(?=\s)", re.I)
 _REACH = 300  # characters of a clause that are read on each side of a value
 _NUMERAL = f"[0-9{ONE_TO_TEN}百]{{1,9}}"
-_LISTED: dict[str, list[str]] = tomllib.loads(
-    files(__package__).joinpath("noise.toml").read_text(encoding="utf-8")
-)
+_LISTED = load_table(__package__, "noise.toml")
 _NOISE = tuple(
     re.compile(pattern.replace("{numeral}", _NUMERAL), re.I)
     for patterns in _LISTED.values()

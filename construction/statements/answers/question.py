@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
-import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
-from importlib.resources import files
 
 from construction.statements.answers import lexicon
 from construction.statements.answers.contracts import Dimension, GoldAnswer, Unit
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.units import of_gold
+from data.text.folding import fold_width
+from data.text.lexicon import load_table
 from data.text.scripts import has_han, has_kana
 
 _GAP = "@"  # replaces a period phrase
@@ -21,7 +20,7 @@ _PERIOD_LEAD = re.compile(
     rf"|through)\b\s*)*{_GAP}(?:\s*(?:fiscal year|year|quarter))?",
     re.I,
 )
-_LISTED = tomllib.loads(files(__package__).joinpath("questions.toml").read_text(encoding="utf-8"))
+_LISTED = load_table(__package__, "questions.toml")
 _EN, _JA, _ZH = (
     tuple(
         re.compile(pattern.replace("{possessive}", _LISTED["possessive"]), re.S | re.I)
@@ -61,7 +60,7 @@ class Target:
 
 def read_question(question: str, gold: GoldAnswer) -> Target:
     """Company, metric, period and direction of a question in English, Japanese or Chinese."""
-    text = unicodedata.normalize("NFKC", question)[:2000].replace(_GAP, " ")
+    text = fold_width(question)[:2000].replace(_GAP, " ")
     periods = find_periods(text)
     company, metric = _company_and_metric(text, periods)
     plain = lexicon.SIGNED_LABEL.sub(" ", _without_convention(text))
@@ -110,14 +109,14 @@ def _bare_company(name: str) -> str:
 
 def core(label: str) -> str:
     """A label in comparable form: no case, punctuation, plural or leading words like "total"."""
-    label = unicodedata.normalize("NFKC", label).lower()
+    label = fold_width(label).lower()
     bare = _LEADING.sub("", label.strip())
     return exact(bare) or exact(label)
 
 
 def exact(label: str) -> str:
     """As `core`, but leading words are kept."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", label).lower())
+    words = _WORD.findall(fold_width(label).lower())
     return " ".join(word.removesuffix("s") if word.isascii() else word for word in words)
 
 

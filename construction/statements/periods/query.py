@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from unicodedata import normalize
 
 import polars as pl
 
 from construction.statements.periods.words import PARTS_BY_ORDINAL
 from data.errors import InputError
 from data.text.dates import read_date
+from data.text.folding import fold_spaces, fold_width
 from data.text.numerals import read_integer
 
 _MAX_CHARS = 120
@@ -129,7 +129,7 @@ def parse_period(text: str) -> PeriodQuery:
     "2015年度第1四半期", and whatever `describe` writes. Case and white space do not matter. Errors:
     `InputError` for anything else; it names the accepted forms.
     """
-    normal = " ".join(normalize("NFKC", text).split()) if len(text) <= _MAX_CHARS else ""
+    normal = fold_spaces(fold_width(text)) if len(text) <= _MAX_CHARS else ""
     plain = _LEAD.sub("", normal.casefold())
     ended = _ENDED.fullmatch(plain)
     day = read_date(ended["end"] if ended else plain)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from importlib.resources import files
 from typing import Literal
 
 from construction.signals.crosswalk import default_crosswalk
@@ -24,6 +22,7 @@ from data.contracts import (
     Provenance,
     Step,
 )
+from data.text.lexicon import load_table
 
 TOOLS = ("discover_companies", "discover_company_series", "get_company_fundamentals")
 SURFACE = "api"
@@ -33,9 +32,7 @@ DIFFICULTY_RULE = (
     "a fiscal year that is no calendar year (1); easy 0, medium 1 or 2, hard from 3"
 )
 _SECTIONS_OF_A_PLAIN_LINE = 3  # statement, section, label
-_FAMILIES: dict[str, str] = tomllib.loads(
-    files(__package__).joinpath("families.toml").read_text(encoding="utf-8")
-)
+_FAMILIES = load_table(__package__, "families.toml")
 
 
 def candidate_of(question: Question, task_id: str, licence: str | None = None) -> Candidate:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
 from construction.statements.periods.words import describe
 from construction.statements.questions.contracts import Point
 from construction.statements.questions.wording import WORDS
+from data.text.folding import fold_spaces, fold_width
 
 _ENDINGS: Mapping[str, str] = WORDS["names"]["endings"]
 _SMALL = frozenset(WORDS["names"]["small"])
@@ -41,7 +41,7 @@ def natural_name(name: str) -> str:
 
     Short words and those without a vowel keep their capitals (CBS), unless they are listed.
     """
-    text = " ".join(unicodedata.normalize("NFKC", name[:_MAX_NAME]).split())
+    text = fold_spaces(fold_width(name[:_MAX_NAME]))
     text = _DOT_COM.sub(".com", _in_case(text.replace(" ,", ",")))
     return _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
 
@@ -103,7 +103,7 @@ def by_register(company_id: str) -> str:
 @lru_cache(maxsize=50_000)
 def core_name(name: str) -> tuple[str, ...]:
     """The words that distinguish a company: without legal form, case and punctuation."""
-    text = unicodedata.normalize("NFKC", _STATE.sub("", name[:_MAX_NAME])).lower()
+    text = fold_width(_STATE.sub("", name[:_MAX_NAME])).lower()
     words = _WORD.findall(text.replace(".", "").replace("'", ""))
     return tuple(word for word in words if word not in _LEGAL) or tuple(words)
 

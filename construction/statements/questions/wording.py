@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any
 
-_TABLE: Mapping[str, Any] = tomllib.loads(
-    files(__package__).joinpath("phrases.toml").read_text(encoding="utf-8")
-)
+from data.text.folding import fold_spaces, fold_width
+from data.text.lexicon import load_table
+
+_TABLE = load_table(__package__, "phrases.toml")
 _WHOLE: Mapping[str, str] = _TABLE["whole"]
 _SHAPES = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _TABLE["shape"])
-WORDS: Mapping[str, Any] = tomllib.loads(
-    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
-)
+WORDS = load_table(__package__, "words.toml")
 _KEEP: Mapping[str, str] = {word.lower(): word for word in WORDS["keep"]}
 _KEEP_PHRASES = tuple(
     (re.compile(rf"\b{re.escape(phrase)}\b", re.I), phrase) for phrase in WORDS["keep_phrases"]
@@ -113,7 +108,7 @@ def _cleaned(label: str) -> str:
 
     Balances lose "at end of period": the question names the day.
     """
-    text = " ".join(unicodedata.normalize("NFKC", label[:_MAX_LABEL]).split())
+    text = fold_spaces(fold_width(label[:_MAX_LABEL]))
     text = _AT_END.sub("", _NOTE.sub("", text)).strip(" :;,-–—")
     if " " not in text and len(_HUMP.findall(text)) > 1:
         text = _HUMP.sub(" ", text)
@@ -179,11 +174,11 @@ def _is_plural(head: str) -> bool:
 @lru_cache(maxsize=200_000)
 def comparable(text: str) -> tuple[str, ...]:
     """The words of a text, without case, punctuation, plural and a leading "total"."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", text).lower().replace("'", ""))
+    words = _WORD.findall(fold_width(text).lower().replace("'", ""))
     words = [word.removesuffix("s") if len(word) > 3 and word.isascii() else word for word in words]
     return tuple(words[1:] if words[:1] == ["total"] and len(words) > 1 else words)
 
 
 def has_foreign_letters(text: str) -> bool:
     """Whether a text has letters that English sentences do not have."""
-    return any(char.isalpha() and ord(char) > 0x24F for char in unicodedata.normalize("NFKC", text))
+    return any(char.isalpha() and ord(char) > 0x24F for char in fold_width(text))

@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.tools.matching import core, fold
+from construction.statements.tools.matching import core
+from data.text.folding import fold_words
 
 Record = Mapping[str, Any]
 
@@ -91,14 +92,14 @@ def _exact(records: Sequence[Record]) -> dict[str, list[int]]:
     for position, record in enumerate(records):
         company_id: str = record["company_id"]
         keys = {company_id, company_id.partition(":")[2], record["ticker"] or ""}
-        for key in sorted({fold(key) for key in keys} - {""}):
+        for key in sorted({fold_words(key) for key in keys} - {""}):
             exact.setdefault(key, []).append(position)
     return exact
 
 
 def _names(records: Sequence[Record]) -> list[NameKey]:
     return [
-        NameKey(position, fold(name), core(name))
+        NameKey(position, fold_words(name), core(name))
         for position, record in enumerate(records)
         for name in (record["name"], record["name_local"])
         if name

@@ -14,7 +14,6 @@ from construction.statements.tools.matching import (
     Scores,
     closeness,
     core,
-    fold,
     fold_concept,
     similarity,
 )
@@ -27,6 +26,7 @@ from construction.statements.tools.results import (
     SeriesList,
     fiscal_text,
 )
+from data.text.folding import fold_words
 
 _CUTOFF = 60.0
 _BY_ID, _BY_NAME = 100.0, 99.9  # a ticker or id always ranks before a name
@@ -72,18 +72,18 @@ def company_scores(database: Database, query: str) -> Scores:
     """0 to 100 for every company, in order of id."""
     scores = np.zeros(len(database.companies))
     bare = similarity(core(query), [key.core for key in database.names])
-    full = closeness(fold(query), [key.folded for key in database.names])
+    full = closeness(fold_words(query), [key.folded for key in database.names])
     blended = (_CORE * bare + (1 - _CORE) * full).round(1)
     np.maximum.at(scores, [key.owner for key in database.names], np.minimum(blended, _BY_NAME))
-    for position in database.exact.get(fold(query), ()):
+    for position in database.exact.get(fold_words(query), ()):
         scores[position] = _BY_ID
     return scores
 
 
 def nearest_companies(database: Database, query: str, limit: int) -> tuple[str, ...]:
     """The nearest companies by name or id as `id (name)`, however distant they are."""
-    ids = [fold(record["company_id"]) for record in database.companies]
-    scores = np.maximum(company_scores(database, query), similarity(fold(query), ids))
+    ids = [fold_words(record["company_id"]) for record in database.companies]
+    scores = np.maximum(company_scores(database, query), similarity(fold_words(query), ids))
     order = sorted(range(len(scores)), key=lambda position: (-scores[position], position))
     chosen = (database.companies[position] for position in order[:limit])
     return tuple(f"{record['company_id']} ({record['name']})" for record in chosen)
@@ -91,7 +91,7 @@ def nearest_companies(database: Database, query: str, limit: int) -> tuple[str, 
 
 def unreadable(query: str, limits: LookupLimits) -> Refusal | None:
     """A refusal of a query that is too long or has no letters or digits; else None."""
-    if len(query) <= limits.query_chars and fold(query):
+    if len(query) <= limits.query_chars and fold_words(query):
         return None
     return Refusal(
         f"query must have 1 to {limits.query_chars} characters, letters or digits in it."
@@ -135,7 +135,7 @@ def discover_company_series(
     series = database.series_of(company_id)
     if category is not None:
         known = sorted(series["category"].drop_nulls().unique())
-        fitting = [name for name in known if fold(name) == fold(category)]
+        fitting = [name for name in known if fold_words(name) == fold_words(category)]
         if not fitting:
             return Refusal(f"This company has no such category. It has: {', '.join(known) or '-'}.")
         series = series.filter(pl.col("category") == fitting[0])
@@ -146,7 +146,7 @@ def unknown_company(database: Database, company_id: str, limits: LookupLimits) -
     """A refusal with the nearest ids if there is no such company."""
     if database.company(company_id) is not None:
         return None
-    if len(company_id) > limits.query_chars or not fold(company_id):
+    if len(company_id) > limits.query_chars or not fold_words(company_id):
         return Refusal("No such company_id. Call discover_companies to find it.")
     near = nearest_companies(database, company_id, limits.suggestions)
     return Refusal("No such company_id. Call discover_companies to find it.", near)
@@ -159,11 +159,11 @@ def local_label(record: Record) -> str:
 
 def series_scores(series: Sequence[Record], query: str) -> Scores:
     """0 to 100 for each series, by its full name, its label, the filed label, or its tag."""
-    folded = fold(query)
+    folded = fold_words(query)
     forms = (
-        [fold(record["name"]) for record in series],
-        [fold(record["label"]) for record in series],
-        [fold(local_label(record)) for record in series],
+        [fold_words(record["name"]) for record in series],
+        [fold_words(record["label"]) for record in series],
+        [fold_words(local_label(record)) for record in series],
         [fold_concept(record["concept"]) for record in series],
     )
     scores = np.maximum.reduce([similarity(folded, form) for form in forms])

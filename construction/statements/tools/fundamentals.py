@@ -10,7 +10,6 @@ import polars as pl
 from construction.statements.periods.query import Basis, PeriodQuery, parse_period
 from construction.statements.tools.database import Database, Record
 from construction.statements.tools.discovery import local_label, series_scores, unknown_company
-from construction.statements.tools.matching import fold
 from construction.statements.tools.results import (
     Fundamentals,
     LookupLimits,
@@ -20,6 +19,7 @@ from construction.statements.tools.results import (
     understood,
 )
 from data.errors import InputError
+from data.text.folding import fold_words
 
 _ASK_SERIES = "Call discover_company_series to find it."
 _TOLD_PERIODS = 12
@@ -86,9 +86,11 @@ def _series(
         if owner is not None:
             return Refusal(f"That series belongs to {owner}, not to this company.")
         return Refusal(f"No such series_id. {_ASK_SERIES}", _near(known, requested, limits))
-    folded = fold(requested)
+    folded = fold_words(requested)
     for form in _FORMS:
-        fitting = [record for record in known if folded and fold(form(record) or "") == folded]
+        fitting = [
+            record for record in known if folded and fold_words(form(record) or "") == folded
+        ]
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
@@ -98,7 +100,7 @@ def _series(
 
 
 def _near(known: Sequence[Record], requested: str, limits: LookupLimits) -> tuple[str, ...]:
-    if len(requested) > limits.query_chars or not fold(requested) or not known:
+    if len(requested) > limits.query_chars or not fold_words(requested) or not known:
         return ()
     scores = series_scores(known, requested)
     order = sorted(range(len(known)), key=lambda position: (-scores[position], position))

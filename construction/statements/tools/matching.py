@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-_SILENT = re.compile(r"[.'’`´]")
-_BREAKS = re.compile(r"[\W_]+")
+from data.text.folding import fold_width, fold_words
+
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LEGAL_WORDS = frozenset(
     (
@@ -37,23 +36,17 @@ _SHORTEST_PART = 4
 _SHORTEST_WIDE_PART = 2  # two Japanese characters mean as much as a word
 
 
-def fold(text: str) -> str:
-    """Case, width and punctuation folded; words separated by single blanks."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return _BREAKS.sub(" ", _SILENT.sub("", plain)).strip()
-
-
 def core(text: str) -> str:
-    """As `fold`, without legal-form words; the whole name if nothing else is in it."""
-    plain = unicodedata.normalize("NFKC", text)
-    bare = fold(_LEGAL_PARTS.sub(" ", _LEGAL_SHORT.sub(" ", plain)))
+    """As `fold_words`, without legal-form words; the whole name if nothing else is in it."""
+    plain = fold_width(text)
+    bare = fold_words(_LEGAL_PARTS.sub(" ", _LEGAL_SHORT.sub(" ", plain)))
     words = [word for word in bare.split() if word not in _LEGAL_WORDS]
-    return " ".join(words) or fold(text)
+    return " ".join(words) or fold_words(text)
 
 
 def fold_concept(concept: str) -> str:
-    """A tag in words: `SalesRevenueNet` is `sales revenue net`; other text as `fold`."""
-    return fold(_HUMP.sub(" ", concept))
+    """A tag in words: `SalesRevenueNet` is `sales revenue net`; other text as `fold_words`."""
+    return fold_words(_HUMP.sub(" ", concept))
 
 
 def similarity(query: str, texts: Sequence[str]) -> Scores:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from anonymization.gates.leaks import GATE, measure
 from anonymization.leaks.candidate_leaks import guard_release, leaks_of
 from anonymization.leaks.contracts import LeakConfig
+from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_targets import LeakTargets, read_tripwires
 from anonymization.text.contracts import EntityType, Entry
 from data.canonical import digest

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from anonymization.gates.re_identification import RiskReason
 from anonymization.tables.attacks.linked import link
 from anonymization.tables.attacks.pseudonyms import order_attack
 from anonymization.tables.attacks.report import attack
@@ -25,6 +24,7 @@ from anonymization.tables.frontier import (
     passes,
     would_pass,
 )
+from anonymization.tables.gates.re_identification import RiskReason
 from anonymization.tables.privacy_report import (
     TablePrivacy,
     frontier_picture,

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from scipy.stats import ks_2samp, wasserstein_distance
 
-from anonymization.gates.fidelity import FidelityReason
 from anonymization.tables.config import ColumnRole, DerivedKind, IdentifierKind, PerturbMethod
 from anonymization.tables.consistency import align, native_noise, totals
 from anonymization.tables.fidelity import ALL, assess, measured
+from anonymization.tables.gates.fidelity import FidelityReason
 from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.profile import propose_roles
 from anonymization.tables.seal import destroy, seal

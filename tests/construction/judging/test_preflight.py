@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,8 +13,9 @@ from construction.judging.preflight import (
     GATE,
     PreflightConfig,
     PreflightReason,
-    measure,
+    measures,
 )
+from construction.judging.signals import measure
 from construction.sessions.packaging.package import Identity, package
 from data.contracts import CutReason, Disclosure, Fixture, Status, TaskInstance, Verdict
 from tests.construction.sessions.instances import said
@@ -25,7 +26,7 @@ CSS = "Can you rewrite this with flexbox?\n```\ndiv { float: left }\n```"
 def verdict(instance: TaskInstance, *paths: str) -> Verdict:
     fixtures = [Fixture(path=path, sha256="0" * 64, bytes=1, media_type="x/y") for path in paths]
     packaged = package(instance, fixtures, Identity("t", "s", Disclosure.PUBLIC))
-    return GATE.judge(measure(packaged, instance), PreflightConfig())
+    return GATE.judge(measure(packaged.case, packaged.conversation), PreflightConfig())
 
 
 def later(*texts: str, before: Sequence[str] = ("Sort the invoices by date.",)) -> TaskInstance:
@@ -180,8 +181,8 @@ def test_measures_hold_counts_and_never_text() -> None:
 def test_every_instance_gets_a_verdict_with_its_reason(texts: list[str], is_later: bool) -> None:
     instance = later(*texts) if is_later else said(*texts)
     packaged = package(instance, (), Identity("t", "s", Disclosure.PUBLIC))
-    observation = measure(packaged, instance)
-    found = GATE.judge(observation, PreflightConfig())
-    assert found.measures == asdict(observation)
+    signals = measure(packaged.case, packaged.conversation)
+    found = GATE.judge(signals, PreflightConfig())
+    assert found.measures == measures(signals)
     assert (found.reason is None) == (found.status is Status.PASSED)
-    assert observation.met <= observation.demands
+    assert signals.demands.met <= signals.demands.count

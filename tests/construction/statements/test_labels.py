@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.labels import default_table, fold, load_table, translate
+from construction.statements.labels import default_table, load_table, translate
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
+from data.text.folding import without_spaces
 from data.text.scripts import HAN_KANA
 
 PAIRS = Path(__file__).with_name("label_pairs.tsv")
@@ -92,7 +93,7 @@ def test_an_english_label_is_reported_as_it_is() -> None:
 
 
 def test_width_and_spaces_do_not_matter() -> None:
-    assert fold("１株当たり　配当額（ＩＦＲＳ）") == "1株当たり配当額(IFRS)"
+    assert without_spaces("１株当たり　配当額（ＩＦＲＳ）") == "1株当たり配当額(IFRS)"
     assert translate("1株当たり配当額").text == translate("１株当たり　配当額").text
 
 

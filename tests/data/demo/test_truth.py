@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from construction.mentions.urls import normalise, parse_url
 from construction.sessions.network.probe import refusal
-from construction.sessions.network.urls import normalise, parse_url
 from data.demo import Truth, generate
 from data.demo.script import Flavor
 from data.demo.session import make_session

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import unicodedata
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from construction.statements.readers.edinet.filings import Company, Filing
 from construction.statements.readers.edinet.periods import Kind, report_of
 from construction.statements.readers.edinet.source import short_names
 from data.contracts import LedgerRow, Outcome
+from data.text.folding import fold_spaces, fold_width
 
 # Columns, by their normalised names.
 _CODE, _KIND, _NAME_EN = "EDINETコード", "提出者種別", "提出者名(英字)"
@@ -150,7 +150,7 @@ def year_end(text: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return fold_spaces(fold_width(text))
 
 
 _UNLISTED = Listed(name=None, industry=None, year_end=None, country="JP")

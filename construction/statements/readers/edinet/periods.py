@@ -10,7 +10,6 @@ reports). The description says which kind of report it is.
 from __future__ import annotations
 
 import re
-import unicodedata
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.labels import fold
 from construction.statements.readers.edinet.contracts import Reason
 from construction.statements.readers.edinet.filings import TABLES, Filing
 from construction.statements.readers.edinet.values import (
@@ -31,6 +29,7 @@ from construction.statements.readers.edinet.values import (
     SUMMARY,
     clean_number,
 )
+from data.text.folding import fold_width, without_spaces
 
 _TERM = re.compile(r"第([0-9]{1,4})期")
 _QUARTER_NUMBER = re.compile(r"第([1-4])四半期")
@@ -81,7 +80,7 @@ class Span:
 @lru_cache(maxsize=1 << 16)
 def report_of(description: str) -> Report | None:
     """Kind, term and quarter of a description; None for another kind of document."""
-    text = unicodedata.normalize("NFKC", description).strip().removeprefix(_AMENDED)
+    text = fold_width(description).strip().removeprefix(_AMENDED)
     kind = next((kind for kind in Kind if text.startswith(kind)), None)
     if kind is None:
         return None
@@ -166,7 +165,7 @@ def income_of_quarter(filing: Filing, span: Span) -> bool:
 
 
 def _number(table: Mapping[str, Any], concept: str) -> str | None:
-    value = next((table[label] for label in table if fold(label) == concept), None)
+    value = next((table[label] for label in table if without_spaces(label) == concept), None)
     return clean_number(str(value))[0]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from construction.statements.labels import fold
 from construction.statements.model import Statement
 from construction.statements.readers.edinet.contracts import Reason
 from construction.statements.readers.edinet.filings import TABLES, Filing
 from construction.statements.readers.edinet.source import Repeated
+from data.text.folding import without_spaces
 
 YEN = "JPY"
 PER_SHARE = f"{YEN}/share"
@@ -66,7 +65,7 @@ def _words() -> dict[str, Any]:
 
 def item_of(report: int, label: str) -> Item:
     """The item with this label in the statement with the number `report`."""
-    words, concept = _words(), fold(label)
+    words, concept = _words(), without_spaces(label)
     instant = report == BALANCE or concept in words["instants"]
     twin = words["counterparts"].get(concept) if report == SUMMARY else None
     taken = words["taken_over"].get(concept) if report == CASH_FLOW else None
@@ -184,7 +183,7 @@ def clean_number(text: str) -> tuple[str | None, str | None]:
         return None, str(Reason.VALUE_REPEATED_LABEL)
     if len(text) > _LONGEST_VALUE:
         return None, str(Reason.VALUE_NOT_A_NUMBER)
-    plain = "".join(unicodedata.normalize("NFKC", text).split())
+    plain = without_spaces(text)
     if plain in _MISSING:
         return None, str(Reason.VALUE_MISSING)
     bracketed = _BRACKETED.fullmatch(plain)

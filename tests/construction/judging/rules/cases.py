@@ -16,9 +16,4 @@ def case(
     """A packaged case of a person who typed `texts`, with input files of these paths."""
     fixtures = [Fixture(path=path, sha256="0" * 64, bytes=9, media_type="x/y") for path in files]
     packaged = package(said(*texts), fixtures, Identity(task_id, "demo", Disclosure.PUBLIC))
-    return Case(
-        candidate=packaged.candidate,
-        request=packaged.request,
-        background=packaged.background,
-        asked_back=asked_back,
-    )
+    return packaged.case.model_copy(update={"asked_back": asked_back})

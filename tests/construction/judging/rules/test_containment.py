@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
 from construction.judging.rules.containment import ContainmentConfig, judge_containment, verdict
-from construction.sessions.prompts.prompt import WORDS
+from construction.prompt_frame import WORDS
 from tests.construction.judging.rules.cases import case
 
 Reason = ContainmentReason

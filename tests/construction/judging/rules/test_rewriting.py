@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.rewriting import Faithfulness, check_faithfulness, rewrite
-from construction.sessions.prompts.prompt import WORDS
+from construction.prompt_frame import WORDS
 from tests.construction.judging.rules.cases import case
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from construction.mentions.urls import parse_url
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import NetworkRuntime, probe_urls, refusal
 from construction.sessions.network.rate_limit import backoff
-from construction.sessions.network.urls import parse_url
 from tests.construction.sessions.network.wires import AT_ONCE, ScriptedWeb
 
 CHECK = NetworkConfig()

@@ -80,7 +80,7 @@ def test_several_writers_are_named() -> None:
         "These messages were written by several people, in this order:\n\n"
         "Mia: The hinges are in.\n\nRaj: Agent, list what is still missing.\n\n"
     )
-    assert packaged.people == ("Mia", "Raj")
+    assert packaged.conversation.people == 2
 
 
 def from_people(texts: list[str], senders: list[str]) -> TaskInstance:
@@ -100,7 +100,7 @@ def test_messages_that_reached_somebody_are_a_thread_to_be_answered() -> None:
             ["Mia", "Mia", "Mia"],
         )
     )
-    assert packaged.thread
+    assert packaged.conversation.is_thread
     prompt = packaged.candidate.prompt
     assert prompt.startswith("These messages reached the person you assist, the oldest first:")
     assert "Mia: Should we wait for the handles or deliver without?\n\nWrite the answer" in prompt
@@ -108,11 +108,13 @@ def test_messages_that_reached_somebody_are_a_thread_to_be_answered() -> None:
 
 
 def test_a_thread_needs_a_writer_an_open_question_and_no_file_to_make() -> None:
-    assert not packed(from_people(["The hinges are in."], ["Mia"])).thread
-    assert not packed(said("Should we wait for the handles or deliver without?")).thread
+    assert not packed(from_people(["The hinges are in."], ["Mia"])).conversation.is_thread
+    assert not packed(
+        said("Should we wait for the handles or deliver without?")
+    ).conversation.is_thread
     wants_file = from_people(["Please put the open orders into orders.xlsx."], ["Mia"])
-    assert not packed(wants_file).thread
-    assert not packed(from_people(["Agent, list what is missing."], ["Mia"])).thread
+    assert not packed(wants_file).conversation.is_thread
+    assert not packed(from_people(["Agent, list what is missing."], ["Mia"])).conversation.is_thread
 
 
 def test_background_stands_before_the_request() -> None:

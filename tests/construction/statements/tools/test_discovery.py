@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from construction.statements.tools.database import index_database
 from construction.statements.tools.discovery import discover_companies, discover_company_series
 from construction.statements.tools.fundamentals import get_company_fundamentals
-from construction.statements.tools.matching import core, fold, fold_concept
+from construction.statements.tools.matching import core, fold_concept
 from construction.statements.tools.results import Companies, Fundamentals, Refusal, SeriesList
+from data.text.folding import fold_words
 from tests.construction.statements.tools.tiny import (
     CASH,
     KIRIGAURA,
@@ -52,7 +53,7 @@ def series(query: str | None = None, category: str | None = None) -> SeriesList:
     ],
 )
 def test_names_fold(text: str, folded: str, bare: str) -> None:
-    assert (fold(text), core(text)) == (folded, bare)
+    assert (fold_words(text), core(text)) == (folded, bare)
 
 
 def test_tags_are_read_as_words() -> None:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.labels import fold
 from construction.statements.readers.edinet.companies import Listed, read_code_lists, year_end
 from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.filings import Filing
 from construction.statements.readers.edinet.periods import Kind, months_between, report_of, span_of
 from construction.statements.readers.edinet.values import clean_number, unit_of
+from data.text.folding import without_spaces
 from tests.construction.statements.readers.edinet.made import CODE_LIST
 
 
@@ -176,7 +176,7 @@ def test_number(text: str, value: str | None, reason: str | None) -> None:
     ],
 )
 def test_unit(label: str, unit: str) -> None:
-    assert unit_of(fold(label)) == unit
+    assert unit_of(without_spaces(label)) == unit
 
 
 @pytest.mark.parametrize(

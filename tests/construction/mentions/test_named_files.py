@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.mentions.extensions import BARE_NAMES
-from construction.sessions.mentions.named_files import (
+from construction.mentions.extensions import BARE_NAMES
+from construction.mentions.named_files import (
     MAX_MENTIONS,
     declared_files,
     named_files,
     output_files,
 )
-from construction.sessions.mentions.spans import find_file_spans
+from construction.mentions.spans import find_file_spans
 from data.contracts import Attachment, TaskInstance
 from tests.construction.sessions.instances import said
 

@@ -5,10 +5,9 @@ Each word or phrase has one role; `mentions.intent` reads the roles from left to
 
 from __future__ import annotations
 
-import tomllib
 from enum import IntEnum, auto
-from importlib.resources import files
 
+from data.text.lexicon import load_table
 from data.text.numerals import NUMBER_WORDS
 
 
@@ -160,9 +159,7 @@ _CONVERT_ZH = _words("转换 转 翻译 合并 重命名 改名 拆分 汇总 �
 _MEASURES = "个份张篇套条页段"
 _COUNTING = "两三四五六七八九十几多每这那各哪上下整百千数俩"
 
-_COMPOUNDS = tomllib.loads(
-    files("construction.sessions.mentions").joinpath("compounds.toml").read_text("utf-8")
-)
+_COMPOUNDS = load_table(__package__, "compounds.toml")
 
 _CHINESE = {
     Cue.GIVE: _words(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.network.urls import find_urls, normalise, parse_url
+from construction.mentions.urls import find_urls, normalise, parse_url
 
 
 def urls(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from construction.sessions.mentions.extensions import (
+from construction.mentions.extensions import (
     BARE_NAMES,
     CODE_EXTENSIONS,
     DOUBTFUL_EXTENSIONS,
@@ -19,7 +19,7 @@ from construction.sessions.mentions.extensions import (
     NOT_FILES,
     extension,
 )
-from construction.sessions.mentions.name_bounds import (
+from construction.mentions.name_bounds import (
     LONGEST_NAME,
     NOWHERE,
     Zones,

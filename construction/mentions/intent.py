@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from construction.sessions.mentions.extensions import COMMON_NAMES
-from construction.sessions.mentions.lexicon import Cue
-from construction.sessions.mentions.words import FILE, cues
+from construction.mentions.extensions import COMMON_NAMES
+from construction.mentions.lexicon import Cue
+from construction.mentions.words import FILE, cues
 from data.text.scripts import HAN
 
 

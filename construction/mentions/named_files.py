@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from construction.sessions.mentions.extensions import (
+from construction.mentions.extensions import (
     BARE_NAMES,
     CODE_EXTENSIONS,
     MEDIA_TYPES,
     extension,
 )
-from construction.sessions.mentions.intent import Intent, intent_of
-from construction.sessions.mentions.spans import FileSpan, find_file_spans
-from construction.sessions.mentions.words import FILE
+from construction.mentions.intent import Intent, intent_of
+from construction.mentions.spans import FileSpan, find_file_spans
+from construction.mentions.words import FILE
 from data.contracts import AgentAct, Attachment, TaskInstance, UserTurn
 
 MAX_MENTIONS = 200  # per instance; a pasted listing of thousands declares no further inputs

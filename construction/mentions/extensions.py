@@ -227,3 +227,13 @@ def extension(name: str) -> str:
 def media_type(name: str) -> str:
     """The media type for a file name; `OCTETS` if its extension is not in the table."""
     return MEDIA_TYPES.get(extension(name), OCTETS)
+
+
+def path_parts(path: str) -> list[str]:
+    """The components of a path, case-folded, whichever slash divides them."""
+    return path.casefold().replace("\\", "/").split("/")
+
+
+def tail(path: str) -> str:
+    """The last component of a path, case-folded."""
+    return path_parts(path)[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from construction.sessions.mentions.lexicon import (
+from construction.mentions.lexicon import (
     CHINESE,
     ENGLISH,
     LONGEST_CHINESE,

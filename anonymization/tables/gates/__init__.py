@@ -1,0 +1,1 @@
+"""The gates on released tables: fidelity and re-identification."""

@@ -1,0 +1,290 @@
+"""What the sentences of a request say about it, measured once for every judgement.
+
+The preflight gate and the rules for self-containment ask different questions of the same signals;
+each has its own limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from construction.judging.contracts import Case, Conversation
+from construction.judging.deliverables import ANSWER
+from construction.judging.phrases import plain
+from construction.judging.reading import Ask, Reading, read
+from construction.judging.rules.sentences import (
+    addresses_somebody,
+    is_closing,
+    is_exchange,
+    missing_files,
+)
+from construction.judging.rules.words import phrases, starts, table
+from data.text.lexicon import has_any
+
+_TABLE = "containment"
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a request begins, after small talk.
+
+    `first_leaning` is the position of the first sentence that leans on earlier talk (None: there
+    is none); `replies` and `dangles` say what the first sentence does.
+    """
+
+    first_leaning: int | None = None
+    replies: bool = False
+    dangles: bool = False
+
+    def leans_within(self, count: int) -> bool:
+        """Does one of the first `count` sentences lean on earlier talk?"""
+        return self.first_leaning is not None and self.first_leaning < count
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """Directives and questions for the agent, and how many of them meet an obstacle.
+
+    A demand is `met` if nothing stands against it. `live` ones need a system or a moment,
+    `leaning` ones what was said or shown before; `opinions` ask for a view.
+    """
+
+    count: int
+    live: int
+    leaning: int
+    opinions: int
+    met: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """All that is wanted of anybody, in whatever words, and what stands against it.
+
+    `count` is at least one where the request names an output file. `orders` are directives,
+    `standing` asks how work stands, `live` needs a system or a moment, `pointing` points at
+    material. `leaning`, `assuming` and `dangling` need earlier talk: by saying so, by assuming
+    context, or by a pronoun; each wish counts for the first of them. `insiders`: one asks what
+    "we" should do. `vague` leaves open what is wanted, `unjudged` asks for a feeling or a view.
+    `words_beside` counts the words of the sentences that want nothing.
+    """
+
+    count: int
+    orders: int
+    standing: int
+    live: int
+    pointing: int
+    leaning: int
+    assuming: int
+    dangling: int
+    insiders: bool
+    vague: int
+    unjudged: int
+    words_beside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Counts over a request, of sentences unless said otherwise.
+
+    `chatter` is small talk, `idle` such small talk as wants nothing. `status` asks how things
+    stand; `mentions` speaks of what was said before; `addressed` calls somebody else by name;
+    `elsewhere` speaks of a workspace or of other sessions, and `unrelated` of another piece of
+    work. `reacting` of the `later_parts` (paragraphs after the first) answer somebody.
+    `account` and `words_shown` count in request and background; the `_said` counts in all that
+    the person typed. `missing_files` are named and not released.
+    """
+
+    conversation: Conversation
+    opening: Opening
+    demands: Demands
+    wishes: Wishes
+    words: int
+    words_shown: int
+    sentences: int
+    chatter: int
+    idle: int
+    status: int
+    mentions: int
+    addressed: int
+    elsewhere: int
+    unrelated: int
+    account: int
+    account_said: int
+    past_sessions_said: int
+    workspace_said: int
+    later_parts: int
+    reacting: int
+    missing_files: int
+    has_files: bool
+    has_code: bool
+    has_background: bool
+    exchange: bool
+    asked_back: bool
+
+
+Form = tuple[Reading, str]  # a sentence, and its plain form that phrases are looked for in
+_ALONE = Conversation()
+
+
+def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
+    """Count what stands for and against the request of a case. Linear in its length."""
+    sentences = read(case.request)
+    forms = [(sentence, plain(sentence.text)) for sentence in sentences]
+    wanted = [form for form in forms if _wants(form)]
+    shown = [*sentences, *(item for text in case.background for item in read(text))]
+    texts = (*conversation.said_before, *conversation.said)
+    said = [item for text in texts for item in read(text)]
+    later = [text for text in case.request.split("\n\n")[1:] if not is_closing(text)]
+    return Signals(
+        conversation=conversation,
+        opening=_opening(sentences),
+        demands=_demands(case, conversation, sentences),
+        wishes=_wishes(case, sentences, wanted),
+        words=sum(item.words for item in sentences),
+        words_shown=sum(item.words for item in shown),
+        sentences=len(sentences),
+        chatter=sum(item.chatter for item in sentences),
+        idle=sum(item.chatter for item, _ in forms) - sum(item.chatter for item, _ in wanted),
+        status=sum(item.ask is Ask.STATUS for item in sentences),
+        mentions=sum(item.leans for item in sentences),
+        addressed=sum(addresses_somebody(item.text) for item in sentences),
+        elsewhere=sum(item.past_sessions or item.elsewhere for item in sentences),
+        unrelated=_unrelated(forms),
+        account=sum(item.account for item in shown),
+        account_said=sum(item.account for item in said),
+        past_sessions_said=sum(item.past_sessions for item in said),
+        workspace_said=sum(item.elsewhere and not item.past_sessions for item in said),
+        later_parts=len(later),
+        reacting=sum(has_any(plain(text), starts(_TABLE, "reacts")) for text in later),
+        missing_files=len(missing_files(case)),
+        has_files=bool(case.candidate.fixtures),
+        has_code="```" in case.request,
+        has_background=bool(case.background),
+        exchange=is_exchange(case),
+        asked_back=case.asked_back,
+    )
+
+
+def _opening(sentences: Sequence[Reading]) -> Opening:
+    telling = [item for item in sentences if not item.chatter]
+    if not telling:
+        return Opening()
+    leaning = (position for position, item in enumerate(telling) if item.leans)
+    return Opening(next(leaning, None), telling[0].reply, telling[0].dangling)
+
+
+def _demands(case: Case, conversation: Conversation, sentences: Sequence[Reading]) -> Demands:
+    """A file that the request names as output is a demand, however it is put."""
+    demands = [item for item in sentences if item.demands and _for_the_agent(item, conversation)]
+    by_name = int(not demands and _names_output(case))
+    if _is_news(case, conversation, demands):
+        demands = []
+    at_hand = bool(case.candidate.fixtures) or "```" in case.request
+    leaning = [item.leans or (item.points and not at_hand) for item in demands]
+    obstacles = [item.live or leans for item, leans in zip(demands, leaning, strict=True)]
+    return Demands(
+        count=len(demands) + by_name,
+        live=sum(item.live for item in demands),
+        leaning=sum(leaning),
+        opinions=sum(item.opinion for item in demands),
+        met=by_name + len(demands) - sum(obstacles),
+    )
+
+
+def _for_the_agent(item: Reading, conversation: Conversation) -> bool:
+    """Among several writers only what calls the agent; in a channel also an open question."""
+    alone = conversation.people < 2
+    if item.to_agent or (alone and not conversation.in_channel):
+        return True
+    return alone and item.ask is Ask.QUESTION and not item.to_other
+
+
+def _is_news(case: Case, conversation: Conversation, demands: Sequence[Reading]) -> bool:
+    """Messages of a named writer that neither ask nor call the agent: "I want advice first".
+
+    A file that they ask for makes them a request all the same.
+    """
+    only_answer = all(item.name_hints == (ANSWER,) for item in case.candidate.deliverables)
+    asks = any(item.ask is Ask.QUESTION or item.to_agent for item in demands)
+    return conversation.people > 0 and only_answer and not conversation.is_thread and not asks
+
+
+def _names_output(case: Case) -> bool:
+    return any(
+        item.name_hints and item.source != "produced" and item.name_hints != (ANSWER,)
+        for item in case.candidate.deliverables
+    )
+
+
+def _wishes(case: Case, sentences: Sequence[Reading], wanted: Sequence[Form]) -> Wishes:
+    has_files = bool(case.candidate.fixtures)
+    leaning = [_leans(form) for form in wanted]
+    words = sum(item.words for item in sentences)
+    return Wishes(
+        count=len(wanted) or int(_names_output(case) and not is_exchange(case)),
+        orders=sum(_orders(form) for form in wanted),
+        standing=_count(wanted, "standing"),
+        live=sum(_is_live(form, has_files) for form in wanted),
+        pointing=sum(item.points or _has(form, "attached") for item, form in wanted),
+        leaning=leaning.count("leaning"),
+        assuming=leaning.count("assuming"),
+        dangling=leaning.count("dangling"),
+        insiders=_count(wanted, "insiders") > 0,
+        vague=_count(wanted, "vague"),
+        unjudged=_count(wanted, "unjudged"),
+        words_beside=words - sum(item.words for item, _ in wanted),
+    )
+
+
+def _has(form: str, key: str) -> bool:
+    return has_any(form, phrases(_TABLE, key))
+
+
+def _count(wanted: Sequence[Form], key: str) -> int:
+    return sum(_has(form, key) for _, form in wanted)
+
+
+def _wants(form: Form) -> bool:
+    sentence, text = form
+    if sentence.demands or _has(text, "always") or _has(text, "orders"):
+        return True
+    return not sentence.chatter and not _has(text, "informs") and _has(text, "wants")
+
+
+def _orders(form: Form) -> bool:
+    return form[0].ask is Ask.DIRECTIVE or _has(form[1], "orders")
+
+
+def _composes(text: str) -> bool:
+    words = table(_TABLE)
+    return not frozenset(words["composes"]).isdisjoint(text.split()) or any(
+        word in text for word in words["composes_zh"]
+    )
+
+
+def _is_live(form: Form, has_files: bool) -> bool:
+    sentence, text = form
+    if sentence.account:
+        return True
+    needs = sentence.live or (not has_files and (_has(text, "machine") or _has(text, "service")))
+    return needs and not _composes(text)
+
+
+def _leans(form: Form) -> str:
+    """By what a wish needs earlier talk; empty if by nothing."""
+    sentence, text = form
+    if sentence.leans:
+        return "leaning"
+    if _has(text, "context"):
+        return "assuming"
+    return "dangling" if sentence.dangling else ""
+
+
+def _unrelated(forms: Sequence[Form]) -> int:
+    """Marks of another piece of work after something was asked for already."""
+    count, is_asked = 0, False
+    for sentence, text in forms:
+        count += is_asked and _has(text, "unrelated")
+        is_asked = is_asked or sentence.ask is Ask.DIRECTIVE
+    return count
