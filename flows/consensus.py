@@ -47,7 +47,7 @@ def hold_consensus(run: Run, cases: Sequence[Case], decisions: Decisions) -> Con
     write_items(folder, agreement.disputed)
     costs = [
         row
-        for model, judged in held.asked.items()
+        for model, judged in held.by_model.items()
         for row in cost_rows(asked_with(_with_model(run, model)), {STAGE: judged})
     ]
     return Consented(agreement, costs, {"consensus-rounds": digest(held.rounds)})

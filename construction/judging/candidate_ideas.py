@@ -1,4 +1,4 @@
-"""The candidate ideas of a mixture: had by a model or by rules, sifted, written and summed up."""
+"""The candidate ideas of a mixture: made by a model or by rules, filtered, and written."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SEEDS = TypeAdapter(tuple[SeedIdea, ...])
 
 @dataclass(frozen=True, slots=True)
 class CandidateIdeas:
-    """Ideas with their judge, what the model cost, and digests of its replies by input name."""
+    """Ideas and who made them (`judge`), what the model cost, digests of its replies by name."""
 
     proposed: Proposed
     judge: str
@@ -75,7 +75,7 @@ def candidate_ideas(
     config: JudgingConfig,
     client: Asker | None,
 ) -> CandidateIdeas:
-    """5 to 8 ideas per seed, sifted: of the model if there is a client, else of the rules.
+    """5 to 8 ideas per seed, filtered: by the model if there is a client, else by the rules.
 
     `known` are prompts that no idea may repeat. Raises ReleaseError where the model gave no reply
     about some seed.

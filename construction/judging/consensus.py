@@ -1,9 +1,9 @@
-"""Consensus routing: unanimous answers are admitted, the others go round (DataClawBench, stage 3).
+"""Consensus routing: unanimous answers are admitted, others wait (DataClawBench, stage 3).
 
-Several annotators, models or people, answer each item. Where all of a round agree, the item is
-admitted with their answer; else it waits in the review queue for the next round, in which others,
-or the same after a talk, answer anew. A decision of the review endorses at any time. Pure: rounds
-are values, and whatever their order, the outcome is the same.
+Several annotators, models or people, answer each item. Where all annotators of a round agree, the
+item is admitted with their answer. Otherwise it waits in the review queue for the next round, in
+which the same or other annotators answer again. A review decision endorses an item at any time.
+Pure: rounds are values, and their order does not change the outcome.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ RULES = "rules"
 
 
 class ConsensusReason(StrEnum):
-    """Why an item is not admitted; those of the queue may be in a later round."""
+    """Why an item is not admitted; a queued item may be admitted in a later round."""
 
     DISPUTED = "consensus.disputed"  # queued: the last round was not unanimous
     TOO_FEW = "consensus.too_few"  # queued: not enough annotators in the last round
-    GIVEN_UP = "consensus.given_up"  # out: as many rounds as are allowed, and no agreement
-    REVIEWED_OUT = "consensus.reviewed_out"  # out: the review said so
+    GIVEN_UP = "consensus.given_up"  # out: no agreement after the last round that is allowed
+    REVIEWED_OUT = "consensus.reviewed_out"  # out: rejected by the review
     REPEATED = "consensus.repeated"  # errored: one annotator gave two answers in a round
 
 
 class ConsensusConfig(StageConfig):
-    """Who says what is self-contained, instead of one judge: `rules` and models by their names.
+    """Who judges self-containment instead of one judge: `rules`, and models by their names.
 
-    Without annotators there is no such round. A round counts with `min_annotators` answers; each
-    release may add one round, up to `max_rounds`. People endorse by `benchmint review`.
+    Without annotators one judge decides. A round needs `min_annotators` answers to count; each
+    release may add one round, up to `max_rounds`. People endorse with `benchmint review`.
     """
 
     annotators: tuple[Annotated[str, Field(min_length=1)], ...] = ()
@@ -66,7 +66,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class RoundCount:
-    """The funnel of one round: items that were answered in it, admitted by it, and still open."""
+    """The funnel of one round: items answered in it, admitted by it, and open after it."""
 
     round: int
     answered: int
@@ -76,7 +76,7 @@ class RoundCount:
 
 @dataclass(frozen=True, slots=True)
 class Endorsed:
-    """An admitted item: the answer, in which round it was agreed on (0: by review), by whom."""
+    """An admitted item: its answer, the round that agreed on it (0: the review), and by whom."""
 
     item_id: str
     answer: str
@@ -96,7 +96,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """What became of all items, sorted by id; the funnel by round, and the stage's books."""
+    """The outcome of all items, sorted by id; the funnel by round; the stage's ledger and tally."""
 
     admitted: tuple[Endorsed, ...]
     queue: tuple[Queued, ...]
@@ -106,7 +106,7 @@ class Routed:
 
 
 def plain_answer(answer: str) -> str:
-    """The form in which answers are compared: case and blanks do not count."""
+    """The form in which answers are compared, without upper case and extra white space."""
     return " ".join(answer.casefold().split())
 
 
@@ -118,10 +118,10 @@ def route(
     decided: Mapping[str, str | None] | None = None,
     same: Callable[[str], str] = plain_answer,
 ) -> Routed:
-    """Route every item. `decided` are answers of the review, None where it turned the item away.
+    """Route every item. `decided` are answers of the review, None where it rejected the item.
 
     Answers agree if `same` makes them equal; the first annotator's wording is admitted. Raises
-    InputError for an item that comes twice, an opinion about no item, or a round below 1.
+    InputError for a repeated item, an opinion about an unknown item, or a round below 1.
     """
     rounds = _by_item(items, opinions)
     decisions = decided or {}
@@ -149,11 +149,13 @@ _ItemOutcome = Endorsed | Queued | ConsensusReason
 
 def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, Rounds]:
     if len(set(items)) != len(items):
-        raise InputError("items", "an id that comes twice", "one entry per item", "Merge them.")
+        raise InputError("items", "an id that occurs twice", "one entry per item", "Merge them.")
     rounds: dict[str, Rounds] = {item_id: defaultdict(list) for item_id in items}
     for opinion in opinions:
         if opinion.item_id not in rounds or opinion.round < 1:
-            problem = "an opinion about no item" if opinion.round >= 1 else "a round below 1"
+            problem = (
+                "an opinion about an unknown item" if opinion.round >= 1 else "a round below 1"
+            )
             raise InputError("opinions", problem, "opinions about the items", "Check the ids.")
         rounds[opinion.item_id][opinion.round].append(opinion)
     return rounds
@@ -162,7 +164,7 @@ def _by_item(items: Sequence[str], opinions: Iterable[Opinion]) -> Mapping[str, 
 def _outcome(
     item_id: str, rounds: Rounds, config: ConsensusConfig, same: Callable[[str], str]
 ) -> _ItemOutcome:
-    """The first unanimous round admits; of the others the last says where the item stands."""
+    """The first unanimous round admits the item; without one the last round decides its state."""
     held = sorted(rounds)
     for number in held:
         voices = sorted(rounds[number], key=lambda opinion: (opinion.annotator, opinion.answer))
@@ -190,7 +192,7 @@ def _reviewed(item_id: str, answer: str | None) -> _ItemOutcome:
 def _row(
     item_id: str, outcome: _ItemOutcome, rounds: Rounds, same: Callable[[str], str]
 ) -> LedgerRow:
-    """The row of an item, under the round that it came out of; 0: the review, or none yet."""
+    """The ledger row of an item, with the round that decided it as stratum (0: review or none)."""
     last = max(rounds, default=0)
     if isinstance(outcome, Endorsed):
         return LedgerRow(STAGE, UNIT, item_id, Outcome.KEPT, stratum=f"round_{outcome.round}")
@@ -213,7 +215,7 @@ def _row(
 def _funnel(
     rounds: Mapping[str, Rounds], admitted: Sequence[Endorsed], decided: Mapping[str, str | None]
 ) -> tuple[RoundCount, ...]:
-    """One count per round in which anything was said; round 0 is the review."""
+    """One count per round with any answer; round 0 is the review."""
     by_round = Counter(one.round for one in admitted)
     answered = Counter(number for held in rounds.values() for number in held)
     answered[0] = sum(item_id in rounds for item_id in decided)

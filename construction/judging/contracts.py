@@ -1,4 +1,4 @@
-"""Contracts of judging: cases, verdicts, labels, gradings, and what stages that ask a model return.
+"""Contracts of judging: cases, verdicts, labels, gradings, and results of stages with a model.
 
 The fields follow EnterpriseClawBench, app. B.
 """
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class ContainmentReason(StrEnum):
-    """Why a task is, or is not, one that a newcomer can do and a third person can judge."""
+    """Whether a newcomer can do a task and a third person can judge it; if not, why not."""
 
     SELF_CONTAINED = "self_contained"
     CONVERSATION_ONLY = "conversation_only"
@@ -74,11 +74,11 @@ class RoleClass(StrEnum):
 
 
 class Case(Contract):
-    """A packaged candidate with what its judge may read; masked text throughout.
+    """A packaged candidate with all that its judge may read, masked throughout.
 
     `request` is the person's part of the prompt, `background` what was said before it, `reply`
-    the original agent's last words, `asked_back`: did it ever ask back. `excerpts` holds the
-    beginning of each fixture's text by its path, as far as it has any.
+    the original agent's last words; `asked_back`: whether it ever asked back. `excerpts` holds the
+    beginning of each fixture's text by its path; fixtures without text have none.
     """
 
     candidate: Candidate
@@ -110,7 +110,7 @@ class Conversation:
 
 
 class Containment(Contract):
-    """The judgement of one case; `rewritten_prompt` only where it is self-contained."""
+    """The verdict on one case; it has a `rewritten_prompt` only if it is self-contained."""
 
     self_contained: bool
     reason_code: ContainmentReason
@@ -140,13 +140,13 @@ class Grading(Contract):
 
 
 class JudgeReason(StrEnum):
-    """Why an answer that came is not used; why none came says `CallReason`."""
+    """Why an answer is not used. `CallReason` says why there is no answer."""
 
     PROMPT_LEAK = "judge.prompt_leak"  # repeats the instructions, their mark or the fence
-    FOREIGN_URL = "judge.foreign_url"  # holds an address that the material does not
-    CONTRADICTION = "judge.contradiction"  # verdict and reason do not go together
-    ADDRESSED = "judge.addressed"  # the material speaks to its judge, and nobody else judged
-    DISPUTED = "judge.disputed"  # the material speaks to its judge, and the rules disagree
+    FOREIGN_URL = "judge.foreign_url"  # holds a URL that the material does not
+    CONTRADICTION = "judge.contradiction"  # verdict and reason contradict each other
+    ADDRESSED = "judge.addressed"  # the material addresses its judge, and no second judge was asked
+    DISPUTED = "judge.disputed"  # the material addresses its judge, and the rules disagree
     OTHER_LANGUAGE = "judge.other_language"
     TOO_LONG = "judge.too_long"
     EMPTY = "judge.empty"
@@ -157,19 +157,19 @@ class JudgeReason(StrEnum):
     UNKNOWN_EVIDENCE = "judge.unknown_evidence"
     WEIGHTS = "judge.weights"
     DIMENSIONS = "judge.dimensions"
-    NAMES_A_TASK = "judge.names_a_task"  # a definition that speaks of one task only
+    NAMES_A_TASK = "judge.names_a_task"  # a definition of a single task, not of a class
     TAKEN_NAME = "judge.taken_name"
     CHANGED_WORDS = "judge.changed_words"
     AMBIGUOUS = "judge.ambiguous"
     NOT_CHECKABLE = "judge.not_checkable"
     WRONG_NUMBER = "judge.wrong_number"  # of ideas
-    WRONG_FORM = "judge.wrong_form"  # the client handed on what is no such answer
+    WRONG_FORM = "judge.wrong_form"  # not an answer of the stage's type
 
 
 class ModelStagesConfig(StageConfig):
-    """Settings of the stages; lengths are characters after cleaning.
+    """Settings of the stages that ask a model; lengths are characters after cleaning.
 
-    `judge` marks the labels (`LlmConfig.judge`). What is longer is cut in the middle.
+    `judge` marks the labels (`LlmConfig.judge`). A longer text is cut in the middle.
     """
 
     judge: str = "model"
@@ -190,14 +190,14 @@ class ModelStagesConfig(StageConfig):
 
 
 class Asker(Protocol):
-    """What a stage needs of `construction.judging.llm.Client`."""
+    """The part of `construction.judging.llm.Client` that a stage needs."""
 
     def ask(self, questions: Sequence[Question]) -> list[Answered | Unanswered]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why an answer is not used. `detail` says what it is about: names and counts, one line."""
+    """Why an answer is not used. `detail` adds names and counts, in one line."""
 
     reason: JudgeReason
     detail: str = ""
@@ -205,9 +205,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Judged(Generic[T]):
-    """The result of one item: a value, or the reason why there is none.
+    """The result of one item: a value, or the reason for having none.
 
-    `detail` may quote the answer and stays private; `notes` tell what was corrected in a value.
+    `detail` may quote the answer and stays private; `notes` name corrections of the value.
     """
 
     item_id: str
@@ -219,16 +219,16 @@ class Judged(Generic[T]):
 
 
 class Answer(BaseModel):
-    """Base of the forms that replies must fit."""
+    """Base of the pydantic models that replies must fit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The labels that may be given, each with its definition; from the editable tables.
+    """The permitted labels, each with its definition, from the editable tables.
 
-    `routes` tells for a skill subclass by which route it is worked, in a sentence.
+    `routes` describes for each skill subclass, in a sentence, how it is worked.
     """
 
     roles: dict[str, str]

@@ -1,9 +1,9 @@
-"""What files a task asks for: read from the request, and from what the agent produced.
+"""The files that a task asks for, read from its request and from what the agent produced.
 
-The request comes first: a type named in a directive ("export it as a PDF", "做成 Excel"), or a
-file named as output. Where it only says "a report", the type that the agent produced stands in.
-Where it names no file at all, the files that the agent wrote are expected. A task that asks for
-nothing but an answer delivers it as `answer.md`, so that hard rules run on every task.
+The request takes precedence: a type named in a directive ("export it as a PDF", "做成 Excel"), or a
+file named as output. Where it only says "a report", the type is that of the agent's file. Where it
+names no file at all, the files that the agent wrote are expected. A task that asks only for an
+answer delivers it as `answer.md`, so that hard rules run on every task.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _MADE_EN = re.compile(
 _MADE_ZH = re.compile(
     "做|写|生成|制作|导出|输出|整理|转|保存|汇总|画|绘|起草|拟|出|给我|准备|创建|设计|返回|提供|存|要|用"
 )
-# Directly before the word: the file is there already.
+# Directly before the word these say that the file exists already.
 _GIVEN_EN = re.compile(
     r"\b(?:this|that|these|those|the|my|our|your|his|her|their|attached|existing|of|from|using|read"
     r"|open|draft)\s(?:[\w-]+\s)?$"
@@ -98,7 +98,7 @@ def expected_deliverables(
     """The files to expect, sorted by type; at least one.
 
     `named` are the files that the request names as output; `acts` are the agent's, of which
-    the writing ones count.
+    those that wrote files count.
     """
     produced = _produced(acts)
     requested = _types_asked_for(request, produced)
@@ -152,7 +152,7 @@ def _produced(acts: Iterable[AgentAct]) -> dict[str, list[str]]:
 
 
 def _types_asked_for(request: str, produced: dict[str, list[str]]) -> dict[str, int]:
-    """Types that the request's directives name, with how many of each."""
+    """The types that the request's directives name, with the number of files of each."""
     counts: Counter[str] = Counter()
     for sentence in read(_without_names(request)):
         if sentence.ask is not Ask.DIRECTIVE:
@@ -164,7 +164,7 @@ def _types_asked_for(request: str, produced: dict[str, list[str]]) -> dict[str, 
 
 
 def _without_names(text: str) -> str:
-    """The text with file names blanked: "summarise a.docx" does not ask for a Word file."""
+    """The text without file names: "summarise a.docx" does not ask for a Word file."""
     pieces, position = [], 0
     for span in find_file_spans(text):
         pieces.append(text[position : span.start])
@@ -194,7 +194,7 @@ _FALLBACK = {"document": "md", "picture": "png"}
 
 
 def _stands_for(word: str, produced: dict[str, list[str]]) -> str:
-    """The type of "a report" or "a chart": what the agent made of it, or the plainest."""
+    """The type of "a report" or "a chart": the type that the agent produced, else the plainest."""
     if word not in _FALLBACK:
         return word
     kind = "image" if word == "picture" else "document"

@@ -1,6 +1,6 @@
-"""The file types that tasks ask for: their extensions, how they begin, what opens them.
+"""The file types that tasks ask for: extensions, first bytes, and what opens them.
 
-Only the standard library is imported: the sandboxed child of `rules` uses this table too.
+Imports the standard library only: the sandboxed child of the hard rules uses this table too.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _TRACEBACK = re.compile(
     re.MULTILINE,
 )
 
-# What a template or an author leaves behind: kind, pattern. All are linear.
+# What a template or an author leaves behind: kind and pattern, each linear in the text.
 _PLACEHOLDERS = (
     ("braces", re.compile(r"\{\{[^{}\n]{0,80}\}\}|<%=?[^%\n]{0,80}%>")),
     ("latin_filler", re.compile(r"\blorem ipsum\b", re.IGNORECASE)),
@@ -54,10 +54,10 @@ _FENCED = re.compile(r"^```[^\n]*\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one look at a file found; `trouble` is empty exactly if it opened.
+    """What was seen in a file; `trouble` is empty exactly if the file was opened.
 
-    `opens` is None if nothing here can open its type. `items` counts the units it holds.
-    `size` is in bytes, None if the file was not read; `placeholders` names the kinds found.
+    `opens` is None if no opener exists for its type. `items` counts the units it holds. `size` is
+    in bytes, None if the file was not read; `placeholders` names the kinds of placeholders in it.
     """
 
     trouble: str = ""
@@ -83,7 +83,7 @@ def read_regular(folder: str, name: str, max_bytes: int) -> bytes:
 
 
 def look(data: bytes, task: Mapping[str, Any]) -> Seen:
-    """Compare the first bytes, open the file, and search its text for leftovers."""
+    """Compare the first bytes, open the file, and search its text for leftovers of a template."""
     signature = _signature_fits(data, task["signatures"], task["binary"])
     if task["opener"] is None:
         return Seen(size=len(data), signature=signature, items=len(data))
@@ -154,7 +154,7 @@ def regular_files(folder: Path, most: int) -> Iterator[str]:
 def look_in_child(
     folder: Path, name: str, kind: FileType | None, limits: Mapping[str, Any]
 ) -> Seen:
-    """Let a child open one file. A child that dies or hangs is what the rule then reports."""
+    """Let a child process open one file; that it dies or hangs is a `trouble` too."""
     task = {
         "folder": str(folder.resolve()),
         "name": name,

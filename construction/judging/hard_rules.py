@@ -28,7 +28,7 @@ class RuleReason(StrEnum):
 
     MISSING_FILE = "rules.missing_file"
     TOO_FEW_FILES = "rules.too_few_files"
-    TOO_MANY_FILES = "rules.too_many_files"  # more than are looked at
+    TOO_MANY_FILES = "rules.too_many_files"  # more than are examined
     MISSING_NAME = "rules.missing_name"
     WRONG_CONTENT = "rules.wrong_content"  # the extension says one type, the bytes another
     EMPTY_FILE = "rules.empty_file"
@@ -59,7 +59,7 @@ _TROUBLES = {
 
 
 class RuleLimits(StageConfig):
-    """Bounds of one check. Seconds are wall time; `total_seconds` holds for all files together."""
+    """Limits of one check. Seconds are wall time; `total_seconds` is for all files together."""
 
     seconds: int = 30
     total_seconds: int = 300
@@ -76,7 +76,7 @@ class RuleLimits(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """A file of the output folder: its relative name, its extension, what was seen in it."""
+    """A file of the output folder: its relative name, its extension, and what was seen in it."""
 
     name: str
     extension: str
@@ -97,10 +97,10 @@ class RuleResult:
 
 
 def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule, ...]:
-    """The rules that any good output keeps, whatever its content, in a fixed order.
+    """The rules that any good output satisfies, whatever its content, in a fixed order.
 
-    A request that itself speaks of tracebacks or placeholders (a bug report, a template) has
-    no rule against them: its deliverable may well quote one.
+    A request that itself mentions tracebacks or placeholders (a bug report, a template) has no
+    rule against them: its deliverable may quote one.
     """
     rules: list[Rule] = []
     for deliverable in deliverables:
@@ -153,8 +153,8 @@ def check(
 ) -> tuple[RuleResult, ...]:
     """Check every rule on the files below `output_dir`; one result per rule, in order.
 
-    Symlinks, devices and hidden files are passed over, so they deliver nothing. Only files
-    with an extension that some rule names are opened.
+    Symlinks, devices and hidden files are skipped, so they deliver nothing. Only files with an
+    extension that some rule names are opened.
     """
     limits = limits or RuleLimits()
     wanted = {ext for rule in rules for ext in rule.params.get("extensions", ())}
@@ -176,7 +176,7 @@ def check(
 
 
 def judge_rule(rule: Rule, outputs: Sequence[OutputFile], overflow: bool) -> RuleResult:
-    """Judge one rule. `overflow`: the folder holds more files than were looked at."""
+    """Judge one rule. `overflow`: the folder holds more files than were examined."""
     judge = _JUDGES.get(rule.kind)
     if judge is None:
         return _failed(rule, RuleReason.UNKNOWN_RULE)
@@ -189,7 +189,7 @@ def judge_rule(rule: Rule, outputs: Sequence[OutputFile], overflow: bool) -> Rul
 
 
 def printable(name: str) -> str:
-    """A hostile file name on one line: escapes for what a terminal or a log would act on."""
+    """A hostile file name on one line, with escapes for control characters."""
     shown = name.encode("utf-8", "backslashreplace").decode()
     shown = "".join(
         ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in shown
@@ -229,7 +229,7 @@ def _file_type(rule: Rule, files: Sequence[OutputFile]) -> RuleResult:
     return _each(rule, files, fault)
 
 
-# Troubles after which not even the first bytes are known.
+# After these not even the first bytes of the file are known.
 _NOT_LOOKED_AT = frozenset({"timeout", "crashed", "unsafe_file"})
 
 

@@ -64,8 +64,8 @@ def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
 class ModelConfig(StageConfig):
     """Recipe: which model judges what, and how it samples; without a name the rules judge.
 
-    `temperature` and `seed` None: not sent, for models that do not take them. `sees_images`: the
-    model is shown the statements that questions are about.
+    `temperature` and `seed` None: not sent, for models that do not accept them. `sees_images`: the
+    model is shown a picture of the statement that a question is about.
     """
 
     name: str = ""
@@ -77,7 +77,7 @@ class ModelConfig(StageConfig):
 
     @property
     def judge(self) -> str:
-        """What outputs are marked with, whether the model answered now or earlier."""
+        """The judge's name in outputs, whether the model answered now or earlier."""
         return f"model:{self.name}" if self.name else "rules"
 
     def does(self, stage: ModelStage) -> bool:
@@ -85,12 +85,12 @@ class ModelConfig(StageConfig):
         return bool(self.name) and stage in self.stages
 
     def judge_of(self, stage: ModelStage) -> str:
-        """What outputs of this stage are marked with."""
+        """The judge's name in outputs of this stage."""
         return self.judge if self.does(stage) else "rules"
 
 
 class ModelCalls(StageConfig):
-    """Runtime: where answers come from (not rules), what they cost, and what a run may spend.
+    """Runtime: where a model's answers come from, what they cost, and what a run may spend.
 
     None of it is digested: a replay makes the same release as the run that was recorded.
     """
@@ -102,7 +102,7 @@ class ModelCalls(StageConfig):
 
 
 def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
-    """What the client takes."""
+    """The settings of the model client."""
     return LlmConfig(
         model=model.name,
         temperature=model.temperature,
@@ -113,7 +113,7 @@ def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
 
 
 class JudgingConfig(StageConfig):
-    """Who judges, and the settings of each stage, asked or by rules."""
+    """Who judges, and the settings of each stage, by model or by rules."""
 
     model: ModelConfig = ModelConfig()
     consensus: ConsensusConfig = ConsensusConfig()
@@ -145,7 +145,7 @@ def contain(
 
 
 def verdicts(cases: Sequence[Case], config: JudgingConfig) -> list[Judged[Containment]]:
-    """What the rules say of each case, without rewritten prompts: for comparing with a model."""
+    """The rules' verdict on each case, without rewritten prompts, to compare with a model's."""
     rules = rules_verdict(config.containment)
     return _by_rules(cases, [rules(case) for case in cases])
 
@@ -161,7 +161,7 @@ def label(
 
 @dataclass(frozen=True, slots=True)
 class Classed:
-    """Labels with the task class of each, and what the model called each group of tasks."""
+    """Labels with task classes, and the names that the model gave to groups of tasks."""
 
     labels: list[Judged[Taxonomy]]
     names: list[Judged[TaskClass]]
@@ -176,8 +176,8 @@ def induce(
 ) -> Classed:
     """The task classes of a pool: grouped by rules, and named by the model where it gives a name.
 
-    The big class of a task stays its role, in which it was grouped. `seed` draws which classes
-    are held out.
+    The big class of a task stays its role, within which it was grouped. `seed` decides which
+    classes are held out.
     """
     induced = induce_classes(_members(cases, judged), config.classes)
     names: list[Judged[TaskClass]] = []
@@ -195,7 +195,7 @@ def induce(
 def write_rubric(
     cases: Sequence[Case], config: JudgingConfig, client: Asker | None
 ) -> list[Judged[Grading]]:
-    """What a good answer to each case is."""
+    """What a good answer to each case is: deliverables, rubric and hard rules."""
     if client is not None:
         return write_rubric_by_model(cases, client, config.stage_settings)
     return _by_rules(cases, [grade(case, config.grading) for case in cases])
@@ -217,7 +217,7 @@ class Labelled:
 def label_and_grade(
     cases: Sequence[Case], config: JudgingConfig, client: Asker | None, seed: int
 ) -> Labelled:
-    """Labels, task classes and grading: of each what the model does, or else the rules.
+    """Labels, task classes and grading, each by the model or by the rules, as the settings say.
 
     Raises ReleaseError where the model gave no reply about some case.
     """
@@ -231,7 +231,7 @@ def label_and_grade(
 
 
 def contained(case: Case, verdict: Containment, judge: str) -> Case:
-    """The case with the prompt that its judge made of it."""
+    """The case with the prompt that its judge rewrote, and its judge in the provenance."""
     candidate = case.candidate
     provenance = candidate.provenance.model_copy(update={"judge": judge})
     changes: dict[str, object] = {"provenance": provenance}

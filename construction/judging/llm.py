@@ -1,12 +1,12 @@
-"""The one client for language models: typed questions in, validated answers out.
+"""The client for language models: typed questions in, validated answers out.
 
     with Client(config, runtime, store) as client:
         outcomes = client.ask(questions)
 
-Whatever the mode, a stored reply is used and never paid for again: `live` and `record` ask the
-endpoint for the rest and store each reply before it counts, so a run killed at any moment goes on
-where it was. `record` insists on a store, which is then an input of the release; `replay` uses
-nothing else; `batch` asks through the Batch API.
+In every mode a stored reply is used and never paid for again. `live` and `record` ask the endpoint
+for the rest and store each reply before they use it, so that a run that is killed continues where
+it stopped. `record` requires a store, which is then an input of the release; `replay` uses the
+store alone; `batch` asks through the Batch API.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Client:
     """Asks one model. Close it, or use it in a `with`; several threads may ask at once.
 
     `store` is a private folder; None keeps nothing (mode `live` only). `masked` states that every
-    text asked about was masked: without it only a loopback endpoint is called (law 9). `budget`
-    is shared where a run has several clients of one model; None: one of its own.
+    text in the questions is masked: otherwise only a loopback endpoint is called (law 9). `budget`
+    is shared by the clients of a run; None: one of its own.
     """
 
     def __init__(
@@ -87,9 +87,9 @@ class Client:
         return self._budget.spent
 
     def replies_digest(self) -> str:
-        """Digest of all replies that outcomes were read from: the same live and replayed.
+        """Digest of all replies that this client's outcomes came from: the same live and replayed.
 
-        Empty without a store, which remembers whose digest it is. Times are no part of it.
+        Empty without a store. Times are not part of it; the store records which replies it covers.
         """
         if self._store is None:
             return ""
@@ -102,7 +102,7 @@ class Client:
         """The outcome of each question, in the order asked. Equal questions are one call.
 
         Raises ConfigError where the endpoint refuses the key or the model, StoreError where the
-        store fails; what came in until then is stored. All else is an outcome.
+        store fails; replies that came before that are stored. Any other failure is an outcome.
         """
         keys = [key(question, self._config) for question in questions]
         self._asked.update(keys)
@@ -133,7 +133,7 @@ class Client:
             self._store = None
 
     def _ask(self, waiting: Mapping[str, Question]) -> Mapping[str, Outcome]:
-        """What the store does not have."""
+        """The outcomes of questions that have no stored reply."""
         if not waiting:
             return {}
         if self._config.mode is Mode.REPLAY:
@@ -152,7 +152,7 @@ class Client:
         return loop.run(self._live.ask(waiting))
 
     def _connect(self) -> tuple[Loop, AsyncOpenAI]:
-        """The loop and the connections, made when first needed: a replay has neither."""
+        """The event loop and the connections, made when first needed: a replay needs neither."""
         with self._connecting:
             if self._http is None:
                 batch = self._config.mode is Mode.BATCH
@@ -164,7 +164,7 @@ class Client:
 
 
 def _check(config: LlmConfig, runtime: LlmRuntime, store: Path | None, masked: bool) -> None:
-    """Raises ConfigError for settings that no client can work with."""
+    """Raise ConfigError for settings that no client can work with."""
     mode = config.mode
     if mode is Mode.RULES:
         raise ConfigError("mode rules asks no model: there is no client to make")

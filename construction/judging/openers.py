@@ -1,8 +1,8 @@
-"""Opening a file of each type with its own library, and the text a reader of it would see.
+"""Opening a file of each type with its own library, and the text that its reader would see.
 
-Runs in the sandboxed child of `rules` only: the files are untrusted, and the libraries are
-imported when a file of their type is met. An opener gets the file's bytes and either returns
-its `Content` or raises; every bound it keeps is in `Bounds`.
+Runs only in the sandboxed child (`hard_rule_runner`), because the files are untrusted. A library is
+imported when a file of its type is opened. An opener gets the file's bytes and either returns its
+`Content` or raises; all its limits are in `Bounds`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one file may unfold into: bytes after inflation, cells, pixels, pages, characters."""
+    """Limits of one file: bytes after decompression, cells, pixels, pages, characters."""
 
     inflated_bytes: int
     archive_entries: int
@@ -40,7 +40,7 @@ class Content:
 
 
 class TooLarge(Exception):
-    """The file unfolds into more than its bounds allow."""
+    """The file holds more than its bounds allow."""
 
 
 class Encrypted(Exception):
@@ -60,9 +60,9 @@ def decode(data: bytes) -> str:
 
 
 def check_zip(data: bytes, bounds: Bounds) -> zipfile.ZipFile:
-    """The archive, if what its directory declares stays within bounds.
+    """The archive, if the sizes in its directory are within bounds.
 
-    Nothing can unfold further: `zipfile` stops at the declared size of an entry.
+    No entry can be larger: `zipfile` stops at the declared size.
     """
     archive = zipfile.ZipFile(io.BytesIO(data))
     entries = archive.infolist()
@@ -167,7 +167,7 @@ def open_pdf(data: bytes, bounds: Bounds) -> Content:
 def open_image(data: bytes, bounds: Bounds) -> Content:
     from PIL import Image
 
-    Image.MAX_IMAGE_PIXELS = None  # the bound below is ours, and exact
+    Image.MAX_IMAGE_PIXELS = None  # the exact bound below replaces it
     with Image.open(io.BytesIO(data)) as image:
         if image.width * image.height > bounds.pixels:
             raise TooLarge

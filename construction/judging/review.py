@@ -1,8 +1,8 @@
-"""Review: what judges disagree on is put to people, and their decisions override.
+"""Review: people decide what judges disagree on, and their decisions override the judges.
 
 Items to decide are written by a build (`items.jsonl`), exported as a sheet, filled in by people
 and imported again (`review_sheet`). Decisions are kept in an append-only, hash-chained log; the
-last one of an item and topic counts, on the next build.
+last one for an item and topic applies from the next build on.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ Text = Annotated[str, Field(max_length=4_000)]
 
 
 class Topic(StrEnum):
-    """What is to be decided of an item."""
+    """What is to be decided about an item."""
 
     CONTAINMENT = "self_containment"
     ROLE = "role"
-    ANSWER = "answer"  # consensus: any text; `rejected` turns the item away
+    ANSWER = "answer"  # consensus: any text; `rejected` rejects the item
 
 
 OPTIONS: Mapping[Topic, tuple[str, ...]] = {
@@ -97,7 +97,7 @@ Decisions = Mapping[tuple[str, Topic], Recorded]
 def disputes(
     topic: Topic, texts: Mapping[str, str], by_judge: Mapping[str, Mapping[str, str]]
 ) -> list[ReviewItem]:
-    """The items of `texts` whose judges differ, or of which a judge has no answer; sorted by id.
+    """The items of `texts` on which judges differ or a judge has no answer, sorted by id.
 
     `by_judge` holds answers by judge and item id; a judge that errored has none for the item.
     """
@@ -111,14 +111,14 @@ def disputes(
 
 
 def write_items(folder: Path, items: Sequence[ReviewItem]) -> None:
-    """Write the items of a build, sorted, for its owner's eyes."""
+    """Write the items of a build, sorted, readable by the owner only."""
     ordered = sorted(items, key=lambda item: item.key)
     lines = b"".join(canonical_json(item) + b"\n" for item in ordered)
     write_bytes(folder / ITEMS, lines, mode=PRIVATE_FILE)
 
 
 def read_items(folder: Path) -> list[ReviewItem]:
-    """The items that the last build left to people. Raises InputError if there are none."""
+    """The items that the last build left for people to decide. Raises InputError without a file."""
     path = folder / ITEMS
     if not path.is_file():
         expected, todo = "the items of a build", "Build with judging first."
@@ -134,7 +134,7 @@ def read_items(folder: Path) -> list[ReviewItem]:
 
 
 def record(folder: Path, decisions: Sequence[Decision]) -> int:
-    """Append decisions that change something; returns how many. Raises BrokenChain if altered."""
+    """Append new or changed decisions; returns how many. Raises BrokenChain for an altered log."""
     handle = os.open(folder / DECISIONS, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
     with os.fdopen(handle, "a+b") as log:
         fcntl.flock(log, fcntl.LOCK_EX)
@@ -157,12 +157,12 @@ def record(folder: Path, decisions: Sequence[Decision]) -> int:
 
 
 def _says_the_same(known: Decision | None, decision: Decision) -> bool:
-    """Whether nothing but the date is new: a sheet without dates may be imported twice."""
+    """Whether only the date is new: a sheet without dates may be imported twice."""
     return known is not None and known.model_copy(update={"date": decision.date}) == decision
 
 
 def recorded(folder: Path) -> Decisions:
-    """The decision that counts for each item and topic: the last. Raises BrokenChain."""
+    """The last decision for each item and topic, which is the valid one. Raises BrokenChain."""
     path = folder / DECISIONS
     content = path.read_bytes() if path.exists() else b""
     return {told.decision.key: told for told in _entries(content, path)}
@@ -188,7 +188,7 @@ def _entries(content: bytes, path: Path) -> Iterator[Recorded]:
 def overridden(
     containment: Containment | None, recorded_decision: Recorded | None
 ) -> Containment | None:
-    """A verdict as the review has it; without a decision as it was."""
+    """The verdict that the review decided on; without a decision the given one."""
     if recorded_decision is None:
         return containment
     reason = ContainmentReason(recorded_decision.decision.decision)
@@ -203,7 +203,7 @@ def overridden(
 
 
 def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
-    """The candidate with what the review decided of it, told in the private provenance."""
+    """The candidate with the review's decisions, which its private provenance records."""
     own = {topic: decisions.get((candidate.task_id, topic)) for topic in Topic}
     review = {str(topic): _decision_record(one) for topic, one in own.items() if one is not None}
     if not review:
@@ -221,7 +221,7 @@ def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
 
 
 def answers_decided(decisions: Decisions, topic: Topic) -> dict[str, str | None]:
-    """The review's answers for `consensus.route`: by item id, None where it turned one away."""
+    """The review's answers for `consensus.route`, by item id; None where it rejected the item."""
     return {
         item_id: None if told.decision.decision == REJECTED else told.decision.decision
         for (item_id, about), told in decisions.items()

@@ -1,8 +1,9 @@
 """Review items as a CSV or XLSX sheet, and the decisions that come back in one.
 
-Cells that a spreadsheet would take for a formula get a leading apostrophe, and lose it on the way
-back. What comes back is hostile (`review_table`): formulas are no decisions, and every row that
-cannot be used is told with its reason. An undecided row is left for another day.
+Cells that a spreadsheet would take for a formula get a leading apostrophe, which is removed when
+the sheet is read. A sheet that comes back is hostile input (`review_table`): formulas are not
+decisions, and every row that cannot be used is reported with its reason. Undecided rows are counted
+and may be decided later.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ _WIDTHS = {"text": 60, "answers": 40, "options": 40, "decision": 24, "note": 40,
 
 
 class RowReason(StrEnum):
-    """Why a row of a sheet is no decision."""
+    """Why a row of a sheet is not a decision."""
 
     UNKNOWN_ITEM = "review.unknown_item"
-    REPEATED = "review.repeated"  # two rows of one item that differ: neither counts
+    REPEATED = "review.repeated"  # rows of one item that differ: none counts
     FORMULA = "review.formula"
     UNKNOWN_DECISION = "review.unknown_decision"
     NO_REVIEWER = "review.no_reviewer"
@@ -53,7 +54,7 @@ class RowReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that is not used: its number in the sheet, from 1, and the reason."""
+    """A row that cannot be used: its number in the sheet, from 1, and the reason."""
 
     line: int
     reason: RowReason
@@ -69,7 +70,7 @@ class Imported:
 
 
 def protected(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula; `bared` gives the text back."""
+    """The text as a cell that no spreadsheet takes for a formula; `bared` restores it."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
@@ -90,7 +91,7 @@ def sheet_rows(items: Sequence[ReviewItem]) -> list[tuple[str, ...]]:
 
 
 def csv_sheet(items: Sequence[ReviewItem]) -> bytes:
-    """The items as CSV with a byte order mark, by which spreadsheets know it as UTF-8."""
+    """The items as CSV, with the byte order mark by which spreadsheets recognise UTF-8."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -99,7 +100,7 @@ def csv_sheet(items: Sequence[ReviewItem]) -> bytes:
 
 
 def xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
-    """The items as a workbook; where the choices are closed, they drop down."""
+    """The items as a workbook, with a drop-down list where the options are fixed."""
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.title, sheet.freeze_panes = "review", "A2"
@@ -132,8 +133,8 @@ def read_decisions(
 ) -> Imported:
     """The decisions of a filled sheet (.csv or .xlsx).
 
-    `reviewer` and `today` stand in where a row names none. Raises InputError for a file that is
-    no such sheet or goes beyond the limits.
+    `reviewer` and `today` are used where a row names none. Raises InputError for a file that is
+    not such a sheet or exceeds the limits.
     """
     table = read_table(path, limits, encoding)
     columns = _columns(path, table)
@@ -202,7 +203,7 @@ def _decision(
 
 
 def _is_formula(cell: str) -> bool:
-    """Whether a spreadsheet would take the cell for a formula; numbers are none."""
+    """Whether a spreadsheet would take the cell for a formula, which a number is not."""
     return _FORMULA.match(cell) is not None and not cell.startswith("'") and not _is_number(cell)
 
 

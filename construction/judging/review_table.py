@@ -1,4 +1,4 @@
-"""Reading a filled review sheet as hostile input: cells as text, formulas marked, all bounded.
+"""Reading a filled-in review sheet as hostile input: cells as text, within limits.
 
 A workbook is opened in a child process with limits:
 
@@ -36,7 +36,7 @@ Rows = list[tuple[int, list[tuple[str, bool]]]]
 
 
 class SheetLimits(StageConfig):
-    """Bounds of a sheet that is imported; `rows` and `columns` count those with content."""
+    """Limits of an imported sheet; `rows` and `columns` count those with content."""
 
     bytes: int = 20_000_000
     inflated_bytes: int = 200_000_000
@@ -49,7 +49,7 @@ class SheetLimits(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class SheetCell:
-    """A cell as text; `formula`: its text is what a program would calculate."""
+    """A cell as text; `formula`: the text is a formula."""
 
     text: str
     formula: bool = False
@@ -74,7 +74,7 @@ def read_table(path: Path, limits: SheetLimits, encoding: str) -> Table:
 
 
 def _decoded(path: Path, content: bytes, encoding: str) -> str:
-    """The text of a CSV file; a byte order mark goes before the encoding that was named."""
+    """The text of a CSV file; its byte order mark takes precedence over the named encoding."""
     if encoding not in ENCODINGS:
         expected = ", ".join(ENCODINGS)
         raise InputError(str(path), "an encoding that is not known", expected, "Choose one.")
@@ -88,7 +88,7 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
 
 
 def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
-    """Rows of a CSV text; spreadsheets of some countries write semicolons or tabs."""
+    """The rows of a CSV text; some locales separate cells by semicolons or tabs."""
     head = text[: text.find("\n")]
     separator = max(_SEPARATORS, key=head.count)
     csv.field_size_limit(limits.cell_chars)
@@ -108,7 +108,7 @@ def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
 
 
 def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
-    """Rows of a workbook's first sheet, read by a child process that has limits."""
+    """The rows of a workbook's first sheet, read by a child process with limits."""
     try:
         with Child(_CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
             child.send(limits.model_dump_json().encode())
@@ -137,7 +137,7 @@ def rows_of(content: bytes, limits: dict[str, int]) -> Rows:
     """The rows with content of the first sheet. Raises _Trouble beyond the limits."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = archive.infolist()
-    # The reader takes no more of a part than its declared size.
+    # The reader reads no more of a part than its declared size.
     if len(parts) > _PARTS or sum(part.file_size for part in parts) > limits["inflated_bytes"]:
         raise _Trouble("a workbook that inflates beyond the limit")
     book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)

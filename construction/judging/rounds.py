@@ -72,10 +72,10 @@ OpenModel = Callable[[str], AbstractContextManager[Asker]]
 
 @dataclass(frozen=True, slots=True)
 class HeldRounds:
-    """All rounds that count for a release; `asked`: what models, by name, were asked just now."""
+    """All rounds that count for a release; `by_model`: the verdicts just given, by model."""
 
     rounds: Rounds
-    asked: Mapping[str, Sequence[Judged[Containment]]]
+    by_model: Mapping[str, Sequence[Judged[Containment]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ def hold_rounds(
             judged[annotator] = require_answers(verdicts)
     log = with_release(log, release, held_rounds(due, judged, known))
     write_rounds(folder, log)
-    asked = {annotator: verdicts for annotator, verdicts in judged.items() if annotator != RULES}
-    return HeldRounds(rounds_of(log, release, cases, consensus), asked)
+    by_model = {name: verdicts for name, verdicts in judged.items() if name != RULES}
+    return HeldRounds(rounds_of(log, release, cases, consensus), by_model)
 
 
 def agree(

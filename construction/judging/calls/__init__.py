@@ -1,1 +1,1 @@
-"""What the one client (`construction.judging.llm`) is made of."""
+"""The parts of the model client (`construction.judging.llm`)."""

@@ -1,7 +1,7 @@
 """Asking through the Batch API: cheaper, slower, and resumed by the next run after a kill.
 
-A batch is noted in the store before it is submitted, under a name that goes along as metadata:
-whatever moment a process is killed at, the next run finds the batch and pays for none twice.
+Before a batch is submitted, the store records it under a name that is sent along as metadata.
+Whenever a process is killed, the next run finds the batch again and pays for none twice.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from construction.judging.calls.shapes import Dialect
 from construction.judging.calls.store import NotedBatch, Store, Stored
 from data.canonical import digest
 
-_ONE_AT_A_TIME = "0" * 64  # the claim that keeps other batch runs of the store waiting
-_ROUNDS = 5  # first replies, repairs, and what came back undone
+_ONE_AT_A_TIME = "0" * 64  # the claim for which other batch runs on this store wait
+_ROUNDS = 5  # first replies, repairs, and requests that came back undone
 
 
 class Batches:
@@ -60,7 +60,7 @@ class Batches:
         self._paid: set[str] = set()
 
     async def ask(self, questions: Mapping[str, Question]) -> dict[str, Outcome]:
-        """The outcome of each question, by key; those of batches not done yet are pending."""
+        """The outcome of each question, by key; `pending` where its batch is not done yet."""
         deadline = time.monotonic() + self._runtime.batch_wait
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._store.claims.hold(_ONE_AT_A_TIME))
@@ -79,7 +79,7 @@ class Batches:
         return {key: self._outcome(key, question) for key, question in questions.items()}
 
     def _orders(self, questions: Mapping[str, Question]) -> list[Order]:
-        """The calls that are still to be made, as far as the budget goes."""
+        """The calls that are still to be made, as far as the budget allows."""
         orders: list[Order] = []
         for key, question in questions.items():
             replies = self._store.replies(key)
@@ -105,7 +105,7 @@ class Batches:
         return True
 
     async def _submit(self, orders: Sequence[Order]) -> NotedBatch:
-        """Note a batch and submit it; without an id if it is unclear whether it came through."""
+        """Record a batch and submit it; it has no id if it is unclear whether it arrived."""
         noted = NotedBatch(
             digest([[order.key for order in orders], time.time_ns()]), "", total(orders)
         )
@@ -117,13 +117,13 @@ class Batches:
         return noted
 
     async def _finish(self, noted: NotedBatch, orders: Sequence[Order], deadline: float) -> None:
-        """Wait for a batch and keep its replies; one that is not done stays noted."""
+        """Wait for a batch and keep its replies; one that is not done stays recorded."""
         batch = await self._api.wait(noted, deadline)
-        if batch is Absent.NEVER_CAME:
+        if batch is Absent.NEVER_ARRIVED:
             self._store.drop_batch(noted.name)
             self._budget.settle(noted.worst, None, batch=True)
         elif isinstance(batch, Absent):
-            # It will have to be paid for, so the run counts it in full.
+            # It will have to be paid for, so this run is charged its worst case.
             self._budget.settle(noted.worst, noted.worst, batch=True, replies=0)
         else:
             lines = [line async for line in self._api.lines(batch)]
@@ -140,7 +140,7 @@ class Batches:
             self._learn(lines, {(order.key, order.turn.number): order for order in orders})
 
     def _learn(self, lines: Iterable[Line], orders: Mapping[tuple[str, int], Order]) -> None:
-        """Take note of what the endpoint took and what it refused."""
+        """Remember which forms of request the endpoint accepted and which it refused."""
         for line in lines:
             order = orders.get((line.key, line.number))
             if order is None:
@@ -154,7 +154,7 @@ class Batches:
                 self._note_refusal(line)
 
     def _note_refusal(self, line: Line) -> None:
-        """A request that another round cannot help has failed for good."""
+        """Mark a request as failed if another round cannot help."""
         if line.status >= 400 and line.status not in TRANSIENT:
             detail = f"http {line.status} {line.code}".rstrip()
             self._failed[line.key] = Failure(CallReason.REJECTED, detail)

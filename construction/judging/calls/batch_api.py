@@ -30,7 +30,7 @@ from data.errors import BenchmintError, ConfigError
 
 _URL = "/v1/chat/completions"
 _DONE = frozenset({"completed", "failed", "expired", "cancelled"})
-_MARK = "benchmint"  # the metadata key that a batch is found again by
+_MARK = "benchmint"  # the metadata key under which a batch is found again
 _LISTED = 1000  # how many of the endpoint's batches are searched for ours
 
 Response = TypeVar("Response")
@@ -61,7 +61,7 @@ class Line:
 
 
 def make_order(key: str, turn: Turn, config: LlmConfig, dialect: Dialect) -> Order | None:
-    """The request for one turn; None if the endpoint takes no form of it."""
+    """The request for one turn; None if the endpoint accepts no form of it."""
     shape, limit = dialect.shape(form(turn.question.answer).digest), dialect.limit_field
     if shape is None:
         return None
@@ -76,7 +76,7 @@ def make_order(key: str, turn: Turn, config: LlmConfig, dialect: Dialect) -> Ord
 
 
 def chunks(orders: Iterable[Order], runtime: LlmRuntime) -> Iterator[list[Order]]:
-    """Orders in batches that keep within the endpoint's limits."""
+    """The orders in batches within the endpoint's limits."""
     chunk: list[Order] = []
     size = 0
     for order in orders:
@@ -96,7 +96,7 @@ def total(orders: Sequence[Order]) -> Usage:
 
 
 def read_lines(content: bytes, longest: int) -> Iterator[Line]:
-    """The lines of an output or error file; what is none of ours is passed over."""
+    """The lines of an output or error file; those with a foreign custom id are skipped."""
     for raw in content.split(b"\n"):
         document = parse(raw) if 0 < len(raw) <= longest else None
         key_and_turn = _key_and_turn(_at(document, "custom_id"))
@@ -119,12 +119,12 @@ def _at(document: Any, key: str) -> Any:
 
 
 def _custom_id(key: str, number: int) -> str:
-    """45 characters: endpoints take no more than 64."""
+    """45 characters; endpoints accept at most 64."""
     return f"{base64.urlsafe_b64encode(bytes.fromhex(key)).decode().rstrip('=')}-{number}"
 
 
 def _key_and_turn(custom_id: Any) -> tuple[str, int] | None:
-    """Key and turn of a custom id; None if it is not one of ours."""
+    """Key and turn of a custom id; None if `_custom_id` did not make it."""
     if not isinstance(custom_id, str) or len(custom_id) != 45 or custom_id[43] != "-":
         return None
     try:
@@ -136,13 +136,13 @@ def _key_and_turn(custom_id: Any) -> tuple[str, int] | None:
 
 
 class BatchError(BenchmintError):
-    """The endpoint's Batch API did not do what it is for; what was submitted stays noted."""
+    """The endpoint's Batch API failed; batches that were submitted stay recorded."""
 
 
 class Absent(Enum):
     """Why there is no finished batch."""
 
-    NEVER_CAME = "never came"  # the endpoint does not know it
+    NEVER_ARRIVED = "never arrived"  # the endpoint does not know it
     NOT_DONE = "not done"
 
 
@@ -154,7 +154,7 @@ class BatchApi:
         self._client, self._runtime = client, runtime
 
     async def submit(self, name: str, content: bytes) -> Batch | None:
-        """Submit a batch under a name of ours; None: it is unclear whether it came through."""
+        """Submit a batch under our name for it; None: it is unclear whether it arrived."""
         uploaded = await self._steadily(
             lambda: self._client.files.create(file=(f"{name}.jsonl", content), purpose="batch")
         )
@@ -173,14 +173,14 @@ class BatchApi:
             raise BatchError(f"the endpoint takes no batch: {error.status_code}") from None
 
     async def wait(self, noted: NotedBatch, deadline: float) -> Batch | Absent:
-        """The batch when it is done; looks at least once, and no longer than the deadline."""
+        """The batch when it is done. Asks at least once, and waits no longer than the deadline."""
         if noted.batch:
             batch: Batch | None = await self._retrieve(noted.batch)
         else:
             await asyncio.sleep(self._runtime.batch_poll)  # a new batch may not be listed at once
             batch = await self._find(noted.name)
         if batch is None:
-            return Absent.NEVER_CAME
+            return Absent.NEVER_ARRIVED
         while batch.status not in _DONE:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
@@ -190,7 +190,7 @@ class BatchApi:
         return batch
 
     async def lines(self, batch: Batch) -> AsyncIterator[Line]:
-        """What came back, replies first."""
+        """The lines that came back, replies first."""
         for file in (batch.output_file_id, batch.error_file_id):
             if file:
                 for line in read_lines(await self._content(file), self._runtime.max_reply_bytes):
@@ -204,7 +204,7 @@ class BatchApi:
         return download.content
 
     async def _find(self, name: str) -> Batch | None:
-        """The batch that was submitted under a name of ours, if it was."""
+        """The batch that was submitted under our name for it, if there is one."""
 
         async def search() -> Batch | None:
             seen = 0
@@ -219,7 +219,7 @@ class BatchApi:
         return await self._steadily(search)
 
     async def _steadily(self, make: Callable[[], Awaitable[Response]]) -> Response:
-        """Repeat a call that may be repeated until it succeeds."""
+        """Repeat a call without side effects until it succeeds."""
         runtime = self._runtime
         for attempt in range(1, runtime.attempts + 1):
             headers = {}

@@ -1,4 +1,4 @@
-"""What a run may spend: the worst case is reserved before a call, what it took settled after."""
+"""What a run may spend: a call's worst case is reserved before it, its cost settled after."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from construction.judging.calls.contracts import Usage
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has paid so far: replies and their tokens, and money in the prices' currency."""
+    """What a run has paid so far: number of replies, tokens, and cost in the prices' currency."""
 
     replies: int
     usage: Usage
@@ -23,17 +23,17 @@ class Spent:
 class Budget:
     """Tokens and money of one run; shared by its clients, each with a loop of its own.
 
-    A call starts only if, were everything under way to cost its worst case, the run would still
-    keep within its limits. The first call that cannot, with nothing under way, ends the run's
-    spending: `exhausted`. Calls that may have been paid for although no reply came are charged in
-    full.
+    A call starts only if the run would stay within its limits even if every call under way cost
+    its worst case. The first call that does not fit while none is under way ends the run's
+    spending: `exhausted`. A call that may have been paid for although no reply came is charged its
+    worst case.
     """
 
     def __init__(self, config: LlmConfig) -> None:
         self._prices = config.prices
         self._max_tokens = config.budget_tokens
         self._max_cost = config.budget_cost
-        self._paid = {False: Usage(), True: Usage()}  # by whether it was a batch
+        self._paid = {False: Usage(), True: Usage()}  # by whether a batch paid it
         self._reserved = {False: Usage(), True: Usage()}
         self._replies = 0
         self._lock = threading.Lock()
@@ -42,7 +42,7 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
-        """What was paid so far."""
+        """The replies, tokens and cost paid so far."""
         both = self._paid[False] + self._paid[True]
         return Spent(self._replies, both, self._cost(self._paid))
 
@@ -74,7 +74,7 @@ class Budget:
         return True
 
     def take_over(self, worst: Usage) -> None:
-        """Reserve, fit or not, for a batch that an earlier run submitted."""
+        """Reserve for a batch that an earlier run submitted, even beyond the limits."""
         with self._lock:
             self._reserved[True] = self._reserved[True] + worst
 
@@ -87,7 +87,7 @@ class Budget:
     def settle(
         self, worst: Usage, paid: Usage | None, *, batch: bool = False, replies: int = 1
     ) -> None:
-        """Give back what was reserved and book what was paid; None: nothing was."""
+        """Release a reservation and record what was paid; None: nothing was."""
         with self._lock:
             held = self._reserved[batch]
             self._reserved[batch] = Usage(
@@ -99,7 +99,7 @@ class Budget:
                 self._replies += replies
             waiting, self._changed = self._changed, {}
         for loop, changed in waiting.items():
-            with suppress(RuntimeError):  # a client that was closed while it waited
+            with suppress(RuntimeError):  # the client was closed while it waited
                 loop.call_soon_threadsafe(changed.set)
 
     def _cost(self, usages: dict[bool, Usage]) -> float:

@@ -1,7 +1,7 @@
-"""Claims on keys: of all processes that share a store, one at a time asks a question.
+"""Claims on keys: of all processes that share a store, only one at a time asks a question.
 
-One byte of a lock file stands for each key. The operating system gives a claim back when its
-process ends, however it ends, so none is ever stale.
+Each key is one byte of a lock file. The operating system releases a claim when its process ends,
+however it ends, so no claim is ever stale.
 """
 
 from __future__ import annotations
@@ -16,12 +16,18 @@ from pathlib import Path
 
 from data.atomic import PRIVATE_FILE
 
-_POLL = (0.02, 0.5)  # seconds between looks at a claim that another holds: first, at most
+_POLL = (
+    0.02,
+    0.5,
+)  # seconds between attempts at a claim that another process holds: first, longest
 
 
 class Claims:
-    """Used from one event loop. Locks belong to the open file, so two clients of one process
-    exclude each other too (Linux; elsewhere they belong to the process: one client each)."""
+    """The claims of one client, used from one event loop.
+
+    On Linux a lock belongs to the open file, so two clients of one process exclude each other too.
+    Elsewhere it belongs to the process, which may then have one client only.
+    """
 
     def __init__(self, path: Path) -> None:
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
@@ -29,7 +35,7 @@ class Claims:
 
     @asynccontextmanager
     async def hold(self, key: str) -> AsyncIterator[None]:
-        """Wait until nobody holds `key` (hex), then hold it."""
+        """Wait until no one else holds `key` (hexadecimal), then hold it."""
         pause, longest = _POLL
         while not self.take(key):
             await asyncio.sleep(pause)
@@ -40,20 +46,20 @@ class Claims:
             self.give(key)
 
     def take(self, key: str) -> bool:
-        """Hold `key` if nobody does."""
+        """Hold `key` if no one does; whether it is held now."""
         if key in self._held or not _lock(self._handle, _offset(key)):
             return False
         self._held.add(key)
         return True
 
     def give(self, key: str) -> None:
-        """Give `key` back."""
+        """Release `key`."""
         _unlock(self._handle, _offset(key))
         self._held.discard(key)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep every other process out of what is done within; claims are not concerned."""
+        """Exclude every other process while the body runs; claims are not affected."""
         fcntl.flock(self._handle, fcntl.LOCK_EX)
         try:
             yield
@@ -61,7 +67,7 @@ class Claims:
             fcntl.flock(self._handle, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release all claims."""
         os.close(self._handle)
 
 

@@ -16,17 +16,17 @@ from data.errors import ConfigError
 
 
 class Mode(StrEnum):
-    """Where answers come from. None of the modes pays for an answer that the store has."""
+    """Where answers come from. No mode pays for an answer that is in the store."""
 
-    LIVE = "live"  # the endpoint; without a store a killed run pays again
+    LIVE = "live"  # the endpoint; without a store a run that was killed pays again
     RECORD = "record"  # the endpoint, and the store is kept as an input of the release
     REPLAY = "replay"  # the store alone; a missing answer is an error, never a call
     BATCH = "batch"  # the endpoint's Batch API, at `batch_share` of the price
-    RULES = "rules"  # no model at all: the rules engine judges, and no client is made
+    RULES = "rules"  # no model: the rules judge, and there is no client
 
 
 class Prices(StageConfig):
-    """Money per million tokens, in any one currency; batches cost `batch_share` of it."""
+    """Price per million tokens, in any one currency; batches cost `batch_share` of it."""
 
     prompt: Annotated[float, Field(ge=0)] = 0.0
     completion: Annotated[float, Field(ge=0)] = 0.0
@@ -41,9 +41,9 @@ class Prices(StageConfig):
 class LlmConfig(StageConfig):
     """Recipe: which model judges, how it samples, and what a run may spend.
 
-    `temperature` and `seed` None: not sent, for models that do not take them. `image_tokens` is
-    what a picture costs at most. `budget_tokens` and `budget_cost` bound each run (None: no
-    bound); prompt and completion tokens count alike.
+    `temperature` and `seed` None: not sent, for models that do not accept them. `image_tokens` is
+    the most that a picture costs. `budget_tokens` and `budget_cost` limit each run (None: no
+    limit); prompt and completion tokens count alike.
     """
 
     mode: Mode = Mode.RULES
@@ -57,18 +57,18 @@ class LlmConfig(StageConfig):
 
     @property
     def judge(self) -> str:
-        """What outputs are marked with, the same in all modes that ask a model."""
+        """The judge's name in outputs, the same in all modes that ask a model."""
         return "rules" if self.mode is Mode.RULES else f"model:{self.model}"
 
 
 class LlmRuntime(StageConfig):
-    """Runtime, never digested: where the endpoint is and how hard it is driven. Seconds.
+    """Runtime, never digested: where the endpoint is, and how fast it is asked. Times in seconds.
 
-    `key_variable` names the environment variable that holds the key; a key stands nowhere else.
-    `attempts` counts the first call. `give_up_after`: so many questions in a row without any
-    answer from the endpoint, and the rest is not asked in this run. `timeout` bounds one call,
-    `max_wait` each pause between attempts, whatever the endpoint asks for. `batch_wait`: how long
-    one run waits for batches before it leaves them to the next.
+    `key_variable` names the environment variable that holds the key, which is stored nowhere else.
+    `attempts` includes the first call. After `give_up_after` questions in a row without any reply
+    from the endpoint, this run asks no more. `timeout` limits one call, `max_wait` each pause
+    between attempts, whatever the endpoint asks for. `batch_wait`: how long one run waits for
+    batches before it leaves them to the next run.
     """
 
     base_url: str = "http://127.0.0.1:8000/v1"
@@ -99,7 +99,7 @@ class LlmRuntime(StageConfig):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether texts stay on this machine; a name other than localhost never counts."""
+        """Whether texts stay on this machine. Of names only localhost counts, else IP addresses."""
         host = (urlsplit(self.base_url).hostname or "").rstrip(".")
         if host == "localhost" or host.endswith(".localhost"):
             return True
@@ -109,7 +109,7 @@ class LlmRuntime(StageConfig):
             return False
 
     def key(self) -> str:
-        """The key from the environment; a loopback endpoint needs none. Raises ConfigError."""
+        """The key from the environment, or "none" for a loopback endpoint. Raises ConfigError."""
         value = os.environ.get(self.key_variable, "").strip()
         if value or self.is_loopback:
             return value or "none"

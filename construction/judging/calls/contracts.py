@@ -18,16 +18,18 @@ class CallReason(StrEnum):
     TRUNCATED = "call.truncated"  # the answer ran into `max_tokens`, twice
     TOO_LONG = "call.too_long"  # the request does not fit into the model's context
     INVALID = "call.invalid"  # no JSON, or JSON that does not fit the answer's model, twice
-    BUDGET = "call.budget"  # not asked: the run's budget could have been exceeded
-    MISSING = "call.missing"  # replay only: nobody recorded an answer
+    BUDGET = "call.budget"  # not asked: it could have exceeded the run's budget
+    MISSING = "call.missing"  # replay only: no answer was recorded
     PENDING = "call.pending"  # batch only: submitted, not done; the next run collects it
-    REJECTED = "call.rejected"  # the endpoint does not take this request, whatever its shape
+    REJECTED = "call.rejected"  # the endpoint does not accept this request in any shape
     FAILED = "call.failed"  # no answer after all attempts; the next run asks again
 
     @property
     def is_settled(self) -> bool:
-        """Whether the replies said so: then every replay says the same. The others are of this
-        run alone, and what was built on them is not complete."""
+        """Whether the reason follows from stored replies, so that every replay gives the same one.
+
+        The other reasons hold for this run only, and what is built on them is incomplete.
+        """
         return self in _SETTLED
 
 
@@ -38,7 +40,7 @@ _SETTLED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture for models that see: `media_type` such as `image/png`, and the file's bytes."""
+    """A picture for models that see: `media_type` (such as `image/png`) and the file's bytes."""
 
     media_type: str
     content: bytes = field(repr=False)
@@ -48,8 +50,8 @@ class Image:
 class Question:
     """One request. `item_id` says what it is about and is never sent to the endpoint.
 
-    `answer` is the model that the reply must fit; its JSON Schema is sent along. `max_tokens`
-    bounds the reply, reasoning included.
+    The reply must fit the pydantic model `answer`, whose JSON Schema is sent along. `max_tokens`
+    limits the reply, including its reasoning.
     """
 
     item_id: str
@@ -63,7 +65,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that were paid for; the sum over the first reply and its repair."""
+    """Tokens that were paid for, summed over the first reply and its repair."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -82,9 +84,9 @@ class Usage:
 class Answered:
     """A validated answer, an instance of the question's `answer`.
 
-    `model` is the name that the endpoint gave, `usage` what the answer cost when it was asked.
-    `repaired`: the first reply would not do. `replayed`: nothing was paid for it now; it depends
-    on earlier runs, so it belongs in no digested output.
+    `model` is the name that the endpoint gave, `usage` what the answer cost when it was asked for.
+    `repaired`: the first reply could not be used. `replayed`: the reply was stored before, so that
+    nothing was paid now; this depends on earlier runs and must not enter a digested output.
     """
 
     item_id: str
@@ -99,7 +101,7 @@ class Answered:
 class Unanswered:
     """A question without an answer; `detail` holds types, codes and lengths, never text.
 
-    `usage` is what its unusable replies cost when they were asked; `replayed` as in `Answered`.
+    `usage` is what its unusable replies cost; `replayed` as in `Answered`.
     """
 
     item_id: str

@@ -63,7 +63,7 @@ class _Next(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Trouble:
-    """One attempt that brought no reply; `paid`: the endpoint may have worked for it."""
+    """One attempt that brought no reply; `paid`: it may be charged all the same."""
 
     then: _Next
     detail: str
@@ -73,7 +73,7 @@ class _Trouble:
 
 
 class Endpoint:
-    """Makes calls to one endpoint and model, within budget and pace. Used from one event loop."""
+    """Calls one endpoint and model, within budget and pace. Used from one event loop."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Endpoint:
     async def call(self, key: str, turn: Turn) -> Reply | Failure:
         """Make one call, with as many attempts as the runtime allows.
 
-        Raises ConfigError where the endpoint refuses the key, or knows no such path or model.
+        Raises ConfigError where the endpoint refuses the key, or has no such path or model.
         """
         worst, attempt = worst_case(turn, self._config), 0
         while True:
@@ -111,7 +111,7 @@ class Endpoint:
             await self._pause(key, attempt, result)
 
     async def _attempt(self, turn: Turn, shape: Shape, worst: Usage) -> Reply | _Trouble:
-        """One request; what was reserved for it is settled, however it ends."""
+        """One request; its reservation is settled however it ends."""
         paid: Usage | None = worst
         try:
             await self._pace.turn()
@@ -172,7 +172,7 @@ class Endpoint:
         runtime = self._runtime
         seconds = wait_after(trouble.headers, key, attempt, runtime.backoff, runtime.max_wait)
         if "retry-after" in trouble.headers:
-            self._pace.hold(seconds)  # the endpoint is busy for all calls alike
+            self._pace.hold(seconds)  # the endpoint is busy, so all calls wait
         await asyncio.sleep(seconds)
 
 
@@ -194,7 +194,7 @@ class Live:
     async def ask(self, questions: Mapping[str, Question]) -> dict[str, Outcome]:
         """The outcome of each question, by key.
 
-        An error ends the asking, but not before what is under way has come in and is stored.
+        An error ends the asking after all calls under way have ended and their replies are stored.
         """
         outcomes: dict[str, Outcome] = {}
         waiting = iter(questions.items())
@@ -203,7 +203,7 @@ class Live:
             for key, question in waiting:
                 outcomes[key] = await self._outcome(key, question)
 
-        # An endpoint not met before is tried with one question, not with all at once.
+        # An unknown endpoint is tried with one question before all are asked at once.
         if not self._dialect.known:
             for key, question in waiting:
                 outcomes[key] = await self._outcome(key, question)
@@ -215,7 +215,7 @@ class Live:
         return outcomes
 
     async def _outcome(self, key: str, question: Question) -> Outcome:
-        """Settle one question; an error is kept for the end."""
+        """Settle one question; an error is raised at the end, by `ask`."""
         if self._error or self._failed_in_a_row >= self._runtime.give_up_after:
             return Unanswered(question.item_id, CallReason.FAILED, "the endpoint gave no answers")
         try:

@@ -1,7 +1,7 @@
-"""What an endpoint replied, and what that means for the question.
+"""The replies of an endpoint, and the outcome of a question that follows from them.
 
-A question is settled by at most two replies: the first, and one repair. What they mean follows
-from their texts alone, so a replay comes to the same outcome as the run that paid for them.
+A question is settled by at most two replies: the first, and one repair. The outcome depends on
+their texts alone, so that a replay gives the same outcome as the run that paid for them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from construction.judging.calls.contracts import (
 TRIES = 2
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]{0,10}\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _MALFORMED = frozenset({"json_invalid", "missing", "model_type"})
-_HINTS = 8  # errors that a repair names
+_HINTS = 8  # validation errors that a repair names
 _CODE = re.compile(r"[a-z0-9_]{1,40}")
-_TOO_LONG = "context_length_exceeded"  # a code of endpoints, and the finish of what is kept of it
+_TOO_LONG = "context_length_exceeded"  # a code of endpoints; stored as the `finish` of a reply
 _FILTERED = "content_filter"
 _NO_ROOM = re.compile(r"context[ _](?:length|size|window)")
 _THOUGHT = "</think>"
@@ -48,10 +48,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """Why a reply would not do.
+    """Why a reply cannot be used.
 
-    `malformed`: not even an object with the fields asked for. `hint` tells the model what to
-    mend, and nobody else: it may quote the reply.
+    `malformed`: not even an object with the required fields. `hint` tells the model what to
+    correct; it may quote the reply, so it is sent to the model only.
     """
 
     reason: CallReason
@@ -61,12 +61,12 @@ class Unfit:
 
     @property
     def is_well_formed(self) -> bool:
-        """An object with the fields asked for, if not with the values."""
+        """Whether it is an object with the required fields, if not with valid values."""
         return self.reason is CallReason.INVALID and not self.malformed
 
 
 def parse(body: bytes) -> Any:
-    """The JSON in a body; None if it is none."""
+    """The decoded JSON of a body; None if it is no JSON."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -74,9 +74,9 @@ def parse(body: bytes) -> Any:
 
 
 def read_reply(document: Any, worst: Usage) -> Reply | None:
-    """The reply in a chat completion; None if the document is none.
+    """The reply in a chat completion; None if the document is no chat completion.
 
-    An endpoint that does not tell its usage is taken to have used what was reserved, `worst`.
+    An endpoint that reports no usage is charged the reserved worst case, `worst`.
     """
     choices = _get(document, "choices", list)
     if not choices:
@@ -109,14 +109,14 @@ def _usage(usage: Any, worst: Usage) -> Usage:
     prompt, completion = _get(usage, "prompt_tokens", int), _get(usage, "completion_tokens", int)
     if prompt is None or completion is None or min(prompt, completion) < 0:
         return worst
-    # A count beyond any context window would not fit the store.
+    # The store holds 64-bit integers; no context window comes near this bound.
     return Usage(min(prompt, 10**12), min(completion, 10**12))
 
 
 def declined(status: int, code: str, message: str) -> Reply | None:
-    """What is kept where an endpoint takes no text of this kind or length, however it is asked.
+    """The reply to store where an endpoint accepts no text of this kind or length.
 
-    It costs nothing, and asking again would bring the same; None: the trouble is another one.
+    It costs nothing, and asking again would give the same; None: another error.
     """
     if status in {400, 500} and (code == _TOO_LONG or _NO_ROOM.search(message[:4000].lower())):
         return Reply("", _TOO_LONG, False, "", Usage())
@@ -126,7 +126,7 @@ def declined(status: int, code: str, message: str) -> Reply | None:
 
 
 def json_text(text: str) -> str:
-    """The JSON in a reply: without a thought before it and without a Markdown fence around it."""
+    """The JSON in a reply, without reasoning before it and a Markdown fence around it."""
     _, _, said = text.rpartition(_THOUGHT)
     fenced = _FENCE.match(said)
     return (fenced.group(1) if fenced else said).strip()
@@ -140,7 +140,7 @@ def judge(reply: Reply, answer: type[BaseModel]) -> BaseModel | Unfit:
         return Unfit(CallReason.TOO_LONG, "the request does not fit into the model's context")
     text = json_text(reply.text)
     try:
-        # A complete answer stands, even if blanks after it ran into the limit.
+        # A complete answer counts, even if white space after it reached the limit.
         return answer.model_validate_json(text)
     except ValidationError as error:
         if reply.finish == "length":
@@ -162,7 +162,7 @@ def _invalid(text: str, error: ValidationError) -> Unfit:
 
 
 def settle(question: Question, replies: Sequence[Reply], *, replayed: bool) -> Outcome | None:
-    """The outcome that the replies so far amount to; None: the question is open."""
+    """The outcome that follows from the replies so far; None: another reply is needed."""
     if not replies:
         return None
     judged = judge(replies[-1], question.answer)
@@ -179,5 +179,5 @@ def settle(question: Question, replies: Sequence[Reply], *, replayed: bool) -> O
 
 
 def safe_code(word: object) -> str:
-    """An endpoint's code for something, if it looks like one: nothing that could hold text."""
+    """An endpoint's error code; "" if it does not look like a code and could hold text."""
     return word if isinstance(word, str) and _CODE.fullmatch(word) else ""

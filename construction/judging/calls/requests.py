@@ -1,4 +1,4 @@
-"""From a question to what is sent: key, messages, repair, and what it can cost at most. Pure."""
+"""From a question to its request: key, messages, repair, and the most it can cost. Pure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from construction.judging.calls.replies import Reply, Unfit, judge
 from construction.judging.calls.shapes import Shape, shape_fields
 from data.canonical import canonical_json, digest
 
-_VERSION = 1  # of keys: raise it when the messages change, and nothing stored is found again
-_REPAIR_TOKENS = 2  # the repair of a truncated reply may be so many times as long
+_VERSION = 1  # part of every key: raise it when the messages change, so that no old reply is used
+_REPAIR_TOKENS = 2  # times that the repair of a truncated reply may be longer
 _QUOTED = 8000  # characters of an invalid reply that its repair quotes
-_TEMPLATE_TOKENS = 256  # what an endpoint's chat template adds at most
+_TEMPLATE_TOKENS = 256  # the most that an endpoint's chat template adds
 _IN_WORDS = "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n"
 _NOTES = {
     CallReason.REFUSED: (
@@ -64,10 +64,10 @@ class Turn:
 
 
 def key(question: Question, config: LlmConfig) -> str:
-    """What a question is stored under: all that decides the answer, but not how it is sent.
+    """The key of a question in the store: a digest of all that decides the answer.
 
-    Neither the endpoint's address nor the shape of the request is part of it, nor the item or
-    the stage: two items with the same text are one call.
+    The endpoint's address, the shape of the request, the item and the stage are not part of it:
+    two items with the same text are one call.
     """
     return digest(
         {
@@ -106,7 +106,7 @@ def max_tokens(turn: Turn) -> int:
 
 
 def worst_case(turn: Turn, config: LlmConfig) -> Usage:
-    """What a call can cost at most: no tokenizer makes more tokens of a text than it has bytes."""
+    """The most a call can cost: no tokenizer makes more tokens of a text than it has bytes."""
     texts = [text for message in _messages(turn, in_words=True) for text in _texts(message)]
     prompt = sum(len(text.encode()) for text in texts) + len(form(turn.question.answer).text)
     images = len(turn.question.images) * config.image_tokens
@@ -124,7 +124,7 @@ def _unfit(turn: Turn) -> Unfit | None:
 
 
 def _messages(turn: Turn, *, in_words: bool) -> list[dict[str, Any]]:
-    """System, user, and for a repair what was wrong. User and assistant take turns always."""
+    """System, user, and for a repair what was wrong. User and assistant always alternate."""
     question, unfit = turn.question, _unfit(turn)
     system = _clean(question.system)
     if in_words:

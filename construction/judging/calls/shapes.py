@@ -1,7 +1,7 @@
-"""The three ways to ask for structured output, and which of them an endpoint understands.
+"""The three ways to ask for structured output, and which of them an endpoint accepts.
 
-Found by trying, once per base URL and model: `json_schema`, then `json_object` with the schema,
-then a forced tool call. What worked is kept in a small file beside the answers.
+They are tried once per base URL and model: `json_schema`, then `json_object` with the schema, then
+a forced tool call. Which one worked is kept in a small file beside the replies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Shape(StrEnum):
 _ORDER = tuple(Shape)
 _TOOL_NAME = "answer"
 _BOUNDS = frozenset({"maxLength", "maxItems"})
-_LARGEST = 1000  # of the bounds that a server can make a grammar of; llama.cpp's breaks at 1,500
+_LARGEST = 1000  # largest bound that servers can put into a grammar; llama.cpp fails at 1,500
 _UNSUPPORTED = re.compile(
     r"response_format|json_schema|json_object|structured.output|tool_choice|\btools?\b|grammar|guided"
 )
@@ -38,7 +38,7 @@ _UNSUPPORTED = re.compile(
 def shape_fields(shape: Shape, schema: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a request that asks for `schema` in the given shape.
 
-    Servers that make a grammar of it get no large bounds: replies are validated in any case.
+    Large bounds are left out where servers make a grammar of them; every reply is validated.
     """
     if shape is Shape.SCHEMA:
         named = {"name": _TOOL_NAME, "schema": schema, "strict": True}
@@ -76,9 +76,9 @@ def wants_completion_limit(status: int, message: str) -> bool:
 
 
 class Dialect:
-    """What is known of one endpoint and model; `known` once a reply was well formed.
+    """What is known of one endpoint and model; `known` after the first well-formed reply.
 
-    A schema may be refused by an endpoint that takes others: that is remembered per schema.
+    An endpoint may refuse one schema and accept others: refusals are remembered per schema.
     """
 
     def __init__(self, path: Path | None, base_url: str, model: str) -> None:
@@ -92,13 +92,13 @@ class Dialect:
         self._refused: dict[str, set[Shape]] = {}
 
     def shape(self, schema: str) -> Shape | None:
-        """The shape to ask `schema` (its digest) in; None if each was refused."""
+        """The shape in which to ask for `schema` (a digest); None if each was refused."""
         refused = self._refused.get(schema, set())
         start = _ORDER.index(self._shape)
         return next((s for s in _ORDER[start:] + _ORDER[:start] if s not in refused), None)
 
     def learn(self, shape: Shape, judged: BaseModel | Unfit) -> None:
-        """Take note of a reply: was it of the form asked for?"""
+        """Remember whether a reply had the required form."""
         if self.known:
             return
         if not isinstance(judged, Unfit) or judged.is_well_formed:
@@ -108,7 +108,7 @@ class Dialect:
             self._leave(shape)
 
     def adapt(self, status: int, message: str, shape: Shape, schema: str, limit: str) -> bool:
-        """Learn from a request that was refused; whether another form is worth a try.
+        """Learn from a request that was refused; returns whether to try another form.
 
         `shape`, `schema` (its digest) and `limit` are those of the request.
         """
@@ -139,7 +139,7 @@ class Dialect:
 
 
 def _read(path: Path | None) -> dict[str, Any]:
-    """What was learnt before; a file that cannot be read is learnt anew."""
+    """What earlier runs learnt, by endpoint and model; nothing if the file cannot be read."""
     try:
         endpoints = orjson.loads(path.read_bytes()) if path is not None else {}
     except (FileNotFoundError, orjson.JSONDecodeError):

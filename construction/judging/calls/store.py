@@ -78,9 +78,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class NotedBatch:
-    """A batch that has to be collected: our name for it, the endpoint's id, its worst case.
+    """A batch to be collected: our name for it, the endpoint's id, its worst case.
 
-    An empty `batch`: it was to be submitted, and nobody knows whether it was.
+    An empty `batch`: it was about to be submitted, and it is unknown whether it was.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Store:
         self._pending: list[tuple[Stored, asyncio.Future[None]]] = []
         self._drain: asyncio.Task[None] | None = None
         self.claims = Claims(folder / _LOCKS)
-        # SQLite's own patience does not cover the step into the write-ahead log.
+        # SQLite's busy timeout does not cover switching to the write-ahead log.
         with self._guarded(), self.claims.alone():
             self._reader, self._writer = self._connect(), self._connect()
             self._writer.executescript(_TABLES)
@@ -116,7 +116,7 @@ class Store:
         return kept if [row[0] for row in rows] == list(range(len(rows))) else []
 
     async def keep(self, stored: Stored) -> None:
-        """Return once the reply is on the disk. Replies that come together share one sync."""
+        """Return when the reply is on the disk. Replies that come together share one sync."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pending.append((stored, done))
         if self._drain is None:
@@ -124,7 +124,7 @@ class Store:
         await done
 
     def keep_all(self, rows: Sequence[Stored]) -> None:
-        """As `keep`, for many and from any thread."""
+        """As `keep`, for many replies and from any thread."""
         values = [
             (
                 row.key,
@@ -149,7 +149,7 @@ class Store:
         return [NotedBatch(row[0], row[1], Usage(row[2], row[3])) for row in rows]
 
     def note_batch(self, noted: NotedBatch) -> None:
-        """Note that a batch is about to be submitted, or that it was."""
+        """Record that a batch is about to be submitted, or that it was."""
         worst = noted.worst
         tokens = (worst.prompt_tokens, worst.completion_tokens)
         row = (noted.name, noted.batch, *tokens, time.time())
@@ -162,25 +162,25 @@ class Store:
             writer.execute("DELETE FROM batches WHERE name = ?", (name,))
 
     def note_use(self, digest: str, keys: Iterable[str]) -> None:
-        """Note which replies an input of a release is the digest of, for `benchmint purge`."""
+        """Record the replies behind a digest that a release has as input, for `benchmint purge`."""
         with self._transaction() as writer:
             rows = [(digest, key) for key in sorted(keys) or [""]]
             writer.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?)", rows)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection that reads, for one at a time. Raises StoreError."""
+        """The reading connection, for one thread at a time. Raises StoreError."""
         with self._guarded(), self._reading:
             yield self._reader
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, outside any transaction. Raises StoreError."""
+        """The writing connection, outside any transaction. Raises StoreError."""
         with self._guarded(), self._writing:
             yield self._writer
 
     def close(self) -> None:
-        """Close files and give claims back."""
+        """Close files and release claims."""
         self.claims.close()
         with self._reading, self._writing:
             self._reader.close()
@@ -192,7 +192,7 @@ class Store:
                 batch, self._pending = self._pending, []
                 try:
                     await asyncio.to_thread(self.keep_all, [stored for stored, _ in batch])
-                except Exception as error:  # whatever it is, those who wait must hear of it
+                except Exception as error:  # whatever it is, the waiting callers must get it
                     for _, done in batch:
                         if not done.done():
                             done.set_exception(error)
@@ -234,9 +234,9 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class OldReplies:
-    """Replies that may go: how many, their bytes of text, the oldest; `needed` stay.
+    """Replies that may be removed: how many, their bytes of text, the oldest; `needed` stay.
 
-    `unknown`: a release was made of replies that the store does not know, so all stay.
+    `unknown`: a release was made from replies that this store does not know, so all stay.
     """
 
     replies: int = 0
@@ -247,9 +247,9 @@ class OldReplies:
 
 
 def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldReplies:
-    """The replies kept in `folder` before the date; `releases` are digests of those to keep.
+    """The replies stored in `folder` before the date; `releases` are digests of those to keep.
 
-    A question counts by its last reply. Raises StoreError.
+    The last reply to a question decides about its age. Raises StoreError.
     """
     if not (folder / REPLIES).is_file():
         return OldReplies()
@@ -270,7 +270,7 @@ def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldRep
 
 
 def forget_replies(folder: Path, before: date, releases: Collection[str]) -> None:
-    """Remove what `old_replies` tells, so that the file holds nothing of it. Raises StoreError."""
+    """Remove the replies that `old_replies` counts, without a trace. Raises StoreError."""
     store = Store(folder)
     try:
         with store.writing() as writer:

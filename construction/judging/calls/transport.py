@@ -28,7 +28,7 @@ _ONE_CONNECTION = httpx2.Limits(
 
 
 class Loop:
-    """Runs coroutines, one after another or side by side, until it is closed."""
+    """An event loop in a thread of its own, so that plain functions can wait for coroutines."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -36,7 +36,7 @@ class Loop:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Wait for `work` from any thread. If the wait is interrupted, so is the work."""
+        """Run `work` and wait for it, from any thread. Interrupting the wait interrupts it."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -52,9 +52,9 @@ class Loop:
 
 
 class Pace:
-    """Spaces calls evenly; an endpoint that asks for patience holds all of them.
+    """Spaces calls evenly; where an endpoint asks to wait, all calls wait.
 
-    Used from one event loop. `per_minute` None: as fast as calls come.
+    Used from one event loop. `per_minute` None: calls are not spaced.
     """
 
     def __init__(self, per_minute: float | None) -> None:
@@ -62,26 +62,26 @@ class Pace:
         self._next = 0.0
 
     async def turn(self) -> None:
-        """Wait for the next free start."""
+        """Wait until the next call may start."""
         now = time.monotonic()
         start = max(now, self._next)
-        # Whoever comes later waits behind, so the slot is taken before the wait.
+        # The slot is taken before the wait, so that later callers queue behind it.
         self._next = max(self._next, start + self._interval if self._interval else 0.0)
         if start > now:
             await asyncio.sleep(start - now)
 
     def hold(self, seconds: float) -> None:
-        """Start nothing for so long."""
+        """Start no call for the next `seconds`."""
         self._next = max(self._next, time.monotonic() + seconds)
 
 
 def wait_after(
     headers: Mapping[str, str], key: str, attempt: int, base: float, longest: float
 ) -> float:
-    """Seconds to wait before the next attempt: what the endpoint asks for, else backoff.
+    """Seconds to wait before the next attempt: as the endpoint asks, else exponential backoff.
 
-    The backoff doubles with every attempt and is spread over its upper half, by key, so that
-    calls that failed together do not come back together. Never more than `longest`.
+    The backoff doubles with every attempt. A keyed draw spreads it over its upper half, so that
+    calls that failed together are not repeated together. Never more than `longest`.
     """
     requested = retry_after(headers)
     if requested is not None:
@@ -91,7 +91,7 @@ def wait_after(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an answer asks to wait for: `retry-after-ms`, seconds, or an HTTP date."""
+    """Seconds that a response asks to wait: `retry-after-ms` or `retry-after` (seconds or date)."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "").strip()[:40]) / unit
@@ -107,7 +107,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that breaks off with an error where it grows beyond `limit` bytes."""
+    """A response body that raises an error when it exceeds `limit` bytes."""
 
     def __init__(
         self, stream: httpx2.AsyncByteStream, limit: int, closed: Callable[[], None]
@@ -133,11 +133,11 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 class _Lines(httpx2.AsyncBaseTransport):
-    """One connection for each request under way, kept for the next.
+    """One connection for each request under way, reused for the next.
 
-    A pool of many connections looks at all of them for each request: at 300 that takes more time
-    than anything else. Compressed bodies, which nobody asked for, are refused, and endless ones
-    cut.
+    A connection pool examines all its connections for each request, which at 300 takes more time
+    than anything else. Compressed bodies, which were not requested, are refused; endless ones are
+    cut off.
     """
 
     def __init__(self, runtime: LlmRuntime, max_bytes: int) -> None:
@@ -176,7 +176,7 @@ class _Lines(httpx2.AsyncBaseTransport):
 
 
 def connect(runtime: LlmRuntime, max_bytes: int) -> AsyncOpenAI:
-    """The one openai client of a run. Its own retries are off: each attempt is counted here.
+    """The openai client of a run. Its own retries are off: attempts are counted by `Endpoint`.
 
     Raises ConfigError if the endpoint needs a key and the environment has none.
     """
@@ -198,8 +198,7 @@ def connect(runtime: LlmRuntime, max_bytes: int) -> AsyncOpenAI:
 
 
 def _proxy(runtime: LlmRuntime) -> str | None:
-    """The proxy that the environment names for the endpoint; none may see what is meant for
-    this machine."""
+    """The proxy that the environment names for the endpoint; None for this machine."""
     parts = urlsplit(runtime.base_url)
     if runtime.is_loopback or proxy_bypass(parts.netloc):
         return None

@@ -1,1 +1,1 @@
-"""The stages that ask a model: prompts as files, and the checks that every answer goes through."""
+"""The stages that ask a model: prompts as files, and the checks of every answer."""

@@ -55,10 +55,10 @@ class Checked(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Stage(Generic[S, A, T]):
-    """A stage that asks: how a subject becomes material, and an answer a value.
+    """A stage that asks a model: how a subject becomes material, and an answer a value.
 
-    `content` cleans every string of the material with the cleaner it is given. `check` sees
-    answers that fit their form and repeat nothing of the prompt.
+    `content` cleans every string of the material with the given cleaner. `check` gets only answers
+    that fit their type and repeat nothing of the prompt.
     """
 
     prompt: Prompt
@@ -71,7 +71,7 @@ class Stage(Generic[S, A, T]):
 
 
 def ask(stage: Stage[S, A, T], subjects: Sequence[S], client: Asker) -> list[Judged[T]]:
-    """The result of each subject, in their order; each depends on its own subject only."""
+    """The result of each subject, in order; it depends on that subject only."""
     blocks = [_block(stage, subject) for subject in subjects]
     questions = [
         question(stage, subject, block) for subject, block in zip(subjects, blocks, strict=True)
@@ -98,7 +98,7 @@ def question(stage: Stage[S, A, T], subject: S, block: Block | None = None) -> Q
 
 
 def rows(stage: str, unit: str, judged: Sequence[Judged[T]]) -> list[LedgerRow]:
-    """A ledger row per item: kept with a value, errored with the reason otherwise."""
+    """A ledger row per item: kept if it has a value, otherwise errored with the reason."""
     return [
         LedgerRow(
             stage,
@@ -112,7 +112,7 @@ def rows(stage: str, unit: str, judged: Sequence[Judged[T]]) -> list[LedgerRow]:
 
 
 def texts_of(value: object) -> list[str]:
-    """Every string in an answer, at any depth, keys included."""
+    """Every string in an answer, at any depth, including keys."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
@@ -196,10 +196,10 @@ def model_client(
 
 
 def require_answers(judged: list[Judged[T]]) -> list[Judged[T]]:
-    """`judged` itself; raises ReleaseError if the model did not reply to some question at all.
+    """`judged` unchanged; raises UnansweredError if the model did not reply to some question.
 
-    A reply that could not be used (refused, invalid) is a settled outcome with its reason: any
-    replay comes to the same.
+    A reply that could not be used (refused, invalid) is a final outcome with its reason: any replay
+    gives the same.
     """
     reasons = Counter(item.reason for item in judged if item.reason in _UNSETTLED)
     if reasons:
@@ -235,7 +235,7 @@ def _cost_row(config: LlmConfig, stage: str, judged: Sequence[Judged[Any]]) -> d
 def write_model_use(
     out: Path, costs: Costs, replies: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Keep beside a stage's output what the model cost when asked, and digests of its replies."""
+    """Write into a stage's output what the model cost when asked, and digests of its replies."""
     if costs or replies:
         write_bytes(out / _MODEL_USE, canonical_json({"costs": costs, "replies": replies}))
 

@@ -1,8 +1,8 @@
-"""Self-containment by a model, under rules that it cannot outvote (EnterpriseClawBench, app. B.1).
+"""Self-containment by a model, within rules it cannot overrule (EnterpriseClawBench, app. B.1).
 
-An acceptance gives way to facts: no words at all, nothing but thanks, a file that the request
-speaks of and that is not there. Where the material speaks to its judge, the rules are asked too,
-and a verdict stands only if both give the same.
+Facts override an acceptance: no words at all, nothing but thanks, a file that the request mentions
+and that is missing. Where the material addresses its judge, the rules judge too, and a verdict
+counts only if both agree. A rewritten prompt must say what the person's messages said, no more.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def judge_containment(
 ) -> list[Judged[Containment]]:
     """The verdict on each case, in order.
 
-    `second` (`rules_opinion`) is asked where material speaks to its judge; without it such cases
-    are errored and go to review.
+    `second` (`rules_opinion`) judges too where the material addresses its judge; without it such
+    cases are errored and go to review.
     """
     return ask(containment_stage(config, second), cases, client)
 
 
 def rules_opinion(config: rules.ContainmentConfig) -> SecondOpinion:
-    """The judgement of the rules engine, deaf to what is said to the judge."""
+    """The rules' judgement, without text that is addressed to the judge."""
     return lambda case: rules.judge_containment(unaddressed(case), config)
 
 
 def rules_verdict(config: rules.ContainmentConfig) -> SecondOpinion:
-    """As `rules_opinion`, without rewritten prompts: for comparing verdicts."""
+    """As `rules_opinion`, without rewritten prompts, to compare verdicts."""
     return lambda case: rules.verdict(unaddressed(case), config)
 
 
@@ -73,7 +73,7 @@ def containment_stage(
 
 
 def fact_against(case: Case) -> ContainmentReason | None:
-    """What rules out self-containment whatever anybody says."""
+    """The fact that rules out self-containment, whatever a judge says; None if there is none."""
     sentences = read(case.request)
     has_files = bool(case.candidate.fixtures)
     if not sentences or (all(one.chatter for one in sentences) and not has_files):
@@ -109,7 +109,7 @@ def _overruled(fact: ContainmentReason) -> Containment:
 def _with_rewrite(
     case: Case, answer: Containment, config: ModelStagesConfig
 ) -> Checked[Containment]:
-    """The verdict, without a rewritten prompt that will not do."""
+    """The verdict, without a rewritten prompt that fails its checks."""
     if answer.rewritten_prompt is None:
         return Checked(answer)
     rewritten = shown(answer.rewritten_prompt)
@@ -121,7 +121,7 @@ def _with_rewrite(
 
 
 def shown(rewritten: str) -> str:
-    """A rewritten prompt as a reader sees it: hidden characters have no business in a task."""
+    """A rewritten prompt without hidden characters, which must not be in a task."""
     return visible(HIDDEN.sub("", rewritten)).strip()
 
 
@@ -142,9 +142,9 @@ def check_rewrite(rewritten: str, case: Case, config: ModelStagesConfig) -> Faul
 
 
 def _without_corrected(losses: Sequence[Fact], rewritten: str, case: Case) -> tuple[Fact, ...]:
-    """The losses but for numbers and dates in whose place a later paragraph put others.
+    """The losses except numbers and dates that a later paragraph corrected.
 
-    "Make it 6 copies" takes the 5 before it back, if the rewrite has the 6.
+    "Make it 6 copies" corrects an earlier 5, provided that the rewrite holds the 6.
     """
     kept = {(fact.kind, fact.value) for fact in find_facts(rewritten)}
     excused: set[tuple[FactKind, str]] = set()

@@ -1,4 +1,4 @@
-"""Deliverables and rubric by a model; hard rules are then made from the deliverables, as ever."""
+"""Deliverables and rubric by a model; the hard rules are then made from the deliverables."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from construction.judging.model.prompt import Cleaner, case_content, load_prompt
 from data.contracts import Criterion, Deliverable, Evidence, Rubric
 
 STAGE = "grading"
-_ROUNDING = 1e-6  # how far weights may be from 1 before they are no weights
+_ROUNDING = 1e-6  # how far the sum of the weights may be from 1
 _VISUAL = frozenset({"pptx", "png", "jpg", "gif", "webp", "svg", "html", "pdf", "docx", "xlsx"})
 _Name = Annotated[str, Field(min_length=1, max_length=120)]
 
 
 class Dimension(StrEnum):
-    """What answers are judged by (EnterpriseClawBench, app. B)."""
+    """The dimensions of a rubric (EnterpriseClawBench, app. B)."""
 
     GROUNDED_ACCURACY = "grounded_accuracy"
     TASK_RELEVANCE = "task_relevance"
@@ -145,9 +145,9 @@ def _criteria(answer: GradingAnswer) -> tuple[Criterion, ...]:
 def _deliverables(
     case: Case, answer: GradingAnswer
 ) -> tuple[tuple[Deliverable, ...], tuple[str, ...]]:
-    """What the request was found to ask for, and what the model adds; nothing asked for is lost.
+    """The files that the request asks for, all of them, and those that the model adds.
 
-    Names come from the request only: a model's own would be asked of nobody.
+    File names come from the request only: nobody asked for a name that the model invents.
     """
     requested = {item.file_type: item for item in case.candidate.deliverables}
     words = f"{case.request}\n{case.candidate.prompt}".casefold()
@@ -171,6 +171,6 @@ def _deliverables(
 
 
 def _route(answer: GradingAnswer, deliverables: Sequence[Deliverable]) -> Literal["text", "visual"]:
-    """Visual only where some deliverable has a look."""
+    """Visual only if some deliverable has an appearance to judge."""
     seen = any(item.file_type in _VISUAL for item in deliverables)
     return "visual" if answer.route == "visual" and seen else "text"

@@ -1,4 +1,4 @@
-"""Candidate ideas by a model: several per seed idea, through four prefilters, twins left out."""
+"""Candidate ideas by a model: several per seed idea, filtered, without near-duplicates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 from data.neutralise import one_line, visible
 
-_TITLES = 60  # known titles that a brief shows
+_TITLES = 60  # known titles that the prompt lists
 Line = Annotated[str, Field(min_length=3, max_length=300)]
 
 
@@ -47,12 +47,12 @@ def propose_ideas(
     config: ModelStagesConfig,
     known: Sequence[str] = (),
 ) -> Proposed:
-    """5 to 8 ideas per seed, prefiltered; `known` are titles and prompts not to be repeated."""
+    """5 to 8 ideas per seed, filtered; `known` are titles and prompts not to be repeated."""
     return sift(ask(ideas_stage(config, known), seeds, client), known, config.near_duplicate)
 
 
 def wanted(seed: SeedIdea, config: ModelStagesConfig) -> int:
-    """How many ideas a seed is to give: by its weight, within the limits."""
+    """How many ideas to ask for: what the seed wants, within the limits."""
     return min(max(seed.ideas, config.min_ideas), config.max_ideas)
 
 
@@ -80,7 +80,7 @@ def ideas_stage(
 def _content(
     seed: SeedIdea, cleaner: Cleaner, config: ModelStagesConfig, known: Sequence[str]
 ) -> dict[str, Any]:
-    """The brief; names of signals come from public registries and are as hostile as sessions."""
+    """The material; names of signals come from public registries and may be hostile."""
     titles = sorted(set(known))[:_TITLES]
     return {
         "wanted": wanted(seed, config),

@@ -1,4 +1,4 @@
-"""Guards against prompt injection: material that speaks to its judge, answers that leak the prompt.
+"""Guards against prompt injection: material that addresses its judge, answers that leak prompts.
 
 `addresses_judge` looks for word lists in English and Chinese (`addressed.toml`), also through the
 disguises that a model can read: hidden characters, tag characters, full-width and look-alike
@@ -25,7 +25,7 @@ from data.text.lexicon import load_table
 
 _WORD_START = r"\b"
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
-_MANY_HIDDEN = 8  # more than a pasted page or a few emoji hold
+_MANY_HIDDEN = 8  # more than a pasted page or a few emoji contain
 _SPELLED = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][ .\-_*·]{1,3}){11}[A-Za-z](?![A-Za-z])")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{24,8000}={0,2}")
 _BLANKS = re.compile(r"\s+")
@@ -37,7 +37,7 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁԛԝһӏьАВЕКМНОРСТХІЈЅαεινορτυχκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijsdqwhlbABEKMHOPCTXIJSaeivoptuxkABEZHIKMNOPTYX",
 )
-_RUN = 8  # words in a row that nobody writes by chance
+_RUN = 8  # words in a row that no one writes by chance
 _LEAST = 2 * _RUN - 1  # characters of the shortest such run; every mark is longer
 _WORD = re.compile(r"[a-z0-9]+")
 _ANY_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")  # also as written in URLs
@@ -52,7 +52,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
-    """One pattern for all. Those that begin with a word are tried where words begin only."""
+    """One pattern for all; those that begin at a word are tried only where a word begins."""
     words = "|".join(
         f"(?:{one.removeprefix(_WORD_START)})" for one in patterns if one.startswith(_WORD_START)
     )
@@ -61,7 +61,7 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 
 
 def addresses_judge(text: str) -> bool:
-    """Whether a text holds words meant for its judge, marks of chat templates, or hidden text."""
+    """Whether a text addresses its judge, or holds marks of chat templates or hidden text."""
     hidden = HIDDEN.findall(_EMOJI_JOINED.sub("", text))
     if len(hidden) > _MANY_HIDDEN or CHAT_TOKEN.search(text) or _SPELLED.search(text):
         return True
@@ -74,7 +74,7 @@ def addresses_judge(text: str) -> bool:
 
 
 def case_addresses_judge(case: Case) -> bool:
-    """The same for all that a judge reads of a case, names of files included."""
+    """Whether anything that a judge reads of a case addresses it, including file names."""
     paths = (fixture.path for fixture in case.candidate.fixtures)
     hints = (name for item in case.candidate.deliverables for name in item.name_hints)
     texts = (
@@ -89,8 +89,9 @@ def case_addresses_judge(case: Case) -> bool:
 
 
 def unaddressed(case: Case) -> Case:
-    """The case for judges that only count words: without hidden characters and without the
-    paragraphs that speak to the judge, or where nothing else is left, without such sentences.
+    """The case for judges by rules, without hidden characters and text that addresses the judge.
+
+    Paragraphs that address the judge are removed; if none would remain, only such sentences.
     """
     return case.model_copy(
         update={
@@ -111,7 +112,7 @@ def _unaddressed(text: str) -> str:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """A text as it is read, and what is tagged or encoded in it."""
+    """The text in plain form, and the plain form of what is tagged or encoded in it."""
     if len(text) > 2 * _PIECE:
         text = f"{text[:_PIECE]}\n{text[-_PIECE:]}"
     yield _plain(text)
@@ -133,12 +134,13 @@ def _plain(text: str) -> str:
 
 
 def leaked(prompt: Prompt, fence: str, texts: Iterable[str]) -> bool:
-    """Whether one of the texts repeats the prompt's mark, its words or the fence."""
+    """Whether one of the texts repeats the prompt's mark, a run of its words, or the fence."""
     marks = (_packed(prompt.canary), _packed(fence))
     return any(
         _repeats(prompt.secret, marks, form)
         for text in texts
-        if len(text) >= _LEAST or not text.isascii()  # others may grow when they are normalised
+        if len(text) >= _LEAST
+        or not text.isascii()  # other texts may become longer when normalised
         for form in (text[:_MOST], *_decoded(text[:_MOST]))
     )
 
@@ -172,7 +174,7 @@ def _packed(mark: str) -> str:
 
 
 def _decoded(text: str) -> Iterable[str]:
-    """What runs of base64 in a text say."""
+    """The decoded text of the base64 in a text."""
     for match in _ANY_BASE64.finditer(text):
         run = match[0].replace("-", "+").replace("_", "/")
         try:

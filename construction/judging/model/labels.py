@@ -1,7 +1,6 @@
-"""Labels by a model: roles, skills and families out of the editable tables; names of task classes.
+"""Labels by a model: roles, skills and families from the editable tables; names of task classes.
 
-The labels come from the same tables as those of the rules; an answer with any other label is not
-used.
+The rules use the same tables. An answer with any other label is not used.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ class TaxonomyAnswer(Answer):
 def classify(
     cases: Sequence[Case], client: Asker, config: ModelStagesConfig, catalogue: Catalogue
 ) -> list[Judged[Taxonomy]]:
-    """The labels of each case, in order. A family that a case has already stays."""
+    """The labels of each case, in order. A case keeps a task family that it has already."""
     return ask(taxonomy_stage(config, catalogue), cases, client)
 
 
@@ -152,7 +151,7 @@ def _label(choice: Choice, config: ModelStagesConfig) -> Label:
 
 @dataclass(frozen=True, slots=True)
 class TaskGroup:
-    """A group of tasks by their requests; `neighbours` are the nearest that do not belong.
+    """A group of tasks by their requests; `neighbours` are the nearest tasks outside the group.
 
     `big_classes` and `names` are in use already, in the recipe or for groups named before.
     """
@@ -175,9 +174,9 @@ class ClassAnswer(Answer):
 def name_classes(
     groups: Sequence[TaskGroup], client: Asker, config: ModelStagesConfig
 ) -> list[Judged[TaskClass]]:
-    """A task class per group, in order; of groups that got one name only the first keeps it.
+    """A task class per group, in order; of groups with the same name only the first keeps it.
 
-    Which is first goes by group id, whatever the order of the groups.
+    The first is the one with the smallest group id, whatever the order of the groups.
     """
     judged = ask(class_stage(config), groups, client)
     taken: set[str] = set()
@@ -237,5 +236,5 @@ def _check_class(group: TaskGroup, answer: ClassAnswer) -> Checked[TaskClass] | 
 
 
 def _key(name: str) -> str:
-    """An identifier out of a name: lower case, words joined by underscores."""
+    """An identifier made of a name: lower case, words joined by underscores."""
     return _KEY.sub("_", name.lower()).strip("_")

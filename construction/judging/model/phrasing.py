@@ -64,9 +64,9 @@ def phrase_questions(
     config: ModelStagesConfig,
     pictures: Mapping[str, Image] | None = None,
 ) -> list[Judged[Question]]:
-    """Each question in the model's words, in order; the old words stand where there is no value.
+    """Each question in the model's words, in order; one without a value keeps its old words.
 
-    `pictures` shows models that see the statement, by point id.
+    `pictures` are the statements by point id, for models that see.
     """
     return ask(phrasing_stage(database, config, pictures), questions, client)
 
@@ -101,7 +101,7 @@ def _content(question: Question, cleaner: Cleaner, config: ModelStagesConfig) ->
 
 
 def _parts(question: Question) -> dict[str, str]:
-    """The parts of the old words that must come back as they are."""
+    """The parts of the old wording that the new one must contain unchanged."""
     text = question.text
     dated = Sharpening.DATES in question.sharpened
     unit = _UNIT.search(text)
@@ -126,7 +126,7 @@ def _form_fault(wording: str, config: ModelStagesConfig) -> Fault | None:
 
 
 def _word_fault(question: Question, wording: str, free: frozenset[str]) -> Fault | None:
-    """Parts that are gone, and words or numbers that came or went."""
+    """The fault of a wording that lost a required part, or added or lost words or numbers."""
     form = wording.casefold()
     parts = [*_parts(question).values(), *_KEPT.findall(question.text)]
     gone = [part for part in parts if part.casefold() not in form]

@@ -1,6 +1,6 @@
-"""Candidate ideas and the sieve they go through, whoever had them (Claw-Eval-Live, §3).
+"""Candidate ideas, by model or by rules, and their filters (Claw-Eval-Live, §3).
 
-Four prefilters, then near-duplicates.
+Four prefilters in the order of the paper, then near-duplicates.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ STAGE = "candidate_ideas"
 PREFILTER = "idea_prefilter"
 _STEPS = (2, 12)
 _MINUTES = (10, 300)
-_LEAST_WORDS = 6  # of a known text: shorter ones are titles
-_LEAST_GRADED = 25  # characters: "it is correct" decides nothing
+_LEAST_WORDS = 6  # shorter known texts are titles
+_LEAST_GRADED = 25  # characters; "it is correct" says too little
 
 
 class IdeaReason(StrEnum):
-    """Why an idea is not taken up."""
+    """Why an idea is not used."""
 
     NOT_COMPOSITE = "idea.not_composite"
     NO_ARTIFACT = "idea.no_artifact"
@@ -34,7 +34,7 @@ class IdeaReason(StrEnum):
     TRIVIAL = "idea.trivial"
     IMPOSSIBLE = "idea.impossible"
     NEAR_DUPLICATE = "idea.near_duplicate"
-    UNKNOWN_PATTERN = "idea.unknown_pattern"  # of a seed: the rules have no moves for it
+    UNKNOWN_PATTERN = "idea.unknown_pattern"  # of a seed: the rules have no moves for its pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Idea:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Ideas that passed, by seed and number; what became of seeds and ideas, and whence they are.
+    """Ideas that passed, by seed and number; outcomes of seeds and ideas, and their provenance.
 
-    `tallies` closes both stages: seeds are consumed or errored, ideas kept or rejected.
+    `tallies` has one entry per stage: seeds are consumed or errored, ideas kept or rejected.
     """
 
     ideas: tuple[Idea, ...]
@@ -72,7 +72,7 @@ class Proposed:
 def sift(
     judged: Sequence[Judged[tuple[Idea, ...]]], known: Sequence[str], threshold: float
 ) -> Proposed:
-    """What the seeds gave, with the books of both stages; `known` as for `twins`."""
+    """The ideas of the seeds after all filters, with ledger and tallies; `known` as for `twins`."""
     order = sorted(judged, key=lambda seed_ideas: seed_ideas.item_id)
     ideas = [idea for seed_ideas in order for idea in seed_ideas.value or ()]
     twin = twins(ideas, known, threshold)
@@ -118,14 +118,14 @@ def composite(idea: Idea) -> IdeaReason | None:
 
 
 def clear_artifact(idea: Idea) -> IdeaReason | None:
-    """The artifact names a file or a kind of thing that is stored."""
+    """The artifact names a file, or a kind of thing that is stored."""
     named = any(type_of(span.path) for span in find_file_spans(idea.artifact))
     words = set(_plain(idea.artifact).split())
     return None if named or words & _words("artifact_words") else IdeaReason.NO_ARTIFACT
 
 
 def verifiable(idea: Idea) -> IdeaReason | None:
-    """Some evidence beside meaning, and a grading boundary that says what decides."""
+    """Evidence other than semantic, and a grading boundary that says what decides."""
     evidence = idea.evidence
     hard = evidence.retrieval or evidence.accuracy or evidence.action
     vague = _holds(idea.graded, "unverifiable") or len(idea.graded.strip()) < _LEAST_GRADED
@@ -133,7 +133,7 @@ def verifiable(idea: Idea) -> IdeaReason | None:
 
 
 def neither_trivial_nor_impossible(idea: Idea) -> IdeaReason | None:
-    """Within the time and the means of a closed workspace, and worth the time."""
+    """Possible within the time and means of a closed workspace, and worth the time."""
     text = " ".join((idea.title, idea.task, *idea.steps))
     if idea.minutes < _MINUTES[0] or _holds(text, "trivial"):
         return IdeaReason.TRIVIAL
@@ -145,10 +145,10 @@ def neither_trivial_nor_impossible(idea: Idea) -> IdeaReason | None:
 def twins(
     ideas: Sequence[Idea], known: Sequence[str], threshold: float
 ) -> Mapping[str, IdeaReason]:
-    """Ideas that say what a known text or an earlier idea says; earlier goes by idea id.
+    """Ideas that repeat a known text or an earlier idea, in the order of idea ids.
 
-    Two texts are alike if they share `threshold` of the different words of the shorter one; a
-    text of few words must be the idea's title.
+    Two texts are alike if they share `threshold` of the distinct words of the shorter one. A known
+    text of few words is taken for a title and must equal the idea's title.
     """
     texts = [frozenset(_plain(text).split()) for text in known]
     titles = {words for words in texts if len(words) < _LEAST_WORDS}
@@ -165,7 +165,7 @@ def twins(
 
 
 def _share(words: frozenset[str], other_words: frozenset[str]) -> float:
-    """The part of the shorter text's words that the other has."""
+    """The share of the shorter text's words that the other text has."""
     return round(len(words & other_words) / min(len(words), len(other_words)), 9)
 
 

@@ -30,8 +30,8 @@ from data.contracts import Fixture
 from data.errors import ConfigError
 from data.neutralise import visible
 
-# Characters without a look: zero width, joiners, fillers, variation selectors, tag characters.
-# Those that turn or end lines, and controls, are named by `visible` instead.
+# Invisible characters: zero width, joiners, fillers, variation selectors, tag characters.
+# `visible` shows bidirectional marks, line ends and control characters instead.
 HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u206a-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
@@ -68,7 +68,7 @@ class Cleaner:
     notes: list[str] = field(default_factory=list)
 
     def text(self, text: str, most: int, name: str) -> str:
-        """`text` without hidden characters, of at most `most` characters plus a mark."""
+        """`text` without hidden characters, cut to `most` characters plus a mark."""
         bare, hidden = HIDDEN.subn("", text)
         shown = visible(bare).translate(_BRACKETS)
         shown, tokens = CHAT_TOKEN.subn(lambda match: match[0].translate(_DEFACED), shown)
@@ -85,14 +85,14 @@ class Cleaner:
 
 
 def data_block(content: Mapping[str, Any], notes: list[str]) -> Block:
-    """The block of a request; `content` holds strings that a `Cleaner` has cleaned."""
+    """The block of a request; all strings of `content` were cleaned by a `Cleaner`."""
     everything = {**content, "notes": notes} if notes else dict(content)
     text = indented(everything)
     return Block(text, digest(text.encode())[:32])
 
 
 def indented(value: Any, margin: str = "\n") -> str:
-    """As `json.dumps(value, ensure_ascii=False, indent=1)` of what has text keys, but fast."""
+    """As `json.dumps(value, ensure_ascii=False, indent=1)`, but fast; keys must be text."""
     if isinstance(value, str):
         return encode_basestring(value)
     inner = f"{margin} "
@@ -105,7 +105,7 @@ def indented(value: Any, margin: str = "\n") -> str:
 
 
 def case_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
-    """What a judge reads of a case: words, what was said before, files, the agent's last words."""
+    """What a judge reads of a case: request, earlier messages, files, the agent's last words."""
     candidate = case.candidate
     return {
         "request": cleaner.text(case.request, config.request_chars, "request"),
@@ -134,7 +134,7 @@ def case_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> dic
 
 
 def files_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> list[dict[str, Any]]:
-    """The input files: path, size, type and how they begin; those beyond the limit are counted."""
+    """The input files: path, size, type and beginning; files beyond the limit are only counted."""
     fixtures = sorted(case.candidate.fixtures, key=lambda fixture: fixture.path)
     shown = [_file(fixture, case, cleaner, config) for fixture in fixtures[: config.files]]
     if len(fixtures) > config.files:
@@ -159,7 +159,7 @@ class Prompt:
     """One prompt; texts stay out of `repr`.
 
     `secret` is the part of the system text that no answer may repeat, `canary` the mark in it.
-    `digest` covers every text a model gets to see and how long its reply may be.
+    `digest` covers every text of the prompt and the limit of the reply.
     """
 
     name: str
@@ -179,12 +179,14 @@ class Prompt:
     def user(self, block: Block) -> str:
         """The user message: the frame around one block of material."""
         fenced = self.user_frame.replace("{fence}", block.fence)
-        return fenced.replace("{data}", block.text)  # last, so that the data fills nothing in
+        return fenced.replace(
+            "{data}", block.text
+        )  # last, so that braces in the data are not replaced
 
 
 @cache
 def load_prompt(name: str) -> Prompt:
-    """The prompt of `prompts/<name>.toml`. Raises ConfigError if it is not one."""
+    """The prompt of `prompts/<name>.toml`. Raises ConfigError if the file is not a prompt."""
     fields, frame = _read(name), _read("frame")
     strange = sorted(fields.keys() - _FIELDS)
     if strange or fields.get("id") != name:
@@ -209,7 +211,7 @@ def load_prompt(name: str) -> Prompt:
 
 
 def prompts_digest() -> str:
-    """One digest of all prompts, for the key of a stage that asks several."""
+    """One digest of all prompts, for keys of stages that use several."""
     return digest({name: load_prompt(name).digest for name in NAMES})
 
 

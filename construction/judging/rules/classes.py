@@ -2,7 +2,7 @@
 
 The big class is the role. Within a role, requests are clustered by what they say (sentence
 vectors) and by their skill; a cluster is a subclass, named after its commonest skill and the
-words that set it apart. A joint stage: the classes depend on the pool, never on its order.
+words that distinguish it. A joint stage: the classes depend on the whole pool, not on its order.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ IN_DOMAIN, HELD_OUT = "in_domain", "held_out"
 _STAGE = "task_classes"
 _WORD = re.compile(f"[a-z]{{4,}}|[{HAN}]{{2,}}")
 _TERMS = 3
-_NEIGHBOURS = 8  # requests of the same role, nearest first, that a group does not hold
+_NEIGHBOURS = 8  # nearest requests of the same role outside a group
 
 
 class ClassesConfig(StageConfig):
     """Requests within `radius` of each other (average linkage, cosine distance) share a class.
 
-    `skill_share` of the distance is whether two requests have the same skill. Compared are business
-    tasks, and of a request that has none its first `chars`. `held_out_share` of the subclasses of a
-    big class are kept for held-out tests.
+    `skill_share` is the part of the distance that depends on whether the skills are the same. The
+    business tasks are compared, or the first `chars` of a request without one. `held_out_share` of
+    the subclasses of each big class are kept for held-out tests.
     """
 
     radius: Share = 0.6
@@ -58,7 +58,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class ClassGroup:
-    """Tasks that were found alike, under the rules' id; `neighbours` are the nearest others."""
+    """Similar tasks, with the rules' id of the group; `neighbours` are the nearest other tasks."""
 
     subclass_id: str
     big_class: str
@@ -77,7 +77,7 @@ class Induced:
 def induce_classes(
     pool: Sequence[Member], config: ClassesConfig, encode: Encode = encode_multilingual
 ) -> Induced:
-    """The task class of every member; the order of the pool makes no difference."""
+    """The task class of every member, independent of the order of the pool."""
     by_role: dict[str, list[Member]] = defaultdict(list)
     for member in sorted(pool, key=lambda member: (_digest(member), member.task_id)):
         by_role[member.role].append(member)
@@ -107,7 +107,7 @@ def induce_classes(
 
 
 def split_classes(classes: Iterable[TaskClass], config: ClassesConfig, seed: Key) -> dict[str, str]:
-    """`in_domain` or `held_out` for every subclass id, by seed; each big class keeps one inside."""
+    """`in_domain` or `held_out` for every subclass id; each big class keeps one in-domain."""
     by_big: dict[str, set[str]] = defaultdict(set)
     for task_class in classes:
         by_big[task_class.big_class].add(task_class.subclass_id)
@@ -127,11 +127,11 @@ Group = list[tuple[Member, float]]
 def _clusters(
     members: list[Member], config: ClassesConfig, encode: Encode
 ) -> list[tuple[Group, list[Member]]]:
-    """Groups of members with their closeness to the group's middle; the largest first.
+    """Groups of members with their closeness to the group's centre, the largest group first.
 
-    Each with the members outside that are nearest to its middle.
+    Each comes with the outside members that are nearest to its centre.
     """
-    # The rest of a request, its names and figures, sets tasks of a kind apart; it costs far more.
+    # Details such as names and numbers would separate tasks of one kind, and cost far more time.
     texts = [one.business_task or one.request[: config.chars] for one in members]
     vectors = encode(texts)
     labels = _linked(members, vectors, config)
@@ -147,7 +147,7 @@ def _clusters(
 def _linked(members: list[Member], vectors: Vectors, config: ClassesConfig) -> list[int]:
     if len(members) == 1:
         return [1]
-    # Half a second, which commands that only need the settings do not pay.
+    # Takes half a second to import; commands that only need the settings do without.
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
@@ -171,7 +171,9 @@ def _with_closeness(
     ]
     inside = frozenset(rows)
     outside = [row for row in range(len(members)) if row not in inside]
-    outside.sort(key=lambda row: -closeness[row])  # stable: members come in a fixed order
+    outside.sort(
+        key=lambda row: -closeness[row]
+    )  # a stable sort of members that are in a fixed order
     group = [(members[row], closeness[row]) for row in rows]
     return group, [members[row] for row in outside[:_NEIGHBOURS]]
 
@@ -183,7 +185,7 @@ def _digest(member: Member) -> str:
 def _names(groups: list[Group], seen: Counter[str]) -> list[tuple[str, str]]:
     """An id and a name per group: its commonest skill, numbered where several groups share it.
 
-    `seen` counts the skills that groups of other roles are named after, and is counted on.
+    `seen` counts the groups that are named after each skill, in all roles, and is updated.
     """
     named = []
     for group in groups:
@@ -206,12 +208,12 @@ def _terms(group: Group) -> list[str]:
 
 
 def _spread(members: Iterable[Member]) -> Counter[str]:
-    """In how many business tasks each word stands."""
+    """The number of business tasks that contain each word."""
     return Counter(word for member in members for word in set(_words(member)))
 
 
 def _definition(group: Group, everywhere: Counter[str], members: int) -> str:
-    """The skill's definition, and the words that the group has more often than its role."""
+    """The skill's definition, and the words that are frequent in the group but not in the role."""
     here = _spread(member for member, _ in group)
     weight = {
         word: round(count * math.log((1 + members) / everywhere[word]), 9)

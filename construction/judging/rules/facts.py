@@ -20,13 +20,13 @@ from data.text.scripts import HAN
 
 _MAIL = re.compile(r"(?a)[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,10}\b")
 _CODE = re.compile(r"(?a)(?<![\w-])(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z0-9][\w-]{1,40}")
-_UNIT = re.compile(r"(?ai)\d+(?:st|nd|rd|th|[a-z]{1,5})$")  # 3rd, 5kg, 30min: no identifiers
+_UNIT = re.compile(r"(?ai)\d+(?:st|nd|rd|th|[a-z]{1,5})$")  # 3rd, 5kg, 30min are no identifiers
 _PHONE = re.compile(r"(?a)(?<![\w.,-])\+?\d{2,4}(?:[ -]\d{2,4}){2,4}(?![\w.,-])")
 _WORD = r"[A-Z][A-Za-z]{0,40}(?:[&'-][A-Za-z]{1,40}){0,3}"
 _CAPITAL = re.compile(rf"(?a)(?<![\w@'-]){_WORD}(?: {_WORD}){{0,3}}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(•。！？：；—-]|\d[.)])[\s\"'“*#>-]*$")
 _LOOK_BACK = 12
-MAX_FACTS = 500  # of one kind in one text; a pasted table of thousands is no request
+MAX_FACTS = 500  # of one kind in one text; pasted tables have thousands
 _SHORT = 10_000  # characters; longer texts are not kept in memory
 _QUOTED = re.compile(r"[「《“]([^「」《》“”\n\x00]{2,40})[」》”]")
 
@@ -50,21 +50,21 @@ class Fact:
 
 
 def plain_text(text: str) -> str:
-    """One form of full-width letters, figures and spaces; offsets are of this form."""
+    """The text with normal letters, digits and spaces for full-width ones; offsets refer to it."""
     return fold_width(text).replace("’", "'")
 
 
 def find_facts(text: str) -> tuple[Fact, ...]:
     """The facts of a text, each value once, by kind and in order; `MAX_FACTS` of a kind at most.
 
-    What is one fact is no other. Linear in the length of the text.
+    No part of the text belongs to two facts. Linear in the length of the text.
     """
     return _remembered(text) if len(text) <= _SHORT else _facts(text)
 
 
 @lru_cache(maxsize=256)
 def _remembered(text: str) -> tuple[Fact, ...]:
-    """A prompt and its request are looked at by several stages, one after the other."""
+    """Several stages look at the same prompt and request one after the other."""
     return _facts(text)
 
 
@@ -115,7 +115,7 @@ def _dates(text: str) -> Spans:
 
 
 def _codes(text: str) -> Spans:
-    """Identifiers of letters and figures: an order, a version, a model."""
+    """Identifiers of letters and digits, such as orders, versions and models."""
     for match in _CODE.finditer(text):
         if not _UNIT.fullmatch(match[0]):
             yield *match.span(), Fact(FactKind.ENTITY, match[0], match[0].lower())
@@ -134,7 +134,7 @@ def _numbers(text: str) -> Spans:
 
 
 def _names(text: str) -> Spans:
-    """Capitalised words inside a sentence; in Chinese firms, titled persons, and quoted names."""
+    """Capitalised words inside a sentence; in Chinese: firms, persons with titles, quoted names."""
     for match in _CAPITAL.finditer(text):
         before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
         opens = _SENTENCE_START.search(before) is not None or not match.start()
@@ -150,7 +150,7 @@ def _names(text: str) -> Spans:
 
 
 def _proper(words: list[str], opens: bool) -> str:
-    """What is a name of capitalised words in a row; the first of a sentence says nothing."""
+    """The name among capitalised words in a row; the first word of a sentence proves nothing."""
     common = _common()
     if opens and not (len(words[0]) > 1 and words[0].isupper()):
         words = words[1:]

@@ -1,7 +1,7 @@
 """What a good answer is, by rules: deliverables, weighted criteria, hard rules, evidence.
 
 The five dimensions of EnterpriseClawBench (app. B): their weights are editable, the criteria are
-drawn from the request's own demands, and each points at the fixtures that settle it.
+made from the request's own demands, and each points at the fixtures that decide it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ DIMENSIONS = (
     "communication_quality",
 )
 _WHOLE = 1024  # weights are multiples of 1/1024: binary fractions, so that any sum is exact
-_SAVING_WORDS = 8  # "Save as report.docx": the hard rules see to that
+_SAVING_WORDS = 8  # "Save as report.docx" is left to the hard rules
 _ADDED_WORDS = 25
 _CLAUSE = re.compile(rf"[,，;；:：。.](?=\s|[{HAN}]|$)")
 _JOIN = {"en": ", ", "zh": "、"}
 
 
 class GradingConfig(StageConfig):
-    """How much a rubric holds: demands and bounds as criteria, facts and files that are named."""
+    """The most that a rubric holds: demands and bounds as criteria, named facts and files."""
 
     max_demands: Count = 6
     max_bounds: Count = 2
@@ -70,7 +70,7 @@ def _route(deliverables: Sequence[Deliverable]) -> str:
 
 
 def _rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rule, ...]:
-    """The hard rules of the deliverables, after those that the candidate has already."""
+    """The candidate's own rules, then the hard rules of the deliverables."""
     known = {rule.rule_id for rule in case.candidate.rules}
     new = hard_rules(deliverables, case.request)
     return (*case.candidate.rules, *(rule for rule in new if rule.rule_id not in known))
@@ -111,7 +111,7 @@ def _criteria(
 
 
 def _shares(counts: dict[str, int]) -> dict[str, list[float]]:
-    """Weights per dimension, shared out evenly; together they are exactly 1."""
+    """The weights of each dimension, shared evenly by its criteria; all sum to exactly 1."""
     units = {name: round(table("grading")["weights"][name] * _WHOLE) for name in DIMENSIONS}
     units[DIMENSIONS[0]] += _WHOLE - sum(units.values())
     shares = {}
@@ -138,7 +138,7 @@ def _list(case: Case, items: Sequence[str]) -> str:
 
 
 def _pointers(case: Case) -> tuple[str, ...]:
-    """Every fixture, or its parts (`path#sheet`) where the excerpts tell them apart."""
+    """Every fixture, or its parts (`path#sheet`) where there are excerpts of them."""
     pointers: list[str] = []
     for fixture in case.candidate.fixtures:
         parts = sorted(key for key in case.excerpts if key.startswith(f"{fixture.path}#"))
@@ -179,7 +179,7 @@ def _demands(case: Case) -> list[str]:
 
 
 def _is_demand(sentence: Reading, later: bool) -> bool:
-    """A short sentence that was added later is a requirement, however it is put."""
+    """A short sentence that was added later is a requirement, however it is worded."""
     if sentence.ask in (Ask.DIRECTIVE, Ask.QUESTION) or sentence.requires:
         return True
     return later and sentence.ask is Ask.NONE and sentence.words <= _ADDED_WORDS
@@ -193,7 +193,7 @@ def _relevance(case: Case, demands: Sequence[str], config: GradingConfig) -> Tex
 
 
 def _named_in(demand: str, pointers: tuple[str, ...]) -> tuple[str, ...]:
-    """The fixtures that a demand names, by their file names."""
+    """The fixtures whose file names the demand mentions."""
     return tuple(
         pointer
         for pointer in pointers

@@ -1,7 +1,8 @@
-"""Candidate ideas by rules: what is done in a pattern, in a situation, with something gone wrong.
+"""Candidate ideas by rules: a move of the pattern, in a situation, with a twist.
 
-`tables/idea_moves.toml` holds the moves of each pattern, `tables/idea_situations.toml` the
-situations with their materials and the twists. Ideas of one seed differ in situation and twist.
+A move is what is done; a twist is something that goes wrong. `tables/idea_moves.toml` holds the
+moves of each pattern, `tables/idea_situations.toml` the situations with their materials, and the
+twists. Ideas of one seed differ in situation and twist.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from construction.judging.rules.words import table
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 
-_STRIDE = 5  # patterns next to each other begin with situations apart; prime to all pools
-_TURNS = 4  # so often is a move taken at most: the next begins behind
+_STRIDE = 5  # between the first situations of adjacent patterns; prime to the size of each pool
+_TURNS = 4  # a move is used at most this often: the next begins after its situations
 _SENTENCE = re.compile(r"(?:^|(?<=[.!?] ))[a-z]")
 
 
@@ -38,9 +39,9 @@ class Twist:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What is done; texts have slots. `twist` is the kind of material that something is wrong with.
+    """What is done, as texts with slots. `twist` is the kind of material that has a fault.
 
-    Without `evidence` an idea takes that of its seed.
+    Without `evidence` an idea has the kinds of evidence of its seed.
     """
 
     pool: str
@@ -73,7 +74,7 @@ class Situation:
 def suggest_ideas(
     seeds: Sequence[SeedIdea], config: ModelStagesConfig, known: Sequence[str] = ()
 ) -> Proposed:
-    """5 to 8 ideas per seed, prefiltered; `known` are titles and prompts not to be repeated."""
+    """5 to 8 ideas per seed, filtered; `known` are titles and prompts not to be repeated."""
     return sift([_of_seed(seed, config) for seed in seeds], known, config.near_duplicate)
 
 
@@ -118,7 +119,7 @@ def _kinds(evidence: Evidence) -> list[str]:
 
 
 def _filled(text: str, situation: Situation) -> str:
-    """With its slots filled: a material with file and content at first, by name later."""
+    """The text with its slots filled: a material first with file and content, later by name."""
     seen: set[str] = set()
     parts = []
     for plain, slot, _, _ in Formatter().parse(text):
@@ -135,7 +136,7 @@ def _filled(text: str, situation: Situation) -> str:
 
 
 def _short(text: str, situation: Situation) -> str:
-    """With its slots filled, materials by name."""
+    """The text with its slots filled, materials by name."""
     names = {slot: f"the {name}" for slot, (_, name, _) in situation.materials.items()}
     return text.format_map({**situation.words, **names})
 
@@ -145,7 +146,7 @@ def _sentences(text: str) -> str:
 
 
 def _environment(task: str, move: Move, situation: Situation) -> tuple[str, ...]:
-    """The materials that the task names, its own files, and what is simulated."""
+    """The materials that the task names, the files of its move, and the simulated service."""
     named = dict.fromkeys(slot for _, slot, _, _ in Formatter().parse(task) if slot)
     materials = [situation.materials[slot] for slot in named if slot in situation.materials]
     made = [f"{file}: {content}" for file, _, content in materials]

@@ -29,16 +29,16 @@ from data.text.language import leading_language
 
 _SPEAKER = re.compile(r"(?m)^([^:\n]{1,40}): ")
 _ODD = re.compile(r"[^\w./\\ -]")
-_SIGNS = re.compile(r"[\W_]+")  # what neither is a letter nor a figure
+_SIGNS = re.compile(r"[\W_]+")  # neither letters nor digits
 _HEADER = re.compile(r"\[[^\]\n]{0,80}#[^\]\n]{0,80}\]\s*")  # "[Slack #launch Mon 09:12]"
 _END = re.compile(r"[,，.。!！:：~～;；?？、\s—-]+")
-_FURTHER_WORDS = 40  # a longer later part is told in full, not as an item of a list
+_FURTHER_WORDS = 40  # a longer later part stays a paragraph, not an item of a list
 _MAX_LEAD_INS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness:
-    """What a rewrite says that no source says, and what it forgets; empty if it is faithful."""
+    """What a rewrite adds to its sources and what it loses; both empty if it is faithful."""
 
     inventions: tuple[Fact, ...]
     losses: tuple[Fact, ...]
@@ -51,14 +51,14 @@ class Faithfulness:
 def check_faithfulness(rewrite: str, case: Case) -> Faithfulness:
     """Compare a rewrite with request, background, file names and deliverables of its case.
 
-    Greetings, thanks and the like need not be kept; every input file must be named.
+    Greetings, thanks and similar need not be kept; every input file must be named.
     """
     return compare(rewrite, sources_of(case))
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a rewrite of one case may tell and has to tell."""
+    """What a rewrite of one case may contain and must contain."""
 
     known: _TextFacts
     allowed: frozenset[tuple[FactKind, str]]
@@ -85,7 +85,7 @@ def compare(rewrite: str, sources: Sources) -> Faithfulness:
 
 @dataclass(frozen=True, slots=True)
 class _TextFacts:
-    """The facts of a text, ready to be looked up."""
+    """The facts of a text, indexed for lookup."""
 
     facts: tuple[Fact, ...]
     values: frozenset[tuple[FactKind, str]]
@@ -110,13 +110,13 @@ class _TextFacts:
 
 
 def _same_odd(name: str, other: str) -> bool:
-    """A name with quotes or control signs may be read with more or less before it."""
+    """Whether two file names with unusual characters may be one name, read from other starts."""
     longer, shorter = sorted((name, other), key=len, reverse=True)
     return _ODD.search(longer) is not None and longer.endswith(shorter)
 
 
 def _words(text: str) -> str:
-    """The text in lower case with every sign as a space, so that whole words can be found."""
+    """The text in lower case with a space for every other sign, so that whole words match."""
     return f" {_SIGNS.sub(' ', plain_text(text).lower()).strip(' ')} "
 
 
@@ -137,7 +137,7 @@ def _given(case: Case) -> Iterator[str]:
 
 
 def _allowed(case: Case) -> frozenset[tuple[FactKind, str]]:
-    """What the frame of a prompt may add: counts and formats of its deliverables, file names."""
+    """What the frame of a prompt may add: counts and formats of deliverables, file names."""
     deliverables = case.candidate.deliverables
     counts = {str(item.count) for item in deliverables}
     words = {word for path in _given(case) for word in _words(path).split()}
@@ -151,7 +151,7 @@ def _allowed(case: Case) -> frozenset[tuple[FactKind, str]]:
 
 
 def _required(case: Case) -> tuple[Fact, ...]:
-    """The facts of the request's sentences that say something, and the names of its files."""
+    """The facts of the request without its noise, and the names of its files."""
     content = "\n".join(_content(case.request))
     files = [
         Fact(FactKind.FILE, fixture.path, tail(fixture.path)) for fixture in case.candidate.fixtures
@@ -165,7 +165,7 @@ def _unlike(facts: Iterable[Fact], known: set[str]) -> Iterator[Fact]:
 
 
 def _content(text: str) -> Iterator[str]:
-    """The text without the sentences that are mere noise."""
+    """The text without the sentences that are only noise."""
     position = 0
     for sentence in read(text):
         if is_noise(sentence) and sentence.start >= position:
@@ -217,7 +217,7 @@ def _clean(part: str) -> str:
 
 
 def without_lead_ins(text: str) -> str:
-    """The text after "Hi! New task: ", with a capital where it began with one."""
+    """The text without openings such as "Hi! New task: ", beginning with a capital letter."""
     rest = text.lstrip()
     for _ in range(_MAX_LEAD_INS):
         match = _lead_in().match(rest)
@@ -236,7 +236,7 @@ def _lead_in() -> re.Pattern[str]:
 
 
 def _joined(parts: list[str]) -> tuple[str, bool]:
-    """The parts as one text, and whether that is one piece: a single part, or one with a list."""
+    """The parts as one text; whether that is one request (a single part, or one with a list)."""
     later = parts[1:]
     if not later:
         return parts[0], True
@@ -258,7 +258,7 @@ def _is_requirement(part: str) -> bool:
 
 
 def _without_frame(after: str) -> str:
-    """What follows a request, without the sentence that joins several turns."""
+    """The text after the request, without the sentence that joins several turns."""
     lines = frozenset(_joining())
     return "\n\n".join(block for block in after.split("\n\n") if block not in lines)
 

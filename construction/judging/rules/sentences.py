@@ -19,7 +19,7 @@ from data.text.lexicon import has_any
 from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
 
-_WORDS = 20  # a longer sentence says more than that files are coming
+_WORDS = 20  # a longer sentence says more than that files will follow
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
 _NAME = re.compile(r"\W{0,3}@?([A-Z][a-z]{1,20})(?: [A-Z][a-z]{1,20}){0,2}(?:, [A-Z][a-z]{1,20})?")
 _AFTER_NAME = re.compile(r",|\s?(?:--|—)\s")
@@ -27,7 +27,7 @@ _HAN_NAME = f"[{HAN}]"
 
 
 def is_noise(sentence: Reading) -> bool:
-    """Would nobody miss the sentence? What says in which form an answer is wanted is no noise."""
+    """Can the sentence be left out? One that says in which form to answer cannot."""
     form = plain(sentence.text)
     if has_any(form, lexicon.FORM_ONLY):
         return False
@@ -39,7 +39,7 @@ def is_noise(sentence: Reading) -> bool:
 
 
 def is_closing(paragraph: str) -> bool:
-    """Does a paragraph only take leave: thanks, wishes, "let me know"? It answers nobody."""
+    """Is a paragraph only a closing: thanks, wishes, "let me know"? Then it answers no one."""
     sentences, form = read(paragraph), plain(paragraph)
     if any(one.leans for one in sentences) or has_any(form, phrases("containment", "context")):
         return False
@@ -70,7 +70,7 @@ def _chinese_address() -> re.Pattern[str]:
 
 
 def addresses_somebody(sentence: str) -> bool:
-    """Does a sentence begin by calling a person ("Maya, can you …"), who is not the assistant?"""
+    """Does a sentence begin by addressing a person other than the assistant ("Maya, can you …")?"""
     words = table("containment")
     chinese = _chinese_address().match(sentence)
     if chinese is not None:
@@ -88,13 +88,13 @@ def _is_verb(word: str) -> bool:
 
 
 def is_exchange(case: Case) -> bool:
-    """Was the prompt made of messages between people? Its frame says so."""
+    """Was the prompt made of messages between people, as its frame says?"""
     frames = {line for words in WORDS.values() for line in (words.thread, words.several_people)}
     return not frames.isdisjoint(case.candidate.prompt.split("\n"))
 
 
 def named_files(text: str) -> tuple[tuple[str, Intent], ...]:
-    """The files that a text names, in order, each with what it says of them."""
+    """The files that a text names, in order, each with its intent (input, output, …)."""
     spans = find_file_spans(text)
     pieces, position = [], 0
     for span in spans:
@@ -112,7 +112,7 @@ def named_files(text: str) -> tuple[tuple[str, Intent], ...]:
 
 
 def missing_files(case: Case) -> tuple[str, ...]:
-    """Files that the request speaks of as being there, and that are not released with it."""
+    """Files that the request treats as present but that are not among the fixtures."""
     there = {tail(fixture.path) for fixture in case.candidate.fixtures}
     made = {tail(name) for item in case.candidate.deliverables for name in item.name_hints}
     return tuple(

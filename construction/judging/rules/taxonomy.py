@@ -56,11 +56,11 @@ _OPENING_ZH = re.compile(
 
 
 class TaxonomyConfig(StageConfig):
-    """Weights of a word by its strength and by where it stands; a word counts once.
+    """Weights of a word by its strength and its position; a word counts once.
 
-    `demand` is the factor for a sentence that wants something, `file_name` for names of inputs
-    and outputs, `reply` for the agent's last words and what was said before: they count only if
-    the request has not a single word.
+    `demand` is the factor for sentences that ask for something, `file_name` for names of inputs and
+    outputs, `reply` for the agent's last words and earlier messages, which count only if the
+    request has no word of any role.
     """
 
     strong: Weight = 3.0
@@ -69,12 +69,12 @@ class TaxonomyConfig(StageConfig):
     demand: Weight = 2.0
     file_name: Weight = 1.0
     reply: Weight = 0.3
-    words: Count = 5  # of each role, the heaviest: a long talk says no more than a short request
+    words: Count = 5  # the heaviest of each role, so that long requests have no advantage
     fallback: RoleClass = RoleClass.ENGINEERING_IT
 
 
 def role_of(case: Case, config: TaxonomyConfig) -> Label:
-    """The role with the greatest score; of equals the first in the contract's order."""
+    """The role with the highest score; among equals the first in the contract's order."""
     texts = list(zones(case, config))
     scores, hits = _score(texts, config)
     if not any(scores.values()):
@@ -90,7 +90,7 @@ def role_of(case: Case, config: TaxonomyConfig) -> Label:
 
 
 def zones(case: Case, config: TaxonomyConfig) -> Iterator[tuple[str, float]]:
-    """The texts of a case in plain form, joined by their factor, the heaviest first."""
+    """The texts of a case in plain form, joined by factor, the greatest factor first."""
     wanted: list[str] = []
     others: list[str] = []
     for sentence in read(case.request[:_MOST]):
@@ -109,7 +109,7 @@ def _others(case: Case) -> Iterator[str]:
 
 
 def spaced(text: str) -> str:
-    """The plain form with a space between Han and Latin letters, so that word edges hold."""
+    """The plain form with a space between Han and Latin letters, so that word boundaries match."""
     return plain(_EDGE.sub(" ", text))
 
 
@@ -146,7 +146,7 @@ def judge_taxonomies(
     """One taxonomy per case, in the order given.
 
     `classes` are the task classes by task id (`induce_classes`); with `families` the task family
-    is read as the signals lane reads a signal's.
+    is found in the way the signals lane finds a signal's.
     """
     candidates = [case.candidate for case in cases]
     labelled = with_families(candidates, families) if families is not None else candidates
@@ -172,7 +172,7 @@ def _taxonomy(
 
 
 def skill_of(case: Case, role: RoleClass, config: TaxonomyConfig) -> tuple[Label, Label]:
-    """The skill subclass ("role.skill") and its route; the role's general one if no word fits."""
+    """The skill subclass ("role.skill") and its route; the role's general one if none matches."""
     texts = list(zones(case, config))
     scores: dict[str, float] = {}
     hits: dict[str, list[str]] = {}
@@ -215,13 +215,13 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
 
 
 def skill_name(value: str) -> str:
-    """The name of a skill subclass as told to people."""
+    """The name of a skill subclass for people."""
     entry = _skills().get(value)
     return entry["name"] if entry else f"{_role_name(value)}, general"
 
 
 def skill_definition(value: str) -> str:
-    """What a skill subclass is; of a general one, what its role is."""
+    """The definition of a skill subclass; of a general one, the definition of its role."""
     entry = _skills().get(value)
     if entry:
         return str(entry["definition"])
@@ -233,10 +233,10 @@ def _role_name(value: str) -> str:
 
 
 def business_task(request: str, skill: str = "") -> str:
-    """A short phrase for what is wanted, in the words of the request; "" if it says nothing.
+    """A short phrase for what is asked, in the words of the request; "" if there is none.
 
-    The first clause that holds a word of the skill, else the first directive; without file names,
-    and without its details.
+    It is the first clause with a word of the skill, else the first directive, without file names
+    and details.
     """
     pattern = _patterns().get(skill)
     ranked: list[tuple[bool, bool, str]] = []
@@ -259,7 +259,7 @@ def _orders(clause: str, sentence: Reading) -> bool:
 
 
 def _fits(clause: str, pattern: re.Pattern[str] | None) -> bool:
-    """Does a clause ask, or hold a word of the skill, and is it more than "Using the schema"?"""
+    """Does a clause ask or hold a word of the skill, and say more than "Using the schema"?"""
     has_skill_word = pattern is not None and pattern.search(spaced(clause)) is not None
     return (has_skill_word or _ASKS_ZH.match(clause) is not None) and _MEANS.match(clause) is None
 

@@ -81,8 +81,8 @@ def test_agreement_is_what_the_caller_says() -> None:
 @pytest.mark.parametrize(
     ("items", "opinions", "found"),
     [
-        (["a", "a"], [], "an id that comes twice"),
-        (["a"], [Opinion("b", "ann", "x")], "an opinion about no item"),
+        (["a", "a"], [], "an id that occurs twice"),
+        (["a"], [Opinion("b", "ann", "x")], "an opinion about an unknown item"),
         (["a"], [Opinion("a", "ann", "x", 0)], "a round below 1"),
     ],
 )
