@@ -43,7 +43,7 @@ LONGER_FUNCTIONS = {
 VAGUE = {"told", "found", "one", "place", "asked", "left", "books"}
 CLEAR_ROOMS = (
     "anonymization/documents",
-    "anonymization/gates",
+    "anonymization/tables/gates",
     "construction/signals",
     "selection",
     "notebooks",
