@@ -28,8 +28,8 @@ def close(
         raise LedgerError(f"stage {stage}: a {kind} stage has no outcome {', '.join(strange)}")
     counts = {outcome: outcomes.get(outcome, 0) for outcome in allowed}
     if sum(counts.values()) != n_in:
-        told = ", ".join(f"{outcome} {n}" for outcome, n in counts.items())
-        raise LedgerError(f"stage {stage}: {n_in} {unit}s came in, but {told} left")
+        summary = ", ".join(f"{outcome} {n}" for outcome, n in counts.items())
+        raise LedgerError(f"stage {stage}: {n_in} {unit}s came in, but {summary} left")
     return StageTally(stage, kind, unit, n_in, counts)
 
 
@@ -40,8 +40,8 @@ def tally(
 
     Raises LedgerError naming how many ids are missing, doubled or unknown.
     """
-    told = [(row.item_id, row.outcome) for row in rows]
-    return tally_outcomes(stage, kind, unit, ids_in, told)
+    outcomes = [(row.item_id, row.outcome) for row in rows]
+    return tally_outcomes(stage, kind, unit, ids_in, outcomes)
 
 
 def tally_outcomes(
@@ -49,11 +49,11 @@ def tally_outcomes(
     kind: StageKind,
     unit: str,
     ids_in: Iterable[str],
-    told: Sequence[tuple[str, Outcome]],
+    outcomes: Sequence[tuple[str, Outcome]],
 ) -> StageTally:
     """As `tally`, from pairs of an id and its outcome."""
     entered = set(ids_in)
-    seen = Counter(item_id for item_id, _ in told)
+    seen = Counter(item_id for item_id, _ in outcomes)
     doubled = sum(n > 1 for n in seen.values())
     unknown = len(seen.keys() - entered)
     missing = len(entered - seen.keys())
@@ -62,7 +62,7 @@ def tally_outcomes(
             f"stage {stage}: of {len(entered)} {unit}s, {missing} have no outcome, "
             f"{doubled} have several, and {unknown} rows belong to none"
         )
-    counts = Counter(outcome for _, outcome in told)
+    counts = Counter(outcome for _, outcome in outcomes)
     return close(stage, kind, unit, len(entered), counts)
 
 
@@ -71,14 +71,14 @@ def completed(rows: Sequence[LedgerRow], tallies: Iterable[StageTally]) -> list[
 
     Stages over hundreds of thousands of units list those that they turn away.
     """
-    told: Counter[tuple[str, str]] = Counter()
+    kept_rows: Counter[tuple[str, str]] = Counter()
     for row in rows:
         if row.outcome is Outcome.KEPT:
-            told[(row.stage, row.unit)] += row.n
+            kept_rows[(row.stage, row.unit)] += row.n
     unnamed = [
         LedgerRow(tally.stage, tally.unit, "(kept)", Outcome.KEPT, n=missing)
         for tally in merge(tallies)
-        if (missing := tally.counts.get(Outcome.KEPT, 0) - told[(tally.stage, tally.unit)]) > 0
+        if (missing := tally.counts.get(Outcome.KEPT, 0) - kept_rows[(tally.stage, tally.unit)]) > 0
     ]
     return [*rows, *unnamed]
 

@@ -21,6 +21,6 @@ def listen(port: int) -> socket.socket:
         listening.listen()
     except OSError as error:
         listening.close()
-        found = error.strerror or type(error).__name__
-        raise InputError(f"port {port}", found, "a free port", "Choose another port.") from error
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"port {port}", reason, "a free port", "Choose another port.") from error
     return listening

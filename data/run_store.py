@@ -95,8 +95,8 @@ class RunStore:
             if not target.is_dir():
                 raise
         else:
-            told = {"stage": stage, "output": key, "seconds": round(seconds, 3), "bytes": size}
-            log.info("computed", extra=told)
+            details = {"stage": stage, "output": key, "seconds": round(seconds, 3), "bytes": size}
+            log.info("computed", extra=details)
         return StageOutput(stage, target, cached=False)
 
     def prune(self, keep: set[Path]) -> int:

@@ -38,10 +38,10 @@ def with_text(out: Path, turns: Rows) -> Rows:
 def _sources(out: Path) -> Mapping[str, str]:
     """Where the files of the newest build lie, by the path in the pointers."""
     try:  # with json: names that are not UTF-8 stand in it as lone surrogates
-        told: Mapping[str, str] = json.loads((out / "private" / "sources.json").read_bytes())
+        sources: Mapping[str, str] = json.loads((out / "private" / "sources.json").read_bytes())
     except FileNotFoundError:  # purged
         return {}
-    return told
+    return sources
 
 
 def _text(source: str | None, turn: dict[str, Any]) -> str:

@@ -65,10 +65,10 @@ def stage_key(stage: str, code: str, parts: Sequence[Any], named: Mapping[str, A
     no name of its own by its place, `input 1` and so on; a list item by item.
     """
     whole = digest([stage, code, *parts, *([named] if named else [])])[:_KEY_LENGTH]
-    told: dict[str, str | list[str]] = {CODE: part_digest(code)}
+    digests: dict[str, str | list[str]] = {CODE: part_digest(code)}
     for name, part in (*_named("input ", parts), *named.items()):
-        told.update(_digests(name, part))
-    return StageKey(whole, told)
+        digests.update(_digests(name, part))
+    return StageKey(whole, digests)
 
 
 def part_digest(part: Any) -> str:
@@ -131,9 +131,9 @@ def _digests(name: str, part: Any) -> Iterator[tuple[str, str | list[str]]]:
 
 
 def _named(prefix: str, parts: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    for place, part in enumerate(parts, 1):
+    for number, part in enumerate(parts, 1):
         is_config = isinstance(part, StageConfig)
-        yield type(part).__name__ if is_config else f"{prefix}{place}", part
+        yield type(part).__name__ if is_config else f"{prefix}{number}", part
 
 
 def _compared(before: Parts, now: Parts) -> list[Change]:
@@ -152,17 +152,17 @@ def _change(name: str, before: str | list[str] | None, now: str | list[str] | No
     return Change(name, max((new - old).total(), (old - new).total()), max(len(now), old.total()))
 
 
-def _items(found: str | list[str] | None) -> Iterable[str]:
-    return found if isinstance(found, list) else ()
+def _items(part: str | list[str] | None) -> Iterable[str]:
+    return part if isinstance(part, list) else ()
 
 
-def _distance(found: Sequence[Change]) -> int:
-    return sum(change.n for change in found)
+def _distance(changed: Sequence[Change]) -> int:
+    return sum(change.n for change in changed)
 
 
 def _read(path: Path) -> Parts | None:
     try:
-        told = orjson.loads(path.read_bytes())
+        parts = orjson.loads(path.read_bytes())
     except (OSError, ValueError):
         return None
-    return told if isinstance(told, dict) else None
+    return parts if isinstance(parts, dict) else None

@@ -37,14 +37,14 @@ def load_section(
 
     Keys of the section that `model` lacks and a build knows are left to the build.
     """
-    values, place = read_layers(path, environment), path or "configuration"
+    values, source = read_layers(path, environment), path or "configuration"
     if strange := sorted(values.keys() - Settings.model_fields.keys()):
         raise ConfigError(
-            f"{place}: found no section named {', '.join(strange)}; expected [{name}]."
+            f"{source}: found no section named {', '.join(strange)}; expected [{name}]."
         )
     section = values.get(name, {})
     if not isinstance(section, dict):
-        raise ConfigError(f"{place}: {name}: found a value; expected a section.")
+        raise ConfigError(f"{source}: {name}: found a value; expected a section.")
     merge(section, overrides or {})
     builds = type(getattr(Recipe(), name)).model_fields.keys() - model.model_fields.keys()
     return validated(model, {k: v for k, v in section.items() if k not in builds}, path)

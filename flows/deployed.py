@@ -78,8 +78,8 @@ def build_snapshot(
         _decide_about_retries(error)
         raise
     state = "written" if built.snapshot.written else "unchanged"
-    told = f"{built.tasks} tasks in {built.snapshot.path} ({state}, verified), "
-    return Completed(message=f"{told}digest {built.snapshot.digest}")
+    summary = f"{built.tasks} tasks in {built.snapshot.path} ({state}, verified), "
+    return Completed(message=f"{summary}digest {built.snapshot.digest}")
 
 
 @flow(name="refresh-signals", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)
@@ -121,17 +121,17 @@ def refresh_signals(
     except Exception as error:
         _decide_about_retries(error)
         raise
-    told = f"{len(runtime.signals)} snapshots, the newest of {mixture_report(mixture)['date']}"
-    return Completed(message=f"{told}: {runtime.out / REPORT}")
+    summary = f"{len(runtime.signals)} snapshots, the newest of {mixture_report(mixture)['date']}"
+    return Completed(message=f"{summary}: {runtime.out / REPORT}")
 
 
 def snapshot_files(given: Sequence[str]) -> list[Path]:
     """Files as they are, folders as the files in them by name; a folder may not be there yet."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in map(Path, given):
         inside = path.glob("*") if path.is_dir() else ()
-        found += [path] if path.is_file() else sorted(one for one in inside if one.is_file())
-    return found
+        files += [path] if path.is_file() else sorted(one for one in inside if one.is_file())
+    return files
 
 
 def is_worth_retrying(error: BaseException) -> bool:
@@ -152,8 +152,8 @@ def _decide_about_retries(error: BaseException) -> None:
 
 def _settings(config: str | None, given: dict[str, Any], overrides: dict[str, Any]) -> Settings:
     """The configuration with the run's parameters on top; `given` are those of the runtime."""
-    told = {name: value for name, value in given.items() if value not in (None, [], False)}
-    runtime = {"quiet": True, **overrides.get("runtime", {}), **told}
+    given_values = {name: value for name, value in given.items() if value not in (None, [], False)}
+    runtime = {"quiet": True, **overrides.get("runtime", {}), **given_values}
     return load_settings(Path(config) if config else None, {**overrides, "runtime": runtime})
 
 

@@ -48,7 +48,7 @@ class Finding:
 
     check: str
     grade: Grade
-    found: str
+    actual: str
     todo: str = ""
 
 
@@ -70,14 +70,16 @@ def examine(
     ]
 
 
-def python(found: tuple[int, int] = sys.version_info[:2]) -> Finding:
+def python(running: tuple[int, int] = sys.version_info[:2]) -> Finding:
     """The interpreter: 3.11, for which the lock file was solved."""
-    told = f"Python {platform.python_version()} on {platform.machine()}"
-    if found < _PYTHON:
-        return Finding("python", Grade.FAIL, told, "Install Python 3.11, run: make clean install")
-    if found > _PYTHON:
-        return Finding("python", Grade.WARN, told, "Tested with 3.11: digests may differ.")
-    return Finding("python", Grade.OK, told)
+    version_line = f"Python {platform.python_version()} on {platform.machine()}"
+    if running < _PYTHON:
+        return Finding(
+            "python", Grade.FAIL, version_line, "Install Python 3.11, run: make clean install"
+        )
+    if running > _PYTHON:
+        return Finding("python", Grade.WARN, version_line, "Tested with 3.11: digests may differ.")
+    return Finding("python", Grade.OK, version_line)
 
 
 def packages(lock: Path) -> Finding:
@@ -88,16 +90,16 @@ def packages(lock: Path) -> Finding:
     there = {name: _installed(name) for name in wanted}
     missing = sorted(name for name, found in there.items() if found is None)
     other = sorted(f"{name} {v}" for name, v in there.items() if v not in (None, wanted[name]))
-    told = f"{len(wanted) - len(missing) - len(other)} of {len(wanted)} as locked"
+    summary = f"{len(wanted) - len(missing) - len(other)} of {len(wanted)} as locked"
     if missing:
-        told += f"; missing: {_some(missing)}"
+        summary += f"; missing: {_some(missing)}"
     if other:
-        told += f"; other versions: {_some(other)}"
+        summary += f"; other versions: {_some(other)}"
     needed = _needed().intersection(missing)
     if needed or missing or other:
         grade = Grade.FAIL if needed else Grade.WARN
-        return Finding("packages", grade, told, "Run: make clean install")
-    return Finding("packages", Grade.OK, told)
+        return Finding("packages", grade, summary, "Run: make clean install")
+    return Finding("packages", Grade.OK, summary)
 
 
 def _locked(text: str) -> Iterator[tuple[str, str]]:
@@ -120,10 +122,12 @@ def _installed(name: str) -> str | None:
 def _needed() -> frozenset[str]:
     """The project's own dependencies, without extras."""
     try:
-        told = [Requirement(line) for line in requires("benchmint") or []]
+        requirements = [Requirement(line) for line in requires("benchmint") or []]
     except PackageNotFoundError:
         return frozenset()
-    return frozenset(one.name for one in told if one.marker is None or one.marker.evaluate())
+    return frozenset(
+        one.name for one in requirements if one.marker is None or one.marker.evaluate()
+    )
 
 
 def _some(names: list[str]) -> str:
@@ -176,25 +180,25 @@ def solvers(installed: list[str]) -> Finding:
     there = [name for name in SolverName if name in installed]
     if not there:
         return Finding("solvers", Grade.FAIL, "neither HiGHS nor CBC", "Run: make clean install")
-    told = ", ".join(name.name for name in there)
+    names = ", ".join(name.name for name in there)
     if SolverName.HIGHS not in there:
-        return Finding("solvers", Grade.WARN, f"{told} alone", "Install highspy: it is faster.")
-    return Finding("solvers", Grade.OK, told)
+        return Finding("solvers", Grade.WARN, f"{names} alone", "Install highspy: it is faster.")
+    return Finding("solvers", Grade.OK, names)
 
 
 def port(service: Service) -> Finding:
     """The port of the service: free, or its own server's."""
-    told = f"{LOOPBACK}:{service.port}"
+    address = f"{LOOPBACK}:{service.port}"
     if any(status(service).values()):
-        return Finding("port", Grade.OK, f"the service runs: {service.url() or told}")
+        return Finding("port", Grade.OK, f"the service runs: {service.url() or address}")
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, service.port))
         except OSError as error:
             todo = "For `make serve`: BENCHMINT_PORT=4300, or 0 for any free one."
-            return Finding("port", Grade.WARN, f"{told}: {error.strerror}", todo)
-    return Finding("port", Grade.OK, f"{told} is free")
+            return Finding("port", Grade.WARN, f"{address}: {error.strerror}", todo)
+    return Finding("port", Grade.OK, f"{address} is free")
 
 
 def rights(out: Path) -> Finding:
@@ -208,8 +212,8 @@ def rights(out: Path) -> Finding:
         )
     private = out / "private"
     if private.is_dir() and (mode := stat.S_IMODE(private.stat().st_mode)) & 0o077:
-        told = f"others can reach {private} ({mode:04o})"
-        return Finding("rights", Grade.FAIL, told, f"chmod 700 {private}")
+        access = f"others can reach {private} ({mode:04o})"
+        return Finding("rights", Grade.FAIL, access, f"chmod 700 {private}")
     return Finding("rights", Grade.OK, f"{out} can be written")
 
 
@@ -217,14 +221,16 @@ def disk(out: Path, free: int | None = None) -> Finding:
     """Bytes free where the output goes."""
     if free is None:
         free = shutil.disk_usage(_nearest(out)).free
-    told = f"{free / _GIB:.1f} GiB free"
+    space = f"{free / _GIB:.1f} GiB free"
     if free < _LEAST:
         return Finding(
-            "disk", Grade.FAIL, told, "Free space: benchmint purge --before DATE --dry-run"
+            "disk", Grade.FAIL, space, "Free space: benchmint purge --before DATE --dry-run"
         )
     if free < _SCANT:
-        return Finding("disk", Grade.WARN, told, "Enough for the demo; benchmint purge frees more.")
-    return Finding("disk", Grade.OK, told)
+        return Finding(
+            "disk", Grade.WARN, space, "Enough for the demo; benchmint purge frees more."
+        )
+    return Finding("disk", Grade.OK, space)
 
 
 def _nearest(path: Path) -> Path:
@@ -242,8 +248,8 @@ def key(path: Path) -> Finding:
     except BenchmintError as error:
         return Finding("release key", Grade.FAIL, str(error), "Restore a lost key from its backup.")
     except OSError as error:
-        told = f"{path}: {error.strerror}"
-        return Finding("release key", Grade.FAIL, told, "Build as the owner of the key.")
+        failure = f"{path}: {error.strerror}"
+        return Finding("release key", Grade.FAIL, failure, "Build as the owner of the key.")
     return Finding("release key", Grade.OK, f"{path} is readable by its owner only")
 
 
@@ -256,6 +262,6 @@ def telemetry(variables: Mapping[str, str]) -> Finding:
         if variables.get(name, environment.DEFAULTS[name]).lower() not in off
     ]
     if on:
-        told = f"on by {', '.join(on)}"
-        return Finding("telemetry", Grade.WARN, told, f"unset {' '.join(on)}")
+        switches = f"on by {', '.join(on)}"
+        return Finding("telemetry", Grade.WARN, switches, f"unset {' '.join(on)}")
     return Finding("telemetry", Grade.OK, "Prefect's is off")

@@ -18,12 +18,12 @@ from flows.model_calls import asked_with, open_client
 from flows.run import Run
 
 
-def phrase_questions(run: Run, asked: Path, database: Path, pages: Path, out: Path) -> None:
-    """Word the questions of the folder `asked`; `pages` holds the pictures of their statements.
+def phrase_questions(run: Run, folder: Path, database: Path, pages: Path, out: Path) -> None:
+    """Word the questions of `folder`; `pages` holds the pictures of their statements.
 
     Raises ReleaseError where the model gave no reply about some question.
     """
-    questions, judging = stored_questions(asked), run.recipe.judging
+    questions, judging = stored_questions(folder), run.recipe.judging
     model, licence, seed = judging.model, run.recipe.questions.licence, run.recipe.release.seed
     judge = model.judge_of(ModelStage.QUESTION_PHRASING)
     terms = ReleaseTerms(partial(run.opaque, "q"), licence, seed)

@@ -41,18 +41,7 @@ LONGER_FUNCTIONS = {
 }
 # Names that say nothing about what they hold. A comprehension may use them for its loop variable.
 VAGUE = {"told", "found", "one", "place", "asked", "left", "books"}
-CLEAR_ROOMS = (
-    "anonymization/documents",
-    "anonymization/tables/gates",
-    "construction/signals",
-    "selection",
-    "notebooks",
-    "data/contracts",
-    "data/demo",
-    "data/releases",
-    "data/snapshot",
-    "data/staging",
-)
+CLEAR_ROOMS = ("flows", "construction", "anonymization", "selection", "data", "notebooks")
 
 
 def modules(folder: str) -> list[Path]:

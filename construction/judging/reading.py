@@ -97,10 +97,10 @@ def _remembered(text: str) -> tuple[Reading, ...]:
 
 def _read(text: str) -> tuple[Reading, ...]:
     prose = _CODE.sub(lambda code: "\n" * len(code[0]), text)
-    found = [(start, end) for start, end in _spans(prose) if _has_words(prose, start, end)]
-    if len(found) > 2 * _MOST:
-        found = found[:_MOST] + found[-_MOST:]
-    return tuple(_read_sentence(prose[start:end], start) for start, end in found)
+    spans = [(start, end) for start, end in _spans(prose) if _has_words(prose, start, end)]
+    if len(spans) > 2 * _MOST:
+        spans = spans[:_MOST] + spans[-_MOST:]
+    return tuple(_read_sentence(prose[start:end], start) for start, end in spans)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
@@ -191,8 +191,8 @@ def _asks_for_verb(form: str, phrase: str) -> bool:
 
 def _begins_with_verb(tokens: list[str]) -> bool:
     """Is the first word a verb, after words such as "OK, now please"?"""
-    for place, token in enumerate(tokens[:_LEAD]):
-        after = tokens[place + 1] if place + 1 < len(tokens) else "|"
+    for position, token in enumerate(tokens[:_LEAD]):
+        after = tokens[position + 1] if position + 1 < len(tokens) else "|"
         if token in lexicon.VERBS:
             return after not in lexicon.NOUN_AFTER
         if token in lexicon.DOUBTFUL_VERBS:
@@ -220,12 +220,12 @@ def _is_chatter(form: str) -> bool:
     """Thanks, greetings, agreement or small talk, with at most one other word such as a name."""
     if has_any(form, lexicon.CHATTER_STARTS) and len(form.split()) <= 16:
         return True
-    left = 0
+    word_count = 0
     for token in form.split():
         if token in lexicon.CHATTER_WORDS or not any(char.isalnum() for char in token):
             continue
         if not token.isascii():
             token = lexicon.CHATTER_ZH.sub("", token)
         han = count_han(token)
-        left += (han + 1) // 2 if han else bool(token)
-    return left <= 1
+        word_count += (han + 1) // 2 if han else bool(token)
+    return word_count <= 1

@@ -30,8 +30,8 @@ def load_rules(task: Path) -> tuple[Rule, ...]:
             str(path), error.strerror or "an error", "a task's rules.json", "Check the path."
         ) from None
     except (orjson.JSONDecodeError, KeyError) as error:
-        found = f"no rules ({type(error).__name__})"
-        raise InputError(str(path), found, "a list of rules", "Use the released file.") from None
+        actual = f"no rules ({type(error).__name__})"
+        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None
     except ValidationError as error:
-        found = f"{error.error_count()} errors"
-        raise InputError(str(path), found, "a list of rules", "Use the released file.") from None
+        actual = f"{error.error_count()} errors"
+        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None

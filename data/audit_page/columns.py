@@ -84,36 +84,36 @@ def cell(values: Column, row: int) -> Any:
     return values["same"] if isinstance(values, dict) else values[row]
 
 
-def item_ids(books: Books) -> tuple[str, ...]:
+def item_ids(ledger: Books) -> tuple[str, ...]:
     """The items that gates judged or stages turned away, in the order of `ids`."""
-    every = pl.concat([books.items, books.turned_away()["item"]])
+    every = pl.concat([ledger.items, ledger.turned_away()["item"]])
     return tuple(every.unique(maintain_order=True))
 
 
-def build_columns(books: Books, gates: Gates, shown: Shown) -> dict[str, Any]:
+def build_columns(ledger: Books, gates: Gates, shown: Shown) -> dict[str, Any]:
     """The columns of a run, its gates as `books` order them; `gates` are those with a what-if."""
-    gone = books.rejections
+    gone = ledger.rejections
     if shown.opaque is not None:
         gone = gone.with_columns(path=pl.lit(None, pl.String), line=pl.lit(None, pl.Int64))
-    items = item_ids(books)
+    items = item_ids(ledger)
     ids = _Index([pl.Series(items, dtype=pl.String), gone["item"]])
     words = _Index(
         [
             pl.Series([""]),
-            *(judged.reason for judged in books.gates.values()),
+            *(judged.reason for judged in ledger.gates.values()),
             *(gone[name] for name in WORDS),
         ]
     )
     steps = [
         _gate(name, judged, words, ids, shown) | _whatif(name, judged, gates)
-        for name, judged in books.gates.items()
+        for name, judged in ledger.gates.items()
     ]
-    away = books.turned_away().filter(pl.col("gate").is_null())
+    away = ledger.turned_away().filter(pl.col("gate").is_null())
     for (stage,), rows in away.group_by("stage", maintain_order=True):
         places = ids.of(rows["item"].unique(maintain_order=True))
         steps.insert(_place_of(steps, places), _stage(str(stage), places))
     return {
-        "about": dict(books.about) | {"opaque": shown.opaque is not None, "n_rows": gone.height},
+        "about": dict(ledger.about) | {"opaque": shown.opaque is not None, "n_rows": gone.height},
         "items": len(items),
         "steps": steps,
         "rejections": _rejections(gone, words, ids, shown),

@@ -19,24 +19,24 @@ def as_csv(columns: Mapping[str, Any]) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(FIELDS)
-    writer.writerows(zip(*(map(shown, values) for values in _told(columns)), strict=True))
+    writer.writerows(zip(*(map(shown, values) for values in _rows(columns)), strict=True))
     return text.getvalue()
 
 
 def as_json(columns: Mapping[str, Any]) -> bytes:
     """Facts of the run and all rejections as JSON."""
-    rows = [dict(zip(FIELDS, row, strict=True)) for row in zip(*_told(columns), strict=True)]
+    rows = [dict(zip(FIELDS, row, strict=True)) for row in zip(*_rows(columns), strict=True)]
     return pretty_json({"about": columns["about"], "rejections": rows})
 
 
-def _told(columns: Mapping[str, Any]) -> list[list[Any]]:
+def _rows(columns: Mapping[str, Any]) -> list[list[Any]]:
     """The values of each field, a place per rejection, words spelled out; null for empty ones."""
     table, words, ids = columns["rejections"], columns["words"], columns["ids"]
-    told = {name: _spread(table[name], columns["about"]["n_rows"]) for name in FIELDS}
-    told["id"] = [ids[place] for place in told["id"]]
+    columns_by_name = {name: _spread(table[name], columns["about"]["n_rows"]) for name in FIELDS}
+    columns_by_name["id"] = [ids[place] for place in columns_by_name["id"]]
     for name in WORDS:
-        told[name] = [words[place] or None for place in told[name]]
-    return [told[name] for name in FIELDS]
+        columns_by_name[name] = [words[place] or None for place in columns_by_name[name]]
+    return [columns_by_name[name] for name in FIELDS]
 
 
 def _spread(values: list[Any] | dict[str, Any], n: int) -> list[Any]:

@@ -96,18 +96,18 @@ def read_books(staging: Path) -> Books:
         with open_read_only(staging) as connection:
             return _read(connection)
     except (duckdb.Error, pl.exceptions.PolarsError, ValueError) as error:
-        found = f"a file that cannot be used ({type(error).__name__})"
+        actual = f"a file that cannot be used ({type(error).__name__})"
         expected = "a staging file of this version"
-        raise InputError(str(staging), found, expected, "Build again.") from error
+        raise InputError(str(staging), actual, expected, "Build again.") from error
 
 
 def _read(connection: duckdb.DuckDBPyConnection) -> Books:
     names = ("run_id", "snapshot", "released", "published", "privacy")
     about = connection.execute(_ABOUT).fetchall() or [(None,) * len(names)]
-    told = ["" if value is None else str(value) for value in about[0]]
+    texts = ["" if value is None else str(value) for value in about[0]]
     verdicts = pl.DataFrame(connection.sql(_VERDICTS))
     return Books(
-        dict(zip(names, told, strict=True)),
+        dict(zip(names, texts, strict=True)),
         verdicts["item"].unique(maintain_order=True),
         {
             str(gate): judged(rows)
@@ -141,21 +141,21 @@ def _scalars(numbers: pl.Series, texts: pl.Series) -> list[Scalar]:
         ignore_nulls=False
     ):
         return numbers.cast(pl.Int64).to_list()
-    told = zip(as_text.to_list(), numbers.to_list(), texts.to_list(), strict=True)
-    return [text if is_text else _plain(number) for is_text, number, text in told]
+    values = zip(as_text.to_list(), numbers.to_list(), texts.to_list(), strict=True)
+    return [text if is_text else _plain(number) for is_text, number, text in values]
 
 
 def _plain(number: float) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _measures(told: pl.Series) -> dict[str, list[Scalar]]:
+def _measures(recorded: pl.Series) -> dict[str, list[Scalar]]:
     """The measures by name, in order of first use; None where a verdict has none of it.
 
     All objects are parsed as one array: 100,000 single ones take several times as long.
     """
-    rows = orjson.loads("[" + ",".join(text or "{}" for text in told.to_list()) + "]")
-    if len(rows) != told.len() or not {dict}.issuperset(map(type, rows)):
+    rows = orjson.loads("[" + ",".join(text or "{}" for text in recorded.to_list()) + "]")
+    if len(rows) != recorded.len() or not {dict}.issuperset(map(type, rows)):
         raise ValueError("measures that are no JSON object")
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: [row.get(name) for row in rows] for name in names}

@@ -54,16 +54,16 @@ def recompute(columns: Mapping[str, Any], limits: Limits) -> Funnel:
     outcomes = []
     for item in range(columns["items"]):
         outcome = KEPT
-        for place in range(len(steps)):
-            state = states[place][item]
-            reached[place] += 1
+        for step_number in range(len(steps)):
+            state = states[step_number][item]
+            reached[step_number] += 1
             if state == FAILS:
-                failed[place] += 1
-                outcome = 2 * place
+                failed[step_number] += 1
+                outcome = 2 * step_number
                 break
             if state == UNKNOWN:
-                unmeasured[place] += 1
-                outcome = 2 * place + 1
+                unmeasured[step_number] += 1
+                outcome = 2 * step_number + 1
                 break
         outcomes.append(outcome)
     counts = zip(reached, failed, unmeasured, strict=True)
@@ -82,20 +82,24 @@ class Neighbour:
     unmeasured: int
 
 
-def neighbours(columns: Mapping[str, Any], place: int, check: int, most: int) -> list[Neighbour]:
+def neighbours(
+    columns: Mapping[str, Any], step_number: int, check: int, most: int
+) -> list[Neighbour]:
     """The rejected values nearest to the limit of a check, the nearest first."""
-    step = columns["steps"][place]
-    asked = step["checks"][check]
-    values = [cell(asked["values"], row) for row in range(len(step["rows"]))]
-    broken = [value for value in values if breaks(asked["bound"], value, asked["limit"])]
+    step = columns["steps"][step_number]
+    limit_check = step["checks"][check]
+    values = [cell(limit_check["values"], row) for row in range(len(step["rows"]))]
+    broken = [
+        value for value in values if breaks(limit_check["bound"], value, limit_check["limit"])
+    ]
     before = recompute(columns, {})
-    found = []
-    for limit in sorted(set(broken), reverse=asked["bound"] == "min")[:most]:
-        after = recompute(columns, {(place, check): limit})
-        through = sum(not breaks(asked["bound"], value, limit) for value in broken)
+    neighbours_found = []
+    for limit in sorted(set(broken), reverse=limit_check["bound"] == "min")[:most]:
+        after = recompute(columns, {(step_number, check): limit})
+        through = sum(not breaks(limit_check["bound"], value, limit) for value in broken)
         gained = after.unmeasured - before.unmeasured
-        found.append(Neighbour(limit, through, after.kept - before.kept, gained))
-    return found
+        neighbours_found.append(Neighbour(limit, through, after.kept - before.kept, gained))
+    return neighbours_found
 
 
 def _states(columns: Mapping[str, Any], limits: Limits) -> list[list[int]]:
@@ -105,31 +109,31 @@ def _states(columns: Mapping[str, Any], limits: Limits) -> list[list[int]]:
     """
     steps, n = columns["steps"], columns["items"]
     decided = [len(steps)] * n
-    for place in reversed(range(len(steps))):
-        for row, item in enumerate(steps[place]["rows"]):
-            if cell(steps[place]["status"], row) == FAILED:
-                decided[item] = place
+    for step_number in reversed(range(len(steps))):
+        for row, item in enumerate(steps[step_number]["rows"]):
+            if cell(steps[step_number]["status"], row) == FAILED:
+                decided[item] = step_number
     states = []
-    for place, step in enumerate(steps):
-        state = [PASSES if place < decided[item] else UNKNOWN for item in range(n)]
+    for step_number, step in enumerate(steps):
+        state = [PASSES if step_number < decided[item] else UNKNOWN for item in range(n)]
         for row, item in enumerate(step["rows"]):
-            state[item] = _row_state(place, step, row, limits)
+            state[item] = _row_state(step_number, step, row, limits)
         states.append(state)
     return states
 
 
-def _row_state(place: int, step: Mapping[str, Any], row: int, limits: Limits) -> int:
+def _row_state(step_number: int, step: Mapping[str, Any], row: int, limits: Limits) -> int:
     status = cell(step["status"], row)
     if status == NOT_MEASURED:
         return UNKNOWN
     checks: Sequence[Mapping[str, Any]] = step["checks"]
-    moved = step["whatif"] and any((place, i) in limits for i in range(len(checks)))
+    moved = step["whatif"] and any((step_number, i) in limits for i in range(len(checks)))
     if not moved:
         return FAILS if status == FAILED else PASSES
     broke = False
     for i, check in enumerate(checks):
         value = cell(check["values"], row)
-        if breaks(check["bound"], value, limits.get((place, i), check["limit"])):
+        if breaks(check["bound"], value, limits.get((step_number, i), check["limit"])):
             return FAILS
         broke = broke or breaks(check["bound"], value, check["limit"])
     if status != FAILED:

@@ -76,9 +76,9 @@ def chinese_tokens(run: str) -> list[Decimal | str]:
 
 def _take(tokens: list[Decimal | str]) -> str:
     """The whole part before a point that follows a multiplier (三十点五), taken off the list."""
-    found = assemble(tokens)
+    value = assemble(tokens)
     tokens.clear()
-    return f"{found[0]:f}" if found else "0"
+    return f"{value[0]:f}" if value else "0"
 
 
 def assemble(tokens: list[Decimal | str]) -> tuple[Decimal, Decimal] | None:

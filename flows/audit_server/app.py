@@ -48,9 +48,9 @@ class Audit:
 class Refused(Exception):
     """A request that is not answered: status code, and what the person may do."""
 
-    def __init__(self, status: int, told: str) -> None:
-        super().__init__(told)
-        self.status, self.told = status, told
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
 
 
 def audit_app(audit: Audit, port: int) -> Guard:
@@ -77,16 +77,16 @@ class _Signs:
         private = audit.out / "private"
         self._looks, self._signatures = private / "access.log", private / SIGNATURES
 
-    def look(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def look(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The text behind an item, named by its place. Logged first: no log, no text."""
-        place = asked.get("item")
-        if type(place) is not int or not 0 <= place < len(self._audit.items):
+        position = body.get("item")
+        if type(position) is not int or not 0 <= position < len(self._audit.items):
             raise Refused(404, "No such item in this run.")
-        item = self._audit.items[place]
+        item = self._audit.items[position]
         hash_chain.record_access(self._looks, "audit page", item)
         return {"turns": evidence(self._audit.out, item)}
 
-    def sign(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def sign(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Append a sign-off of exactly what the page shows: run, and digest of its columns."""
         about = self._audit.columns["about"]
         hash_chain.append(
@@ -96,15 +96,15 @@ class _Signs:
                 "run_id": about["run_id"],
                 "rejections": about["n_rows"],
                 "content_sha256": self._content,
-                "name": _text(asked, "name", _MAX_NAME),
-                "note": _text(asked, "note", _MAX_NOTE),
+                "name": _text(body, "name", _MAX_NAME),
+                "note": _text(body, "note", _MAX_NOTE),
             },
         )
         return self.signed({})
 
-    def signed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def signed(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """All sign-offs, newest first, once the chain was checked."""
-        del asked
+        del body
         return {"signed": hash_chain.entries(self._signatures)[::-1]}
 
 
@@ -135,19 +135,19 @@ def _csv(columns: Mapping[str, Any]) -> bytes:
 def _private(path: str, audit: Audit, handler: Handler) -> Route:
     async def answer(request: Request) -> Response:
         try:
-            asked = await _asked(request, audit.token)
-            told = await anyio.to_thread.run_sync(handler, asked)
+            body = await _json_body(request, audit.token)
+            answer = await anyio.to_thread.run_sync(handler, body)
         except Refused as refused:
-            return _json({"error": refused.told}, refused.status)
+            return _json({"error": refused.message}, refused.status)
         except (BenchmintError, OSError) as error:
             # Such messages hold names and paths, never session text.
             return _json({"error": f"{type(error).__name__}: see the files in private/."}, 500)
-        return _json(told, 200)
+        return _json(answer, 200)
 
     return Route(path, answer, methods=["POST"])
 
 
-async def _asked(request: Request, token: str) -> dict[str, Any]:
+async def _json_body(request: Request, token: str) -> dict[str, Any]:
     given = request.headers.get("x-audit-token", "")
     if not hmac.compare_digest(given.encode(), token.encode()):
         raise Refused(403, "This is not the token that the command printed.")
@@ -159,20 +159,20 @@ async def _asked(request: Request, token: str) -> dict[str, Any]:
         if len(body) > _MAX_BODY:
             raise Refused(413, f"At most {_MAX_BODY} bytes.")
     try:
-        asked = orjson.loads(body)
+        parsed = orjson.loads(body)
     except orjson.JSONDecodeError:
-        asked = None
-    if not isinstance(asked, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         raise Refused(400, "Send a JSON object.")
-    return asked
+    return parsed
 
 
-def _text(asked: Mapping[str, Any], name: str, most: int) -> str:
-    value = asked.get(name)
+def _text(body: Mapping[str, Any], name: str, most: int) -> str:
+    value = body.get(name)
     if not isinstance(value, str) or not value.strip() or len(value) > most:
         raise Refused(400, f"{name}: give a text of 1 to {most} characters.")
     return visible(str(storable(value.strip())))
 
 
-def _json(told: Mapping[str, Any], status: int) -> Response:
-    return Response(orjson.dumps(told), status, media_type="application/json")
+def _json(answer: Mapping[str, Any], status: int) -> Response:
+    return Response(orjson.dumps(answer), status, media_type="application/json")

@@ -42,11 +42,11 @@ class Guard:
                     headers[name] = value
             await send(message)
 
-        told = self._refusal(Headers(scope=scope))
-        if told is None:
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal is None:
             await self._inner(scope, receive, guarded)
         else:
-            await PlainTextResponse(told, 403)(scope, receive, guarded)
+            await PlainTextResponse(refusal, 403)(scope, receive, guarded)
 
     def _refusal(self, headers: Headers) -> str | None:
         if headers.getlist("host") not in [[host] for host in self._hosts]:

@@ -23,24 +23,24 @@ def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
     What `leaves` the house names items as the public report does, by keyed ids; without the key
     (after `benchmint seal`) by their place.
     """
-    return _columns(out, _books(out), leaves=leaves)
+    return _columns(out, _ledger(out), leaves=leaves)
 
 
 def load_audit(out: Path, token: str) -> Audit:
     """The newest run under `out` as it is served. Raises InputError."""
-    books = _books(out)
-    return Audit(out, _columns(out, books, leaves=False), item_ids(books), token)
+    ledger = _ledger(out)
+    return Audit(out, _columns(out, ledger, leaves=False), item_ids(ledger), token)
 
 
-def _books(out: Path) -> Books:
+def _ledger(out: Path) -> Books:
     return read_books(out / "staging.duckdb").of_lane(GATE_ORDER)
 
 
-def _columns(out: Path, books: Books, *, leaves: bool) -> dict[str, Any]:
-    config = _config(out, books.about["published"])
+def _columns(out: Path, ledger: Books, *, leaves: bool) -> dict[str, Any]:
+    config = _config(out, ledger.about["published"])
     shown = Shown(_opaque(out) if leaves else None)
     gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
-    return build_columns(books, gates, shown)
+    return build_columns(ledger, gates, shown)
 
 
 def _opaque(out: Path) -> Callable[[str], str]:

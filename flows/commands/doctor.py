@@ -35,6 +35,6 @@ def command(
     raise typer.Exit(1 if any(one.grade is Grade.FAIL for one in findings) else 0)
 
 
-def _line(one: Finding) -> str:
-    todo = f". {one.todo}" if one.todo else ""
-    return one_line(f"{one.grade:<5}{one.check}: {one.found}{todo}")
+def _line(finding: Finding) -> str:
+    todo = f". {finding.todo}" if finding.todo else ""
+    return one_line(f"{finding.grade:<5}{finding.check}: {finding.actual}{todo}")

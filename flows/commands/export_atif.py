@@ -35,8 +35,8 @@ def command(
         for item in read_source(SourceFile(file.path, file.relative), file.format):
             if isinstance(item, ReadIssue):
                 problems += 1
-                place = f"{item.source_path}:{item.line}"
-                _tell(f"{place}: found {item.actual}; expected {item.expected}")
+                line = f"{item.source_path}:{item.line}"
+                _tell(f"{line}: found {item.actual}; expected {item.expected}")
             else:
                 write_bytes(out / f"{item.uid}.json", pretty_json(to_atif(item)))
                 written += 1

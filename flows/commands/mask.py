@@ -39,14 +39,14 @@ def command(
     private = private_dir(out / "private")
     jobs = jobs_of(paths, out, release_key(key or private / "release.key"), settings)
     reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
-    told = [asdict(r) for r in reports]
-    for row in told:
+    rows = [asdict(r) for r in reports]
+    for row in rows:
         del row["original_sha256"]  # a plain hash of something private: the vault has it
-    report = {"recipe_sha256": digest(settings), "files": told}
+    report = {"recipe_sha256": digest(settings), "files": rows}
     write_bytes(out / "reports" / "masking.json", pretty_json(report))
     rejected = [report for report in reports if report.refusal is not None]
-    for one in rejected:
-        print(one_line(rejection(one)))
+    for refused in rejected:
+        print(one_line(rejection(refused)))
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     print(f"{len(reports) - len(rejected)} files masked in {out / FILES}: {spans} values replaced")
     print(f"keep {private} to restore them: benchmint restore {out} --out DIR")
@@ -55,8 +55,8 @@ def command(
 
 def rejection(report: DocumentReport) -> str:
     """One line about a file that is not released."""
-    place = f" (in {report.part})" if report.part else ""
-    return f"{report.path}: rejected, {report.refusal}{place}"
+    part = f" (in {report.part})" if report.part else ""
+    return f"{report.path}: rejected, {report.refusal}{part}"
 
 
 def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:

@@ -33,12 +33,12 @@ def _wanted(out: Path, run: str | None) -> set[str]:
         raise InputError(str(out), "no staged run", "at least one", "Run `benchmint build` first.")
     if run == "all":
         return known
-    asked = run or newest_run(out)
-    if asked not in known:
+    run_id = run or newest_run(out)
+    if run_id not in known:
         raise InputError(
-            f"--run {asked}",
+            f"--run {run_id}",
             "no such run",
             "the id of one",
             'List the runs with `benchmint sql "FROM runs"`.',
         )
-    return {asked}
+    return {run_id}

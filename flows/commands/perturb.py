@@ -45,8 +45,8 @@ def command(
     _write_reports(out, made, settings, secret)
     for name, fidelity in sorted(made.fidelity.items()):
         verdict = fidelity.verdict
-        told = ", ".join(f"{field} {value}" for field, value in verdict.measures.items())
-        print(one_line(f"{name}: fidelity {verdict.status} ({told})"))
+        measures = ", ".join(f"{field} {value}" for field, value in verdict.measures.items())
+        print(one_line(f"{name}: fidelity {verdict.status} ({measures})"))
     print(f"{len(made.frames)} tables in {out / 'tables'}, reports in {out / 'reports'}")
     print(f"seal the release when nothing needs to link to it: benchmint seal {out}")
     failed = any(f.verdict.status is Status.FAILED for f in made.fidelity.values())

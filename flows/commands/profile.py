@@ -28,10 +28,10 @@ def command(
     for proposal in profile.proposals:
         kind = f" ({proposal.kind})" if proposal.kind else ""
         print(one_line(f"{proposal.column}: {proposal.role}{kind} - {proposal.why}"))
-    found = {"entity": profile.entity, "group": profile.group, "period": profile.period}
-    found["region"] = profile.region
+    roles = {"entity": profile.entity, "group": profile.group, "period": profile.period}
+    roles["region"] = profile.region
     print(
-        one_line("; ".join(f"{name}: {column or 'none found'}" for name, column in found.items()))
+        one_line("; ".join(f"{name}: {column or 'none found'}" for name, column in roles.items()))
     )
     for relation in profile.sums:
         print(one_line(f"relation: {relation.total} = {' + '.join(relation.parts)}"))

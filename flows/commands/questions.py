@@ -57,24 +57,24 @@ def command(
         overrides["questions"] = {"sampling": {"size": size}}
     settings = load_settings(config, overrides)
     if settings.runtime.sessions:
-        found, expected = "sessions in [runtime]", "statements alone"
-        raise InputError(str(config), found, expected, "Use `benchmint build` for both.")
+        actual, expected = "sessions in [runtime]", "statements alone"
+        raise InputError(str(config), actual, expected, "Use `benchmint build` for both.")
     with building(out), without_prefect():
         recipe, ready, stamp = with_source(settings.recipe, settings.runtime)
         run, results = open_run(recipe, ready), Results()
         run_lane(run, QUESTIONS, results)
-        read, asked, phrased = results.folders
+        read, questions, phrased = results.folders
         for name, reason in not_read(read):
             print(one_line(f"not read: {name}: {reason}"), file=sys.stderr)
-        _hand_over(run, read, asked, phrased)
+        _hand_over(run, read, questions, phrased)
         run.store.prune(set(results.folders))
-    report = questions_report([asked], [phrased])
+    report = questions_report([questions], [phrased])
     _report(report, out, stamp)
     if not report["questions"]:
         raise typer.Exit(1)
 
 
-def _hand_over(run: Run, read: Path, asked: Path, phrased: Path) -> None:
+def _hand_over(run: Run, read: Path, questions: Path, phrased: Path) -> None:
     """Copy what people use out of the stages, each half whole or not at all."""
     shutil.rmtree(run.out / "public", ignore_errors=True)
     with replacing_dir(run.out / "public") as part:
@@ -85,10 +85,10 @@ def _hand_over(run: Run, read: Path, asked: Path, phrased: Path) -> None:
         shutil.copyfile(phrased / "private/answers.parquet", part / "answers.parquet")
         shutil.copyfile(phrased / POOL_FILE, part / "candidates.parquet")
         for name in (LEDGER_FILE, REPORT):
-            shutil.copyfile(asked / name, part / name)
+            shutil.copyfile(questions / name, part / name)
         shutil.copyfile(phrased / LEDGER_FILE, part / "phrasing-ledger.parquet")
         shutil.copyfile(read / LEDGER_FILE, part / "statements-ledger.parquet")
-        shutil.copytree(asked / PAGES, part / PAGES)
+        shutil.copytree(questions / PAGES, part / PAGES)
 
 
 def _report(report: dict[str, Any], out: Path, stamp: PrivacyStamp) -> None:

@@ -35,8 +35,8 @@ def export_command(
     """Write what judges disagree on as a sheet with room for decisions; the look is logged."""
     writer = {".csv": csv_sheet, ".xlsx": xlsx_sheet}.get(sheet.suffix.lower())
     if writer is None:
-        found = f"the extension {sheet.suffix or '(none)'}"
-        raise InputError(str(sheet), found, ".csv or .xlsx", "Use one of these extensions.")
+        actual = f"the extension {sheet.suffix or '(none)'}"
+        raise InputError(str(sheet), actual, ".csv or .xlsx", "Use one of these extensions.")
     folder = out / "private" / FOLDER
     known = recorded(folder)
     items = [
@@ -62,7 +62,7 @@ def import_command(
 ) -> None:
     """Record the decisions of a sheet; the next build follows them. Exit 1 if rows were bad."""
     folder = out / "private" / FOLDER
-    told = read_decisions(
+    sheet_rows = read_decisions(
         sheet,
         read_items(folder),
         SheetLimits(),
@@ -70,11 +70,11 @@ def import_command(
         reviewer=reviewer,
         today=datetime.now(UTC).date(),
     )
-    new = record(folder, told.decisions)
-    known = len(told.decisions) - new
-    print(f"{amount(new, 'decision')} recorded, {known} known, {told.undecided} undecided")
-    for row in told.bad_rows[:_SHOWN]:
+    new = record(folder, sheet_rows.decisions)
+    known = len(sheet_rows.decisions) - new
+    print(f"{amount(new, 'decision')} recorded, {known} known, {sheet_rows.undecided} undecided")
+    for row in sheet_rows.bad_rows[:_SHOWN]:
         print(f"row {row.line} not used: {row.reason}")
-    for reason, count in sorted(Counter(row.reason for row in told.bad_rows).items()):
+    for reason, count in sorted(Counter(row.reason for row in sheet_rows.bad_rows).items()):
         print(f"{reason}: {amount(count, 'row')}")
-    raise typer.Exit(1 if told.bad_rows else 0)
+    raise typer.Exit(1 if sheet_rows.bad_rows else 0)

@@ -27,8 +27,8 @@ def check_command(
     try:
         results = check(load_rules(task), outputs)
     except (KeyError, TypeError, ValueError) as error:
-        found = f"parameters that do not fit their rule ({type(error).__name__})"
-        raise InputError(str(task), found, "a list of rules", "Use the released file.") from error
+        actual = f"parameters that do not fit their rule ({type(error).__name__})"
+        raise InputError(str(task), actual, "a list of rules", "Use the released file.") from error
     print(orjson.dumps(results).decode() if json else "\n".join(map(_line, results)))
     raise typer.Exit(0 if all(result.passed for result in results) else 1)
 

@@ -35,17 +35,17 @@ def command(
     else:
         for report in reports:
             _show(report)
-        found = sum(len(report.rows) for report in reports)
-        print(f"{amount(len(reports), 'file')} scanned: {amount(found, 'finding')}")
+        findings = sum(len(report.rows) for report in reports)
+        print(f"{amount(len(reports), 'file')} scanned: {amount(findings, 'finding')}")
     bad = any(report.rows or report.refusal is not None for report in reports)
     raise typer.Exit(1 if bad else 0)
 
 
 def _show(report: DocumentReport) -> None:
     for row in report.rows:
-        place = f"{report.path}!{row.part}" if row.part else report.path
-        told = f"{place}:{row.offset}: {row.type} by {row.recognizer}, score {row.score:.2f}"
-        print(one_line(told))
+        location = f"{report.path}!{row.part}" if row.part else report.path
+        line = f"{location}:{row.offset}: {row.type} by {row.recognizer}, score {row.score:.2f}"
+        print(one_line(line))
     if report.refusal is not None:
-        place = f" (in {report.part})" if report.part else ""
-        print(one_line(f"{report.path}: not releasable, {report.refusal}{place}"))
+        location = f" (in {report.part})" if report.part else ""
+        print(one_line(f"{report.path}: not releasable, {report.refusal}{location}"))

@@ -29,8 +29,8 @@ class MatrixSelection(SelectionConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_matrix(cls, told: dict[str, Any]) -> dict[str, Any]:
-        values = {name: value for name, value in told.items() if name not in _OF_CANDIDATES}
+    def _of_matrix(cls, section: dict[str, Any]) -> dict[str, Any]:
+        values = {name: value for name, value in section.items() if name not in _OF_CANDIDATES}
         if "max_tasks" in values:
             values.setdefault("size", values["max_tasks"])
         return values
@@ -84,8 +84,8 @@ def command(
         from selection.quality import measure_quality
         from selection.quality_report import write_quality
 
-        told = measure_quality(pool, settings, selected.programme, solution.chosen)
-        write_quality(out, told)
+        measured = measure_quality(pool, settings, selected.programme, solution.chosen)
+        write_quality(out, measured)
     print(
         f"{len(selected.chosen)} of {len(matrix.items)} items in {out}: objective "
         f"{solution.objective}, bound {solution.bound}, {solution.solver}, {solution.method}"

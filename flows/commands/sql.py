@@ -56,5 +56,5 @@ def _text(query: bytes) -> str:
     try:
         return query.decode("utf-8-sig")
     except UnicodeDecodeError:
-        found = f"{len(query)} bytes that are no UTF-8"
-        raise InputError("the query", found, "a SELECT as UTF-8 text", "Convert it.") from None
+        actual = f"{len(query)} bytes that are no UTF-8"
+        raise InputError("the query", actual, "a SELECT as UTF-8 text", "Convert it.") from None

@@ -88,12 +88,12 @@ class CommandGroup(TyperGroup):
 
 def add_commands(group: TyperGroup) -> None:
     """Put every command into the group."""
-    for name, told in COMMANDS.items():
-        group.add_command(LateCommand(name, told, _module(name), "command"))
+    for name, help_line in COMMANDS.items():
+        group.add_command(LateCommand(name, help_line, _module(name), "command"))
     for name, (about, members) in GROUPS.items():
         inner = CommandGroup(name=name, help=about, rich_markup_mode=None)
-        for member, told in members.items():
-            inner.add_command(LateCommand(member, told, _module(name), f"{member}_command"))
+        for member, help_line in members.items():
+            inner.add_command(LateCommand(member, help_line, _module(name), f"{member}_command"))
         group.add_command(inner)
 
 

@@ -76,13 +76,13 @@ def answer(
     except ValidationError as error:
         return _refused(_faults(spec, error)), "invalid", 0
     try:
-        found = spec.call(database, checked)
+        answer = spec.call(database, checked)
     except Exception as error:  # the last line before the client: no stack trace, no raw text
-        told = f"Internal error: {type(error).__name__} at {error_location(error)}."
-        return _refused(told), "error", 0
-    if isinstance(found, Refusal):
-        return _refused(found.text), "refused", 0
-    return _answered(spec, found), "ok", _rows(found)
+        failure = f"Internal error: {type(error).__name__} at {error_location(error)}."
+        return _refused(failure), "error", 0
+    if isinstance(answer, Refusal):
+        return _refused(answer.text), "refused", 0
+    return _answered(spec, answer), "ok", _rows(answer)
 
 
 def _described(spec: ToolSpec) -> Tool:
@@ -98,10 +98,10 @@ def _described(spec: ToolSpec) -> Tool:
     )
 
 
-def _answered(spec: ToolSpec, found: Answer) -> CallToolResult:
+def _answered(spec: ToolSpec, answer: Answer) -> CallToolResult:
     return CallToolResult(
-        content=[TextContent(type="text", text=spec.answer.dump_json(found).decode())],
-        structured_content=spec.answer.dump_python(found, mode="json"),
+        content=[TextContent(type="text", text=spec.answer.dump_json(answer).decode())],
+        structured_content=spec.answer.dump_python(answer, mode="json"),
     )
 
 
@@ -112,16 +112,16 @@ def _refused(text: str) -> CallToolResult:
 
 def _faults(spec: ToolSpec, error: ValidationError) -> str:
     """What is wrong with which argument; never the value."""
-    told = []
+    lines = []
     for fault in error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]:
         where = ".".join(map(str, fault["loc"]))[:_MAX_NAME]
         what = "there is no such argument" if fault["type"] == "extra_forbidden" else fault["msg"]
-        told.append(f"{where}: {what}")
+        lines.append(f"{where}: {what}")
     known = ", ".join(spec.arguments.model_fields)
-    return f"Bad arguments: {'; '.join(told)}. {spec.name} takes: {known}."
+    return f"Bad arguments: {'; '.join(lines)}. {spec.name} takes: {known}."
 
 
-def _rows(found: Answer) -> int:
-    if isinstance(found, Companies):
-        return len(found.companies)
-    return len(found.series) if isinstance(found, SeriesList) else len(found.values)
+def _rows(answer: Answer) -> int:
+    if isinstance(answer, Companies):
+        return len(answer.companies)
+    return len(answer.series) if isinstance(answer, SeriesList) else len(answer.values)

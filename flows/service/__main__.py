@@ -40,10 +40,10 @@ def stop() -> None:
 def status() -> None:
     """Tell what runs; exit 1 unless all does."""
     service = from_environment()
-    found = lifecycle.status(service)
-    for name, pid in found.items():
+    status = lifecycle.status(service)
+    for name, pid in status.items():
         print(f"{name}: {f'runs, process {pid}' if pid else 'not running'}")
-    if not all(found.values()):
+    if not all(status.values()):
         raise typer.Exit(1)
     _tell(service, service.url() or "")
 

@@ -82,7 +82,7 @@ def _start(service: Service) -> None:
 
 def _sweep(service: Service) -> int:
     """End worker, runs, server: a run that is cut off can still tell the server."""
-    found = marked(service)
+    pids = marked(service)
     for name in NAMES:
         pid = running(service, name)
         if name == "server":
@@ -95,7 +95,7 @@ def _sweep(service: Service) -> int:
     service.password.unlink(missing_ok=True)
     if service.folder.is_relative_to(service.root) and _is_ours(service):
         service.prefect_toml.unlink()
-    return len(found)
+    return len(pids)
 
 
 def _point_prefect(service: Service, url: str) -> None:
@@ -105,8 +105,8 @@ def _point_prefect(service: Service, url: str) -> None:
     """
     own = service.folder.is_relative_to(service.root)
     if own and (not service.prefect_toml.exists() or _is_ours(service)):
-        told = f'{_TOML}[api]\nurl = "{url}"\nauth_string = "{service.auth()}"\n'
-        write_bytes(service.prefect_toml, told.encode(), mode=PRIVATE_FILE)
+        profile = f'{_TOML}[api]\nurl = "{url}"\nauth_string = "{service.auth()}"\n'
+        write_bytes(service.prefect_toml, profile.encode(), mode=PRIVATE_FILE)
 
 
 def _is_ours(service: Service) -> bool:

@@ -61,11 +61,11 @@ def marked(service: Service) -> list[int]:
 def end(service: Service, pids: Sequence[int], seconds: float) -> None:
     """Ask the processes to end, wait for `seconds`, then kill what is left."""
     for number, patience in ((signal.SIGTERM, seconds), (signal.SIGKILL, seconds)):
-        left = [pid for pid in pids if _is_marked(pid, service)]
-        for pid in left:
+        remaining = [pid for pid in pids if _is_marked(pid, service)]
+        for pid in remaining:
             _signal(pid, number)
         deadline = time.monotonic() + patience
-        while time.monotonic() < deadline and any(_is_marked(pid, service) for pid in left):
+        while time.monotonic() < deadline and any(_is_marked(pid, service) for pid in remaining):
             time.sleep(_STEP)
 
 
@@ -81,10 +81,10 @@ def _pid_file(service: Service, name: str) -> Path:
 def _is_marked(pid: int, service: Service) -> bool:
     """A zombie has no environment left, and so counts as ended."""
     try:
-        told = (_PROC / str(pid) / "environ").read_bytes()
+        environment = (_PROC / str(pid) / "environ").read_bytes()
     except OSError:
         return False
-    return os.fsencode(f"{MARK}={service.folder}") in told.split(b"\0")
+    return os.fsencode(f"{MARK}={service.folder}") in environment.split(b"\0")
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

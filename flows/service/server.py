@@ -47,10 +47,10 @@ def guarded_app(app: Application, port: int) -> Application:
 
 
 def _is_own(headers: list[tuple[bytes, bytes]], hosts: set[bytes], origins: set[bytes]) -> bool:
-    told = {b"host": [b""], b"origin": []} | {name: [] for name, _ in headers}
+    values = {b"host": [b""], b"origin": []} | {name: [] for name, _ in headers}
     for name, value in headers:
-        told[name].append(value)
-    return set(told[b"host"]) <= hosts and set(told[b"origin"]) <= origins
+        values[name].append(value)
+    return set(values[b"host"]) <= hosts and set(values[b"origin"]) <= origins
 
 
 def serve(folder: Path, port: int) -> None:

@@ -67,10 +67,10 @@ def prepare(service: Service) -> None:
 
 def deployments(service: Service) -> list[str]:
     """FLOW/DEPLOYMENT of everything in prefect.yaml, whose flows are named as their functions."""
-    told = yaml.safe_load((service.root / "prefect.yaml").read_text(encoding="utf-8"))
+    deployments = yaml.safe_load((service.root / "prefect.yaml").read_text(encoding="utf-8"))
     return [
         f"{one['entrypoint'].rpartition(':')[2].replace('_', '-')}/{one['name']}"
-        for one in told["deployments"]
+        for one in deployments["deployments"]
     ]
 
 
@@ -107,11 +107,11 @@ def _resume(client: SyncPrefectClient) -> None:
     """Runs that were cut off are due again, and go on from the stages that finished."""
     cut_off = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
     order = FlowRunSort.EXPECTED_START_TIME_ASC
-    found = []
+    runs = []
     for wanted in ({"type": {"any_": cut_off}}, {"name": {"any_": [LOST]}}):
         chosen = FlowRunFilter.model_validate({"state": wanted})
-        found += client.read_flow_runs(flow_run_filter=chosen, sort=order, limit=_MANY)
-    for run in found:
+        runs += client.read_flow_runs(flow_run_filter=chosen, sort=order, limit=_MANY)
+    for run in runs:
         if run.deployment_id is None or run.state is None:
             continue  # a part of another run, or a build by hand
         ended = run.state.type is StateType.CANCELLING

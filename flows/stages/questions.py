@@ -90,16 +90,16 @@ def _ask(work: Work, out: Path) -> None:
     config = fitting(recipe.sampling, frame)
     sample = draw_sample(frame, config, seed)
     filled = partial(fill, sample.drawn, sample.reserve)
-    asked = ask_for(statements, lambda rejected: filled(rejected).rows, recipe.wording, seed)
-    store_questions(out, asked.questions)
-    numbers = numbers_of(asked.questions, seed)
+    answered = ask_for(statements, lambda rejected: filled(rejected).rows, recipe.wording, seed)
+    store_questions(out, answered.questions)
+    numbers = numbers_of(answered.questions, seed)
     write_pictures(out / PAGES, enrich(numbers, statements, recipe.enrichment), numbers)
-    tried = {row.item_id for row in asked.ledger}
+    tried = {row.item_id for row in answered.ledger}
     sampled, sample_tally = sample_records(frame, tried)
-    write_records(out, StageRecords([*sampled, *asked.ledger], [sample_tally, asked.tally]))
-    report = sampling_report(frame, filled(asked.rejected), sample.reserve.height, config)
+    write_records(out, StageRecords([*sampled, *answered.ledger], [sample_tally, answered.tally]))
+    report = sampling_report(frame, filled(answered.rejected), sample.reserve.height, config)
     known = orjson.loads((database / REPORT).read_bytes())
-    write_bytes(out / REPORT, pretty_json(known | report | {"not_asked": asked.reasons}))
+    write_bytes(out / REPORT, pretty_json(known | report | {"not_asked": answered.reasons}))
 
 
 def _askable(database: Path) -> pl.Series:
@@ -137,8 +137,8 @@ def _prompt(work: Work) -> Observed:
 
 def _phrase(work: Work, out: Path) -> None:
     """The wording of each question: a model's where the recipe names one, else as asked."""
-    asked, database = work.folder(QUESTIONS.name), work.folder(STATEMENTS.name) / DATABASE
-    phrase_questions(work.run, asked, database, asked / PAGES, out)
+    questions, database = work.folder(QUESTIONS.name), work.folder(STATEMENTS.name) / DATABASE
+    phrase_questions(work.run, questions, database, questions / PAGES, out)
 
 
 QUESTION_PHRASING = Stage(
@@ -166,10 +166,10 @@ def questions_tables(database: Sequence[Path], phrased: Sequence[Path]) -> dict[
     return tables
 
 
-def questions_report(asked: Sequence[Path], phrased: Sequence[Path]) -> dict[str, Any]:
+def questions_report(questions: Sequence[Path], phrased: Sequence[Path]) -> dict[str, Any]:
     """What the lane tells the auditor about itself; empty without the lane."""
     report: dict[str, Any] = {}
-    for folder in asked:
+    for folder in questions:
         report |= orjson.loads((folder / REPORT).read_bytes())
     for folder in phrased:
         report["phrasing"] = orjson.loads((folder / PHRASING_REPORT).read_bytes())

@@ -22,7 +22,7 @@ GIB = 1024**3
 
 
 def graded(finding: Finding) -> tuple[Grade, str]:
-    return finding.grade, finding.found
+    return finding.grade, finding.actual
 
 
 def test_an_older_python_fails_and_a_newer_one_is_told() -> None:
@@ -56,7 +56,7 @@ def test_a_missing_dependency_of_the_project_fails(
 def test_many_packages_are_counted(tmp_path: Path) -> None:
     lock = tmp_path / "requirements.lock"
     lock.write_text("".join(f"not-there-{n}==1\n" for n in range(7)))
-    assert "not-there-4 and 2 more" in doctor.packages(lock).found
+    assert "not-there-4 and 2 more" in doctor.packages(lock).actual
 
 
 def test_a_model_that_is_not_installed_fails_and_one_switched_off_is_told(
@@ -99,7 +99,7 @@ def test_a_port_that_another_program_holds_is_told(tmp_path: Path) -> None:
         number = held.getsockname()[1]
         taken = doctor.port(Service(tmp_path, number, None, tmp_path))
         assert taken.grade is Grade.WARN
-        assert taken.found.startswith(f"127.0.0.1:{number}: ")
+        assert taken.actual.startswith(f"127.0.0.1:{number}: ")
     assert doctor.port(Service(tmp_path, 0, None, tmp_path)).grade is Grade.OK
 
 
@@ -117,7 +117,7 @@ def test_an_out_that_is_not_there_yet_is_judged_by_its_parent(tmp_path: Path) ->
     assert doctor.rights(tmp_path / "a" / "b").grade is Grade.OK
     (tmp_path / "file").write_text("")
     assert doctor.rights(tmp_path / "file" / "out").grade is Grade.FAIL
-    assert doctor.disk(tmp_path / "a" / "b").found.endswith("GiB free")
+    assert doctor.disk(tmp_path / "a" / "b").actual.endswith("GiB free")
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_a_key_that_others_can_read_fails_and_none_is_made(tmp_path: Path) -> No
     assert not path.exists()
     path.write_text("5a" * 32 + "\n")
     path.chmod(0o644)
-    assert "other users can read" in doctor.key(path).found
+    assert "other users can read" in doctor.key(path).actual
     path.chmod(0o600)
     assert doctor.key(path).grade is Grade.OK
     path.write_text("5a")
     found = doctor.key(path)
     assert found.grade is Grade.FAIL
-    assert "found 2 characters" in found.found
+    assert "found 2 characters" in found.actual
 
 
 def test_telemetry_that_someone_turned_on_is_told() -> None:

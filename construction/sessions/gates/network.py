@@ -153,16 +153,16 @@ def instance_urls(instance: TaskInstance, more: Iterable[str] = ()) -> tuple[str
 
 def measure(urls: Iterable[str], results: Mapping[str, ProbeResult]) -> NetworkObservation:
     """Count what the probe found. Raises KeyError for a URL that was never probed: a bug."""
-    found = [results[url] for url in dict.fromkeys(normalise(url) for url in urls)]
-    reached = [result.reach for result in found]
-    troubled = [(result, result.reason) for result in found if result.reason is not None]
+    probed = [results[url] for url in dict.fromkeys(normalise(url) for url in urls)]
+    reached = [result.reach for result in probed]
+    troubled = [(result, result.reason) for result in probed if result.reason is not None]
     worst, reason = min(troubled, key=lambda pair: _SEVERITY[pair[1]], default=(None, None))
     return NetworkObservation(
-        url_count=len(found),
+        url_count=len(probed),
         reachable_count=reached.count(Reach.REACHABLE),
         unreachable_count=reached.count(Reach.UNREACHABLE),
         unverified_count=reached.count(Reach.UNVERIFIED),
-        frozen_count=sum(result.sha256 is not None for result in found),
+        frozen_count=sum(result.sha256 is not None for result in probed),
         reason=reason,
         cause=worst.cause if worst else None,
         http_status=worst.http_status if worst else None,

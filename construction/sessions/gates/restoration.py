@@ -118,7 +118,7 @@ def _redactions(turns: Sequence[UserTurn]) -> Iterator[tuple[int, str, RedactedS
                 yield number, f"user_turns[{number}].attachments[{position}].path", span
 
 
-def _restored(instance: TaskInstance, place: str, turn: int, span: RedactedSpan) -> RestoredSpan:
+def _restored(instance: TaskInstance, source: str, turn: int, span: RedactedSpan) -> RestoredSpan:
     strategy, value = _match(span.parts, instance.session_urls)
     if value is None:
         status = RestorationStatus.UNRECOVERABLE
@@ -128,7 +128,7 @@ def _restored(instance: TaskInstance, place: str, turn: int, span: RedactedSpan)
         status = RestorationStatus.BY_CONTEXT
     return RestoredSpan(
         instance_id=instance.instance_id,
-        field_path=f"{place}[{span.start}:{span.end}]",
+        field_path=f"{source}[{span.start}:{span.end}]",
         status=status,
         confidence=_CONFIDENCE.get(strategy, 0.0),
         match_strategy=strategy,
@@ -169,10 +169,10 @@ def _runs_into_mark(parts: Sequence[str]) -> bool:
 
 def _distinct(urls: Iterator[str]) -> list[str]:
     """One URL for each address, the plainest: scheme, fragment and a last slash make no other."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for url in sorted(set(urls), key=lambda url: (len(without_scheme(url)), -len(url), url)):
-        found.setdefault(without_scheme(url).partition("#")[0].rstrip("/"), url)
-    return list(found.values())
+        values.setdefault(without_scheme(url).partition("#")[0].rstrip("/"), url)
+    return list(values.values())
 
 
 def _fits(parts: Sequence[str], address: str) -> bool:

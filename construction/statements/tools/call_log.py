@@ -42,9 +42,9 @@ class CallLog:
             try:
                 os.close(self._open(path))
             except OSError as error:
-                found = error.strerror or type(error).__name__
+                reason = error.strerror or type(error).__name__
                 expected = "a file that the call log can be appended to"
-                raise InputError(str(path), found, expected, "Choose another file.") from error
+                raise InputError(str(path), reason, expected, "Choose another file.") from error
 
     def record(self, call: Call) -> None:
         """Append `call` in one write, under a lock."""
