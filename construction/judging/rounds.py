@@ -27,11 +27,7 @@ from construction.judging.contracts import (
 )
 from construction.judging.judge import JudgingConfig, contain
 from construction.judging.model.asking import ask, require_answers
-from construction.judging.model.containment import (
-    SecondOpinion,
-    containment_stage,
-    rules_opinion,
-)
+from construction.judging.model.containment import SecondOpinion, containment_stage, rules_opinion
 from construction.judging.model.prompt import Cleaner
 from construction.judging.review import ReviewItem, Topic, disputes
 from data.atomic import PRIVATE_FILE, write_bytes
