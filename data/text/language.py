@@ -37,10 +37,9 @@ _SURE_WORDS = 3  # a language other than English needs so many
 # Serbian for Russian. They are believed in longer texts only.
 _LOOK_ALIKES = frozenset(
     (
-        *("af", "be", "bg", "bs", "ca", "ceb", "co", "eo", "fy", "gd", "gl", "gv", "haw", "ht"),
-        *("ia", "ie", "kk", "ky", "la", "lb", "mg", "mk", "mn", "nn", "oc", "rm", "rw", "sco"),
-        *("sn", "so", "sr", "st", "tg", "tlh", "tt", "uk", "vo", "war", "wo", "xh", "yo", "zu"),
-        "zzp",
+        *("af", "be", "bg", "bs", "ca", "co", "eo", "fy", "gd", "gl", "gv", "ht"),
+        *("ia", "ie", "kk", "ky", "la", "lb", "mg", "mk", "mn", "nn", "oc", "rm", "rw"),
+        *("sn", "so", "sr", "st", "tg", "tt", "uk", "vo", "wo", "xh", "yo", "zu"),
     )
 )
 _LONG_ENOUGH = 120  # letters
@@ -127,5 +126,6 @@ def _detected(text: str) -> str | None:
     code: str = _OLD_CODES.get(ranked[0][1], ranked[0][1])
     if code == "en":
         return code
-    is_sure = len(words) >= _SURE_WORDS and (code not in _LOOK_ALIKES or letters >= _LONG_ENOUGH)
+    is_large = len(code) == 2 and code not in _LOOK_ALIKES  # three letters: small languages
+    is_sure = len(words) >= _SURE_WORDS and (is_large or letters >= _LONG_ENOUGH)
     return code if is_sure and code not in ("", "un") else None

@@ -55,6 +55,7 @@ def test_language_of(text: str, language: str) -> None:
         "ok",
         "OK 👍",
         "Proofread",
+        "[WeChat Arlo Drakeford Mon Aug 18] ？",  # CLD2 calls it Seychellois Creole
         "sales.xlsx",
         "x = foo(bar)",
         "a.b.c d_e_f",
