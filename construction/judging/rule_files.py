@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from data.contracts import Rule
 from data.errors import InputError
+from data.snapshot.pages import amount
 
 _RULES = TypeAdapter(tuple[Rule, ...])
 _FILE = "rules.json"
@@ -33,5 +34,5 @@ def load_rules(task: Path) -> tuple[Rule, ...]:
         actual = f"no rules ({type(error).__name__})"
         raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None
     except ValidationError as error:
-        actual = f"{error.error_count()} errors"
+        actual = amount(error.error_count(), "error")
         raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None

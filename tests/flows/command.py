@@ -9,6 +9,8 @@ from pathlib import Path
 
 BENCHMINT = Path(sys.executable).with_name("benchmint")
 KEY = "5a" * 32
+# A test that starts a build in its own process leaves the address of its server behind.
+_OWN = ("BENCHMINT_", "PREFECT_API_", "PREFECT_SERVER_API_")
 
 
 def key_file(folder: Path) -> Path:
@@ -24,8 +26,8 @@ def command(*arguments: object) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The caller's environment without the settings of this project."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("BENCHMINT_")}
+    """The caller's environment without the settings of this project and of a server beside it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
 
 
 def benchmint(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

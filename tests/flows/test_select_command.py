@@ -52,7 +52,7 @@ def test_an_impossible_selection_names_its_blockers(scores: Path, tmp_path: Path
     out = tmp_path / "selected"
     told = benchmint("select", scores, "--size", 61, "--out", out)
     assert told.returncode == 1
-    assert "61 are asked for" in told.stdout
+    assert "the size is 61" in told.stdout
     blockers = orjson.loads((out / "blockers.json").read_bytes())["blockers"]
     assert blockers[0]["code"] == "size.too_few_eligible"
     assert not (out / "selection.json").exists()

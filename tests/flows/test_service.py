@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.slow(seconds=190), pytest.mark.timeout(1200)]
 BUILD = "build-snapshot/build-snapshot"
 DONE = ["COMPLETED"]
 SIZE = 6
-LANES = {"sessions-to-tasks", "signals-to-mixture", "tables-to-questions", "select-subset"}
-LANES |= {"anonymize-tables", "judge-instances"}
+LANES = {"signals-to-mixture", "anonymize-tables", "sessions-to-tasks", "tables-to-questions"}
+LANES |= {"select-subset"}
 
 
 @contextmanager
