@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from anonymization.documents.excerpts import document_texts
+from anonymization.documents.document import document_texts
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
