@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -24,10 +25,16 @@ from data.staging.audit import (
 )
 from data.staging.audit_print import print_rows
 from flows.commands import audit_page
+from flows.gates import GATES
+
+_GATES = tuple(gate.name for gate in GATES)
+_REASONS = tuple(str(reason) for gate in GATES for reason in gate.reasons)
 
 
 def command(
-    gate: Annotated[str | None, typer.Option(help="Only this gate, e.g. fixture.")] = None,
+    gate: Annotated[
+        str | None, typer.Option(help=f"Only this gate, one of {', '.join(_GATES)}.")
+    ] = None,
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
     instance: Annotated[str | None, typer.Option(help="Everything about one instance.")] = None,
     private: Annotated[
@@ -58,8 +65,8 @@ def command(
     staging = out / "staging.duckdb"
     if private and instance is None:
         raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")
-    _require("gate", gate, gates(staging))
-    _require("reason", reason, reasons(staging))
+    _require("gate", gate, gates(staging), _GATES)
+    _require("reason", reason, reasons(staging), _REASONS)
     if instance is None and gate is None and reason is None and not as_json:
         print_rows({"rejections by reason": rejection_counts(staging)}, as_json=False)
         print(
@@ -88,8 +95,12 @@ def command(
     print_rows(tables, as_json)
 
 
-def _require(what: str, name: str | None, known: Sequence[str]) -> None:
-    """Raise InputError for the name of a gate or reason that this run has not: a slip, perhaps."""
-    if name is not None and name not in known:
-        todo = f"The {what}s of this run are: {', '.join(known) or 'none'}."
-        raise InputError(f"--{what}", f"no such {what}", f"a {what} of this run", todo)
+def _require(what: str, name: str | None, in_run: Sequence[str], registered: Sequence[str]) -> None:
+    """Raise InputError for the name of a gate or reason that this run does not have."""
+    if name is None or name in in_run:
+        return
+    actual = f"a {what} that rejected nothing here" if name in registered else f"no such {what}"
+    near = get_close_matches(name, [*in_run, *registered], n=1, cutoff=0.5)
+    guess = f"Did you mean {near[0]}? " if near and near[0] != name else ""
+    todo = f"{guess}The {what}s of this run are: {', '.join(in_run) or 'none'}."
+    raise InputError(f"--{what}", actual, f"a {what} of this run", todo)

@@ -39,9 +39,9 @@ from data.contracts import Gate, StageKind
 from data.errors import ConfigError
 from data.pool import write_pool
 from data.stage_tables import kept_ids, write_stage_tables
+from data.stages import Folders, Observed, Shard, Stage, Unit
 from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
-from flows.run import Run
-from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
+from flows.run import Run, Work
 
 FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
 _SOURCES = "sources.json"
