@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anonymization.documents.excerpts import document_texts
+from anonymization.documents.document import document_texts
 from construction.judging.contracts import Case
 from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import SessionsConfig

@@ -34,10 +34,10 @@ from data.contracts import StageKind
 from data.errors import InputError
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
+from data.stages import Observed, Stage, Unit
 from flows.model_calls import judges_of
 from flows.phrasing import phrase_questions
-from flows.run import Run
-from flows.stage import Observed, Stage, Unit, Work
+from flows.run import Run, Work
 from selection.sampling.drawn import fitting, sample_records, sampling_report
 from selection.sampling.reserve import fill
 from selection.sampling.stages import draw_sample

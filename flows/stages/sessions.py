@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from anonymization.documents.excerpts import document_texts
+from anonymization.documents.document import document_texts
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
@@ -39,9 +39,9 @@ from data.contracts import Gate, StageKind
 from data.errors import ConfigError
 from data.pool import write_pool
 from data.stage_tables import kept_ids, write_stage_tables
+from data.stages import Folders, Observed, Shard, Stage, Unit
 from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
-from flows.run import Run
-from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
+from flows.run import Run, Work
 
 FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
 _SOURCES = "sources.json"

@@ -22,8 +22,8 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import StageKind
 from data.errors import ConfigError, ReleaseError
 from data.stage_tables import write_stage_tables
-from flows.run import Run
-from flows.stage import Observed, Stage, Unit, Work
+from data.stages import Observed, Stage, Unit
+from flows.run import Run, Work
 
 REPORT = "tables-report.json"
 _LIMITS = frozenset({"risk", "utility"})  # they decide about a release, not about its tables

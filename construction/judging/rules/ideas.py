@@ -17,9 +17,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from construction.judging.contracts import Judged, ModelStagesConfig
+from construction.judging.lexicon import table
 from construction.judging.model.ideas import wanted
 from construction.judging.model.prefilters import Idea, IdeaReason, Proposed, sift
-from construction.judging.rules.words import table
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 
