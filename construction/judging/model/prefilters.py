@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from construction.grading.file_types import type_of
 from construction.judging.contracts import Judged
-from construction.judging.file_types import type_of
 from construction.mentions.spans import find_file_spans
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally
 from data.ledger import tally
