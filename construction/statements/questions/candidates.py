@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 from construction.signals.crosswalk import default_crosswalk
 from construction.statements.questions.contracts import Point, Question, Sharpening
 from construction.statements.questions.naming import period_words
-from construction.statements.questions.output import fiscal_name
+from construction.statements.questions.wording import phrase_of
+from construction.statements.tools.results import fiscal_text
 from data.contracts import (
     Answer,
     Budget,
@@ -25,12 +26,15 @@ from data.contracts import (
 from data.text.lexicon import load_table
 
 TOOLS = ("discover_companies", "discover_company_series", "get_company_fundamentals")
+PRESENT = "present"  # the last step: the value in the unit, scale and rounding asked for
 SURFACE = "api"
 DIFFICULTY_RULE = (
     "points for: a part of a year (1), a line under a subsection (1), a dimension (2), "
     "words that had to tell the line or company from others (1 each, 2 at most), "
     "a fiscal year that is no calendar year (1); easy 0, medium 1 or 2, hard from 3"
 )
+_QUERY_CHARS = 200  # the most that the tools read of a query
+_MOST_SERIES = 200  # of a company in one answer of the tool, its upper limit
 _SECTIONS_OF_A_PLAIN_LINE = 3  # statement, section, label
 _FAMILIES = load_table(__package__, "families.toml")
 
@@ -96,30 +100,100 @@ def _as_calendar(point: Point) -> str | None:
 
 
 def _answer(question: Question) -> Answer:
-    """The gold value in the scale asked for; `unit` names both, and no deviation is tolerated."""
+    """The gold value in the unit and scale asked for; no deviation is tolerated."""
     gold = question.gold
-    unit = gold.unit if gold.scale == 1 else f"{gold.unit} x {int(gold.scale)}"
-    return Answer(part="value", type="number", value=f"{gold.value:f}", unit=unit, tolerance=0.0)
+    return Answer(
+        part="value",
+        type="number",
+        value=f"{gold.value:f}",
+        unit=gold.unit,
+        scale=int(gold.scale),
+        decimals=gold.decimals,
+        tolerance=0.0,
+    )
 
 
 def _steps(question: Question) -> tuple[Step, ...]:
-    company, series = question.company, question.series
+    company, series, gold = question.company, question.series, question.gold
     period = re.sub(r"^for ", "", period_words(question.point, dated=True))
+    when = period if question.point.months == 0 else f"for {period}"
     texts = (
         f"Find the company {company.name} with {TOOLS[0]}: {company.company_id}.",
         f"Find its series “{series.label}” with {TOOLS[1]}: {series.series_id}.",
-        f"Read its value {period if question.point.months == 0 else f'for {period}'} "
-        f"with {TOOLS[2]}.",
+        f"Read its value {when} with {TOOLS[2]}.",
         "Give it in the unit and scale asked for.",
     )
-    return tuple(Step(index=number, text=text) for number, text in enumerate(texts, 1))
+    rounding = {"unit": gold.unit, "scale": int(gold.scale), "decimals": gold.decimals}
+    arguments: tuple[dict[str, Any], ...] = (
+        {"query": _company_query(question)[:_QUERY_CHARS]},
+        {
+            "company_id": company.company_id,
+            "query": series.label[:_QUERY_CHARS],
+            "limit": _MOST_SERIES,
+        },
+        {
+            "company_id": company.company_id,
+            "series_id": series.series_id,
+            "period": _tool_period(question.point),
+        },
+        {"values": "$3.values", **_days(question.point), **rounding},
+    )
+    reads = (("companies",), ("series",), ("points",), ())
+    return tuple(
+        Step(index=number, text=text, operation=operation, arguments=given, reads=tables)
+        for number, (text, operation, given, tables) in enumerate(
+            zip(texts, (*TOOLS, PRESENT), arguments, reads, strict=True), 1
+        )
+    )
+
+
+def _company_query(question: Question) -> str:
+    """What identifies the company in the question: its register number, its ticker or its name."""
+    company = question.company
+    if Sharpening.REGISTER in question.sharpened:
+        return company.company_id.partition(":")[2] or company.company_id
+    if Sharpening.TICKER in question.sharpened and company.ticker:
+        return company.ticker
+    return company.name
+
+
+def _tool_period(point: Point) -> str:
+    """The fiscal period as the data tools write it, or the last day of one without a name."""
+    row = {"fiscal_year": point.fiscal_year, "fiscal_period": point.fiscal_period}
+    return fiscal_text(row) or point.period_end.isoformat()
+
+
+def _days(point: Point) -> dict[str, str | int | None]:
+    """The days and months that tell a value from others of the same fiscal period."""
+    start = point.period_start
+    return {
+        "period_start": None if start is None else start.isoformat(),
+        "period_end": point.period_end.isoformat(),
+        "months": point.months,
+    }
 
 
 def _milestones(question: Question) -> tuple[Milestone, ...]:
-    values = {
-        "company": question.company.company_id,
-        "series": question.series.series_id,
-        "period": fiscal_name(question) or question.point.period_end.isoformat(),
-        "value": question.answer,
-    }
-    return tuple(Milestone(name=name, value=value) for name, value in values.items())
+    """Company, series, period and the value as filed, which the data tools return."""
+    company, series, point = question.company, question.series, question.point
+    line = (series.series_id, series.label, phrase_of(series.label).text)
+    return (
+        Milestone(name="company", value=company.company_id, step=1),
+        Milestone(name="series", value=series.series_id, step=2, implies=("company",)),
+        Milestone(
+            name="period",
+            value=_tool_period(point),
+            step=3,
+            context=line,
+            implies=("company", "series"),
+        ),
+        Milestone(
+            name="value",
+            value=point.value,
+            type="number",
+            unit=series.unit,
+            step=3,
+            context=line,
+            implies=("company", "series", "period"),
+        ),
+    )
