@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from construction.grading.spec import StepSpec, TaskSpec
 from construction.statements.answers.amounts import rounded
-from construction.statements.questions.candidates import PRESENT
+from construction.statements.questions.reference import PRESENT
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Refusal

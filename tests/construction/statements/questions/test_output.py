@@ -9,10 +9,15 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.questions.candidates import TOOLS, candidate_of
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.output import ANSWERS, QUESTIONS, write_questions
+from construction.statements.questions.output import (
+    ANSWERS,
+    QUESTIONS,
+    candidate_of,
+    write_questions,
+)
+from construction.statements.questions.reference import TOOLS
 from data.contracts import PRIVATE_FIELDS, Candidate, Lane
 from tests.construction.statements.questions.small import Book, drawn
 
