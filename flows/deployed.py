@@ -21,6 +21,7 @@ from prefect.states import Completed
 from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.signals.mixture import CHART, REPORT, mixture_report
 from data.errors import BenchmintError
+from data.stages import Results
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.captures import capture_registry
@@ -28,7 +29,6 @@ from flows.configuration import load_settings
 from flows.recipe import Settings
 from flows.run import BuildRunning, building, open_run
 from flows.source import with_source
-from flows.stage import Results
 
 RETRIES = 2
 RETRY_SECONDS = 30

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from anonymization.documents.archive import read_package, rewrite_archive
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.mail import rewrite_mail
-from anonymization.documents.ooxml import is_office, rewrite_office
+from anonymization.documents.ooxml import is_office, read_package, rewrite_archive, rewrite_office
 from anonymization.documents.pictures import admit_picture
 from anonymization.documents.visitor import Visitor
 from anonymization.text.masking.forms import encoding_of
-from anonymization.text.restore import decoded, encoded
+from anonymization.text.vault import decoded, encoded
 
 _ZIP = b"PK\x03\x04"
 _CFB = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -41,8 +41,9 @@ _FENCED = re.compile(r"^```[^\n]*\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 # Text that fills space: the usual Latin, and words that stand for content that is missing.
 _LATIN_TEXT = """
 lorem ipsum dolor sit amet consectetur consectetuer adipiscing adipisicing elit sed do eiusmod
-tempor incididunt ut labore et dolore magna aliqua enim ad minim veniam quis nostrud exercitation ullamco
-laboris nisi aliquip ex ea commodo consequat duis aute irure in reprehenderit voluptate velit esse
+tempor incididunt ut labore et dolore magna aliqua enim ad minim veniam quis nostrud
+exercitation ullamco laboris nisi aliquip ex ea commodo consequat duis aute irure in reprehenderit
+voluptate velit esse
 cillum eu fugiat nulla pariatur excepteur sint occaecat cupidatat non proident sunt culpa qui
 officia deserunt mollit anim id est laborum"""
 _DUMMY_TEXT = "placeholder todo tbd dummy sample text content here insert untitled"

@@ -8,12 +8,13 @@ from rich.console import Console
 from rich.table import Table
 
 from data.neutralise import one_line
+from data.stage_plan import PlannedStage, Would
 from flows import environment
 from flows.recipe import Settings
 
 environment.apply()
 
-from flows.plan import PlannedStage, Would, plan_build  # noqa: E402  (after the environment)
+from flows.plan import plan_build  # noqa: E402  (after the environment)
 
 
 def plan_and_report(settings: Settings) -> None:

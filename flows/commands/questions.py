@@ -16,12 +16,12 @@ from data.neutralise import one_line
 from data.pool import POOL_FILE
 from data.snapshot import PrivacyStamp
 from data.stage_tables import LEDGER_FILE
+from data.stages import Results
 from flows.build_snapshot import QUESTIONS, run_lane
 from flows.configuration import load_settings
 from flows.prefect_adapter import without_prefect
 from flows.run import Run, building, open_run
 from flows.source import with_source
-from flows.stage import Results
 from flows.stages.questions import PAGES, questions_report
 
 

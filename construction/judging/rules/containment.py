@@ -27,9 +27,9 @@ class ContainmentConfig(StageConfig):
     max_missing_files: Count = 0
     max_pointing_share: Share = 0.34
     max_leaning_share: Share = 0.34
-    max_mentions_share: Share = 0.15  # of all sentences
-    max_reacting_share: Share = 0.5  # of the paragraphs after the first
-    min_specific_words: Count = 25  # with fewer, vague words leave open what is wanted
+    max_mentions_share: Share = 0.15
+    max_reacting_share: Share = 0.5
+    min_specific_words: Count = 25
     untold_words: Count = 10  # with fewer told beside the demands, "should we" asks insiders
     pasted_words: Count = 60  # told beside the demands: material is at hand
     asked_back_factor: Share = 0.5  # of every limit, where the agent asked back

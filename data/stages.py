@@ -2,7 +2,8 @@
 
 A `Stage` says once what it is: its name, what it counts, which settings, inputs and earlier stages
 its output depends on, and how the output is computed. Its key, the cache lookup, ledger checks,
-progress, the log line with counts, metrics, the dry run and the docs follow from that record.
+progress, the log line with counts, metrics, the dry run and the docs follow from that record. What
+a stage knows of the build that runs it is the type parameter `R`.
 """
 
 from __future__ import annotations
@@ -12,22 +13,43 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import polars as pl
 
 from data.contracts import StageKind
 from data.errors import LedgerError, guarded
 from data.progress import track
-from data.run_store import content_digest
-from data.sharding import compute_shard, map_shards
+from data.run_store import RunStore, content_digest
+from data.sharding import Sharding, compute_shard, map_shards
 from data.stage_key import StageKey
 from data.stage_tables import TALLIES_FILE, outcome_counts
-from flows.recipe import Recipe
-from flows.run import Run
 
 log = logging.getLogger("benchmint.stages")
 Folders = tuple[Path, ...]
+
+
+class StageRun(Protocol):
+    """A build, as far as every stage depends on it."""
+
+    @property
+    def recipe(self) -> Any:
+        """The configuration that `Stage.settings` lead into."""
+
+    @property
+    def store(self) -> RunStore:
+        """Where outputs are kept by their keys."""
+
+    @property
+    def key_id(self) -> str:
+        """What may be said about the release key."""
+
+    @property
+    def sharding(self) -> Sharding:
+        """How sharded stages are computed."""
+
+
+R = TypeVar("R", bound=StageRun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +73,10 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Work(Generic[R]):
     """What a stage works with: the run, the outputs of earlier stages, and what it observed."""
 
-    run: Run
+    run: R
     outputs: Mapping[str, Folders]
     observed: Any = None
 
@@ -76,16 +98,16 @@ class Shard:
     compute: Callable[[Path], None]
 
 
-def _nothing(_work: Work) -> dict[str, str]:
+def _nothing(_work: Work[Any]) -> dict[str, str]:
     return {}
 
 
-def _always(_run: Run) -> bool:
+def _always(_run: object) -> bool:
     return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Stage(Generic[R]):
     """One step of the pipeline.
 
     Either `compute` writes the whole output into an empty folder, or `shards` lists its parts.
@@ -102,13 +124,13 @@ class Stage:
     units: tuple[Unit, ...]
     settings: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    compute: Callable[[Work, Path], None] | None = None
-    shards: Callable[[Work], Sequence[Shard]] | None = None
-    inputs: Callable[[Work], Mapping[str, str]] = _nothing
-    observe: Callable[[Work], Observed] | None = None
-    deliver: Callable[[Work, Folders], None] | None = None
-    stand_in: Callable[[Run], Path | None] | None = None
-    applies: Callable[[Run], bool] = _always
+    compute: Callable[[Work[R], Path], None] | None = None
+    shards: Callable[[Work[R]], Sequence[Shard]] | None = None
+    inputs: Callable[[Work[R]], Mapping[str, str]] = _nothing
+    observe: Callable[[Work[R]], Observed] | None = None
+    deliver: Callable[[Work[R], Folders], None] | None = None
+    stand_in: Callable[[R], Path | None] | None = None
+    applies: Callable[[R], bool] = _always
     uses_key: bool = False
     is_cheap: bool = False
 
@@ -118,15 +140,15 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Generic[R]):
     """Stages that run one after the other, if `given` finds material for them."""
 
     name: str
     meaning: str
-    stages: tuple[Stage, ...]
-    given: Callable[[Run], bool] = _always
+    stages: tuple[Stage[R], ...]
+    given: Callable[[R], bool] = _always
 
-    def stages_for(self, run: Run) -> Iterator[Stage]:
+    def stages_for(self, run: R) -> Iterator[Stage[R]]:
         """The stages that apply to this run, in their order."""
         if self.given(run):
             yield from (stage for stage in self.stages if stage.applies(run))
@@ -146,15 +168,15 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Generic[R]):
     """A stage whose keys are known: what it works with, and each output's key and function."""
 
-    work: Work
+    work: Work[R]
     inputs: Mapping[str, str]
     parts: Sequence[tuple[StageKey, Callable[[Path], None]]]
 
 
-def prepare(run: Run, stage: Stage, outputs: Mapping[str, Folders]) -> Prepared:
+def prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
     """Look outside, and derive the keys of a stage from all that its output depends on."""
     given = {name: outputs.get(name, ()) for name in stage.reads}
     work = Work(run, given)
@@ -175,7 +197,7 @@ def prepare(run: Run, stage: Stage, outputs: Mapping[str, Folders]) -> Prepared:
     return Prepared(work, inputs, [(key, partial(stage.compute, work))])
 
 
-def run_stage(run: Run, stage: Stage, results: Results) -> None:
+def run_stage(run: R, stage: Stage[R], results: Results) -> None:
     """Add the outputs of a stage to `results`, computing those that are not there yet."""
     with guarded(stage.name):
         kept = stage.stand_in(run) if stage.stand_in is not None else None
@@ -192,7 +214,7 @@ def run_stage(run: Run, stage: Stage, results: Results) -> None:
         results.inputs |= prepared.inputs
 
 
-def _setting(recipe: Recipe, path: str) -> Any:
+def _setting(recipe: Any, path: str) -> Any:
     return reduce(getattr, path.split("."), recipe)
 
 
@@ -201,7 +223,7 @@ def _digests(folders: Folders) -> list[str]:
 
 
 def _shards(
-    run: Run, stage: Stage, work: Work, named: Mapping[str, Any]
+    run: R, stage: Stage[R], work: Work[R], named: Mapping[str, Any]
 ) -> list[tuple[StageKey, Callable[[Path], None]]]:
     assert stage.shards is not None
     return [
@@ -210,7 +232,7 @@ def _shards(
     ]
 
 
-def _computed(run: Run, stage: Stage, prepared: Prepared) -> Folders:
+def _computed(run: R, stage: Stage[R], prepared: Prepared[R]) -> Folders:
     """The outputs in the order of their keys; what is there already is not computed again."""
     store = run.store
     todo = [
@@ -222,13 +244,14 @@ def _computed(run: Run, stage: Stage, prepared: Prepared) -> Folders:
         for part in todo:
             compute_shard(part)
     elif todo:
-        computed = map_shards(compute_shard, todo, *run.runtime.shards)
-        for _ in track(computed, stage.name, len(todo), quiet=run.runtime.quiet):
+        how = run.sharding
+        computed = map_shards(compute_shard, todo, how.workers, how.runner, how.cluster)
+        for _ in track(computed, stage.name, len(todo), quiet=how.quiet):
             pass
     return tuple(store.path(stage.name, key) for key, _ in prepared.parts)
 
 
-def _check_units(stage: Stage, folders: Folders) -> None:
+def _check_units(stage: Stage[Any], folders: Folders) -> None:
     """Raise LedgerError if an output counts something that the stage does not declare."""
     declared = {(unit.stage or stage.name, unit.name, str(unit.kind)) for unit in stage.units}
     for folder in folders:
