@@ -32,7 +32,7 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
         parts = read_package(data, visitor.config)
         return (rewrite_office if is_office(parts) else rewrite_archive)(visitor, parts)
     if data[:1024].lstrip().startswith(b"%PDF-"):
-        from anonymization.documents.pictures import admit_pdf  # slow to import, seldom needed
+        from anonymization.documents.pdf import admit_pdf  # slow to import, seldom needed
 
         return admit_pdf(visitor, data)
     if data.startswith(_PICTURES) or data[8:12] == b"WEBP":

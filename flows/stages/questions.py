@@ -23,11 +23,10 @@ from construction.statements.database import (
     write_database,
 )
 from construction.statements.enrichment.enrich import enrich, write_pictures
-from construction.statements.model import TABLES
-from construction.statements.questions.ask import ask_for, sampling_frame
+from construction.statements.model import TABLES, read_statements
+from construction.statements.questions.make import ask_for, sampling_frame
 from construction.statements.questions.output import QUESTIONS as QUESTIONS_TABLE
 from construction.statements.questions.output import numbers_of, store_questions
-from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind

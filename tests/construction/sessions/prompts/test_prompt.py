@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.prompts.merge import LeftOut, Part, background, merge_turns
+from construction.sessions.prompts.prompt import LeftOut, Part, background, merge_turns
 from data.contracts import CutReason
 from tests.construction.sessions.instances import said
 

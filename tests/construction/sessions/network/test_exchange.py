@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from construction.sessions.network.rate_limit import HostTurns
+from construction.sessions.network.exchange import HostTurns
 
 
 async def pass_by(turns: HostTurns, count: int) -> None:

@@ -10,8 +10,7 @@ from fontTools.ttLib import TTFont
 from PIL import Image, ImageChops
 
 from construction.statements.enrichment.font_subset import characters, write_subset
-from construction.statements.enrichment.picture import FONT
-from construction.statements.enrichment.raster import FONT_FILE, render_png
+from construction.statements.enrichment.picture import FONT, FONT_FILE, render_png
 from tests.construction.statements.enrichment.glyphs import missing_glyphs
 
 _UNKNOWN = "\U0001f9ff"  # in no text font: drawn as the missing-glyph box, or not at all
