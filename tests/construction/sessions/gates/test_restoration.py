@@ -46,6 +46,7 @@ def only(text: str, *urls: str) -> RestoredSpan:
             REPORT,
         ),
         ("https://docs.example.com/***/2024/***", [REPORT, WIKI], "url_suffix", REPORT),
+        ("https://docs.example.com/r[REDACTED]", [REPORT, WIKI], "url_prefix", REPORT),
         # the same page in other notations is one URL
         (
             "https://docs.example.com/[REDACTED]",
