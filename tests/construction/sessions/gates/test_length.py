@@ -58,6 +58,7 @@ def test_characters_as_a_reader_counts_them(text: str, count: int) -> None:
         ('<at id="ou_1">张三</at> 好的', 2),
         ("@张三 好的", 2),
         ("@产品组小王\u2005好的", 2),
+        ("＠张三 好的", 2),
         ("@张三帮我看看这张表", 6),
         ("ask bob@acme.com", 16),
         ("@docs/plan.md", 13),

@@ -47,6 +47,8 @@ def only(text: str, *urls: str) -> RestoredSpan:
         ),
         ("https://docs.example.com/***/2024/***", [REPORT, WIKI], "url_suffix", REPORT),
         ("https://docs.example.com/r[REDACTED]", [REPORT, WIKI], "url_prefix", REPORT),
+        ("https://docs.example.com[REDACTED]", [REPORT], "only_url_of_host", REPORT),
+        ("https://docs.example.com[REDACTED]/q3", [REPORT, WIKI], "url_suffix", REPORT),
         # the same page in other notations is one URL
         (
             "https://docs.example.com/[REDACTED]",
@@ -70,6 +72,7 @@ def test_restored(redacted: str, urls: list[str], strategy: str, value: str) -> 
         ("[REDACTED]", [REPORT], "not_a_url"),
         ("http://[REDACTED]:8080/r", [REPORT], "host_redacted"),
         ("https://docs.[REDACTED].com/reports", [REPORT], "host_redacted"),
+        ("https://docs.example.com[REDACTED]x/q3", [REPORT], "host_redacted"),
         ("https://me:[REDACTED]@docs.example.com/x", [REPORT], "host_redacted"),
         ("https://docs.example.com/[REDACTED]", [OTHER], "no_candidate"),
         ("https://docs.example.com/[REDACTED]", [], "no_candidate"),
