@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 from anonymization.text.config import DetectionConfig
 from data.errors import BenchmintError, missing_package
-from data.release_key import release_key
+from data.randomness import release_key
 from flows import environment
 from flows.recipe import Settings
 from flows.run import ROOT
