@@ -48,3 +48,11 @@ def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
 def _cell(value: object) -> Text:
     """A cell without markup or control characters: names in it come from session logs."""
     return Text("" if value is None else one_line(str(value)))
+
+
+def funnel_markdown(rows: Rows) -> str:
+    """The funnel as a Markdown table."""
+    head = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join(str(row[name]) for name in head)} |" for row in rows]
+    return "\n".join(lines)

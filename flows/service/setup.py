@@ -26,7 +26,7 @@ from prefect.workers.process import ProcessWorker
 
 from data.canonical import pretty_json
 from flows.build_lock import PREFIX
-from flows.service.settings import POOL, Service
+from flows.service.lifecycle import POOL, Service
 
 AUTOMATION = "benchmint-run-ended-badly"
 BLOCK = "benchmint-notify"
