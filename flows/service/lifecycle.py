@@ -154,17 +154,17 @@ def _start(service: Service) -> None:
     os.environ.update(environment)
     from flows.service import setup  # imports Prefect, which reads the environment
 
-    setup.prepare(service)
+    setup.prepare(POOL, service.webhook)
     _point_prefect(service, url)
     deploy = ("prefect", "--no-prompt", "deploy", "--all")
     processes.spawn("deploy", deploy, service.root, environment)
     worker = ("prefect", "worker", "start", "--pool", POOL, "--type", "process", "--name", "local")
     processes.spawn("worker", worker, service.root, environment)
     processes.wait("deploy", lambda: processes.running("deploy") is None, ends=True)
-    missing = setup.missing_deployments(service)
+    missing = setup.missing_deployments(service.root)
     if missing:
         processes.fail("deploy", f"not deployed: {', '.join(missing)}")
-    processes.wait("worker", setup.worker_is_online)
+    processes.wait("worker", lambda: setup.worker_is_online(POOL))
 
 
 def _sweep(service: Service) -> int:
