@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 from anonymization.text.config import DetectionConfig
 from data.errors import BenchmintError, missing_package
 from data.loopback import LOOPBACK
-from data.release_key import release_key
+from data.randomness import release_key
 from flows import ROOT, environment
 from flows.recipe import Settings
 from flows.service.lifecycle import Service, status

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 from prefect import flow, task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from data.staging.audit import funnel
-from data.staging.audit_print import funnel_markdown
+from data.staging.audit import funnel, funnel_markdown
 
 R = TypeVar("R")
 _IS_PLAIN: ContextVar[bool] = ContextVar("is_plain", default=False)
