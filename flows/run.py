@@ -21,12 +21,12 @@ from data.logs import logged
 from data.randomness import release_key
 from data.run_store import RunStore
 from data.sharding import Sharding
+from flows import ROOT
 from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:
     from construction.sessions.network.transport import Wire
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
 
 
