@@ -15,6 +15,7 @@ from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.tables.settings import TablesRecipe
+from construction.grading.gate import GradingRecipe
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
@@ -88,6 +89,7 @@ class _Sections(StageConfig):
     signals: SignalsRecipe = SignalsRecipe()
     questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
+    grading: GradingRecipe = GradingRecipe()
     selection: SelectionRecipe = SelectionRecipe()
 
 

@@ -96,11 +96,16 @@ def _tools(spec: TaskSpec, tools: Sequence[str]) -> list[str]:
 
 
 def _operations(spec: TaskSpec) -> list[tuple[str, str]]:
-    """Service and operation of each check that names one."""
-    pairs = [
-        (str(check.params.get("service", "")), str(check.params["operation"]))
+    """Service and operation of each request that a check names, in the order of the checks."""
+    requests = [
+        request
         for check in spec.checks
-        if check.params.get("operation")
+        for request in (check.params, *check.params.get("calls", ()))
+    ]
+    pairs = [
+        (str(request.get("service", "")), str(request["operation"]))
+        for request in requests
+        if request.get("operation")
     ]
     return list(dict.fromkeys(pairs))
 
