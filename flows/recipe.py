@@ -14,7 +14,7 @@ from typing import Annotated, Self, TypeVar
 from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
-from anonymization.tables.recipe import TablesRecipe
+from anonymization.tables.settings import TablesRecipe
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig

@@ -13,8 +13,7 @@ from anonymization.documents.document import learn, mask_bytes, masked_path, pie
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import Detector, Mode
 from anonymization.text.masking.masker import Masker
-from anonymization.text.restore import keep_original, restore
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, keep_original, restore
 from data.atomic import write_bytes
 from data.canonical import keyed_digest
 from data.contracts import StageConfig

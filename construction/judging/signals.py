@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
+from construction.judging.lexicon import phrases, starts, table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.sentences import (
     addresses_somebody,
@@ -18,7 +19,6 @@ from construction.judging.rules.sentences import (
     is_exchange,
     missing_files,
 )
-from construction.judging.rules.words import phrases, starts, table
 from data.text.lexicon import has_any
 from data.text.sentences import phrase_form
 

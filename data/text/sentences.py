@@ -19,7 +19,7 @@ SENTENCE_END = re.compile(
     rf"[.!?~;{_WIDE}](?:(?<=[{_WIDE}])[{_WIDE}]*+"
     rf"|(?i:{_NOT_ABBREVIATED})[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
 )
-_CLAUSE_END = re.compile(r"[,，、:：—–\"()（）【】\[\]*#>]++|\s-+\s")
+_CLAUSE_END = re.compile(r"[,，、:：\"()（）【】\[\]*#>]++|[—–]|\s-+\s")
 _QUOTE = re.compile(r"[“”「」『』《》]++")
 _APOSTROPHES = str.maketrans("", "", "'’‘`")
 

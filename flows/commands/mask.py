@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from anonymization.documents.approvals import read_approvals
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.scopes import FILES, MaskingConfig, Scope, jobs_of, mask_scope
+from anonymization.masking_recipe import read_approvals
 from anonymization.text.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
 from data.neutralise import one_line
-from data.release_key import release_key
+from data.randomness import release_key
 from data.sharding import map_shards
 from flows.configuration import load_section
 

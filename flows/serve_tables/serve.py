@@ -13,8 +13,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 
-from construction.statements.model import COMPANIES, POINTS, SERIES
-from construction.statements.store import read_tables
+from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
 from construction.statements.tools.database import Database, index_database
 from data.loopback import LOOPBACK, listen
 

@@ -23,11 +23,10 @@ from construction.statements.database import (
     write_database,
 )
 from construction.statements.enrichment.enrich import enrich, write_pictures
-from construction.statements.model import TABLES
-from construction.statements.questions.ask import ask_for, sampling_frame
+from construction.statements.model import TABLES, read_statements
+from construction.statements.questions.make import ask_for, sampling_frame
 from construction.statements.questions.output import QUESTIONS as QUESTIONS_TABLE
 from construction.statements.questions.output import numbers_of, store_questions
-from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind
@@ -38,7 +37,7 @@ from data.stages import Observed, Stage, Unit
 from flows.model_calls import judges_of
 from flows.phrasing import phrase_questions
 from flows.run import Run, Work
-from selection.sampling.drawn import fitting, sample_records, sampling_report
+from selection.sampling.report import fitting, sample_records, sampling_report
 from selection.sampling.reserve import fill
 from selection.sampling.stages import draw_sample
 

@@ -11,7 +11,7 @@ import pytest
 
 from construction.judging.candidate_ideas import IDEAS_FILE, seeds_of, summary, write_ideas
 from construction.judging.model.asking import model_costs
-from construction.judging.model.prefilters import PREFILTER, STAGE, IdeaReason
+from construction.judging.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError

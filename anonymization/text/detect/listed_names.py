@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.wording import COMMON
+from anonymization.text.detect.wording import COMMON, words
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 
 _GIVEN = words("names.toml", "given")
