@@ -5,7 +5,6 @@ On disk they are the public table, the private answers, and whole questions for 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -14,20 +13,22 @@ from pydantic import TypeAdapter
 
 from construction.signals.crosswalk import default_crosswalk
 from construction.statements.questions.contracts import Point, Question, Sharpening
-from construction.statements.questions.naming import period_words
+from construction.statements.questions.reference import (
+    TOOLS,
+    gold_answer,
+    milestones,
+    reference_steps,
+)
 from data.atomic import PRIVATE_FILE, private_dir, replacing, write_bytes
 from data.contracts import (
-    Answer,
     Budget,
     Candidate,
     Disclosure,
     Evidence,
     Label,
     Lane,
-    Milestone,
     NetworkPolicy,
     Provenance,
-    Step,
 )
 from data.randomness import keyed_order
 from data.schemas_statements import ANSWERS, QUESTIONS
@@ -126,7 +127,6 @@ def stored_questions(folder: Path) -> list[Question]:
     return [_QUESTION.validate_json(line) for line in lines]
 
 
-TOOLS = ("discover_companies", "discover_company_series", "get_company_fundamentals")
 SURFACE = "api"
 DIFFICULTY_RULE = (
     "points for: a part of a year (1), a line under a subsection (1), a dimension (2), "
@@ -160,9 +160,9 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
         tools=TOOLS,
         budget=Budget(turns=30, seconds=600),
         network=NetworkPolicy(),
-        answers=(_answer(question),),
-        steps=_steps(question),
-        milestones=_milestones(question),
+        answers=(gold_answer(question),),
+        steps=reference_steps(question),
+        milestones=milestones(question),
         evidence=Evidence(retrieval=True, accuracy=True),
         provenance=Provenance(
             source=question.company.source,
@@ -195,33 +195,3 @@ def _as_calendar(point: Point) -> str | None:
     if part is None:
         return None
     return str(point.fiscal_year) if part == "FY" else f"{point.fiscal_year}-{part}"
-
-
-def _answer(question: Question) -> Answer:
-    """The gold value in the scale asked for; `unit` names both, and no deviation is tolerated."""
-    gold = question.gold
-    unit = gold.unit if gold.scale == 1 else f"{gold.unit} x {int(gold.scale)}"
-    return Answer(part="value", type="number", value=f"{gold.value:f}", unit=unit, tolerance=0.0)
-
-
-def _steps(question: Question) -> tuple[Step, ...]:
-    company, series = question.company, question.series
-    period = re.sub(r"^for ", "", period_words(question.point, dated=True))
-    texts = (
-        f"Find the company {company.name} with {TOOLS[0]}: {company.company_id}.",
-        f"Find its series “{series.label}” with {TOOLS[1]}: {series.series_id}.",
-        f"Read its value {period if question.point.months == 0 else f'for {period}'} "
-        f"with {TOOLS[2]}.",
-        "Give it in the unit and scale asked for.",
-    )
-    return tuple(Step(index=number, text=text) for number, text in enumerate(texts, 1))
-
-
-def _milestones(question: Question) -> tuple[Milestone, ...]:
-    values = {
-        "company": question.company.company_id,
-        "series": question.series.series_id,
-        "period": fiscal_name(question) or question.point.period_end.isoformat(),
-        "value": question.answer,
-    }
-    return tuple(Milestone(name=name, value=value) for name, value in values.items())
