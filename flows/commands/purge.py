@@ -11,10 +11,10 @@ import typer
 
 from construction.judging.calls.retention import with_replies
 from construction.judging.calls.store import forget_replies
+from data.builds import building
 from data.errors import InputError
 from data.releases import carry_out, plan_purge, replies_needed
 from data.releases.print import purge_lines
-from flows.run import building
 
 
 def command(
