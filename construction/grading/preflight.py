@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,15 +21,15 @@ from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
 from construction.statements.tools.database import Database, index_database
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from data.contracts import Candidate, StageKind, Verdict
+from data.contracts import Candidate, StageKind, Verdict, share
 from data.contracts.attempt import Score, ScorePart, Submission
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
+from data.snapshot.release import GradingFacts
 from data.stage_tables import write_stage_tables
 
 UNIT = "candidate"
 _SHARES = "deterministic_shares.json"
-_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,21 @@ def write_preflight(
     write_pool(out, [task for task in candidates if task.task_id not in failed], {})
 
 
-def deterministic_shares(folders: Iterable[Path]) -> dict[str, float]:
-    """The share of the weight of each candidate that is scored without a judge, by task id."""
+def grading_facts(
+    config: GradingRecipe, folders: Iterable[Path], tasks: Sequence[Candidate]
+) -> GradingFacts:
+    """How the released tasks are scored; `folders` are outputs of the preflight."""
     shares: dict[str, float] = {}
     for folder in folders:
         shares |= orjson.loads((folder / _SHARES).read_bytes())
-    return shares
+    released = [shares[task.task_id] for task in tasks]
+    return GradingFacts(
+        formula=config.formula,
+        pass_threshold=config.pass_threshold,
+        null_limit=config.null_limit,
+        deterministic_share=share(fsum(released), len(released)),
+        judge_only=released.count(0.0),
+    )
 
 
 def _evidence(verdict: Verdict) -> dict[str, str | None]:
