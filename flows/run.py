@@ -18,15 +18,15 @@ from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers
 from data.canonical import digest, file_digest, keyed_digest
 from data.errors import BenchmintError
 from data.logs import logged
-from data.release_key import release_key
+from data.randomness import release_key
 from data.run_store import RunStore
 from data.sharding import Sharding
+from flows import ROOT
 from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:
     from construction.sessions.network.transport import Wire
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from anonymization.documents.child import dumped, edits_to, piece_from, pieces_to
+from anonymization.documents.child import dumped, edits_to, is_document, piece_from, pieces_to
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal, Row
-from anonymization.documents.dispatch import is_document
 from anonymization.documents.labels import caption_names, column_people
 from anonymization.documents.text_forms import text_edits, text_pieces
 from anonymization.documents.visitor import name_edits

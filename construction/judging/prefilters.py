@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from construction.grading.file_types import type_of
 from construction.judging.contracts import Judged, ModelStagesConfig
-from construction.judging.file_types import type_of
 from construction.mentions.spans import find_file_spans
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence, LedgerRow, LineageRow, Outcome, StageKind, StageTally

@@ -137,7 +137,7 @@ class Milestone(Contract):
 
 
 class Rule(Contract):
-    """A hard rule as data; `construction.judging.hard_rules` runs it. `kind` names the check."""
+    """A hard rule as data; `construction.grading.hard_rules` checks it. `kind` names the check."""
 
     rule_id: str
     kind: str

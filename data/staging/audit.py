@@ -117,3 +117,11 @@ def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
         actual = f"a file that DuckDB cannot use ({type(error).__name__})"
         expected = "a staging file of this version"
         raise InputError(str(staging), actual, expected, "Run `benchmint build` again.") from error
+
+
+def funnel_markdown(rows: Rows) -> str:
+    """The funnel as a Markdown table."""
+    head = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join(str(row[name]) for name in head)} |" for row in rows]
+    return "\n".join(lines)

@@ -46,7 +46,7 @@ def _columns(out: Path, ledger: Books, *, leaves: bool) -> dict[str, Any]:
 def _opaque(out: Path) -> Callable[[str], str]:
     path = out / "private" / "release.key"
     if path.is_file():
-        from data.release_key import release_key
+        from data.randomness import release_key
 
         key = release_key(path)
         return lambda item: f"x-{keyed_digest(key, item)[:16]}"

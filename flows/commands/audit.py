@@ -23,7 +23,7 @@ from data.staging.audit import (
     turn_lines,
     verdicts,
 )
-from data.staging.audit_print import print_rows
+from data.staging.print import print_rows
 from flows.commands import audit_page
 from flows.gates import GATES
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from data.contracts import SourceFormat
-from flows.own_server import own_server
+from flows.server import own_server
 
 if TYPE_CHECKING:
     from flows.recipe import Settings

@@ -15,7 +15,7 @@ from anonymization.text.contracts import Mode
 from data.atomic import private_dir, write_bytes
 from data.canonical import digest, pretty_json
 from data.neutralise import one_line
-from data.release_key import release_key
+from data.randomness import release_key
 from data.sharding import map_shards
 from flows.configuration import load_section
 

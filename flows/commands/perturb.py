@@ -15,7 +15,7 @@ from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Status
 from data.errors import InputError
 from data.neutralise import one_line
-from data.release_key import release_key
+from data.randomness import release_key
 from flows.configuration import load_section
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 from anonymization.documents.scopes import FILES, VAULTS, restore_folder
 from data import hash_chain
 from data.errors import InputError
-from data.release_key import release_key
+from data.randomness import release_key
 from data.snapshot.pages import amount
 
 

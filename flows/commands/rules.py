@@ -8,7 +8,7 @@ from typing import Annotated
 import orjson
 import typer
 
-from construction.judging.hard_rules import RuleResult, check
+from construction.grading.hard_rules import RuleResult, check
 from construction.judging.rule_files import load_rules
 from data.errors import InputError
 from data.neutralise import one_line

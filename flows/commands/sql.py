@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from data.errors import InputError
+from data.staging.print import CATALOGUE, Format, print_result
 from data.staging.sql import SqlLimits, run_sql
-from data.staging.sql_print import CATALOGUE, Format, print_result
 
 _DEFAULT = SqlLimits()
 

@@ -37,7 +37,7 @@ from data.stages import Observed, Stage, Unit
 from flows.model_calls import judges_of
 from flows.phrasing import phrase_questions
 from flows.run import Run, Work
-from selection.sampling.drawn import fitting, sample_records, sampling_report
+from selection.sampling.report import fitting, sample_records, sampling_report
 from selection.sampling.reserve import fill
 from selection.sampling.stages import draw_sample
 

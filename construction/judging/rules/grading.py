@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from construction.grading.file_types import TYPES
 from construction.judging.contracts import Case, Grading
 from construction.judging.deliverables import ANSWER
-from construction.judging.file_types import TYPES
 from construction.judging.hard_rules import hard_rules
 from construction.judging.lexicon import table
 from construction.judging.reading import Ask, Reading, read

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.rules.containment import ContainmentConfig, judge_containment, verdict
+from construction.judging.self_containment import ContainmentConfig, judge_containment, verdict
 from construction.prompt_frame import WORDS
 from tests.construction.judging.rules.cases import case
 

@@ -1,11 +1,14 @@
-"""Printing the result of a query: as a table, as CSV, as JSON; harmless to terminals and sheets."""
+"""Printing query results and what the ledger says: as tables, as CSV, as JSON.
+
+Names in them come from session logs: what is printed is harmless to terminals and sheets.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.neutralise import csv_cell, one_line
+from data.staging.audit import Rows
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
@@ -99,3 +103,40 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
     for name in names:
         seen[name] = seen.get(name, 0) + 1
         yield name if seen[name] == 1 else f"{name}_{seen[name]}"
+
+
+_BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line", "found")
+
+
+def print_rows(tables: Mapping[str, Rows], as_json: bool) -> None:
+    """Print each table that has rows."""
+    if as_json:
+        print(orjson.dumps(tables, option=orjson.OPT_INDENT_2).decode())
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE  # piped: one line a row, nothing cut
+    with console.capture() as printed:
+        _print_tables(tables, console)
+    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
+
+
+def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
+    for title, rows in tables.items():
+        if not rows:
+            continue
+        wanted = _BRIEF if title == "rejections" else tuple(rows[0])
+        columns = [name for name in wanted if any(row[name] is not None for row in rows)]
+        table = Table(title=f"{title} ({len(rows)})", title_justify="left", box=None)
+        for name in columns:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*(_cell(row[name]) for name in columns))
+        console.print(table)
+    if not any(tables.values()):
+        console.print("Nothing was rejected.")
+
+
+def _cell(value: object) -> Text:
+    """A cell without markup or control characters: names in it come from session logs."""
+    return Text("" if value is None else one_line(str(value)))

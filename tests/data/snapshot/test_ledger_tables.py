@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
 from data.snapshot import verify, write_snapshot
-from data.snapshot.aggregates import funnel, ledger_summary, outcome_counts, values_summary
-from data.snapshot.ledger_tables import gate_order, ledger_frames
+from data.snapshot.ledger_tables import (
+    funnel,
+    gate_order,
+    ledger_frames,
+    ledger_summary,
+    outcome_counts,
+    values_summary,
+)
 from data.snapshot.release import LedgerTables
 from tests.data.snapshot.sample import GATES, ledger_tables, release
 

@@ -42,7 +42,7 @@ _TABLE = (
     FileType("yaml", "data", ("yaml", "yml"), (), "yaml"),
     FileType("toml", "data", ("toml",), (), "toml"),
     FileType("xml", "data", ("xml",), (), "xml"),
-    FileType("ipynb", "code", ("ipynb",), (), "json"),
+    FileType("ipynb", "code", ("ipynb",), (), "notebook"),
     FileType("py", "code", ("py",), (), "py"),
     FileType("sh", "code", ("sh", "bash"), (), "text"),
     FileType("js", "code", ("js", "mjs", "cjs", "jsx"), (), "text"),
