@@ -57,10 +57,14 @@ _FROM_CHECK = {
 }
 
 
+def gives_up(text: str) -> bool:
+    """Does the text say that the question cannot be answered?"""
+    return lexicon.GIVES_UP.search(fold_width(text[-MAX_TEXT:])) is not None
+
+
 def is_refusal(text: str) -> bool:
-    """Does the text give up on the question?"""
-    plain = fold_width(text[-MAX_TEXT:])
-    return bool(lexicon.GIVES_UP.search(plain) or lexicon.REFUSAL.search(plain))
+    """Does the text give up, or say in any other way that something is missing?"""
+    return gives_up(text) or lexicon.REFUSAL.search(fold_width(text[-MAX_TEXT:])) is not None
 
 
 def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:

@@ -18,7 +18,7 @@ from data.text.folding import fold_case, fold_spaces, fold_width
 _MARKS = re.compile(r"[\s.,;:!?'\"“”‘’`´「」『』()\[\]_/\-–—。、・]+")
 _FRAME = re.compile(
     r"(?:(?:the|my|final|correct|short) )*(?:answer|result|value) (?:is |was )?"
-    r"|(?:it|this|that) (?:is|was) |(?:it|that)s |(?:答案|答え|回答)(?:是|は|为|為)? ?|the "
+    r"|(?:it|this|that) (?:is|was) |(?:it|that) s |(?:答案|答え|回答)(?:是|は|为|為)? ?|the "
 )
 _POLITE = re.compile(r" ?(?:です|でした|である|だ|となります)\Z")
 _COPULA = re.compile(r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?|[はが是为為] ?)\Z")
@@ -80,8 +80,26 @@ def _states(plain: str, gold: str) -> bool:
 
 # Yes or no
 
-_YES = ["yes", "y", "true", "correct", "right", "affirmative", "はい", "そうです", "そうだ", "正しい", "真", "是", "是的", "对", "對", "正确", "正確"]
-_NO = ["no", "n", "false", "incorrect", "wrong", "negative", "いいえ", "違う", "違います", "誤り", "偽", "正しくない", "不是", "否", "假", "不对", "不對", "错", "错误", "錯", "錯誤", "不正确", "不正確", "没有", "没", "非"]
+_YES = (
+    *(
+        "yes",
+        "y",
+        "true",
+        "correct",
+        "right",
+        "affirmative",
+        "はい",
+        "そうです",
+        "そうだ",
+        "正しい",
+    ),
+    *("真", "是", "是的", "对", "對", "正确", "正確"),
+)
+_NO = (
+    *("no", "n", "false", "incorrect", "wrong", "negative", "いいえ", "違う", "違います", "誤り"),
+    *("偽", "正しくない", "不是", "否", "假", "不对", "不對", "错", "错误", "錯", "錯誤", "不正确"),
+    *("不正確", "没有", "没", "非"),
+)
 _BOOLEAN = {
     fold_case(word): value for words, value in ((_YES, True), (_NO, False)) for word in words
 }

@@ -22,6 +22,8 @@ from data.text.folding import fold_case, fold_width
 
 MAX_CHARS = 100_000  # of the answer field; of a longer one the end is read
 _SHOWN = 200  # characters of a reading in the detail of a part
+_MAX_DEPTH = 20  # of nested JSON
+_BRACKETS = re.compile(r"[\[\]{}]")
 _SIBLINGS = ("unit", "currency", "scale")
 _SPACES = re.compile(r"[\s_-]+")
 _QUESTION = re.compile(r"[?？]")
@@ -151,7 +153,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _json_object(answer: str) -> dict[str, Any] | None:
-    if "{" not in answer:
+    if "{" not in answer or _is_deep(answer):
         return None
     for piece in json_pieces(answer):
         try:
@@ -163,6 +165,16 @@ def _json_object(answer: str) -> dict[str, Any] | None:
         if isinstance(loaded, dict):
             return loaded
     return None
+
+
+def _is_deep(text: str) -> bool:
+    """Do brackets nest deeper than any answer needs?"""
+    depth = 0
+    for bracket in _BRACKETS.finditer(text):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > _MAX_DEPTH:
+            return True
+    return False
 
 
 def _from_object(names: Sequence[str], loaded: Mapping[str, Any]) -> dict[str, Field]:
@@ -190,9 +202,13 @@ def _as_text(value: Any, siblings: Mapping[str, Any]) -> str:
     if value is None:
         return ""
     if isinstance(value, Mapping):
-        return json.dumps(value, ensure_ascii=False)
+        inner = {_key(str(key)): item for key, item in value.items()}
+        key = next((key for key in ANSWER_KEYS if key in inner), None)
+        return json.dumps(value) if key is None else _as_text(inner[key], {**siblings, **inner})
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)
+    if str(siblings.get("unit")).casefold() == "ratio":
+        return f"{value} (ratio)"
     units = {key: siblings[key] for key in _SIBLINGS if isinstance(siblings.get(key), str)}
     return json.dumps({"answer": value, **units}, ensure_ascii=False) if units else str(value)
 
