@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymization.leaks.candidate_leaks import guard_release
-from anonymization.masking_report import masking_report
+from anonymization.leaks.leak_targets import masking_report
 from anonymization.tables.judged_tables import (
     judged_tables,
     original_identifiers_of,
