@@ -13,8 +13,8 @@ from typing import Any
 from data.atomic import write_bytes
 from data.contracts import Bound, Gate, Limit, Status
 from data.prose_tables import between_markers, markdown_table
+from flows import ROOT
 from flows.gates import GATES, SESSION_GATES
-from flows.run import ROOT
 
 _SIGNS = {Bound.MIN: "≥", Bound.MAX: "≤"}
 _MOST_LISTED = 4  # limits of one gate in a cell; a longer list is only counted

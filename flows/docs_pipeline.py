@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from data.atomic import write_bytes
 from data.prose_tables import between_markers, markdown_table
 from data.stages import Lane, Stage
+from flows import ROOT
 from flows.build_snapshot import PIPELINE
-from flows.run import ROOT, Run
+from flows.run import Run
 
 PAGE = ROOT / "docs" / "architecture.md"
 NAME = "stages"

@@ -28,9 +28,9 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.configuration import PREFIX
+from flows import ROOT
 from flows.gates import GATES
 from flows.recipe import Settings
-from flows.run import ROOT
 
 PAGE = ROOT / "docs" / "configuration.md"
 COMMON_FILE = Path(__file__).with_name("common_settings.toml")

@@ -11,7 +11,7 @@ import typer
 from data.canonical import pretty_json
 from data.neutralise import one_line
 from flows.configuration import load_settings
-from flows.service.settings import from_environment
+from flows.service.lifecycle import from_environment
 
 if TYPE_CHECKING:
     from flows.doctor import Finding

@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from construction.judging.candidate_ideas import CandidateIdeas, seeds_of, summary, write_ideas
+from construction.signals.collect import capture_registry
 from construction.signals.mixture import dated_files, mixture_report, write_mixture
 from data.errors import InputError
-from flows.captures import capture_registry
 from flows.configuration import load_settings
 from flows.ideas import have_ideas, known_prompts
 

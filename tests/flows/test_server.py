@@ -12,11 +12,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from flows.own_server import is_named
+from flows.server import is_named
 
 HOLDER = """
 import os, sys
-from flows.own_server import own_server
+from flows.server import own_server
 with own_server():
     print(os.environ["PREFECT_API_URL"], os.environ["PREFECT_API_AUTH_STRING"], flush=True)
     sys.stdin.read()

@@ -1,8 +1,11 @@
-"""A Prefect server beside one build, for its processes alone.
+"""Prefect's server on the loopback: the service's, or one beside a single build.
 
-Prefect can start such a server itself, but only once everything is imported, after importing the
-whole server a second time, and it then takes any caller on the loopback. This one is imported on
-the other core while the build imports its flows, and answers only who knows its password.
+Prefect can start a server for a build itself, but only once everything is imported, after importing
+the whole server a second time, and it then takes any caller on the loopback. This one is imported
+on the other core while the build imports its flows, and answers only who knows its password.
+
+Run as `python -m flows.server SOCKET` it serves a build until that ends; as
+`python -m flows.server FOLDER PORT` the service, whose address it writes to FOLDER/url.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from data.loopback import LOOPBACK, listen
+from data.atomic import write_bytes
+from data.loopback import LOOPBACK, guarded_app, listen
 from flows import environment
 
 OWN = "BENCHMINT_OWN_SERVER"  # set where the server is the build's own
@@ -47,7 +51,7 @@ def own_server() -> Iterator[None]:
         os.environ["PREFECT_SERVER_API_AUTH_STRING"] = password
         number = listening.fileno()
         child = subprocess.Popen(  # noqa: S603 (this interpreter and this module)
-            [sys.executable, "-m", "flows.own_server", str(number)],
+            [sys.executable, "-m", "flows.server", str(number)],
             stdin=subprocess.PIPE,
             pass_fds=[number],
             start_new_session=True,  # an interrupt is for the build, which tells the server last
@@ -94,18 +98,14 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         child.wait()
 
 
-def serve(listening: socket.socket) -> None:
+def serve_build(listening: socket.socket) -> None:
     """Serve on the socket until the build ends, in whichever way."""
     threading.Thread(target=_leave_with_the_build, daemon=True).start()
-    port = listening.getsockname()[1]
-    import uvicorn
-    from prefect.server.api.server import create_app
-
-    from flows.service.server import guarded_app
-
-    app = guarded_app(create_app(ephemeral=True, final=True), port)
-    config = uvicorn.Config(app, log_level="error", access_log=False, server_header=False)
-    uvicorn.Server(config).run(sockets=[listening])
+    os.environ["PREFECT_UI_ENABLED"] = "false"
+    # Its pages may lack a line when another build writes to the database too; nothing else does.
+    os.environ["PREFECT_LOGGING_SERVER_LEVEL"] = "CRITICAL"
+    os.environ["PREFECT_API_BLOCKS_REGISTER_ON_START"] = "false"  # for deployments only
+    _serve(listening, "error", ephemeral=True)
 
 
 def _leave_with_the_build() -> None:
@@ -114,9 +114,34 @@ def _leave_with_the_build() -> None:
     os._exit(0)
 
 
+def serve_service(folder: Path, port: int) -> None:
+    """Listen, write the address, serve until ended. Raises InputError if the port is taken."""
+    listening = listen(port)
+    port = listening.getsockname()[1]
+    # Before Prefect is imported: its pages learn the address of the API from these.
+    os.environ["PREFECT_SERVER_API_HOST"] = LOOPBACK
+    os.environ["PREFECT_SERVER_API_PORT"] = str(port)
+    write_bytes(folder / "url", f"http://{LOOPBACK}:{port}/api\n".encode())
+    _serve(listening, "warning")
+
+
+def _serve(listening: socket.socket, log_level: str, *, ephemeral: bool = False) -> None:
+    """Prefect checks neither Host nor Origin: the application is guarded (law 10)."""
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    app = create_app(ephemeral=ephemeral, final=True)
+    config = uvicorn.Config(
+        guarded_app(app, listening.getsockname()[1]),
+        log_level=log_level,
+        access_log=False,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
 if __name__ == "__main__":
-    os.environ["PREFECT_UI_ENABLED"] = "false"
-    # Its pages may lack a line when another build writes to the database too; nothing else does.
-    os.environ["PREFECT_LOGGING_SERVER_LEVEL"] = "CRITICAL"
-    os.environ["PREFECT_API_BLOCKS_REGISTER_ON_START"] = "false"  # for deployments only
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    if len(sys.argv) == 2:
+        serve_build(socket.socket(fileno=int(sys.argv[1])))
+    else:
+        serve_service(Path(sys.argv[1]), int(sys.argv[2]))
