@@ -11,6 +11,7 @@ import typer
 
 from construction.statements.database import DATABASE, REPORT, not_read
 from data.atomic import private_dir, replacing_dir
+from data.builds import building
 from data.errors import InputError
 from data.neutralise import one_line
 from data.pool import POOL_FILE
@@ -20,7 +21,7 @@ from data.stages import Results
 from flows.build_snapshot import QUESTIONS, run_lane
 from flows.configuration import load_settings
 from flows.prefect_adapter import without_prefect
-from flows.run import Run, building, open_run
+from flows.run import Run, open_run
 from flows.source import with_source
 from flows.stages.questions import PAGES, questions_report
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange
-from construction.sessions.recovery.lexicon import plain, terms
+from construction.sessions.recovery.lexicon import terms
 from construction.sessions.recovery.shell import WROTE
 from data.text.lexicon import has_any
 from data.text.scripts import count_cjk
+from data.text.sentences import phrase_form
 
 _HEAD, _TAIL = 400, 240  # characters at the start and end of a turn that are examined
 _REPLY_END = 300  # characters at the start or end of a reply that are examined
@@ -32,7 +33,7 @@ _NAME_LENGTH = 4  # "e.g" is shorter
 class Speech:
     """The features of a person's turn.
 
-    `plain` is its beginning and end in the form of `lexicon.plain`, without opening thanks
+    `plain` is its beginning and end in `phrase_form`, without opening thanks
     (`thanked`).
     """
 
@@ -68,7 +69,7 @@ def read_speech(exchange: Exchange, config: RecoveryConfig) -> Speech:
     """The features of the human turn of an exchange."""
     said = exchange.turn.said
     head = said if len(said) <= _HEAD + _TAIL else f"{said[:_HEAD]}\n{said[-_TAIL:]}"
-    whole = plain(head)
+    whole = phrase_form(head)
     text = _without_thanks(whole)
     attached = bool(exchange.turn.attachments)
     said_terms = terms(said, config.said_chars)
@@ -114,7 +115,7 @@ def asks_back(reply: str) -> bool:
     text = reply[-_REPLY_END:].rstrip()
     if not text:
         return False
-    end = plain(text)
+    end = phrase_form(text)
     last = end[end.rfind(" | ", 0, len(end.rstrip(" |,"))) :]
     if has_any(last, lexicon.CLOSING_OFFERS):
         return False
@@ -132,7 +133,7 @@ def is_courtesy(said: str, text: str) -> bool:
 
 def closes(said: str) -> bool:
     """True if a turn is only thanks or a farewell; `is_courtesy` for a text without plain form."""
-    return len(said) <= _COURTESY_LENGTH and is_courtesy(said, plain(said))
+    return len(said) <= _COURTESY_LENGTH and is_courtesy(said, phrase_form(said))
 
 
 def _without_thanks(text: str) -> str:
