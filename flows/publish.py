@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from anonymization.leaks.candidate_leaks import guard_release
-from anonymization.masking_report import masking_report
+from anonymization.leaks.leak_targets import masking_report
 from anonymization.tables import judged_tables
 from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies

@@ -15,7 +15,7 @@ from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.tables.settings import TablesRecipe
-from construction.judging.calls.config import LlmRuntime
+from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.judging.judges import Judges
 from construction.sessions.config import SessionsConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from construction.judging.calls.budget import Budget
-from construction.judging.calls.config import LlmConfig, LlmRuntime
+from construction.judging.calls.contracts import LlmConfig, LlmRuntime
 from construction.judging.contracts import Judged
 from construction.judging.judge import JudgingConfig, ModelCalls, ModelStage, client_config
 from construction.judging.model.asking import cost_rows, model_client, shared_budget

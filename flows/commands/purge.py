@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from construction.judging.calls.retention import with_replies
-from construction.judging.calls.store import forget_replies
+from construction.judging.calls.retention import forget_replies, with_replies
 from data.builds import building
 from data.errors import InputError
 from data.releases import carry_out, plan_purge, replies_needed
