@@ -14,10 +14,10 @@ from collections.abc import Iterator
 _ABBREVIATIONS = ("approx", "ca", "cf", "dr", "e.g", "i.e", "mr", "mrs", "ms", "prof", "vs")
 _NOT_ABBREVIATED = "".join(rf"(?<!\b{re.escape(word)}\.)" for word in _ABBREVIATIONS)
 _WIDE = "。！？；…～\n"
-# The first item is a set of characters, which `re` looks for fast; what it stands in comes after.
+# The first item is a set of characters, which `re` looks for fast; a run of marks is read once.
 SENTENCE_END = re.compile(
     rf"[.!?~;{_WIDE}](?:(?<=[{_WIDE}])[{_WIDE}]*+"
-    rf"|(?i:{_NOT_ABBREVIATED})[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
+    rf"|(?<![.!?~;].)(?i:{_NOT_ABBREVIATED})[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
 )
 _CLAUSE_END = re.compile(r"[,，、:：\"()（）【】\[\]*#>]++|[—–]|\s-+\s")
 _QUOTE = re.compile(r"[“”「」『』《》]++")
