@@ -24,6 +24,18 @@ _QUOTE = re.compile(r"[“”「」『』《》]++")
 _APOSTROPHES = str.maketrans("", "", "'’‘`")
 
 
+def edited_sentence_end(marks: str) -> re.Pattern[str]:
+    """The ends of sentences in reports on figures, where `marks` (of a character class) may stand.
+
+    Such texts are edited: a full stop ends a sentence only before a capital letter or at the end
+    of the text, so that "Rs. 500 crore" and "U.S. dollars" stay whole. Written for NFKC text.
+    """
+    return re.compile(
+        rf"[。!?\n]|(?<!\bvs)(?<!approx)\.(?=[{marks}\"')\]]*\s+[{marks}\"'(]*[A-Z])"
+        rf"|\.(?=[{marks}\s\"')]*\Z)"
+    )
+
+
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence with the marks that end it; together they are the text."""
     start = 0

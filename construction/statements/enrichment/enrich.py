@@ -20,9 +20,9 @@ from construction.statements.enrichment.page_rows import (
 )
 from construction.statements.enrichment.picture import draw, render_png
 from construction.statements.model import SEPARATOR, Statements
-from construction.statements.periods.words import write_date
 from construction.statements.questions.amounts import reporting_exponents
 from data.atomic import write_bytes
+from data.text.dates import write_date
 
 _LENGTHS = {3: "3 months to ", 6: "6 months to ", 9: "9 months to ", 12: "12 months to "}
 
