@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from anonymization.tables.seal import RECORD
-from construction.judging.calls.config import Mode
+from construction.judging.calls.contracts import Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
 from data.atomic import private_dir
