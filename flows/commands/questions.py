@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from construction.statements.database import DATABASE, REPORT, not_read
+from construction.statements.questions.output import PAGES
 from data.atomic import private_dir, replacing_dir
 from data.builds import building
 from data.errors import InputError
@@ -23,7 +24,7 @@ from flows.configuration import load_settings
 from flows.prefect_adapter import without_prefect
 from flows.run import Run, open_run
 from flows.source import with_source
-from flows.stages.questions import PAGES, questions_report
+from flows.stages.questions import questions_report
 
 
 def command(
