@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from construction.grading.hard_rules import RuleResult, check
-from construction.judging.hard_rules import load_rules
+from construction.judging.rule_files import load_rules
 from data.errors import InputError
 from data.neutralise import one_line
 
