@@ -22,7 +22,7 @@ from data.audit_page import as_csv, as_json, audit_page, header_policy
 from data.canonical import canonical_json, digest
 from data.errors import BenchmintError
 from data.neutralise import storable, visible
-from data.source_lines import evidence
+from data.staging.audit import evidence
 from flows.audit_server.guard import Guard
 
 SIGNATURES = "sign-offs.log"

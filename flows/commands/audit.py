@@ -11,7 +11,6 @@ import typer
 
 from data import hash_chain
 from data.errors import InputError
-from data.source_lines import with_text
 from data.staging.audit import (
     RejectionFilter,
     Rows,
@@ -22,6 +21,7 @@ from data.staging.audit import (
     story,
     turn_lines,
     verdicts,
+    with_text,
 )
 from data.staging.print import print_rows
 from flows.commands import audit_page

@@ -9,12 +9,11 @@ from typing import Annotated
 
 import typer
 
-from construction.judging.calls.retention import with_replies
-from construction.judging.calls.store import forget_replies
+from construction.judging.calls.retention import forget_replies, with_replies
+from data.builds import building
 from data.errors import InputError
 from data.releases import carry_out, plan_purge, replies_needed
 from data.releases.print import purge_lines
-from flows.run import building
 
 
 def command(

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from construction.statements.database import DATABASE, REPORT, not_read
+from construction.statements.questions.output import PAGES
 from data.atomic import private_dir, replacing_dir
+from data.builds import building
 from data.errors import InputError
 from data.neutralise import one_line
 from data.pool import POOL_FILE
@@ -20,9 +22,9 @@ from data.stages import Results
 from flows.build_snapshot import QUESTIONS, run_lane
 from flows.configuration import load_settings
 from flows.prefect_adapter import without_prefect
-from flows.run import Run, building, open_run
+from flows.run import Run, open_run
 from flows.source import with_source
-from flows.stages.questions import PAGES, questions_report
+from flows.stages.questions import questions_report
 
 
 def command(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from anonymization.tables.seal import seal, to_destroy
-from flows.run import building
+from data.builds import building
 
 
 def command(

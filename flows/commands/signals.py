@@ -13,12 +13,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from construction.judging.candidate_ideas import CandidateIdeas, seeds_of, summary, write_ideas
+from construction.judging.candidate_ideas import (
+    CandidateIdeas,
+    candidate_ideas,
+    prompts_of_release,
+    seeds_of,
+    summary,
+    write_ideas,
+)
 from construction.signals.collect import capture_registry
 from construction.signals.mixture import dated_files, mixture_report, write_mixture
 from data.errors import InputError
 from flows.configuration import load_settings
-from flows.ideas import have_ideas, known_prompts
 
 
 def command(
@@ -49,8 +55,9 @@ def command(
     write_mixture(recipe, out / "snapshots", dated, out, quiet=False)
     report = mixture_report(out)
     _show(report)
-    known = known_prompts(settings.recipe, settings.runtime)
-    ideas = have_ideas(seeds_of(report), known, settings.recipe, settings.runtime)
+    runtime = settings.runtime
+    known = prompts_of_release(runtime.release_before(settings.recipe))
+    ideas = candidate_ideas(seeds_of(report), known, runtime.judges(settings.recipe))
     _hand_over(ideas, out / "ideas")
     print(f"{summary(ideas)}; written to {out}")
 

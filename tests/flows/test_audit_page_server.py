@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from data import hash_chain
 from data.canonical import digest
 from data.errors import InputError
-from data.source_lines import evidence
+from data.staging.audit import evidence
 from flows.audit_server.app import SIGNATURES, audit_app
 from flows.audit_server.export import export
 from flows.audit_server.load import load_audit
