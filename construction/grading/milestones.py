@@ -20,9 +20,9 @@ from construction.grading.answer_numbers import gives_up
 from construction.grading.combine import timely_progress
 from construction.grading.spec import MilestoneSpec, TaskSpec
 from construction.statements.answers.cleaning import sentences
-from construction.statements.answers.numbers import Number, scan_numbers
 from data.contracts.attempt import AttemptStatus, Call, Progress, Submission, Termination
 from data.text.folding import fold_case, fold_spaces, fold_words
+from data.text.numbers import Number, scan_numbers
 
 NEAR_ZERO = Decimal("1e-6")  # absolute: below it a relative tolerance means nothing
 MAX_CHARS = 200_000  # of an output or a statement
