@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +19,15 @@ _CSV, _ZIPPED, _PARQUET = ".csv", ".csv.gz", ".parquet"
 def table_name(path: Path) -> str:
     """The name of a table: its file's, without the endings."""
     return path.name.removesuffix(".gz").rsplit(".", 1)[0]
+
+
+def tables_by_name(paths: Sequence[Path]) -> dict[str, Path]:
+    """The files by the names of their tables. Raises InputError if two have one name."""
+    named = {table_name(path): path for path in paths}
+    if len(named) != len(paths):
+        todo = "Rename one of them."
+        raise InputError("tables", "two files of one name", "a name per table", todo)
+    return named
 
 
 def is_table(path: Path) -> bool:

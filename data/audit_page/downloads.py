@@ -1,4 +1,4 @@
-"""The rejections of a page as files: CSV that no spreadsheet runs, and JSON."""
+"""A page and its rejections as files: HTML, CSV that no spreadsheet runs, and JSON."""
 
 from __future__ import annotations
 
@@ -6,11 +6,26 @@ import csv
 import io
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from data.atomic import write_bytes
 from data.audit_page.columns import FIELDS, WORDS
+from data.audit_page.page import audit_page
 from data.canonical import pretty_json
 from data.neutralise import csv_cell
+
+
+def write_page(columns: Mapping[str, Any], target: Path) -> list[Path]:
+    """Write `audit.html`, `rejections.csv` and `rejections.json` into `target`; returns them."""
+    files = {
+        "audit.html": audit_page(columns, served=False).encode(),
+        "rejections.csv": as_csv(columns).encode(),
+        "rejections.json": as_json(columns),
+    }
+    for name, content in files.items():
+        write_bytes(target / name, content)
+    return [target / name for name in files]
 
 
 def as_csv(columns: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,27 @@ def turn_lines(staging: Path, instance_id: str) -> Rows:
            WHERE t.instance_id = $item_id ORDER BY t.turn_index""",
         {"item_id": instance_id},
     )
+
+
+def about_instance(staging: Path, instance: str, wanted: RejectionFilter) -> dict[str, Rows]:
+    """All tables about one instance, by title. Raises InputError if there is no such instance."""
+    tables = {
+        "verdicts": verdicts(staging, instance),
+        "rejections": rejections(staging, replace(wanted, item_id=instance)),
+        "story": story(staging, instance),
+        "turns": turn_lines(staging, instance),
+    }
+    if not any(tables.values()):
+        todo = "List instances with `benchmint audit --gate G`."
+        raise InputError(instance, "no such instance", "an instance id", todo)
+    return tables
+
+
+def require_known(what: str, name: str | None, known: Sequence[str]) -> None:
+    """Raise InputError for the name of a gate or reason that this run has not: a slip, perhaps."""
+    if name is not None and name not in known:
+        todo = f"The {what}s of this run are: {', '.join(known) or 'none'}."
+        raise InputError(f"--{what}", f"no such {what}", f"a {what} of this run", todo)
 
 
 def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import orjson
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.neutralise import one_line
-from data.staging.audit import Rows
+from data.staging.audit import Rows, funnel
 
 _WIDE = 10_000
 _BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line", "found")
@@ -48,3 +49,19 @@ def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
 def _cell(value: object) -> Text:
     """A cell without markup or control characters: names in it come from session logs."""
     return Text("" if value is None else one_line(str(value)))
+
+
+def print_funnel(staging: Path) -> None:
+    """Print the funnel of the newest build."""
+    columns = ("stage", "unit", "n_in", "passed", "rejected", "errored")
+    rows = ([row[name] for name in columns] for row in funnel(staging))
+    print_table(("stage", "unit", "in", "passed", "rejected", "errored"), rows)
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table without markup; a line is never cut at the width of the terminal."""
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    table = Table(*head, box=None)
+    for row in rows:
+        table.add_row(*(one_line(str(value)) for value in row))
+    console.print(table)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
+import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
@@ -14,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from data.errors import InputError
 from data.neutralise import csv_cell, one_line
 from data.staging.sql import SqlResult
 
@@ -30,6 +33,25 @@ CATALOGUE = """SELECT name, row, "columns" FROM (
   UNION ALL
   SELECT view_name, replace(comment, 'One row: ', ''), column_count
   FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal) ORDER BY name"""
+
+
+def query_text(argument: str | None) -> str:
+    """The query of a command line: given, piped in (`-`), or without one a list of the tables.
+
+    Raises InputError if it is not UTF-8, whatever the locale, or if nothing is piped in.
+    """
+    query = _piped() if argument == "-" else os.fsencode(argument or CATALOGUE)
+    try:
+        return query.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        actual = f"{len(query)} bytes that are no UTF-8"
+        raise InputError("the query", actual, "a SELECT as UTF-8 text", "Convert it.") from None
+
+
+def _piped() -> bytes:
+    if sys.stdin is None:
+        raise InputError("-", "no standard input", "a query", "Pipe one in, or give it as text.")
+    return sys.stdin.buffer.read()
 
 
 class Format(StrEnum):

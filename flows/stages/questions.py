@@ -25,8 +25,8 @@ from construction.statements.database import (
 from construction.statements.enrichment.enrich import enrich, write_pictures
 from construction.statements.model import TABLES
 from construction.statements.questions.ask import ask_for, sampling_frame
+from construction.statements.questions.output import PAGES, numbers_of, store_questions
 from construction.statements.questions.output import QUESTIONS as QUESTIONS_TABLE
-from construction.statements.questions.output import numbers_of, store_questions
 from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
@@ -42,7 +42,6 @@ from selection.sampling.drawn import fitting, sample_records, sampling_report
 from selection.sampling.reserve import fill
 from selection.sampling.stages import draw_sample
 
-PAGES = "pages"
 FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")
 _EDINET_UNITS = ("file", "filing", "line", "point", "value")

@@ -9,13 +9,19 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging.candidate_ideas import IDEAS_FILE, seeds_of, summary, write_ideas
+from construction.judging import candidate_ideas
+from construction.judging.candidate_ideas import (
+    IDEAS_FILE,
+    replace_ideas,
+    seeds_of,
+    summary,
+    write_ideas,
+)
 from construction.judging.model.asking import model_costs
 from construction.judging.model.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError
-from flows.commands import signals
 from flows.ideas import have_ideas, known_prompts
 from flows.recipe import Recipe, Runtime
 from tests.flows.model_server import lanes, model_server
@@ -96,10 +102,10 @@ def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(signals, "write_ideas", killed)
-        signals._hand_over(had, folder)
+        patched.setattr(candidate_ideas, "write_ideas", killed)
+        replace_ideas(had, folder)
     assert (folder / IDEAS_FILE).read_text() == "of an earlier run"
-    signals._hand_over(had, folder)
+    replace_ideas(had, folder)
     assert len((folder / IDEAS_FILE).read_bytes().splitlines()) == len(had.proposed.ideas)
     assert (folder / "mine.txt").read_text() == "of the user"
     assert {path.name for path in tmp_path.iterdir()} == {"ideas"}

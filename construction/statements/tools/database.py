@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from construction.statements.model import COMPANIES, POINTS, SERIES
+from construction.statements.store import read_tables
 from construction.statements.tools.matching import core
 from data.text.folding import fold_words
 
@@ -51,6 +54,12 @@ class Database:
     def points_of(self, company_id: str) -> pl.DataFrame:
         """Points of a company, newest first."""
         return self.points.slice(*self.point_slices.get(company_id, (0, 0)))
+
+
+def open_database(folder: Path) -> Database:
+    """The companies, series and points of `folder`, indexed. Raises InputError."""
+    tables = read_tables(folder, (COMPANIES, SERIES, POINTS))
+    return index_database(tables["companies"], tables["series"], tables["points"])
 
 
 def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.DataFrame) -> Database:

@@ -15,7 +15,14 @@ from data.canonical import digest
 from data.snapshot import layout, sums
 from data.snapshot.manifest import Manifest, fields_of
 from data.snapshot.verification.files import check_canary, check_modes, load_half, read_object
-from data.snapshot.verification.findings import Check, Finding, Findings, Half, VerifyReport
+from data.snapshot.verification.findings import (
+    Check,
+    Finding,
+    Findings,
+    Half,
+    VerifyReport,
+    report_lines,
+)
 from data.snapshot.verification.formats import check_report, check_tables
 from data.snapshot.verification.halves import (
     check_content,
@@ -33,7 +40,7 @@ from data.snapshot.verification.ledger_tables import (
 )
 from data.snapshot.verification.tasks import check_counts, check_metadata, check_tasks, load_rows
 
-__all__ = ["Check", "Finding", "VerifyReport", "verify"]
+__all__ = ["Check", "Finding", "VerifyReport", "report_lines", "verify"]
 
 
 def verify(snapshot: Path) -> VerifyReport:
