@@ -62,10 +62,11 @@ bench: $(TESTS) ## speed and memory, beside a peer, into benchmarks/results
 mutants: $(TESTS) ## do the tests notice? 60 mutants, into benchmarks/results
 	$(BIN)/python -m benchmarks.mutation
 
-docs: $(READY) ## make schema and configuration reference anew
+docs: $(READY) ## write the generated parts of the docs
 	$(BIN)/python -m data.staging.page > docs/schema.md
 	$(BIN)/python -m flows.docs_reference
 	$(BIN)/python -m flows.docs_pipeline
+	$(BIN)/python -m flows.docs_gates
 
 font: ## cut the font of the pictures out of Debian's fonts-noto-cjk anew
 	$(BIN)/python -m construction.statements.enrichment.font_subset \

@@ -1,15 +1,18 @@
-"""Settings for masking sessions: the recipe's section `masking`."""
+"""Settings for masking sessions (the recipe's section `masking`), and the file of approvals.
+
+Approvals are digests of pictures and PDFs that a person inspected: masking admits these unchanged.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from anonymization.documents.approvals import read_approvals
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import Mode
 from data.contracts import StageConfig
+from data.errors import InputError
 
 
 class MaskingRecipe(StageConfig):
@@ -23,8 +26,42 @@ class MaskingRecipe(StageConfig):
 
 def with_approvals(recipe: MaskingRecipe, file: Path | None) -> MaskingRecipe:
     """The recipe with the digests that a file of approvals names. Raises InputError."""
+    return recipe.model_copy(update={"documents": approving(recipe.documents, file)})
+
+
+def approving(config: DocumentConfig, file: Path | None) -> DocumentConfig:
+    """The limits with the digests that a file of approvals names. Raises InputError."""
     if file is None:
-        return recipe
-    known = recipe.documents.approvals | read_approvals(file)
-    documents = recipe.documents.model_copy(update={"approvals": known})
-    return recipe.model_copy(update={"documents": documents})
+        return config
+    return config.model_copy(update={"approvals": config.approvals | read_approvals(file)})
+
+
+_DIGITS = set("0123456789abcdef")
+
+
+def read_approvals(path: Path) -> frozenset[str]:
+    """The digests of a file with lines `sha256  who, when, why`; `#` begins a comment.
+
+    Raises InputError naming the first line that has another form.
+    """
+    digests: set[str] = set()
+    for number, line in enumerate(_lines(path), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        sha256 = words[0].lower()
+        if len(sha256) != 64 or set(sha256) - _DIGITS or len(words) < 2:
+            expected = "a SHA-256, then who approved it"
+            raise InputError(str(path), "a line of another form", expected, "Fix the line.", number)
+        digests.add(sha256)
+    return frozenset(digests)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        problem = error.strerror or type(error).__name__
+        raise InputError(str(path), problem, "a file of approvals", "Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), "no UTF-8", "a text file", "Save it as UTF-8.") from error

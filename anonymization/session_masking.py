@@ -1,10 +1,14 @@
-"""Masking of sessions: their instances and input files, with one vault per session."""
+"""Masking of sessions: their instances and input files, with one vault per session.
+
+The masked texts of an instance still name its files, by the names under which these are released.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path, PurePath
 
@@ -12,10 +16,12 @@ from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.gate import GATE, measure
 from anonymization.documents.scopes import detector
-from anonymization.instance_texts import FindFileNames, masked_text, text_edits
+from anonymization.documents.visitor import name_edits
 from anonymization.masking_recipe import MaskingRecipe
+from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
-from anonymization.text.masking.pieces import Piece
+from anonymization.text.masking.pieces import Piece, shifted
+from anonymization.text.vault import applied
 from data.canonical import canonical_json, digest, keyed_digest
 from data.content_store import ContentStore
 from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance
@@ -31,6 +37,44 @@ from data.survivors import (
     write_survivors,
 )
 from data.tables import write_rows
+
+# Gives the spans of file names in a text: (start, end) of each.
+FindFileNames = Callable[[str], Sequence[tuple[int, int]]]
+_COMPONENT = re.compile(r"[^/\\]+")
+
+
+def masked_text(text: str, masker: Masker, find_names: FindFileNames) -> str:
+    """A masked text; file names in it are replaced like the names of the files themselves."""
+    return applied(text, text_edits(text, masker, find_names))[0]
+
+
+def text_edits(text: str, masker: Masker, find_names: FindFileNames) -> list[Edit]:
+    """The edits of a text, sorted, without overlap.
+
+    Inside a file name only what the name alone shows to be private is changed: the sentence around
+    it must not change it to another name than the one under which the file is released.
+    """
+    named = find_names(text)
+    edits = [part for edit in masker.edits(Piece(text)) for part in _outside(edit, named)]
+    for start, end in named:
+        for component in _COMPONENT.finditer(text, start, end):
+            edits += shifted(name_edits(component.group(), masker.edits), component.start())
+    return sorted(edits)
+
+
+def _outside(edit: Edit, named: Sequence[tuple[int, int]]) -> Iterator[Edit]:
+    """The parts of an edit before and after file names; the first part takes all of `new`."""
+    start, new = edit.start, edit.new
+    for name_start, name_end in named:
+        if name_end <= start or name_start >= edit.end:
+            continue
+        if start < name_start:
+            yield replace(edit, start=start, end=name_start, new=new)
+            new = ""
+        start = name_end
+    if start < edit.end:
+        yield replace(edit, start=start, new=new)
+
 
 STAGE = GATE.stage
 VAULTS = "vaults"

@@ -19,8 +19,8 @@ import orjson
 from benchmarks.agreement import Interval, accuracy, agreement
 from construction.judging.contracts import Case
 from construction.judging.model.containment import rules_opinion
-from construction.judging.rules.containment import ContainmentConfig
 from construction.judging.rules.taxonomy import TaxonomyConfig, role_of
+from construction.judging.self_containment import ContainmentConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.package import Identity, package
 from construction.sessions.scan import scan, shards

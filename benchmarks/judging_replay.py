@@ -41,11 +41,11 @@ def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
     from flows import environment
 
     environment.apply()
+    from data.stages import Results, run_stage
     from flows.model_calls import one_budget
     from flows.prefect_adapter import as_flow
     from flows.recipe import Settings
     from flows.run import open_run
-    from flows.stage import Results, run_stage
     from flows.stages.judging import LABELS, SELF_CONTAINMENT
 
     settings = Settings.model_validate(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anonymization.documents.excerpts import document_texts
+from anonymization.documents.document import document_texts
 from construction.judging.contracts import Case
 from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.local_gates import LocalGatesConfig
-from construction.sessions.packaging.candidates import drop_copies, package_survivors
-from construction.sessions.packaging.package import Identity
+from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure

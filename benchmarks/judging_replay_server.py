@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from construction.judging.file_types import TYPES
+from construction.grading.file_types import TYPES
 from construction.judging.model.grading import Dimension
 from construction.judging.model.labels import default_catalogue
 from construction.judging.rules.taxonomy import business_task

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 
-from flows.service.processes import marked, running
-from flows.service.settings import Service
+from flows.service.lifecycle import Service
 from tests.conftest import REPO
 from tests.flows.command import benchmint, key_file, sums
 from tests.flows.service import Running, serving, wait_for
@@ -47,9 +46,9 @@ and no half-written file is left.
 
 def kill(service: Running, victim: str) -> None:
     """SIGKILL for the server alone, or for the worker and the run it started."""
-    settings = Service(service.folder, 0, None)
-    server = running(settings, "server")
-    chosen = [pid for pid in marked(settings) if (pid == server) == (victim == "server")]
+    processes = Service(service.folder, 0, None).processes
+    server = processes.running("server")
+    chosen = [pid for pid in processes.members() if (pid == server) == (victim == "server")]
     for pid in chosen:
         os.kill(pid, signal.SIGKILL)
 

@@ -4,17 +4,17 @@
     python -m benchmarks.mutation --count 30 --seed 7 --rooms gates,selection
 
 Each mutant is put into a scratch copy of the repository, and the tests of its room run there until
-the first fails: those first that import the changed module. A mutant that no test notices is named;
-one that changes nothing that could be noticed is named in `mutation_equivalents.toml` with the
-reason, and does not count. The layout of pictures is not changed: no test measures where a line is
-drawn.
+the first fails: those nearest to the changed module first, slow ones last. A mutant that no test
+notices is named; one that changes nothing that could be noticed is named in
+`mutation_equivalents.toml` with the reason, and does not count. The layout of pictures is not
+changed: no test measures where a line is drawn. With `--record FILE` each outcome is also written
+there as it comes, and a run that was stopped goes on after the last one.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
+import json
 import subprocess
 import sys
 import tempfile
@@ -22,10 +22,21 @@ import time
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks.mutants import Mutant, mutants
+from benchmarks.mutation_tests import (
+    Outcome,
+    Step,
+    matching_files,
+    room_tests,
+    run_tests,
+    scratch_copy,
+    seconds_by_file,
+    steps,
+)
 from benchmarks.report import table, write_result
 from data.randomness import keyed_order
 
@@ -34,7 +45,6 @@ EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 COUNT, SEED = 60, 11
 BAR = 0.9
 _DEFAULTS = "tests/flows/test_docs_reference.py"  # compares every default with the documented one
-_SLACK_SECONDS = 60.0  # a mutant may take this much longer than three times the room's tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,10 @@ ROOMS: Mapping[str, Room] = {
         (
             "construction/sessions/gates",
             "construction/sessions/local_gates.py",
-            "anonymization/gates",
+            "anonymization/documents/gate.py",
+            "anonymization/leaks/gate.py",
+            "anonymization/tables/gates",
+            "anonymization/tables/release_gate.py",
             "data/contracts/gate.py",
             "data/contracts/verdict.py",
         ),
@@ -79,13 +92,6 @@ ROOMS: Mapping[str, Room] = {
 }
 
 
-class Outcome(StrEnum):
-    KILLED = "killed"
-    TIMED_OUT = "killed by time"
-    SURVIVED = "survived"
-    EQUIVALENT = "equivalent"
-
-
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A mutant of a room and what became of it; `by` is the test that noticed."""
@@ -105,8 +111,7 @@ def draw(count: int, seed: int, rooms: Iterable[str]) -> list[tuple[str, Mutant]
         share = count // len(names) + (at < count % len(names))
         everything = [
             mutant
-            for path in _files(ROOMS[room].sources)
-            if path not in ROOMS[room].without
+            for path in _sources(room)
             for mutant in mutants(path, (REPO / path).read_text(encoding="utf-8"))
         ]
         order = keyed_order(seed, "mutation", [mutant.name for mutant in everything])
@@ -114,15 +119,10 @@ def draw(count: int, seed: int, rooms: Iterable[str]) -> list[tuple[str, Mutant]
     return drawn
 
 
-def _files(patterns: Sequence[str], root: Path = REPO) -> list[str]:
-    """The Python files of folders, files and patterns, sorted."""
-    paths = {
-        path
-        for pattern in patterns
-        for match in root.glob(pattern)
-        for path in (match.rglob("*.py") if match.is_dir() else [match])
-    }
-    return sorted(path.relative_to(root).as_posix() for path in paths)
+def _sources(room: str) -> list[str]:
+    """The modules of a room that are changed."""
+    paths = matching_files(ROOMS[room].sources, REPO)
+    return [path for path in paths if path not in ROOMS[room].without]
 
 
 def equivalents() -> dict[str, str]:
@@ -131,87 +131,93 @@ def equivalents() -> dict[str, str]:
     return {row["mutant"]: row["reason"] for row in rows}
 
 
-def scratch_copy(folder: Path) -> Path:
-    """A copy of all that git knows of the work tree."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=REPO, capture_output=True, check=True,
-    )  # fmt: skip
-    for name in filter(None, os.fsdecode(listed.stdout).split("\0")):
-        if (REPO / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(REPO / name, folder / name)
-    return folder
+class Record:
+    """What a run has found out so far, one JSON object per line; without a file only in memory.
+
+    Raises SystemExit if the file is that of another commit: its outcomes do not hold here.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.rows: list[dict[str, Any]] = []
+        if path is not None and path.exists():
+            self.rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        self.commit = commit()
+        if not self.rows:
+            self.add(commit=self.commit, began=datetime.now(UTC).isoformat(timespec="seconds"))
+        if self.rows[0]["commit"] != self.commit:
+            raise SystemExit(f"{path}: of commit {self.rows[0]['commit']}; take another file")
+
+    def add(self, **row: Any) -> None:
+        """Keep a row, on disk as well."""
+        self.rows.append(row)
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+
+    def seconds(self, room: str) -> dict[str, float] | None:
+        """How long each test file of a room takes, if that was measured."""
+        rows = [row["seconds_by_file"] for row in self.rows if row.get("tests_of") == room]
+        return rows[0] if rows else None
+
+    def judged(self, room: str, mutant: Mutant) -> Judged | None:
+        """The outcome of a mutant, if it was tried."""
+        for row in self.rows:
+            if row.get("mutant") == mutant.name:
+                return Judged(room, mutant, Outcome(row["outcome"]), row["seconds"], row["by"])
+        return None
 
 
-def ordered_tests(mutant: Mutant, tests: Sequence[str], root: Path) -> list[str]:
-    """The test files of a room; those that name the module, or its function, come first."""
-    module = mutant.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    stem, package = module.rpartition(".")[2], module.rpartition(".")[0]
-
-    def distance(path: str) -> tuple[int, str]:
-        text = (root / path).read_text(encoding="utf-8")
-        if module in text or f"from {package} import {stem}" in text:
-            return 0, path
-        return (1 if stem in Path(path).stem else 2 if package in text else 3), path
-
-    files = [path for path in _files(tests, root) if Path(path).name.startswith("test_")]
-    return sorted(files, key=distance)
+def commit() -> str:
+    """The commit of the work tree, with `+` where files differ from it."""
+    command = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
+    process = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=True)
+    return process.stdout.strip()
 
 
-def run_tests(root: Path, files: Sequence[str], seconds: float) -> tuple[Outcome, str]:
-    """Run test files in the copy until the first failure."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", *files]
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["HYPOTHESIS_STORAGE_DIRECTORY"] = str(root / ".hypothesis")
-    with subprocess.Popen(
-        command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, start_new_session=True,
-    ) as process:  # fmt: skip
-        try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            return Outcome.TIMED_OUT, ""
-    if process.returncode == 0:
-        return Outcome.SURVIVED, ""
-    lines = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return Outcome.KILLED, lines[0].split()[1] if lines else "import"
-
-
-def judge(drawn: Sequence[tuple[str, Mutant]]) -> list[Judged]:
-    """Run the tests of each mutant's room, the room's tests unchanged first."""
-    known, judged = equivalents(), []
+def judge(drawn: Sequence[tuple[str, Mutant]], record: Record) -> list[Judged]:
+    """Run the tests of each mutant's room, the room's tests on unchanged code first."""
+    named = equivalents()
     with tempfile.TemporaryDirectory(prefix="mutation-") as name:
-        root = scratch_copy(Path(name))
-        limits = {room: _limit(root, room) for room in sorted({room for room, _ in drawn})}
+        root = scratch_copy(REPO, Path(name))
         for room, mutant in drawn:
+            if record.judged(room, mutant) is not None:
+                continue
             began = time.perf_counter()
-            if mutant.name in known:
+            if mutant.name in named:
                 outcome, by = Outcome.EQUIVALENT, ""
             else:
-                outcome, by = _tried(root, mutant, ROOMS[room].tests, limits[room])
-            seconds = time.perf_counter() - began
-            judged.append(Judged(room, mutant, outcome, seconds, by))
-            print(f"{outcome:<15}{seconds:6.0f} s  {mutant.name}  {by}", flush=True)
-    return judged
+                seconds = _seconds(root, room, record)
+                began = time.perf_counter()
+                outcome, by = tried(root, mutant, steps(mutant.path, seconds, root))
+            took = round(time.perf_counter() - began, 1)
+            record.add(mutant=mutant.name, outcome=str(outcome), seconds=took, by=by)
+            print(f"{outcome:<15}{took:6.0f} s  {mutant.name}  {by}", flush=True)
+    outcomes = [record.judged(room, mutant) for room, mutant in drawn]
+    return [judged for judged in outcomes if judged is not None]
 
 
-def _limit(root: Path, room: str) -> float:
-    """Seconds that the tests of a mutant may take. Raises SystemExit if they fail unchanged."""
-    began = time.perf_counter()
-    outcome, by = run_tests(root, _files(ROOMS[room].tests, root), 3600)
-    if outcome is not Outcome.SURVIVED:
-        raise SystemExit(f"the tests of {room} fail on the code as it is: {by}")
-    return 3 * (time.perf_counter() - began) + _SLACK_SECONDS
+def _seconds(root: Path, room: str, record: Record) -> dict[str, float]:
+    seconds = record.seconds(room)
+    if seconds is None:
+        tests = room_tests(_sources(room), ROOMS[room].tests, root)
+        seconds = seconds_by_file(root, room, tests)
+        record.add(tests_of=room, seconds_by_file=seconds)
+        print(f"{room}: {len(seconds)} test files, {sum(seconds.values()):.0f} s", flush=True)
+    return seconds
 
 
-def _tried(root: Path, mutant: Mutant, tests: Sequence[str], seconds: float) -> tuple[Outcome, str]:
+def tried(root: Path, mutant: Mutant, plan: Sequence[Step]) -> tuple[Outcome, str]:
+    """Put a mutant into the copy, run the steps until one notices, and take it back."""
     file = root / mutant.path
     source = file.read_text(encoding="utf-8")
     file.write_text(mutant.applied(source), encoding="utf-8")
     try:
-        return run_tests(root, ordered_tests(mutant, tests, root), seconds)
+        for step in plan:
+            outcome, by = run_tests(root, step.files, step.seconds, ["-m", step.mark])
+            if outcome is not Outcome.SURVIVED:
+                return outcome, by
+        return Outcome.SURVIVED, ""
     finally:
         file.write_text(source, encoding="utf-8")
 
@@ -223,7 +229,7 @@ def kill_rate(judged: Sequence[Judged]) -> float:
     return len(killed) / len(counted) if counted else 1.0
 
 
-def report(judged: Sequence[Judged], command: str, seconds: float) -> None:
+def report(judged: Sequence[Judged], command: str, record: Record) -> None:
     """Write the page and the figures."""
     rooms = sorted({row.room for row in judged})
     rows = [_room_row(room, [row for row in judged if row.room == room]) for room in rooms]
@@ -237,10 +243,12 @@ def report(judged: Sequence[Judged], command: str, seconds: float) -> None:
     reasons = [f"- `{name}`: {named[name]}\n" for name in equal]
     text = table(head, rows)
     text += f"\nBar: at least {BAR:.0%} of the mutants that are not equivalent: {verdict}. "
-    text += f"{seconds / 60:.0f} minutes, one test run at a time.\n"
+    minutes = sum(row.seconds for row in judged) / 60
+    text += f"{minutes:.0f} minutes of tests, one test run at a time.\n"
     text += "\n## Survivors\n\n" + ("".join(lines) or "None.\n")
     text += "\n## Equivalent\n\n" + ("".join(reasons) or "None.\n")
-    about = f"{(__doc__ or '').partition(chr(10))[0]}\n\nCommand: `{command}`."
+    about = f"{(__doc__ or '').partition(chr(10))[0]}\n\nCommand: `{command}`, begun "
+    about += f"{record.rows[0]['began']}, commit {record.commit} (`+`: with uncommitted changes)."
     figures = [
         {"room": row.room, "mutant": row.mutant.name, "outcome": str(row.outcome), "by": row.by}
         for row in judged
@@ -260,16 +268,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--rooms", default=",".join(ROOMS))
     parser.add_argument("--list", action="store_true", help="name the mutants, run nothing")
+    parser.add_argument("--record", type=Path, help="file of outcomes, to go on with a run")
+    parser.add_argument("--no-report", action="store_true", help="leave benchmarks/results alone")
     options = parser.parse_args()
     drawn = draw(options.count, options.seed, options.rooms.split(","))
     if options.list:
         print("\n".join(mutant.name for _, mutant in drawn))
         return 0
-    began = time.perf_counter()
-    judged = judge(drawn)
-    if set(options.rooms.split(",")) == set(ROOMS):
+    record = Record(options.record)
+    judged = judge(drawn, record)
+    if set(options.rooms.split(",")) == set(ROOMS) and not options.no_report:
         command = f"python -m benchmarks.mutation --count {options.count} --seed {options.seed}"
-        report(judged, command, time.perf_counter() - began)
+        report(judged, command, record)
     print(f"kill rate {kill_rate(judged):.0%}")
     return 0 if kill_rate(judged) >= BAR else 1
 

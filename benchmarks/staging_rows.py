@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from construction.sessions.config import NETWORK_GATES
+from construction.sessions.local_gates import LOCAL_GATES
 from data.staging.tables import RUN_ID, STAGED
 from data.tables import write_frame
 
 _TURNS = 10  # per session; five of a person, five of the agent
-_GATES = ("length", "fixture", "restoration", "network")
+_GATES = tuple(gate.name for gate in (*LOCAL_GATES, *NETWORK_GATES))  # those of instances
 _FAMILIES = ("finance_accounting", "data_reporting", "correspondence", "document_work", "assurance")
 _TYPES = ("csv", "xlsx", "docx", "pdf", "md")
 _MODELS = tuple(f"model-{number:02d}" for number in range(13))

@@ -1,13 +1,18 @@
-"""Listening on this machine alone, and answering no page of another server (law 10)."""
+"""Listening on this machine alone, and answering only who calls the server by its name (law 10)."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
 
 from data.errors import InputError
 
 LOOPBACK = "127.0.0.1"
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def listen(port: int) -> socket.socket:
@@ -27,20 +32,52 @@ def listen(port: int) -> socket.socket:
     return listening
 
 
-def own_hosts(port: int) -> tuple[str, ...]:
+def is_free(port: int) -> bool:
+    """Could a server listen there now?"""
+    try:
+        listen(port).close()
+    except InputError:
+        return False
+    return True
+
+
+def guarded_app(app: Application, port: int) -> Application:
+    """An ASGI application that refuses a Host or an Origin that is not this server (law 10).
+
+    Otherwise a page of another site, or a name that was made to point to the loopback, could start
+    whatever the application can.
+    """
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or refusal(scope["headers"], port) is None:
+            await app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await send({"type": "http.response.start", "status": 403, "headers": []})
+            await send({"type": "http.response.body", "body": b"wrong Host or Origin\n"})
+
+    return answer
+
+
+def own_hosts(port: int) -> list[str]:
     """What clients on this machine may call a server on this port."""
-    return tuple(f"{name}:{port}" for name in (LOOPBACK, "localhost"))
+    return [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
 
 
-def own_origins(port: int) -> tuple[str, ...]:
+def own_origins(port: int) -> list[str]:
     """Where the pages of a server on this port come from."""
-    return tuple(f"http://{host}" for host in own_hosts(port))
+    return [f"http://{host}" for host in own_hosts(port)]
 
 
-def refusal(port: int, hosts: Sequence[str], origins: Sequence[str]) -> str | None:
-    """Why a request with these Host and Origin headers is refused; None if it is not."""
-    if list(hosts) not in [[host] for host in own_hosts(port)]:
+def refusal(headers: Iterable[tuple[bytes, bytes]], port: int) -> str | None:
+    """Why a request with these headers is refused by the server on this port; None if it is not."""
+    values: dict[bytes, list[str]] = {b"host": [], b"origin": []}
+    for name, value in headers:
+        values.setdefault(name, []).append(value.decode("latin-1"))
+    if values[b"host"] not in [[host] for host in own_hosts(port)]:
         return "Host is not this server."
-    if origins and (len(origins) > 1 or origins[0] not in own_origins(port)):
+    if values[b"origin"] not in [[], *([origin] for origin in own_origins(port))]:
         return "Origin is not this server."
     return None

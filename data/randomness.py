@@ -1,16 +1,22 @@
-"""Keyed randomness (law 5): hash once per stage and entity, then a counter generator.
+"""Keyed randomness (law 5) and the release key (law 4).
 
-Order of input never matters, and dropping one entity changes no other. `seed` is the public
-seed for sampling, splits and tie-breaks; for noise, pseudonyms and surrogates pass bytes derived
-from the release key instead (law 4).
+Randomness is hashed once per stage and entity, then drawn from a counter generator: order of input
+never matters, and dropping one entity changes no other. `seed` is the public seed for sampling,
+splits and tie-breaks; for noise, pseudonyms and surrogates pass bytes derived from the release key
+instead: 256 bits from the operating system, readable by its owner alone.
 """
 
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.errors import ConfigError
 
 Key = int | bytes
 
@@ -33,3 +39,24 @@ def keyed_order(key: Key, stage: str, entities: Sequence[str]) -> list[int]:
     """Indices of `entities` sorted by keyed hash: the order in which joint stages visit them."""
     hashes = [keyed_hash(key, stage, entity) for entity in entities]
     return sorted(range(len(entities)), key=lambda i: (hashes[i], entities[i]))
+
+
+_KEY_BYTES = 32
+
+
+def release_key(path: Path) -> bytes:
+    """Read the key, or make one from the operating system's randomness on first use."""
+    if not path.exists():
+        write_bytes(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)
+    if path.stat().st_mode & 0o077:
+        raise ConfigError(f"{path}: other users can read the release key. Run: chmod 600 {path}")
+    text = path.read_text(encoding="ascii", errors="replace").strip()
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise ConfigError(
+            f"{path}: found {len(text)} characters; expected {2 * _KEY_BYTES} hexadecimal digits."
+        )
+    return key

@@ -2,7 +2,8 @@
 
 The directory is named by the stage's key (input digests + recipe digest + code version), so
 "done" means "exists", and as it was written: beside the output lie the digests of its files, what
-the key was made of and what the stage took, which nothing is digested from.
+the key was made of and what the stage took, which nothing is digested from. An output that somebody
+has altered is not used: it would go into the next release.
 """
 
 from __future__ import annotations
@@ -15,13 +16,56 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data.atomic import private_dir, replacing_dir
-from data.canonical import digest
+import orjson
+
+from data.atomic import private_dir, replacing_dir, write_bytes
+from data.canonical import canonical_json, digest, file_digest
 from data.errors import BenchmintError, guarded
 from data.metrics import TIMINGS, write_timing
 from data.stage_key import FILE as KEY_FILE
 from data.stage_key import StageKey, stage_key, write_key
-from data.stage_sums import read_sums, require_unaltered, write_sums
+
+SUMS_FILE = "sums.json"
+_NAMED = 3
+
+
+class StageAltered(BenchmintError):
+    """A stage's output is not what the stage wrote."""
+
+
+def write_sums(output: Path) -> None:
+    """Write down what the files of a finished output are."""
+    write_bytes(output / SUMS_FILE, canonical_json(_sums(output)))
+
+
+def read_sums(output: Path) -> dict[str, str]:
+    """The digests that `write_sums` wrote, by file; empty if they cannot be read."""
+    try:
+        known: dict[str, str] = orjson.loads((output / SUMS_FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return known
+
+
+def require_unaltered(output: Path) -> None:
+    """Raise StageAltered if any file is another, missing, or too many. Reads every file once."""
+    known = read_sums(output)
+    now = _sums(output)
+    if now == known:
+        return
+    names = sorted(name for name in {*now, *known} if now.get(name) != known.get(name))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    raise StageAltered(
+        f"{output}: found {', '.join(names[:_NAMED])}{more} altered since the stage was computed; "
+        "expected its output as it was written. Remove this folder, and it is computed anew."
+    )
+
+
+def _sums(output: Path) -> dict[str, str]:
+    files = (path for path in output.rglob("*") if path.is_file())
+    named = {path.relative_to(output).as_posix(): path for path in files}
+    return {name: file_digest(path) for name, path in named.items() if name != SUMS_FILE}
+
 
 log = logging.getLogger("benchmint.stages")
 

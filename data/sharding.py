@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +33,16 @@ class Runner(StrEnum):
     PROCESSES = "processes"
     DASK = "dask"
     RAY = "ray"
+
+
+@dataclass(frozen=True, slots=True)
+class Sharding:
+    """How sharded stages are computed; `cluster` is the address of a running one."""
+
+    workers: int
+    runner: Runner = Runner.PROCESSES
+    cluster: str | None = None
+    quiet: bool = True
 
 
 def map_shards(

@@ -21,8 +21,8 @@ from prefect.settings import PREFECT_API_URL
 
 from data.canonical import digest
 from data.errors import BenchmintError
-from flows.own_server import OWN
 from flows.run import BuildRunning
+from flows.server import OWN
 
 PREFIX = "build-"
 WAIT_SECONDS = 3600.0

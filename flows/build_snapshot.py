@@ -10,15 +10,14 @@ from pathlib import Path
 
 from data.errors import ReleaseError
 from data.snapshot import SnapshotRef
+from data.stages import Lane, Results, run_stage
 from data.staging import record_release
-from flows.artifacts import publish_funnel
 from flows.model_calls import one_budget
-from flows.prefect_adapter import as_flow, as_task
+from flows.prefect_adapter import as_flow, as_task, publish_funnel
 from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, building, open_run
 from flows.source import with_source
-from flows.stage import Lane, Results, run_stage
 from flows.stages import judging, masking, questions, selection, sessions, signals, tables
 
 SIGNALS = Lane(
@@ -99,7 +98,7 @@ def build(recipe: Recipe, runtime: Runtime) -> Built:
     return Built(snapshot, run.staging, tasks, flow_started)
 
 
-def run_lane(run: Run, lane: Lane, results: Results) -> None:
+def run_lane(run: Run, lane: Lane[Run], results: Results) -> None:
     """Run the stages of a lane that apply, each as a Prefect task within the lane's flow."""
     stages = list(lane.stages_for(run))
 

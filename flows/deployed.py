@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,16 +18,16 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from construction.judging.candidate_ideas import IDEAS_FILE
-from construction.signals.mixture import CHART, REPORT, mixture_report
+from construction.signals.collect import capture_registry
+from construction.signals.mixture import CHART, REPORT, mixture_report, snapshot_files
 from data.errors import BenchmintError
+from data.stages import Results
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
-from flows.captures import capture_registry
 from flows.configuration import load_settings
 from flows.recipe import Settings
 from flows.run import BuildRunning, building, open_run
 from flows.source import with_source
-from flows.stage import Results
 
 RETRIES = 2
 RETRY_SECONDS = 30
@@ -66,7 +65,7 @@ def build_snapshot(
         "out": out,
         "sessions": sessions,
         "files": files,
-        "signals": [str(path) for path in snapshot_files(signals)],
+        "signals": [str(path) for path in snapshot_files([*map(Path, signals)])],
         "workers": workers,
         "revision": revision,
     }
@@ -107,7 +106,7 @@ def refresh_signals(
         captures = runtime.out / "captures"
         if registry is not None:
             capture_registry(registry, recipe.signals, captures, _due())
-        paths = (*runtime.signals, *snapshot_files([*signals, str(captures)]))
+        paths = (*runtime.signals, *snapshot_files([*map(Path, signals), captures]))
         with taking_turns(runtime.out, wait_seconds), building(runtime.out):
             if paths:
                 runtime = runtime.model_copy(update={"signals": tuple(dict.fromkeys(paths))})
@@ -123,15 +122,6 @@ def refresh_signals(
         raise
     summary = f"{len(runtime.signals)} snapshots, the newest of {mixture_report(mixture)['date']}"
     return Completed(message=f"{summary}: {runtime.out / REPORT}")
-
-
-def snapshot_files(given: Sequence[str]) -> list[Path]:
-    """Files as they are, folders as the files in them by name; a folder may not be there yet."""
-    files: list[Path] = []
-    for path in map(Path, given):
-        inside = path.glob("*") if path.is_dir() else ()
-        files += [path] if path.is_file() else sorted(one for one in inside if one.is_file())
-    return files
 
 
 def is_worth_retrying(error: BaseException) -> bool:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from data.atomic import write_bytes
 from data.prose_tables import between_markers, markdown_table
+from data.stages import Lane, Stage
+from flows import ROOT
 from flows.build_snapshot import PIPELINE
-from flows.run import ROOT
-from flows.stage import Lane, Stage
+from flows.run import Run
 
 PAGE = ROOT / "docs" / "architecture.md"
 NAME = "stages"
@@ -24,14 +25,14 @@ def stage_table() -> str:
     return markdown_table(_HEAD, rows)
 
 
-def _rows(lane: Lane) -> Iterator[tuple[str, ...]]:
+def _rows(lane: Lane[Run]) -> Iterator[tuple[str, ...]]:
     for stage in lane.stages:
         counts = ", ".join(f"{unit.name} ({unit.kind})" for unit in stage.units)
         settings = ", ".join(f"`{name}`" for name in _sections(stage))
         yield lane.name, stage.name, stage.meaning, counts, settings, ", ".join(stage.reads)
 
 
-def _sections(stage: Stage) -> list[str]:
+def _sections(stage: Stage[Run]) -> list[str]:
     """The sections of the recipe, without the keys inside them."""
     return list(dict.fromkeys(path.partition(".")[0] for path in stage.settings))
 

@@ -28,8 +28,9 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.configuration import PREFIX
+from flows import ROOT
+from flows.gates import GATES
 from flows.recipe import Settings
-from flows.run import ROOT
 
 PAGE = ROOT / "docs" / "configuration.md"
 COMMON_FILE = Path(__file__).with_name("common_settings.toml")
@@ -204,11 +205,22 @@ def _written(value: Any) -> str:
 
 
 def _meaning(model: type[BaseModel], name: str, field: FieldInfo) -> str:
-    """The field's description, else the comment behind it; the section's text tells the rest."""
-    if field.description:
-        return _escaped(field.description)
+    """A gate's limit explains its field, else the description does, else the comment behind it."""
+    if meaning := _limit_meanings().get((model, name)) or field.description:
+        return _escaped(meaning)
     owners = [one for one in model.__mro__ if name in vars(one).get("__annotations__", {})]
     return _escaped(_comments(owners[0]).get(name, "")) if owners else ""
+
+
+@cache
+def _limit_meanings() -> Mapping[tuple[type[BaseModel], str], str]:
+    """What the limits of the gates mean, by the model and field that hold them."""
+    return {
+        (gate.config, limit.name): limit.meaning
+        for gate in GATES
+        for limit in gate.limits
+        if limit.at is None
+    }
 
 
 @cache

@@ -22,13 +22,12 @@ from packaging.requirements import Requirement
 
 from anonymization.text.config import DetectionConfig
 from data.errors import BenchmintError, missing_package
+from data.loopback import LOOPBACK
 from data.neutralise import one_line
-from data.release_key import release_key
-from flows import environment
+from data.randomness import release_key
+from flows import ROOT, environment
 from flows.recipe import Settings
-from flows.run import ROOT
-from flows.service.lifecycle import status
-from flows.service.settings import LOOPBACK, Service
+from flows.service.lifecycle import Service, status
 from selection.model import SolverName
 
 _PYTHON = (3, 11)

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import os
 
-DEFAULTS = {
+NOTHING_SENT = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
+}
+DEFAULTS = {
+    **NOTHING_SENT,
     # The ephemeral server needs more than the default 20 s on a busy two-core machine.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "90",
     # The command tells errors itself, in one line; --debug shows the whole story.
@@ -18,7 +22,6 @@ DEFAULTS = {
     "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
     # Builds at the same time share one SQLite file: its server says 500 while that is locked.
     "PREFECT_CLIENT_RETRY_EXTRA_CODES": "500",
-    "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
     "PREFECT_CLI_COLORS": "false",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 import uvicorn
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -53,7 +53,6 @@ class Guard:
                 MutableHeaders(scope=message).update(self._headers)
             await send(message)
 
-        headers = Headers(scope=scope)
-        reason = refusal(self._port, headers.getlist("host"), headers.getlist("origin"))
+        reason = refusal(scope["headers"], self._port)
         answer = self._inner if reason is None else PlainTextResponse(reason, 403)
         await answer(scope, receive, guarded)

@@ -12,7 +12,7 @@ from construction.judging.candidate_ideas import (
 )
 from construction.judging.judge import ModelStage, client_config
 from construction.judging.model.asking import cost_rows
-from construction.judging.model.prefilters import STAGE
+from construction.judging.prefilters import STAGE
 from construction.signals.seeds import SeedIdea
 from data.releases import previous_release
 from flows.model_calls import client_of

@@ -10,9 +10,9 @@ from construction.judging.judge import ModelStage
 from construction.judging.model import phrasing
 from construction.judging.model.asking import cost_rows, require_answers, write_model_use
 from construction.judging.model.phrasing import STAGE, ReleaseTerms, write_phrased
-from construction.statements.questions.index import index_database
+from construction.statements.model import read_statements
+from construction.statements.questions.ambiguity import index_database
 from construction.statements.questions.output import stored_questions
-from construction.statements.store import read_statements
 from data.contracts import Disclosure
 from flows.model_calls import asked_with, open_client
 from flows.run import Run

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TypeVar
 
 from prefect import flow, task
-from prefect.artifacts import create_table_artifact
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from data.staging.audit import funnel, funnel_markdown
 
 R = TypeVar("R")
 _IS_PLAIN: ContextVar[bool] = ContextVar("is_plain", default=False)
@@ -57,3 +60,11 @@ def keep_table(key: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """A table on Prefect's pages of the run, if it has rows."""
     if rows and not _IS_PLAIN.get():
         create_table_artifact([dict(row) for row in rows], key=key)
+
+
+def publish_funnel(staging: Path) -> None:
+    """The funnel of a build as a table and as Markdown. Counts only, no item ids."""
+    rows = funnel(staging)
+    keep_table("funnel", [{k: v for k, v in row.items() if k != "step"} for row in rows])
+    if not _IS_PLAIN.get():
+        create_markdown_artifact(funnel_markdown(rows), key="funnel-summary")

@@ -40,10 +40,10 @@ from data.snapshot.release import (
     SnapshotRef,
 )
 from data.stage_tables import read_records
+from data.stages import Results
 from data.staging import RunFacts, stage_run
 from flows.gates import GATE_ORDER
 from flows.run import Run, architecture, lock_digest
-from flows.stage import Results
 from flows.stages.masking import release_targets
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report

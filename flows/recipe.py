@@ -14,7 +14,7 @@ from typing import Annotated, Self, TypeVar
 from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
-from anonymization.tables.recipe import TablesRecipe
+from anonymization.tables.settings import TablesRecipe
 from construction.judging.calls.config import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
@@ -23,7 +23,7 @@ from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
 from data.canonical import digest
 from data.contracts import Count, Disclosure, SourceFormat, StageConfig
-from data.sharding import Runner
+from data.sharding import Runner, Sharding
 from data.snapshot import layout
 from data.snapshot.release import CardConfig
 from selection.config import SelectionRecipe
@@ -144,9 +144,9 @@ class Runtime(StageConfig):
         return {"snapshot": name, "out": _as_text(self.out)}
 
     @property
-    def shards(self) -> tuple[int, Runner, str | None]:
-        """How sharded stages are run: `map_shards` takes it."""
-        return self.workers, self.runner, self.cluster
+    def sharding(self) -> Sharding:
+        """How sharded stages are computed."""
+        return Sharding(self.workers, self.runner, self.cluster, quiet=self.quiet)
 
 
 class Settings(_Sections):

@@ -11,20 +11,22 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from data import stages
 from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers
 from data.canonical import digest, file_digest, keyed_digest
 from data.errors import BenchmintError
 from data.logs import logged
-from data.release_key import release_key
+from data.randomness import release_key
 from data.run_store import RunStore
+from data.sharding import Sharding
+from flows import ROOT
 from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:
     from construction.sessions.network.transport import Wire
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
 
 
@@ -67,9 +69,16 @@ class Run:
         """SHA-256 of the release key: what the manifest may say about it."""
         return digest(self.key)
 
+    @property
+    def sharding(self) -> Sharding:
+        return self.runtime.sharding
+
     def opaque(self, prefix: str, item_id: str) -> str:
         """A keyed id under which a private item may be named in public."""
         return f"{prefix}-{keyed_digest(self.key, item_id)[:16]}"
+
+
+Work: TypeAlias = stages.Work[Run]
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def http_app(server: Server[Any], port: int) -> Starlette:
         session_idle_timeout=_IDLE_SECONDS,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
-            allowed_hosts=list(own_hosts(port)),
-            allowed_origins=list(own_origins(port)),
+            allowed_hosts=own_hosts(port),
+            allowed_origins=own_origins(port),
         ),
     )

@@ -18,13 +18,13 @@ from selection.agreement import (
     spearman,
     subset_means,
 )
-from selection.alternatives import churn_frontier, near_optimal
 from selection.config import SelectionConfig
 from selection.model import SolverName
 from selection.pool import Pool
 from selection.profiles import filled
 from selection.programme import Programme
 from selection.scores import Floats
+from selection.select import churn_frontier, near_optimal
 
 _LEAST_PILOTS = 3  # a leave-one-out calibration needs two others
 

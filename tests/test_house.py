@@ -30,7 +30,7 @@ LONGER_FUNCTIONS = {
     "flows/commands/lanes.py:questions_command",
     "flows/commands/lanes.py:select_command",
     "flows/commands/releases.py:purge_command",
-    "flows/commands/staging.py:audit_command",
+    "flows/commands/audit.py:audit_command",
     "flows/deployed.py:build_snapshot",
 }
 # Names that say nothing about what they hold. A comprehension may use them for its loop variable.
@@ -78,6 +78,28 @@ def import_graph() -> dict[str, set[str]]:
     return graph
 
 
+def package_of(module: str, depth: int) -> str:
+    """The folder that holds a module, at most `depth` levels below the project."""
+    names = module.split(".")[:depth]
+    while not (REPO / Path(*names)).is_dir():
+        names.pop()
+    return ".".join(names)
+
+
+def packages_both_ways(graph: dict[str, set[str]], depth: int) -> set[tuple[str, str]]:
+    """Pairs of packages that import each other; a package and one inside it are no pair."""
+    arrows = {
+        (package_of(module, depth), package_of(target, depth))
+        for module, targets in graph.items()
+        for target in targets
+    }
+    return {
+        (first, second)
+        for first, second in arrows
+        if first < second and (second, first) in arrows and not second.startswith(f"{first}.")
+    }
+
+
 def vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Line and name of each variable, parameter, function, class or import alias in VAGUE."""
     loops = [node.target for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
@@ -108,6 +130,22 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         TopologicalSorter(import_graph()).prepare()
     except CycleError as error:
         pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_no_two_packages_import_each_other(depth: int) -> None:
+    assert packages_both_ways(import_graph(), depth) == set()
+
+
+def test_packages_that_import_each_other_are_seen_at_their_depth() -> None:
+    graph = {
+        "construction.judging.judge": {"construction.sessions.scan"},
+        "construction.sessions.shard": {"construction.judging.signals", "data.errors"},
+        "data.errors": set[str](),
+    }
+    pair = ("construction.judging", "construction.sessions")
+    assert packages_both_ways(graph, 2) == {pair}
+    assert packages_both_ways(graph, 1) == set()
 
 
 def test_files_stay_small() -> None:

@@ -1,16 +1,18 @@
-"""Masking one file of any kind: texts in place, documents in a child process."""
+"""Masking one file of any kind: texts in place, documents in a child process.
+
+Also the texts of documents, for the excerpts that judges read (`judging.stage_output`).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
-from anonymization.documents.child import dumped, edits_to, piece_from, pieces_to
+from anonymization.documents.child import dumped, edits_to, is_document, piece_from, pieces_to
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal, Row
-from anonymization.documents.dispatch import is_document
 from anonymization.documents.labels import caption_names, column_people
 from anonymization.documents.text_forms import text_edits, text_pieces
 from anonymization.documents.visitor import name_edits
@@ -18,7 +20,7 @@ from anonymization.text.contracts import Document, Edit, EntityType
 from anonymization.text.masking.forms import encoding_of
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
-from anonymization.text.restore import applied, decoded, encoded
+from anonymization.text.vault import applied, decoded, encoded
 from data.canonical import digest
 from data.child import Child, ChildFailed, ChildLimits
 
@@ -177,3 +179,16 @@ def _refused(
 
 def _limits(config: DocumentConfig) -> ChildLimits:
     return ChildLimits(config.seconds, config.memory_bytes)
+
+
+_HEAD = 8192  # bytes
+_TEXT_ONLY = DocumentConfig(caption_model="")  # names in the documents were masked before
+
+
+def document_texts(file: Path, path: str) -> Iterator[str] | None:
+    """The texts of a document, `path` being its name in the task; None if it is none."""
+    with file.open("rb") as handle:
+        head = handle.read(_HEAD)
+    if not is_document(head, path):
+        return None
+    return (piece.value for piece in pieces_in(file.read_bytes(), path, _TEXT_ONLY))

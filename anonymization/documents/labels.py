@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.wording import COMMON, chinese_name
+from anonymization.text.detect.wording import COMMON, chinese_name, words
+from anonymization.text.masking.forms import is_label
 from anonymization.text.masking.pieces import Look, Piece, labelled
-from anonymization.text.masking.tabular import is_label
 
 CAPTION = "Caption"
 _DOUBLE = words("names.toml", "chinese_double")

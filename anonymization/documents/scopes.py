@@ -8,14 +8,12 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path, PurePath
 
-from anonymization.documents.approvals import read_approvals
 from anonymization.documents.contracts import DocumentConfig, DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import Detector, Mode
 from anonymization.text.masking.masker import Masker
-from anonymization.text.restore import keep_original, restore
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, keep_original, restore
 from data.atomic import write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.contracts import StageConfig
@@ -41,15 +39,6 @@ class MaskingConfig(StageConfig):
     scope: Scope = Scope.FILE
     detection: DetectionConfig = DetectionConfig()
     documents: DocumentConfig = DocumentConfig()
-
-
-def with_approvals(config: MaskingConfig, path: Path | None) -> MaskingConfig:
-    """The settings with the digests of an approvals file added, if one is given."""
-    if path is None:
-        return config
-    known = config.documents.approvals | read_approvals(path)
-    documents = config.documents.model_copy(update={"approvals": known})
-    return config.model_copy(update={"documents": documents})
 
 
 @dataclass(frozen=True, slots=True)

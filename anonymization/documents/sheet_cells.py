@@ -14,8 +14,8 @@ from lxml.etree import _Element as Element
 from anonymization.documents.markup import local
 from anonymization.documents.visitor import Visitor
 from anonymization.text.contracts import Edit
+from anonymization.text.masking.forms import is_label
 from anonymization.text.masking.pieces import labelled
-from anonymization.text.masking.tabular import is_label
 
 _COLUMN = re.compile(r"[A-Z]+")
 _FEWEST = 2  # headings in a lower row; with one, any line of text would be a heading

@@ -11,7 +11,7 @@ from pathlib import Path
 from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.session_masking import VAULTS
-from anonymization.text.contracts import EntityType, Entry
+from anonymization.text.contracts import PROVEN_BY_FORM, EntityType, Entry
 from anonymization.text.masking.known_search import is_masked_everywhere
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
@@ -20,23 +20,12 @@ from data.errors import InputError
 
 TRIPWIRE, IDENTIFIER = "tripwire", "identifier"
 # Kinds whose form distinguishes them from other words: every file of a release is searched.
-FORMAL = frozenset(
-    {
-        EntityType.EMAIL,
-        EntityType.PHONE,
-        EntityType.IP_ADDRESS,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.COMPANY_CODE,
-        EntityType.PASSPORT,
-        EntityType.PLATE,
-        EntityType.ACCOUNT,
-        EntityType.CASE_NUMBER,
-        EntityType.PERSON_NUMBER,
-        EntityType.SECRET,
-    }
-)
+FORMAL = PROVEN_BY_FORM | {
+    EntityType.PLATE,
+    EntityType.ACCOUNT,
+    EntityType.CASE_NUMBER,
+    EntityType.PERSON_NUMBER,
+}
 # Names are searched only in tasks made from sessions: a public company may have the same name.
 NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ADDRESS})
 _MIN_HAN_NAME = 3

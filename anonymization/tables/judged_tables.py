@@ -10,7 +10,6 @@ import orjson
 
 from anonymization.tables.attacks.plots import STYLE
 from anonymization.tables.privacy_report import frontier_picture, privacy_json, rates_picture
-from anonymization.tables.recipe import TablesRecipe
 from anonymization.tables.release_gate import JudgedTable, judge_table
 from anonymization.tables.release_tables import (
     IDENTIFIERS,
@@ -20,6 +19,7 @@ from anonymization.tables.release_tables import (
     REPORT,
     released_file,
 )
+from anonymization.tables.settings import TablesRecipe
 from data.canonical import pretty_json
 from data.contracts import StageKind
 from data.ledger import gated_row

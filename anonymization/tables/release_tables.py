@@ -13,16 +13,15 @@ from pydantic import TypeAdapter
 from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
 from anonymization.tables.config import ColumnRole, TableConfig
 from anonymization.tables.fidelity import ALL, Fidelity
+from anonymization.tables.files import TableFile, in_order, read_tables
 from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
 from anonymization.tables.perturb.perturb_table import check_table, perturb_table
-from anonymization.tables.recipe import TablesRecipe
 from anonymization.tables.release_gate import (
     MeasuredTable,
     original_identifiers,
     pseudonym_attacks,
 )
-from anonymization.tables.settings import FidelityConfig
-from anonymization.tables.table_files import TableFile, in_order, read_tables
+from anonymization.tables.settings import FidelityConfig, TablesRecipe
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import LedgerRow, Outcome, StageKind

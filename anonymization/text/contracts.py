@@ -43,6 +43,22 @@ class EntityType(StrEnum):
     SECRET = "SECRET"  # noqa: S105 — the name of a kind, not a value
 
 
+# Kinds whose form alone distinguishes them from other words.
+PROVEN_BY_FORM = frozenset(
+    {
+        EntityType.EMAIL,
+        EntityType.PHONE,
+        EntityType.IP_ADDRESS,
+        EntityType.BANK_CARD,
+        EntityType.BANK_ACCOUNT,
+        EntityType.NATIONAL_ID,
+        EntityType.COMPANY_CODE,
+        EntityType.PASSPORT,
+        EntityType.SECRET,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
     """One private span: `text[start:end]` in code points, score in [0, 1]."""

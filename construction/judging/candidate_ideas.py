@@ -16,7 +16,7 @@ from construction.judging.contracts import Asker
 from construction.judging.judge import JudgingConfig, ModelStage
 from construction.judging.model.asking import Costs, require_answers, write_model_use
 from construction.judging.model.ideas import propose_ideas
-from construction.judging.model.prefilters import PREFILTER, Proposed
+from construction.judging.prefilters import PREFILTER, Proposed
 from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes

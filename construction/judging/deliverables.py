@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from construction.judging.file_types import TYPES, type_of
+from construction.grading.file_types import TYPES, type_of
 from construction.judging.reading import Ask, read
 from construction.mentions.spans import find_file_spans
 from data.contracts import AgentAct, Deliverable

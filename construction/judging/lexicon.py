@@ -1,15 +1,48 @@
-"""The word lists of `words_en.toml` and `words_zh.toml` as patterns and sets.
+"""Word lists as patterns and sets, and the plain form in which phrases are compared.
 
-What each list means is said in the TOML files; how they are put together, in `reading`.
+Requests are read with `words_en.toml` and `words_zh.toml`: what each list means is said there, and
+how they are put together in `reading`. The tables in `tables/` belong to the judges by rules.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from data.text.lexicon import any_of, load_table
+
+_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$|[^\x00-\x7f])|[。！？…；;~～\n]+")
+_CLAUSE_END = re.compile(r"[,，、:：—–“”\"()（）【】\[\]*#>]+|\s-+\s")
+_APOSTROPHES = str.maketrans("", "", "'’‘`")
+
+
+def plain(text: str) -> str:
+    """Lower case, no apostrophes, ` | ` where a sentence ends, ` , ` where a clause ends.
+
+    The result starts and ends with ` | `, so that `| new ` means "at the start of a sentence".
+    """
+    marked = _SENTENCE_END.sub(" | ", text.lower().translate(_APOSTROPHES))
+    return f" | {' '.join(_CLAUSE_END.sub(' , ', marked).split())} | "
+
+
+def table(name: str) -> Mapping[str, Any]:
+    """A table of `construction/judging/tables` by its file name without `.toml`."""
+    return load_table("construction.judging", "tables", f"{name}.toml")
+
+
+@cache
+def phrases(name: str, key: str) -> re.Pattern[str]:
+    """The phrases of one list, wherever they stand in the plain form of a sentence."""
+    return any_of(table(name)[key])
+
+
+@cache
+def starts(name: str, key: str) -> re.Pattern[str]:
+    """The phrases of one list at the start of a plain sentence."""
+    return any_of(f" | {phrase}" for phrase in table(name)[key])
+
 
 _EN: Mapping[str, Any] = load_table(__package__, "words_en.toml")
 _ZH: Mapping[str, Any] = load_table(__package__, "words_zh.toml")

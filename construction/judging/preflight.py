@@ -40,16 +40,16 @@ class PreflightConfig(StageConfig):
 
     min_words: Count = 4
     max_missing_share: Share = 0.34
-    min_opinion_words: Count = 12  # where nothing but a view is asked for
-    min_later_words: Count = 8  # in the middle of a session
+    min_opinion_words: Count = 12
+    min_later_words: Count = 8
     max_live_share: Share = 0.34
     max_leaning_share: Share = 0.34
     min_met_share: Share = 0.6
     max_mentions_share: Share = 0.15
     max_account: Count = 0
-    min_thread_words: Count = 120  # a thread to be answered must tell what it is about,
-    min_thread_words_with_files: Count = 20  # or its files do
-    max_thread_people: Count = 1  # among several the question may be for another
+    min_thread_words: Count = 120
+    min_thread_words_with_files: Count = 20
+    max_thread_people: Count = 1
 
 
 def measures(signals: Signals) -> dict[str, Scalar]:

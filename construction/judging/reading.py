@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from construction.judging import lexicon
-from construction.judging.phrases import plain
+from construction.judging.lexicon import plain
 from data.text.lexicon import has_any
 from data.text.scripts import HAN, count_han, has_han
 

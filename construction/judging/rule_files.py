@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from construction.judging.hard_rules import RuleResult, check
+from construction.grading.hard_rules import RuleResult, check
 from data.contracts import Rule
 from data.errors import InputError
 from data.neutralise import one_line

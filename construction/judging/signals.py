@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
-from construction.judging.phrases import plain
+from construction.judging.lexicon import phrases, plain, starts, table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.sentences import (
     addresses_somebody,
@@ -19,7 +19,6 @@ from construction.judging.rules.sentences import (
     is_exchange,
     missing_files,
 )
-from construction.judging.rules.words import phrases, starts, table
 from data.text.lexicon import has_any
 
 _TABLE = "containment"

@@ -113,6 +113,15 @@ def dated_files(paths: Sequence[Path], otherwise: dt.date | None = None) -> Date
     return sorted((date_of(path, otherwise), path) for path in paths)
 
 
+def snapshot_files(given: Sequence[Path]) -> list[Path]:
+    """Files as they are, folders as the files in them by name; a folder may not be there yet."""
+    files: list[Path] = []
+    for path in given:
+        inside = path.glob("*") if path.is_dir() else ()
+        files += [path] if path.is_file() else sorted(file for file in inside if file.is_file())
+    return files
+
+
 _PUBLIC = (
     *("source", "date", "snapshot_digest", "codebook_digest", "crosswalk_digest", "signals"),
     *("measure", "counting", "total_mass", "uncategorized_share", "meta_share"),

@@ -12,13 +12,12 @@ from construction.statements.categories import assign, load_rules
 from construction.statements.config import StatementsRecipe
 from construction.statements.filters import filter_points
 from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
-from construction.statements.model import TABLES, Statements, plain_texts
+from construction.statements.model import TABLES, Statements, plain_texts, write_statements
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.derive import derived_points
 from construction.statements.periods.fill import with_periods
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.sec.read import read_sec
-from construction.statements.store import write_statements
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome

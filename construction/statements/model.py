@@ -2,26 +2,25 @@
 
 Readers write these tables; hierarchy, categories, periods and filters fill their columns; sampling,
 enrichment, questions and the data tools read them. Values are decimals as text, exactly as
-reported: they never pass through a float between filing and answer.
+reported: they never pass through a float between filing and answer. On disk they are a folder with
+one Parquet file per table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 
 import polars as pl
 
+from data.atomic import replacing_dir
 from data.contracts import LedgerRow, StageTally
-from data.schemas_statements import (
-    COMPANIES,
-    HISTORY,
-    POINTS,
-    ROWS,
-    SERIES,
-    STATEMENT_TABLES,
-)
+from data.errors import InputError
+from data.schemas import Table
+from data.schemas_statements import COMPANIES, HISTORY, POINTS, ROWS, SERIES, STATEMENT_TABLES
+from data.tables import write_frame
 
 __all__ = [
     "COMPANIES",
@@ -35,6 +34,9 @@ __all__ = [
     "LabelMethod",
     "Statement",
     "Statements",
+    "read_statements",
+    "read_tables",
+    "write_statements",
 ]
 
 SEPARATOR = " | "
@@ -121,3 +123,88 @@ def _plain(frame: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
     for pattern, instead in _RULES:
         texts = texts.str.replace_all(pattern, instead)
     return frame.with_columns(texts.str.strip_chars())
+
+
+MAX_BYTES = 8 << 30
+MAX_ROWS = 100_000_000
+_REBUILD = "Build the tables again."
+
+
+def write_statements(out: Path, statements: Statements) -> None:
+    """Write the five tables to the folder `out`, which appears complete or not at all.
+
+    The ledger and the tallies of `statements` are written by the stage, not here.
+
+    Raises:
+        InputError: `out` is not empty, or a frame has another schema than the model.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        actual, expected = "a file or a full folder", "an empty or missing folder"
+        raise InputError(str(out), actual, expected, "Choose another one.")
+    with replacing_dir(out) as part:
+        for table in TABLES:
+            frame: pl.DataFrame = getattr(statements, table.name)
+            _check_schema(_file(out, table), frame.schema, table)
+            write_frame(_file(part, table), frame)
+
+
+def read_statements(folder: Path) -> Statements:
+    """The five tables of `folder`, without ledger rows. Raises InputError as `read_tables`."""
+    frames = read_tables(folder, TABLES)
+    return Statements(
+        companies=frames["companies"],
+        series=frames["series"],
+        points=frames["points"],
+        history=frames["history"],
+        rows=frames["rows"],
+    )
+
+
+def read_tables(folder: Path, tables: Sequence[Table]) -> dict[str, pl.DataFrame]:
+    """Some tables of a statements database, by name.
+
+    Raises:
+        InputError: a file is missing, too large, not Parquet, or has another schema.
+    """
+    return {table.name: _read(_file(folder, table), table) for table in tables}
+
+
+def _file(folder: Path, table: Table) -> Path:
+    return folder / f"{table.name}.parquet"
+
+
+def _read(path: Path, table: Table) -> pl.DataFrame:
+    if not path.is_file():
+        expected = f"the table {table.name} of a statements database"
+        raise InputError(str(path), "no file", expected, "Name the folder that holds it.")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise InputError(str(path), f"{size:,} bytes", f"at most {MAX_BYTES:,}", _REBUILD)
+    try:
+        _check_schema(path, pl.read_parquet_schema(path), table)
+        lazy = pl.scan_parquet(path, glob=False)
+        n_rows = lazy.select(pl.len()).collect().item()  # from the footer; nothing is inflated
+        if n_rows > MAX_ROWS:
+            raise InputError(str(path), f"{n_rows:,} rows", f"at most {MAX_ROWS:,}", _REBUILD)
+        return lazy.collect()
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        actual = f"{size:,} bytes that are not Parquet ({type(error).__name__})"
+        raise InputError(str(path), actual, "a Parquet file", _REBUILD) from error
+
+
+def _check_schema(path: Path, schema: Mapping[str, object], table: Table) -> None:
+    if list(schema.items()) == list(table.schema.items()):
+        return
+    missing = [name for name in table.schema if name not in schema]
+    wrong = [name for name, dtype in table.schema.items() if schema.get(name, dtype) != dtype]
+    problems = "; ".join(
+        f"{what} {', '.join(names)}"
+        for what, names in (("no column", missing), ("another type of", wrong))
+        if names
+    )
+    raise InputError(
+        str(path),
+        problems or f"{len(schema)} columns in another order or number",
+        f"the {len(table.schema)} columns of {table.name} in their order",
+        _REBUILD,
+    )

@@ -21,7 +21,7 @@ from data.audit_page.reading import Books, Judged
 from data.canonical import keyed_digest
 from data.contracts import Scalar
 from data.neutralise import one_line, public_text
-from data.release_key import release_key
+from data.randomness import release_key
 
 # The codes of the statuses, in the order of `Status`.
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)

@@ -84,32 +84,81 @@ class Deliverable(Contract):
 
 
 class Answer(Contract):
-    """One part of a gold answer. `tolerance` is absolute, in `unit`."""
+    """One part of a gold answer, as grading compares it.
+
+    A number is `value` x `scale` of `unit`, rounded to `decimals` (None: as written in `value`);
+    `tolerance` is absolute, in the scale of `value`. A list is written as a JSON array of texts and
+    compared in order if `ordered`. `aliases` are other spellings that mean the same. `weight` is
+    the part's share among the answer's parts.
+    """
 
     part: str
     type: Literal["number", "text", "date", "boolean", "list"]
     value: str
     unit: str | None = None
-    tolerance: float | None = None
+    scale: Annotated[int, Field(gt=0)] = 1
+    decimals: int | None = None
+    tolerance: Annotated[float, Field(ge=0)] | None = None
+    ordered: bool = True
+    aliases: tuple[str, ...] = ()
+    weight: Annotated[float, Field(gt=0)] = 1.0
 
 
 class Step(Contract):
+    """One step of the reference path: in words, and as an operation that a program can run.
+
+    `operation` names a tool, or `present` for giving the value in the unit and scale asked for.
+    Text arguments of the form `$N.field` stand for a field of step N's output.
+    """
+
     index: int
     text: str
+    operation: str = ""
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    reads: tuple[str, ...] = ()  # names of tables
 
 
 class Milestone(Contract):
+    """An intermediate result that a correct solution passes through.
+
+    Numbers match within the relative `tolerance`, and only beside one of the words of `context`:
+    a number that is equal by chance is no evidence. `step` is the reference step that yields it;
+    `implies` names earlier milestones that cannot be missing once this one is reached.
+    """
+
     name: str
     value: str
+    type: Literal["number", "text", "identifier"] = "identifier"
+    unit: str | None = None
+    tolerance: Annotated[float, Field(ge=0)] = 0.01
+    step: int | None = None
+    context: tuple[str, ...] = ()
+    implies: tuple[str, ...] = ()
 
 
 class Rule(Contract):
-    """A hard rule as data; `construction.judging.hard_rules` runs it. `kind` names the check."""
+    """A hard rule as data; `construction.grading.hard_rules` checks it. `kind` names the check."""
 
     rule_id: str
     kind: str
     params: dict[str, Any] = Field(default_factory=dict)
     text: str
+
+
+class Check(Contract):
+    """A check on what an agent did to a controlled service, as data.
+
+    `construction.grading.actions` runs it on the audit rows and the state changes; `kind` names
+    the check, `text` says it for a person. `evidence` is retrieval, accuracy or action.
+    """
+
+    check_id: str
+    kind: str
+    params: dict[str, Any] = Field(default_factory=dict)
+    text: str
+    weight: Annotated[float, Field(ge=0, le=1)] = 0.0
+    required: bool = False
+    evidence: Literal["retrieval", "accuracy", "action"] = "action"
 
 
 class Criterion(Contract):
@@ -173,6 +222,7 @@ class Candidate(Contract):
     answers: tuple[Answer, ...] = ()
     steps: tuple[Step, ...] = ()
     milestones: tuple[Milestone, ...] = ()
+    checks: tuple[Check, ...] = ()
     rules: tuple[Rule, ...] = ()
     rubric: Rubric | None = None
     evidence: Evidence = Evidence()
@@ -180,4 +230,4 @@ class Candidate(Contract):
 
 
 # Fields that only graders may see; the public half of a snapshot never holds them.
-PRIVATE_FIELDS = frozenset({"answers", "steps", "milestones", "rules", "rubric"})
+PRIVATE_FIELDS = frozenset({"answers", "steps", "milestones", "checks", "rules", "rubric"})

@@ -13,7 +13,7 @@ from data.demo.plan import BLOCK, PLAN, Row, language_of, needs
 from data.demo.script import Flavor, Script
 from data.demo.session_builder import Bulk, SessionBuilder
 from data.demo.texts import LANGUAGES, TaskTemplate, load_tasks
-from data.demo.truth import GATES, GateTruth, InstanceTruth, SessionTruth, Tripwire, UrlTruth
+from data.demo.truth import GateTruth, InstanceTruth, SessionTruth, Tripwire, UrlTruth
 from data.randomness import keyed_order
 
 _CWD = {
@@ -171,26 +171,25 @@ def session_truth(script: Script, tasks: Sequence[_WrittenTask]) -> SessionTruth
 def _instance_truth(script: Script, written: _WrittenTask, turns: list[int]) -> InstanceTruth:
     draft = written.draft
     if draft is None:
-        gates = _verdicts({"length": "length.too_short"}, ())
         return InstanceTruth(
             turns=tuple(turns),
             started_by=written.started_by,
             task=written.task,
             language=script.language,
-            gates=gates,
-            outcome="length.too_short",
+            gates=_verdicts({"length": "length.too_short"}, ()),
+            outcome="rejected",
             plants=("too_short",),
         )
     reasons = {"fixture": draft.fixture, "restoration": draft.restoration}
     gates = _verdicts(reasons, draft.urls)
-    failed = [gates[gate].reason for gate in GATES if gates[gate].status == "failed"]
+    is_rejected = any(gate.status == "failed" for gate in gates.values())
     return InstanceTruth(
         turns=tuple(turns),
         started_by=written.started_by,
         task=written.task,
         language=script.language,
         gates=gates,
-        outcome=str(failed[0]) if failed else "kept",
+        outcome="rejected" if is_rejected else "kept",
         declared=tuple(draft.given()),
         spans=tuple(draft.spans),
         urls=tuple(draft.urls),
@@ -199,25 +198,24 @@ def _instance_truth(script: Script, written: _WrittenTask, turns: list[int]) -> 
 
 
 def _verdicts(reasons: Mapping[str, str | None], urls: Sequence[UrlTruth]) -> dict[str, GateTruth]:
-    """The verdict of each gate; the network gate looks only at what passed the others."""
-    gates = {
-        gate: GateTruth(status="failed" if reason else "passed", reason=reason)
-        for gate in GATES[:-1]
-        for reason in [reasons.get(gate)]
+    """The verdicts that do not pass; the network gate looks only at what passed the others."""
+    failed = {
+        gate: GateTruth(status="failed", reason=reason)
+        for gate, reason in reasons.items()
+        if reason is not None
     }
-    gates["network"] = _network_verdict(urls)
-    if any(reasons.values()):
-        gates["network"] = GateTruth(status="not_measured")
-    return gates
+    return failed or _network_verdict(urls)
 
 
-def _network_verdict(urls: Sequence[UrlTruth]) -> GateTruth:
+def _network_verdict(urls: Sequence[UrlTruth]) -> dict[str, GateTruth]:
     """The verdict of an offline build; addresses are judged by their form."""
     seen = {url.live for url in urls}
     if "forbidden_address" in seen:
-        return GateTruth(status="failed", reason="network.forbidden_address")
-    if "one_time_path" in seen:
-        return GateTruth(status="unverified", reason="network.one_time_path")
-    if seen:
-        return GateTruth(status="unverified", reason="network.offline")
-    return GateTruth(status="passed")
+        status, reason = "failed", "network.forbidden_address"
+    elif "one_time_path" in seen:
+        status, reason = "unverified", "network.one_time_path"
+    elif seen:
+        status, reason = "unverified", "network.offline"
+    else:
+        return {}
+    return {"network": GateTruth(status=status, reason=reason)}

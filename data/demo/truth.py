@@ -16,7 +16,6 @@ from data.errors import InputError
 
 NAME = "truth.json"
 TRIPWIRES = "tripwires.txt"
-GATES = ("length", "fixture", "restoration", "network")
 
 
 class IssueTruth(StageConfig):
@@ -27,10 +26,10 @@ class IssueTruth(StageConfig):
 
 
 class GateTruth(StageConfig):
-    """`status` is passed, failed, unverified or not_measured (blocked by an earlier gate)."""
+    """What a gate must say of an instance with a planted defect: failed or unverified, and why."""
 
     status: str
-    reason: str | None = None
+    reason: str
 
 
 class SpanTruth(StageConfig):
@@ -55,9 +54,9 @@ class InstanceTruth(StageConfig):
     """A task instance: `turns` are positions among the human turns of its session.
 
     `started_by` is how the plan opened it. `gates` are the verdicts of an offline build in
-    which unverified instances are kept; `outcome` is the first failing gate's reason,
-    `instance.duplicate` for a copy of another session's task, or `kept`. `declared` are the
-    input files as the log has them.
+    which unverified instances are kept, by gate; a gate that is not named passes, or is not
+    measured because an earlier one failed. `outcome` is `rejected`, `instance.duplicate` for a
+    copy of another session's task, or `kept`. `declared` are the input files as the log has them.
     """
 
     turns: tuple[int, ...]

@@ -18,7 +18,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError
 from data.neutralise import one_line, storable_tree
-from data.snapshot import aggregates, layout, tasks
+from data.snapshot import layout, ledger_tables, tasks
 from data.snapshot.ledger_tables import ledger_frames
 from data.snapshot.release import Release
 
@@ -108,8 +108,8 @@ def facts_of_release(release: Release) -> ReleaseFacts:
         manifest,
         rows,
         {task.task_id: _private_parts(task.model_dump(mode="json")) for task in release.candidates},
-        aggregates.funnel(release.ledger_tables.tallies, frames),
-        aggregates.rejections(frames.ledger),
+        ledger_tables.funnel(release.ledger_tables.tallies, frames),
+        ledger_tables.rejections(frames.ledger),
         release.selection or {},
         release.privacy_report or {},
     )

@@ -15,7 +15,6 @@ from data.contracts import Candidate
 from data.errors import ReleaseError
 from data.neutralise import storable_tree
 from data.snapshot import (
-    aggregates,
     audit_pages,
     card,
     croissant,
@@ -75,12 +74,12 @@ class Contents:
         return ledger_tables.gate_order(self.release.ledger_tables)
 
     @cached_property
-    def funnel(self) -> aggregates.Rows:
-        return aggregates.funnel(self.release.ledger_tables.tallies, self.frames)
+    def funnel(self) -> ledger_tables.Rows:
+        return ledger_tables.funnel(self.release.ledger_tables.tallies, self.frames)
 
     @cached_property
-    def ledger(self) -> dict[str, aggregates.Rows]:
-        return aggregates.ledger_summary(self.frames, self.gates)
+    def ledger(self) -> dict[str, ledger_tables.Rows]:
+        return ledger_tables.ledger_summary(self.frames, self.gates)
 
     @cached_property
     def public_tasks(self) -> list[Candidate]:

@@ -20,9 +20,8 @@ from data.contracts import Candidate, StageTally
 from data.errors import LedgerError, ReleaseError
 from data.neutralise import one_line, storable_tree
 from data.snapshot import layout, sums
-from data.snapshot.aggregates import outcome_counts
 from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
-from data.snapshot.ledger_tables import Frames, ledger_frames
+from data.snapshot.ledger_tables import Frames, ledger_frames, outcome_counts
 from data.snapshot.manifest import build as build_manifest
 from data.snapshot.release import Release, SnapshotRef
 from data.snapshot.verification import VerifyReport

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +121,17 @@ def about_instance(staging: Path, instance: str, wanted: RejectionFilter) -> dic
     return tables
 
 
-def require_known(what: str, name: str | None, known: Sequence[str]) -> None:
-    """Raise InputError for the name of a gate or reason that this run has not: a slip, perhaps."""
-    if name is not None and name not in known:
-        todo = f"The {what}s of this run are: {', '.join(known) or 'none'}."
-        raise InputError(f"--{what}", f"no such {what}", f"a {what} of this run", todo)
+def require_known(
+    what: str, name: str | None, in_run: Sequence[str], registered: Sequence[str]
+) -> None:
+    """Raise InputError for the name of a gate or reason that this run does not have."""
+    if name is None or name in in_run:
+        return
+    actual = f"a {what} that rejected nothing here" if name in registered else f"no such {what}"
+    near = get_close_matches(name, [*in_run, *registered], n=1, cutoff=0.5)
+    guess = f"Did you mean {near[0]}? " if near and near[0] != name else ""
+    todo = f"{guess}The {what}s of this run are: {', '.join(in_run) or 'none'}."
+    raise InputError(f"--{what}", actual, f"a {what} of this run", todo)
 
 
 def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
@@ -139,3 +146,11 @@ def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
         actual = f"a file that DuckDB cannot use ({type(error).__name__})"
         expected = "a staging file of this version"
         raise InputError(str(staging), actual, expected, "Run `benchmint build` again.") from error
+
+
+def funnel_markdown(rows: Rows) -> str:
+    """The funnel as a Markdown table."""
+    head = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join(str(row[name]) for name in head)} |" for row in rows]
+    return "\n".join(lines)

@@ -11,12 +11,13 @@ import typer
 
 from anonymization.documents import scopes
 from anonymization.documents.scopes import MaskingConfig, Scope
+from anonymization.masking_recipe import approving
 from anonymization.text.contracts import Mode
 from data import hash_chain
 from data.atomic import private_dir
 from data.errors import InputError
 from data.neutralise import one_line
-from data.release_key import release_key
+from data.randomness import release_key
 from data.snapshot.pages import amount
 from flows.commands.options import Approvals, Json, Key, Masking, Processes
 
@@ -25,7 +26,8 @@ def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConf
     """`[masking]` of a configuration, with the digests of an approvals file added."""
     from flows.configuration import load_section
 
-    return scopes.with_approvals(load_section(MaskingConfig, "masking", config), approvals)
+    settings = load_section(MaskingConfig, "masking", config)
+    return settings.model_copy(update={"documents": approving(settings.documents, approvals)})
 
 
 def mask_command(

@@ -15,10 +15,10 @@ import typer
 
 from data.contracts import SourceFormat
 from flows.commands.options import Config, Edinet, Key, Sec, given
-from flows.own_server import own_server
+from flows.server import own_server
 
 if TYPE_CHECKING:
-    from flows.plan import PlannedStage
+    from data.stage_plan import PlannedStage
     from flows.recipe import Settings
 
 
@@ -118,7 +118,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
     """Run the flow and print the closing summary."""
     from data.logs import tell_stages
     from data.progress import console
-    from data.staging.audit_print import print_funnel
+    from data.staging.print import print_funnel
     from flows import environment
 
     environment.apply()  # before Prefect is imported, which takes seconds
@@ -143,7 +143,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
 
 def _plan_and_report(settings: Settings) -> None:
     """Print each stage with what a build would do with it. Starts no server."""
-    from data.staging.audit_print import print_table
+    from data.staging.print import print_table
     from flows import environment
 
     environment.apply()  # before Prefect is imported
@@ -161,7 +161,7 @@ def _plan_and_report(settings: Settings) -> None:
 
 
 def _why(planned: PlannedStage) -> str:
-    from flows.plan import Would
+    from data.stage_plan import Would
 
     if planned.would is Would.FOLLOW:
         return "a stage before it runs"
@@ -172,7 +172,7 @@ def _why(planned: PlannedStage) -> str:
 
 
 def _summary(plan: Sequence[PlannedStage]) -> str:
-    from flows.plan import Would
+    from data.stage_plan import Would
 
     reused, run, follow = (sum(planned.would is would for planned in plan) for would in Would)
     summary = f"{len(plan)} stages: {reused} reused, {run} to run"

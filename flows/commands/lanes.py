@@ -32,7 +32,7 @@ def signals_command(
     """Write weights, patterns, ideas, tables and the chart of the newest snapshot."""
     from construction.judging.candidate_ideas import replace_ideas, seeds_of, summary
     from construction.signals import mixture
-    from flows.captures import capture_registry
+    from construction.signals.collect import capture_registry
     from flows.configuration import load_settings
     from flows.ideas import have_ideas, known_prompts
 
@@ -119,12 +119,12 @@ def questions_command(
     from construction.statements.database import not_read
     from construction.statements.questions.output import hand_over, report_lines
     from data.neutralise import one_line
+    from data.stages import Results
     from flows.build_snapshot import QUESTIONS, run_lane
     from flows.configuration import load_settings
     from flows.prefect_adapter import without_prefect
     from flows.run import building, open_run
     from flows.source import with_source
-    from flows.stage import Results
     from flows.stages.questions import questions_report
 
     runtime = given(sec=sec, edinet=edinet, tickers=tickers, key_file=key, out=out)

@@ -17,7 +17,7 @@ from typer.main import get_command
 COMMANDS = {
     "build": ("build", "build and verify a release"),
     "demo": ("workspace", "write a demo workspace with planted defects"),
-    "audit": ("staging", "why was this rejected?"),
+    "audit": ("audit", "why was this rejected?"),
     "verify": ("releases", "does a snapshot add up?"),
     "sql": ("staging", "ask the staging tables of all runs"),
     "explore": ("staging", "open a DuckDB shell on the newest run"),

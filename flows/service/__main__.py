@@ -9,7 +9,7 @@ import typer
 
 from data.errors import BenchmintError
 from flows.service import lifecycle
-from flows.service.settings import Service, from_environment
+from flows.service.lifecycle import Service, from_environment
 
 app = typer.Typer(
     help="Prefect's server and worker for this project, on the loopback.",

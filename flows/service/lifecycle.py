@@ -1,27 +1,110 @@
-"""Starting and stopping the service as a whole."""
+"""Prefect's server and worker as one service: where it lies and listens, starting, stopping."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
-import socket
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
-from flows.service.processes import ServiceError, end, forget, marked, running, spawn
-from flows.service.settings import LOOPBACK, POOL, Service, process_environment
+from data.errors import ConfigError
+from data.loopback import is_free
+from data.processes import ProcessGroup, ServiceError
+from flows import ROOT
+from flows.environment import NOTHING_SENT
 
+POOL = "benchmint"
+MARK = "BENCHMINT_SERVICE"  # tells the service's processes from all others
 NAMES = ("worker", "server")  # in the order they are ended
-_PATIENCE = 180.0  # seconds for each step of a start, on a machine that is busy
+_PORT = 4200
+_MAX_PORT = 65535
 _GRACE = 15.0  # seconds for a process to end by itself
-_STEP = 0.2
 _PASSWORD_BYTES = 24
 _TOML = "# Written by `make serve`, removed by `make stop`.\n"
+# Loops are short enough for a person who waits.
+_DEFAULTS = {
+    "PREFECT_LOGGING_LEVEL": "INFO",
+    "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
+    "PREFECT_WORKER_QUERY_SECONDS": "2",
+    "PREFECT_WORKER_PREFETCH_SECONDS": "5",
+    "PREFECT_SERVER_DATABASE_TIMEOUT": "60",  # SQLite has one writer, and builds take the machine
+    "PREFECT_CLI_COLORS": "false",
+}
+# Settings of another server; the webhook's address goes into a secret block, not to the builds.
+_PASSWORDS = ("PREFECT_API_AUTH_STRING", "PREFECT_SERVER_API_AUTH_STRING")
+_LEADING_AWAY = {
+    "PREFECT_API_URL",
+    "PREFECT_API_KEY",
+    "PREFECT_PROFILE",
+    "BENCHMINT_WEBHOOK_URL",
+    *_PASSWORDS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`folder` holds pid files, logs and Prefect's database; port 0 takes a free one."""
+
+    folder: Path
+    port: int
+    webhook: str | None
+    root: Path = ROOT
+
+    @property
+    def address(self) -> Path:
+        """The file with the address of the API, there while the server listens."""
+        return self.folder / "url"
+
+    @property
+    def password(self) -> Path:
+        """The file with `user:password` of the API (0600), there while the server runs."""
+        return self.folder / "auth"
+
+    @property
+    def prefect_toml(self) -> Path:
+        """Leads the `prefect` command in the project's folder to this server."""
+        return self.root / "prefect.toml"
+
+    @property
+    def processes(self) -> ProcessGroup:
+        return ProcessGroup(self.folder, MARK)
+
+    def url(self) -> str | None:
+        """The address of the API, None where no server listens."""
+        return self.address.read_text().strip() if self.address.is_file() else None
+
+    def auth(self) -> str | None:
+        """`user:password` of the API, None where no server runs."""
+        return self.password.read_text().strip() if self.password.is_file() else None
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Service:
+    """BENCHMINT_SERVE_DIR, BENCHMINT_PORT, BENCHMINT_WEBHOOK_URL. Raises ConfigError."""
+    folder = Path(environment.get("BENCHMINT_SERVE_DIR") or "workspace/serve")
+    given = environment.get("BENCHMINT_PORT") or str(_PORT)
+    if not given.isascii() or not given.isdigit() or int(given) > _MAX_PORT:
+        raise ConfigError("BENCHMINT_PORT: expected a port, 0 for a free one.")
+    webhook = environment.get("BENCHMINT_WEBHOOK_URL") or None
+    if webhook and not webhook.startswith(("http://", "https://")):
+        raise ConfigError("BENCHMINT_WEBHOOK_URL: expected an address with http:// or https://.")
+    return Service((ROOT / folder).resolve(), int(given), webhook)
+
+
+def process_environment(service: Service, url: str | None = None) -> dict[str, str]:
+    """The caller's environment, led to this server (once its address is known) and its folder."""
+    kept = {name: value for name, value in os.environ.items() if name not in _LEADING_AWAY}
+    paths = {
+        "BENCHMINT_HOME": str(service.root),
+        "PREFECT_HOME": str(service.folder / "prefect"),
+    }
+    led = {"PREFECT_API_URL": url} if url else {}
+    if (auth := service.auth()) is not None:
+        led |= dict.fromkeys(_PASSWORDS, auth)
+    return _DEFAULTS | kept | NOTHING_SENT | paths | led
 
 
 def start(service: Service) -> bool:
@@ -31,8 +114,8 @@ def start(service: Service) -> bool:
     Raises ServiceError with the log to look at; then nothing stays behind.
     """
     private_dir(service.folder)
-    with _alone(service):
-        if all(running(service, name) for name in NAMES):
+    with service.processes.alone():
+        if all(service.processes.running(name) for name in NAMES):
             return False
         _sweep(service)
         _require_free(service.port)
@@ -48,49 +131,54 @@ def stop(service: Service) -> int:
     """End all processes of the service; how many there were."""
     if not service.folder.is_dir():
         return 0
-    with _alone(service):
+    with service.processes.alone():
         return _sweep(service)
 
 
 def status(service: Service) -> dict[str, int | None]:
     """The process ids of server and worker, None for what does not run."""
-    return {name: running(service, name) for name in reversed(NAMES)}
+    return {name: service.processes.running(name) for name in reversed(NAMES)}
 
 
 def _start(service: Service) -> None:
     # Whoever else is on this machine reaches the port: a new password each time keeps them out.
     password = f"benchmint:{secrets.token_urlsafe(_PASSWORD_BYTES)}"
     write_bytes(service.password, password.encode(), mode=PRIVATE_FILE)
-    spawn(service, "server", ("flows.service.server", str(service.folder), str(service.port)))
-    _wait(service, "server", lambda: _healthy(service.url()))
+    processes = service.processes
+    server = ("flows.server", str(service.folder), str(service.port))
+    processes.spawn("server", server, service.root, process_environment(service))
+    processes.wait("server", lambda: _healthy(service.url()))
     url = service.url()
     assert url is not None  # it answered there
-    os.environ.update(process_environment(service, url))
+    environment = process_environment(service, url)
+    os.environ.update(environment)
     from flows.service import setup  # imports Prefect, which reads the environment
 
-    setup.prepare(service)
+    setup.prepare(POOL, service.webhook)
     _point_prefect(service, url)
-    spawn(service, "deploy", ("prefect", "--no-prompt", "deploy", "--all"), url)
+    deploy = ("prefect", "--no-prompt", "deploy", "--all")
+    processes.spawn("deploy", deploy, service.root, environment)
     worker = ("prefect", "worker", "start", "--pool", POOL, "--type", "process", "--name", "local")
-    spawn(service, "worker", worker, url)
-    _wait(service, "deploy", lambda: running(service, "deploy") is None, ends=True)
-    missing = setup.missing_deployments(service)
+    processes.spawn("worker", worker, service.root, environment)
+    processes.wait("deploy", lambda: processes.running("deploy") is None, ends=True)
+    missing = setup.missing_deployments(service.root)
     if missing:
-        _fail(service, "deploy", f"not deployed: {', '.join(missing)}")
-    _wait(service, "worker", setup.worker_is_online)
+        processes.fail("deploy", f"not deployed: {', '.join(missing)}")
+    processes.wait("worker", lambda: setup.worker_is_online(POOL))
 
 
 def _sweep(service: Service) -> int:
     """End worker, runs, server: a run that is cut off can still tell the server."""
-    pids = marked(service)
+    processes = service.processes
+    pids = processes.members()
     for name in NAMES:
-        pid = running(service, name)
+        pid = processes.running(name)
         if name == "server":
-            end(service, [other for other in marked(service) if other != pid], _GRACE)
+            processes.end([other for other in processes.members() if other != pid], _GRACE)
         if pid is not None:
-            end(service, [pid], _GRACE)
-        forget(service, name)
-    end(service, marked(service), _GRACE)
+            processes.end([pid], _GRACE)
+        processes.forget(name)
+    processes.end(processes.members(), _GRACE)
     service.address.unlink(missing_ok=True)
     service.password.unlink(missing_ok=True)
     if service.folder.is_relative_to(service.root) and _is_ours(service):
@@ -114,28 +202,12 @@ def _is_ours(service: Service) -> bool:
     return file.is_file() and file.read_text(encoding="utf-8").startswith(_TOML)
 
 
-@contextmanager
-def _alone(service: Service) -> Iterator[None]:
-    with (service.folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ServiceError(
-                f"{service.folder}: the service is being started or stopped. Wait for it."
-            ) from None
-        yield
-
-
 def _require_free(port: int) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-        except OSError:
-            raise ServiceError(
-                f"port {port} is taken by another program. End it, or choose another port: "
-                "BENCHMINT_PORT=4300 make serve (0: any free one)."
-            ) from None
+    if not is_free(port):
+        raise ServiceError(
+            f"port {port} is taken by another program. End it, or choose another port: "
+            "BENCHMINT_PORT=4300 make serve (0: any free one)."
+        )
 
 
 def _healthy(url: str | None) -> bool:
@@ -145,18 +217,3 @@ def _healthy(url: str | None) -> bool:
         return httpx.get(f"{url}/health", timeout=5, trust_env=False).status_code == 200
     except httpx.HTTPError:
         return False
-
-
-def _wait(service: Service, name: str, ready: Callable[[], bool], *, ends: bool = False) -> None:
-    """Until `ready`. Raises ServiceError if the process ends before, or nothing comes of it."""
-    deadline = time.monotonic() + _PATIENCE
-    while not ready():
-        if not ends and running(service, name) is None:
-            _fail(service, name, "it ended")
-        if time.monotonic() > deadline:
-            _fail(service, name, f"not ready after {_PATIENCE:.0f} s")
-        time.sleep(_STEP)
-
-
-def _fail(service: Service, name: str, why: str) -> None:
-    raise ServiceError(f"the {name} did not start: {why}. See {service.log(name)}")

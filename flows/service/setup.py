@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -26,7 +27,6 @@ from prefect.workers.process import ProcessWorker
 
 from data.canonical import pretty_json
 from flows.build_lock import PREFIX
-from flows.service.settings import POOL, Service
 
 AUTOMATION = "benchmint-run-ended-badly"
 BLOCK = "benchmint-notify"
@@ -50,34 +50,34 @@ _PAYLOAD = {
 }
 
 
-def prepare(service: Service) -> None:
+def prepare(pool: str, webhook: str | None) -> None:
     """Make the work pool and the notification; free turns and runs that a kill left behind."""
     with get_client(sync_client=True) as client:
         template = ProcessWorker.get_default_base_job_template()
-        pool = WorkPoolCreate(name=POOL, type="process", base_job_template=template)
-        client.create_work_pool(pool, overwrite=True)
+        work_pool = WorkPoolCreate(name=pool, type="process", base_job_template=template)
+        client.create_work_pool(work_pool, overwrite=True)
         for name in (AUTOMATION, WATCH):
             for known in client.read_automations_by_name(name):
                 client.delete_automation(known.id)
         _free_turns(client)
         _resume(client)
-        _notify(client, service)
+        _notify(client, webhook)
         client.create_automation(watch(SILENCE))
 
 
-def deployments(service: Service) -> list[str]:
+def deployments(root: Path) -> list[str]:
     """FLOW/DEPLOYMENT of everything in prefect.yaml, whose flows are named as their functions."""
-    deployments = yaml.safe_load((service.root / "prefect.yaml").read_text(encoding="utf-8"))
+    deployments = yaml.safe_load((root / "prefect.yaml").read_text(encoding="utf-8"))
     return [
         f"{one['entrypoint'].rpartition(':')[2].replace('_', '-')}/{one['name']}"
         for one in deployments["deployments"]
     ]
 
 
-def missing_deployments(service: Service) -> list[str]:
+def missing_deployments(root: Path) -> list[str]:
     """What prefect.yaml names and the server does not have."""
     with get_client(sync_client=True) as client:
-        return [name for name in deployments(service) if not _is_deployed(client, name)]
+        return [name for name in deployments(root) if not _is_deployed(client, name)]
 
 
 def _is_deployed(client: SyncPrefectClient, name: str) -> bool:
@@ -88,10 +88,10 @@ def _is_deployed(client: SyncPrefectClient, name: str) -> bool:
     return True
 
 
-def worker_is_online() -> bool:
+def worker_is_online(pool: str) -> bool:
     """Does a worker of the pool answer?"""
     with get_client(sync_client=True) as client:
-        workers = client.read_workers_for_work_pool(POOL)
+        workers = client.read_workers_for_work_pool(pool)
     return any(worker.status == "ONLINE" for worker in workers)
 
 
@@ -149,11 +149,11 @@ def _events(states: Iterable[str]) -> set[str]:
     return {f"prefect.flow-run.{state}" for state in states}
 
 
-def _notify(client: SyncPrefectClient, service: Service) -> None:
+def _notify(client: SyncPrefectClient, address: str | None) -> None:
     """One automation: a deployed run that ends badly is told to the webhook, if there is one."""
-    if service.webhook is None:
+    if address is None:
         return
-    block = Webhook(url=service.webhook).save(BLOCK, overwrite=True)
+    block = Webhook(url=address).save(BLOCK, overwrite=True)
     trigger = EventTrigger(
         expect=_events(_BADLY),
         **_DEPLOYED_RUNS,

@@ -39,11 +39,11 @@ from data.atomic import private_dir, write_bytes
 from data.canonical import canonical_json
 from data.contracts import StageKind
 from data.stage_tables import write_stage_tables
+from data.stages import Folders, Observed, Stage, Unit
 from flows.consensus import REVIEW, Consented, hold_consensus
 from flows.model_calls import asked_with, judges_of, open_client
 from flows.prefect_adapter import keep_table
-from flows.run import Run
-from flows.stage import Folders, Observed, Stage, Unit, Work
+from flows.run import Run, Work
 
 _FILTER = StageKind.FILTER
 _AGREED = "agreed.json"

@@ -19,8 +19,8 @@ from construction.sessions.network.reach import with_frozen_pages
 from data.canonical import digest
 from data.contracts import StageKind
 from data.pool import read_pool
-from flows.run import Run
-from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
+from data.stages import Folders, Observed, Shard, Stage, Unit
+from flows.run import Run, Work
 from flows.stages.sessions import DISTINCT, NETWORK, PROBES, RECOVER, RESULTS, survivors_of
 
 FILTER = StageKind.FILTER

@@ -23,22 +23,21 @@ from construction.statements.database import (
     write_database,
 )
 from construction.statements.enrichment.enrich import enrich, write_pictures
-from construction.statements.model import TABLES
-from construction.statements.questions.ask import ask_for, sampling_frame
+from construction.statements.model import TABLES, read_statements
+from construction.statements.questions.make import ask_for, sampling_frame
 from construction.statements.questions.output import PAGES, numbers_of, store_questions
 from construction.statements.questions.output import QUESTIONS as QUESTIONS_TABLE
-from construction.statements.store import read_statements
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind
 from data.errors import InputError
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
+from data.stages import Observed, Stage, Unit
 from flows.model_calls import judges_of
 from flows.phrasing import phrase_questions
-from flows.run import Run
-from flows.stage import Observed, Stage, Unit, Work
-from selection.sampling.drawn import fitting, sample_records, sampling_report
+from flows.run import Run, Work
+from selection.sampling.report import fitting, sample_records, sampling_report
 from selection.sampling.reserve import fill
 from selection.sampling.stages import draw_sample
 

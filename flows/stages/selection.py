@@ -18,7 +18,8 @@ from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Candidate, StageKind
 from data.pool import read_pool
-from flows.stage import Observed, Stage, Unit, Work
+from data.stages import Observed, Stage, Unit
+from flows.run import Work
 from selection.choice_tables import STAGE, write_choice
 from selection.release import Known, choose, last_release
 from selection.scores import read_scores

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from anonymization.documents.excerpts import document_texts
+from anonymization.documents.document import document_texts
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
@@ -20,9 +20,8 @@ from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
 from construction.sessions.network.reach import STAGE as NETWORK_STAGE
 from construction.sessions.network.reach import judge_reach, urls_of
-from construction.sessions.packaging.candidates import STAGE as PACKAGE_STAGE
-from construction.sessions.packaging.candidates import drop_copies, package_survivors
-from construction.sessions.packaging.package import Identity
+from construction.sessions.packaging.package import STAGE as PACKAGE_STAGE
+from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
 from construction.sessions.scan import STAGE as SCAN_STAGE
 from construction.sessions.scan import (
     read_scan,
@@ -39,9 +38,9 @@ from data.contracts import Gate, StageKind
 from data.errors import ConfigError
 from data.pool import write_pool
 from data.stage_tables import kept_ids, write_stage_tables
+from data.stages import Folders, Observed, Shard, Stage, Unit
 from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
-from flows.run import Run
-from flows.stage import Folders, Observed, Shard, Stage, Unit, Work
+from flows.run import Run, Work
 
 FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
 _SOURCES = "sources.json"

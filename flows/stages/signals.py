@@ -10,10 +10,10 @@ from construction.judging.model.prompt import load_prompt
 from construction.signals.mixture import dated_files, mixture_report, write_mixture
 from data.canonical import file_digest
 from data.contracts import StageKind
+from data.stages import Observed, Stage, Unit
 from flows.ideas import have_ideas, known_prompts
 from flows.model_calls import judges_of
-from flows.run import Run
-from flows.stage import Observed, Stage, Unit, Work
+from flows.run import Run, Work
 
 
 def is_given(run: Run) -> bool:

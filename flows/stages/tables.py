@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from anonymization.tables.files import FIND, TableFile, digests, find_tables
 from anonymization.tables.judged_tables import (
     JUDGE,
     judged_tables,
@@ -12,18 +13,17 @@ from anonymization.tables.judged_tables import (
     tables_report,
     write_judged,
 )
-from anonymization.tables.kept_tables import keep, require_unchanged, sealed_tables
-from anonymization.tables.recipe import TablesRecipe
 from anonymization.tables.release_gate import refusal
 from anonymization.tables.release_tables import ANONYMIZE, Anonymizing, write_anonymized
-from anonymization.tables.table_files import FIND, TableFile, digests, find_tables
+from anonymization.tables.seal import keep, require_unchanged, sealed_tables
+from anonymization.tables.settings import TablesRecipe
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import StageKind
 from data.errors import ConfigError, ReleaseError
 from data.stage_tables import write_stage_tables
-from flows.run import Run
-from flows.stage import Observed, Stage, Unit, Work
+from data.stages import Observed, Stage, Unit
+from flows.run import Run, Work
 
 REPORT = "tables-report.json"
 _LIMITS = frozenset({"risk", "utility"})  # they decide about a release, not about its tables

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from benchmarks import mutation
-from benchmarks.mutants import mutants
-from benchmarks.mutation import ROOMS, Judged, Outcome, draw, equivalents, kill_rate, ordered_tests
+from benchmarks.mutants import Mutant, mutants
+from benchmarks.mutation import (
+    ROOMS,
+    Judged,
+    Record,
+    draw,
+    equivalents,
+    judge,
+    kill_rate,
+    tried,
+)
+from benchmarks.mutation_tests import (
+    Outcome,
+    Step,
+    import_distances,
+    importers,
+    matching_files,
+    room_tests,
+    seconds_by_file,
+    steps,
+)
 from tests.conftest import REPO
 
 SOURCE = '''"""Limits of 3."""
@@ -80,11 +100,46 @@ def test_a_draw_is_stable_and_even() -> None:
     ]
 
 
-def test_the_tests_of_the_changed_module_run_first() -> None:
-    (mutant,) = mutants("selection/scores.py", "x = not y\n")
-    files = ordered_tests(mutant, ROOMS["selection"].tests, REPO)
-    assert "selection.scores" in (REPO / files[0]).read_text(encoding="utf-8")
-    assert all(Path(file).name.startswith("test_") for file in files)
+def test_the_tests_nearest_to_the_changed_module_run_first_and_slow_ones_last() -> None:
+    files = room_tests(["selection/scores.py"], ROOMS["selection"].tests, REPO)
+    plan = steps("selection/scores.py", dict.fromkeys(files, 2.0), REPO)
+    assert [step.mark for step in plan] == ["not slow", "not slow", "slow"]
+    near, rest, slow = (set(step.files) for step in plan)
+    assert "tests/selection/test_scores.py" in near
+    assert all("selection" in (REPO / file).read_text(encoding="utf-8") for file in near)
+    assert not near & rest and near | rest == slow == set(files)
+    assert plan[2].seconds == 60 + 3 * 2 * len(files)
+
+
+def test_distances_count_the_imports_between() -> None:
+    imported_by = {"a.py": {"b.py", "test_a.py"}, "b.py": {"test_b.py", "a.py"}}
+    assert import_distances("a.py", imported_by) == {
+        "a.py": 0, "b.py": 1, "test_a.py": 1, "test_b.py": 2,
+    }  # fmt: skip
+
+
+def test_imports_are_those_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "__init__.py").write_text("from p.b import x\n")
+    (tmp_path / "p" / "b.py").write_text("import json\n")
+    (tmp_path / "test_p.py").write_text("from p import b\n")
+    assert importers(tmp_path) == {
+        "p/__init__.py": {"test_p.py"},
+        "p/b.py": {"p/__init__.py", "test_p.py"},
+        "test_p.py": set(),
+    }
+
+
+def test_a_pattern_without_a_file_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError, match=r"anonymization/gone: .*ROOMS"):
+        matching_files(["selection", "anonymization/gone"], REPO)
+
+
+def test_the_tests_of_a_room_are_also_all_that_import_its_modules() -> None:
+    files = room_tests(["data/snapshot/sums.py"], ["tests/data/snapshot"], REPO)
+    assert "tests/data/snapshot/test_sums.py" in files
+    assert "tests/data/snapshot/sample.py" not in files
+    assert any(not file.startswith("tests/data/snapshot/") for file in files)
 
 
 def test_survivors_count_against_and_equivalents_not_at_all() -> None:
@@ -106,17 +161,63 @@ def test_equivalents_are_mutants_that_exist_and_have_a_reason() -> None:
     assert all(len(reason) > 20 for reason in named.values())
 
 
-def test_a_mutant_is_tried_in_a_copy_and_taken_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "m.py").write_text("def f(x: int) -> bool:\n    return x > 1\n")
-    test = "from m import f\n\n\ndef test_f() -> None:\n    assert f(2) and not f(0)\n"
-    (tmp_path / "test_m.py").write_text(test)
-    source = (tmp_path / "m.py").read_text()
+TESTED = "def f(x: int) -> bool:\n    return x > 1\n"
+
+
+def room_of_one(folder: Path) -> Path:
+    """A repository of one module and one test file, which leaves `x >= 1` unnoticed."""
+    (folder / "m.py").write_text(TESTED)
+    test = "import time\n\nfrom m import f\n\n\ndef test_f() -> None:\n"
+    test += "    time.sleep(0.05)\n    assert f(2) and not f(0)\n"
+    (folder / "test_m.py").write_text(test)
+    return folder
+
+
+def test_a_mutant_is_tried_in_a_copy_and_taken_back(tmp_path: Path) -> None:
+    root = room_of_one(tmp_path)
     outcomes = {
-        mutant.after: mutation._tried(tmp_path, mutant, ["test_m.py"], 60)
-        for mutant in mutants("m.py", source)
+        mutant.after: tried(root, mutant, steps("m.py", {"test_m.py": 1.0}, root))
+        for mutant in mutants("m.py", TESTED)
     }
     assert outcomes["(x <= 1)"] == (Outcome.KILLED, "test_m.py::test_f")
     assert outcomes["(x >= 1)"] == (Outcome.SURVIVED, "")
-    assert (tmp_path / "m.py").read_text() == source
+    assert (tmp_path / "m.py").read_text() == TESTED
+
+
+def test_the_time_of_each_test_file_is_measured_once_on_unchanged_code(tmp_path: Path) -> None:
+    root = room_of_one(tmp_path)
+    seconds = seconds_by_file(root, "one", ["test_m.py"])
+    assert 0.05 <= seconds["test_m.py"] < 60
+    (root / "m.py").write_text("def f(x: int) -> bool:\n    return False\n")
+    with pytest.raises(SystemExit, match=r"the tests of one fail .* test_m.py::test_f"):
+        seconds_by_file(root, "one", ["test_m.py"])
+
+
+def test_a_stopped_run_goes_on_after_the_last_recorded_outcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = draw(2, 5, ["sampling"])
+    tries: list[str] = []
+
+    def noted(_root: Path, mutant: Mutant, _plan: Sequence[Step]) -> tuple[Outcome, str]:
+        if len(tries) == 1:
+            raise KeyboardInterrupt
+        tries.append(mutant.name)
+        return Outcome.KILLED, "test_x"
+
+    monkeypatch.setattr(mutation, "tried", noted)
+    monkeypatch.setattr(mutation, "seconds_by_file", lambda *_: {"tests/selection": 1.0})
+    record = tmp_path / "outcomes.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        judge(drawn, Record(record))
+    monkeypatch.setattr(mutation, "tried", lambda *_: (Outcome.SURVIVED, ""))
+    judged = judge(drawn, Record(record))
+    assert [row.outcome for row in judged] == [Outcome.KILLED, Outcome.SURVIVED]
+    assert [row.by for row in judged] == ["test_x", ""]
+
+
+def test_a_record_of_another_commit_is_refused(tmp_path: Path) -> None:
+    record = tmp_path / "outcomes.jsonl"
+    record.write_text('{"commit": "0123456789ab"}\n')
+    with pytest.raises(SystemExit, match="of commit 0123456789ab"):
+        Record(record)

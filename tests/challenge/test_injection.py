@@ -23,8 +23,8 @@ from construction.judging.model.containment import (
 )
 from construction.judging.model.injection import addresses_judge, case_addresses_judge
 from construction.judging.model.prompt import load_prompt
-from construction.judging.rules.containment import ContainmentConfig
-from construction.judging.rules.containment import judge_containment as judge_by_rules
+from construction.judging.self_containment import ContainmentConfig
+from construction.judging.self_containment import judge_containment as judge_by_rules
 from data.contracts import Deliverable, Fixture
 from tests.challenge.harness import load
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from data.errors import StageError
-from data.run_store import RunStore
-from data.stage_sums import StageAltered
+from data.run_store import RunStore, StageAltered
 
 
 def test_a_stage_runs_once_per_key(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ from typing import Any
 
 import httpx
 
-from flows.service.processes import marked
-from flows.service.settings import Service
+from flows.service.lifecycle import Service
 from tests.conftest import REPO
 from tests.flows.command import BENCHMINT
 
@@ -93,7 +92,7 @@ class Running:
 
     def kill(self) -> int:
         """SIGKILL for server, worker and runs at once; how many there were."""
-        pids = marked(Service(self.folder, 0, None))
+        pids = Service(self.folder, 0, None).processes.members()
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         return len(pids)

@@ -16,7 +16,7 @@ from data.canonical import digest
 from data.errors import InputError
 from data.source_lines import evidence
 from flows.audit_server import audit_app, export_page, load_audit, serve_page
-from flows.commands.staging import audit_command
+from flows.commands.audit import audit_command
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace, verdicts, write_workspace
 
 PORT, TOKEN = 4321, "the-token"

@@ -18,7 +18,7 @@ from prefect.flows import Flow
 from data.errors import BenchmintError, ConfigError, InputError, ReleaseError
 from flows import deployed
 from flows.build_lock import ServerUnreachable, turn_name
-from flows.deployed import is_worth_retrying, snapshot_files
+from flows.deployed import is_worth_retrying
 from flows.run import BuildRunning
 from tests.conftest import REPO
 
@@ -77,15 +77,6 @@ def test_every_parameter_is_plain_json_and_explained(name: str) -> None:
 )
 def test_only_what_time_may_heal_is_tried_again(error: BaseException, again: bool) -> None:
     assert is_worth_retrying(error) is again
-
-
-def test_folders_of_snapshots_are_their_files_by_name(tmp_path: Path) -> None:
-    for name in ("b-2026-01-02.csv", "a-2026-01-01.csv"):
-        (tmp_path / name).touch()
-    (tmp_path / "below").mkdir()
-    given = [str(tmp_path), str(tmp_path / "not-there-yet"), str(tmp_path / "a-2026-01-01.csv")]
-    found = [path.name for path in snapshot_files(given)]
-    assert found == ["a-2026-01-01.csv", "b-2026-01-02.csv", "a-2026-01-01.csv"]
 
 
 def test_one_directory_has_one_turn_however_it_is_named(

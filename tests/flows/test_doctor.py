@@ -12,11 +12,12 @@ import typer
 from typer.testing import CliRunner
 
 from anonymization.text.config import DetectionConfig
+from data.loopback import LOOPBACK
 from flows import doctor
 from flows.commands.workspace import doctor_command
 from flows.configuration import load_settings
 from flows.doctor import Finding, Grade
-from flows.service.settings import LOOPBACK, Service
+from flows.service.lifecycle import Service
 
 GIB = 1024**3
 

@@ -18,7 +18,7 @@ from construction.judging.candidate_ideas import (
     write_ideas,
 )
 from construction.judging.model.asking import model_costs
-from construction.judging.model.prefilters import PREFILTER, STAGE, IdeaReason
+from construction.judging.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError

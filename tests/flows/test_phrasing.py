@@ -15,10 +15,10 @@ from construction.judging.contracts import JudgeReason
 from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.asking import model_costs, model_replies
 from construction.judging.model.phrasing import REPORT, STAGE
+from construction.statements.model import write_statements
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import numbers_of, store_questions, stored_questions
-from construction.statements.store import write_statements
 from data.errors import ReleaseError
 from data.pool import read_pool
 from flows.model_calls import one_budget, open_client

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from data.pool import write_pool
+from data.stages import Results, run_stage
 from data.staging import RunFacts, open_read_only, stage_run
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
-from flows.stage import Results, run_stage
 from flows.stages.selection import SELECT
 from selection.config import SelectionRecipe
 from tests.selection.test_release import SESSIONS

@@ -12,13 +12,14 @@ import pytest
 from data.demo import generate
 from data.run_store import RunStore
 from data.stage_key import StageKey, change_reason
+from data.stage_plan import PlannedStage, PlanWalk, Would
+from data.stages import Lane, Results, Shard, Stage, run_stage
 from flows.build_snapshot import PIPELINE, SELECTION, SESSIONS, SIGNALS, run_lane
 from flows.configuration import recipe_over
-from flows.plan import PlannedStage, Would, _Walk, plan_build
+from flows.plan import plan_build
 from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime
-from flows.run import open_run
-from flows.stage import Lane, Results, Shard, Stage, Work, run_stage
+from flows.run import Run, Work, open_run
 
 REUSED, RUN, FOLLOW = Would.REUSE, Would.RUN, Would.FOLLOW
 BUILT = (*SIGNALS.stages, *SESSIONS.stages, *SELECTION.stages)
@@ -159,14 +160,14 @@ def test_a_first_build_makes_everything_and_its_plan_nothing(built: Path) -> Non
 def test_of_several_shards_those_that_are_there_are_counted(tmp_path: Path) -> None:
     run = open_run(Recipe(), Runtime(out=tmp_path, workers=1, quiet=True))
 
-    def shards(names: str) -> Stage:
+    def shards(names: str) -> Stage[Run]:
         def list_shards(_work: Work) -> list[Shard]:
             return [Shard(name, write_nothing) for name in names]
 
         return Stage(name="parts", meaning="", units=(), shards=list_shards)
 
     run_stage(run, shards("a"), Results())
-    walk = _Walk(run, RunStore(tmp_path / "aside", "v1"))
+    walk = PlanWalk(run, RunStore(tmp_path / "aside", "v1"))
     lane = Lane("lane", "", (shards("abc"), follower()))
     for stage in lane.stages:
         walk.plan(lane, stage)
@@ -175,7 +176,7 @@ def test_of_several_shards_those_that_are_there_are_counted(tmp_path: Path) -> N
     assert after.would is FOLLOW
 
 
-def follower() -> Stage:
+def follower() -> Stage[Run]:
     return Stage(name="after", meaning="", units=(), reads=("parts",), compute=lambda *_: None)
 
 

@@ -17,7 +17,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from construction.statements.store import write_statements
+from construction.statements.model import write_statements
 from construction.statements.tools.agent_tools import answer
 from construction.statements.tools.call_log import Call, CallLog
 from construction.statements.tools.database import Database, open_database

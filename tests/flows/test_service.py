@@ -14,8 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from flows.service.processes import marked
-from flows.service.settings import Service
+from flows.service.lifecycle import Service
 from tests.flows.command import benchmint, key_file, sums
 from tests.flows.service import Running, serving, wait_for
 
@@ -179,5 +178,5 @@ def test_the_service_from_start_to_stop(tmp_path: Path) -> None:
         assert sums(broken) == expected
         assert service.order("status").returncode == 0
         assert service.order("stop").returncode == 0
-        assert marked(Service(folder, 0, None)) == []
+        assert Service(folder, 0, None).processes.members() == []
         assert service.order("status").returncode == 1

@@ -12,7 +12,7 @@ from prefect.events import EventTrigger
 
 from data.atomic import PRIVATE_FILE, write_bytes
 from flows.service import lifecycle, setup
-from flows.service.settings import Service, process_environment
+from flows.service.lifecycle import Service, process_environment
 
 URL = "http://127.0.0.1:4242/api"
 STALE = {

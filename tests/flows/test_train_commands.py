@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -26,7 +27,8 @@ from data.staging import build_database
 from data.staging.database import RunTables
 from data.staging.sql import SqlRefused
 from data.tables import LEDGER, ledger_record, write_table
-from flows.commands import releases, staging
+from flows.commands import audit, releases, staging
+from flows.gates import GATES
 from flows.run import BuildRunning, building
 from tests.data.releases import train
 from tests.flows.command import BENCHMINT, environment
@@ -40,7 +42,7 @@ def run() -> Run:
     app = typer.Typer()
     for function in (
         *(releases.diff_command, releases.purge_command, releases.releases_command),
-        *(staging.audit_command, staging.explore_command, staging.sql_command),
+        *(audit.audit_command, staging.explore_command, staging.sql_command),
     ):
         app.command(function.__name__.removesuffix("_command"))(function)
     runner = CliRunner()
@@ -102,13 +104,27 @@ def test_sql_speaks_utf8_whatever_the_locale(out: Path) -> None:
 
 
 def test_audit_names_the_gates_and_reasons_that_there_are(run: Run, out: Path) -> None:
-    told = [run("audit", f"--{name}", "nope", "--out", out) for name in ("gate", "reason")]
-    assert [str(one.exception) for one in told] == [
-        "--gate: found no such gate; expected a gate of this run. The gates of this run are: none.",
-        "--reason: found no such reason; expected a reason of this run. "
-        "The reasons of this run are: file.empty.",
-    ]
+    none, files = "The gates of this run are: none.", "The reasons of this run are: file.empty."
+    messages = {
+        ("gate", "zzz"): f"no such gate; expected a gate of this run. {none}",
+        ("gate", "fixtures"): f"no such gate; expected a gate of this run. "
+        f"Did you mean fixture? {none}",
+        (
+            "gate",
+            "length",
+        ): f"a gate that rejected nothing here; expected a gate of this run. {none}",
+        ("reason", "lenght.to_short"): "no such reason; expected a reason of this run. "
+        f"Did you mean length.too_short? {files}",
+    }
+    for (option, name), message in messages.items():
+        result = run("audit", f"--{option}", name, "--out", out)
+        assert str(result.exception) == f"--{option}: found {message}"
     assert HOSTILE[:5] in run("audit", "--reason", "file.empty", "--out", out).stdout
+
+
+def test_the_help_of_audit_names_every_gate(run: Run) -> None:
+    unwrapped = re.sub(r"[\s│]", "", run("audit", "--help").stdout)
+    assert ",".join(gate.name for gate in GATES) in unwrapped
 
 
 def test_sql_prints_json_with_every_value_as_it_is(run: Run, out: Path) -> None:

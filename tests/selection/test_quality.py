@@ -8,13 +8,12 @@ import orjson
 import pytest
 
 from selection.agreement import reliability
-from selection.alternatives import NEAR_OPTIMAL, near_optimal
 from selection.config import SelectionConfig
 from selection.model import SolverName
 from selection.pool import PoolItem, pool_of_matrix
 from selection.quality import Quality, measure_quality
 from selection.quality_report import plain, write_quality
-from selection.select import select_subset
+from selection.select import NEAR_OPTIMAL, near_optimal, select_subset
 from tests.selection.matrices import drawn
 
 

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.wording import COMMON
+from anonymization.text.detect.wording import COMMON, words
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTERS
 
 NAME = "street_address"

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.wording import chinese_name
+from anonymization.text.detect.wording import chinese_name, words
 from data.text.scripts import HAN, has_han
 
 NAME = "lac"

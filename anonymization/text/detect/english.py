@@ -12,8 +12,7 @@ from spacy.lookups import Lookups
 from spacy.tokens import Doc
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.wording import COMMON
+from anonymization.text.detect.wording import COMMON, words
 
 NAME = "spacy"
 _SCORES = {

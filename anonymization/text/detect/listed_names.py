@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.lexicon import words
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.wording import COMMON
+from anonymization.text.detect.wording import COMMON, words
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 
 _GIVEN = words("names.toml", "given")
@@ -34,10 +33,14 @@ _RUN = re.compile(
     rf"(?:(?:(?<=[ ][A-Z])\.)? (?:(?:of|and|the|van|von|de|da|del) )?{_WORD}){{0,6}}"
 )
 _STOPS = frozenset({"of", "and", "the", "Apt", "Suite", "Unit", "Flat"})
+_LISTED = 2  # so many words or places among three names make a list
 _TOKEN = re.compile(r"[^\s]+")
+_LETTERS = re.compile(f"{LETTER}+")
+# Three family names are a firm; words and places ("July, August and September") are a list, though
+# one of the names may be a word too (Price). The other forms end in what only firms are called.
+_PARTNERS = re.compile(rf"(?<!\.){BEFORE}(?<![:,] ){_WORD}, {_WORD} (?:and|&) {_WORD}{AFTER}")
 _FIRM = re.compile(
-    rf"(?<!\.){BEFORE}(?<![:,] ){_WORD}, {_WORD} (?:and|&) {_WORD}{AFTER}"
-    rf"|(?<!\.){BEFORE}{_WORD} (?:and|&) (?:Sons|Co|Company|Partners|Daughters|Brothers){AFTER}"
+    rf"(?<!\.){BEFORE}{_WORD} (?:and|&) (?:Sons|Co|Company|Partners|Daughters|Brothers){AFTER}"
     rf"|(?<!\.){BEFORE}{_WORD}-{_WORD}(?= (?:Inc|LLC|Ltd|Group){AFTER})"
 )
 _JOB_LINE = re.compile(
@@ -59,11 +62,7 @@ _LOWER_PEOPLE = re.compile(f"(?<!-){BEFORE}(?:{'|'.join(reversed(_SMALL_PEOPLE))
 
 def find_listed_names(folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of the word lists in prose."""
-    firms = [
-        Finding(*match.span(), EntityType.ORGANIZATION, "firm", 0.6)
-        for match in (_FIRM.finditer(folded) if " and " in folded or " & " in folded else ())
-        if not _everyday(match.group()) and not lines.machine_at(match.start())
-    ]
+    firms = list(_firms(folded, lines)) if " and " in folded or " & " in folded else []
     yield from firms
     within = {offset for firm in firms for offset in range(firm.start + 1, firm.end)}
     for match in _RUN.finditer(folded):
@@ -104,8 +103,17 @@ def _is_job_title(text: str, line: re.Match[str]) -> bool:
     return named or text[max(0, line.start() - 6) : line.start()] == ", the "
 
 
-def _everyday(text: str) -> bool:
-    return any(word in COMMON or word in _PLACES for word in re.findall(r"{LETTER}+", text))
+def _firms(folded: str, lines: MachineLines) -> Iterator[Finding]:
+    for pattern in (_PARTNERS, _FIRM):
+        for match in pattern.finditer(folded):
+            is_list = pattern is _PARTNERS and _is_list(match.group())
+            if not is_list and not lines.machine_at(match.start()):
+                yield Finding(*match.span(), EntityType.ORGANIZATION, "firm", 0.6)
+
+
+def _is_list(text: str) -> bool:
+    known = sum(word in COMMON or word in _PLACES for word in _LETTERS.findall(text))
+    return known >= _LISTED
 
 
 def _in_run(run: re.Match[str]) -> Iterator[Finding]:

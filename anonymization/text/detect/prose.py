@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.wording import COMMON
+from anonymization.text.detect.wording import COMMON, words
 from data.text.scripts import BEFORE, CAPITALS, HAN, LETTER, LETTERS, count_han, has_han
 
 # How a line of code, of a shell session or of a structured listing begins.

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from anonymization.text.config import DetectionConfig
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.lexicon import words
+from anonymization.text.detect.wording import words
 
 # Kinds whose shape proves them take precedence, whatever the length; then longer findings.
 _RANK = {

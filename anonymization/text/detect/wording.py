@@ -1,10 +1,29 @@
-"""Tests of words rather than digits: could this be a person's name, a job, a private site?"""
+"""Word lists, and tests of words: could this be a person's name, a job, a private site?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
-from anonymization.text.detect.lexicon import characters, words
+from data.text.lexicon import load_table
+
+
+def _text(table: str, key: str) -> str:
+    return str(load_table(__package__, "data", table)[key]).strip()
+
+
+@cache
+def words(table: str, key: str) -> frozenset[str]:
+    """A list: separated by `|` where entries hold spaces, else by white space."""
+    listed = _text(table, key)
+    return frozenset(listed.split("|") if "|" in listed else listed.split())
+
+
+@cache
+def characters(table: str, key: str) -> frozenset[str]:
+    """A list of single characters."""
+    return frozenset(_text(table, key))
+
 
 _DOUBLE = words("names.toml", "chinese_double")
 _SINGLE = characters("names.toml", "chinese") - {"\n"}

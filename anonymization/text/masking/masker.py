@@ -6,33 +6,26 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from anonymization.text.contracts import Detector, Edit, EntityType, Finding, Mode
+from anonymization.text.contracts import (
+    PROVEN_BY_FORM,
+    Detector,
+    Edit,
+    EntityType,
+    Finding,
+    Mode,
+)
 from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
 from anonymization.text.masking.pieces import FindingFilter, Piece
-from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
-from anonymization.text.vault import Vault
+from anonymization.text.vault import Vault, applied
 from data.text.folding import plain_form
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold only a private value
 # Kinds whose form proves them, wherever they occur.
-_PROVEN = frozenset(
-    {
-        EntityType.EMAIL,
-        EntityType.PHONE,
-        EntityType.IP_ADDRESS,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.COMPANY_CODE,
-        EntityType.PASSPORT,
-        EntityType.USER_PATH,
-        EntityType.SECRET,
-    }
-)
+_PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
 

@@ -13,21 +13,19 @@ from zlib import crc32
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.secrets.evidence import (
-    entropy,
-    has_name_before,
-    is_gibberish,
-    is_mixed,
-    is_placeholder,
-    is_random,
-)
-from anonymization.text.secrets.families import (
     BEGINS,
     BY_PREFIX,
     INFIXED,
     STARTS,
     WORD_BEGINS,
     Family,
+    entropy,
     has_escapes,
+    has_name_before,
+    is_gibberish,
+    is_mixed,
+    is_placeholder,
+    is_random,
 )
 
 _PROVEN, _BY_FORM = 1.0, 0.95

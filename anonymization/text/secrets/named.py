@@ -10,6 +10,7 @@ from anonymization.text.secrets.evidence import (
     NAMES,
     PASSWORDS,
     PROVIDERS,
+    claims_a_family,
     entropy,
     is_gibberish,
     is_hexadecimal,
@@ -20,7 +21,6 @@ from anonymization.text.secrets.evidence import (
     is_uuid,
     is_wild,
 )
-from anonymization.text.secrets.families import claims_a_family
 
 _SCORE = 0.85
 _LEFT = re.compile(r"[a-z0-9_.\-]{0,40}\Z")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.secrets.evidence import (
+    claims_a_family,
     entropy,
     hands_over,
     has_inner_numbers,
@@ -26,7 +27,6 @@ from anonymization.text.secrets.evidence import (
     line_before,
     names_a_hash,
 )
-from anonymization.text.secrets.families import claims_a_family
 from data.text.lexicon import load_table
 from data.text.scripts import HAN
 

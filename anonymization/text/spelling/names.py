@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.detect.lexicon import words
-from anonymization.text.detect.wording import COMMON
+from anonymization.text.detect.wording import COMMON, words
 from anonymization.text.spelling.normal_form import PLANTED, clean, is_apart, skeleton
 from anonymization.text.surrogates.lexicon import lexicon
 from data.text.scripts import HAN, is_han

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from construction.judging import self_containment as rules
 from construction.judging.contracts import (
     Asker,
     Case,
@@ -23,7 +24,6 @@ from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.injection import case_addresses_judge, unaddressed
 from construction.judging.model.prompt import HIDDEN, case_content, load_prompt
 from construction.judging.reading import read
-from construction.judging.rules import containment as rules
 from construction.judging.rules.facts import Fact, FactKind, find_facts
 from construction.judging.rules.rewriting import check_faithfulness
 from construction.judging.rules.sentences import missing_files

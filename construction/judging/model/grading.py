@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from construction.grading.file_types import TYPES
 from construction.judging.contracts import (
     Answer,
     Asker,
@@ -19,7 +20,6 @@ from construction.judging.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.file_types import TYPES
 from construction.judging.hard_rules import hard_rules
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.prompt import Cleaner, case_content, load_prompt

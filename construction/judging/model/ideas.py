@@ -15,8 +15,8 @@ from construction.judging.contracts import (
     ModelStagesConfig,
 )
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.prefilters import Idea, Proposed, sift
 from construction.judging.model.prompt import Cleaner, load_prompt
+from construction.judging.prefilters import Idea, Proposed, ideas_wanted, sift
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 from data.neutralise import one_line, visible
@@ -51,11 +51,6 @@ def propose_ideas(
     return sift(ask(ideas_stage(config, known), seeds, client), known, config.near_duplicate)
 
 
-def wanted(seed: SeedIdea, config: ModelStagesConfig) -> int:
-    """How many ideas to ask for: what the seed wants, within the limits."""
-    return min(max(seed.ideas, config.min_ideas), config.max_ideas)
-
-
 def ideas_stage(
     config: ModelStagesConfig, known: Sequence[str] = ()
 ) -> Stage[SeedIdea, IdeasAnswer, tuple[Idea, ...]]:
@@ -83,7 +78,7 @@ def _content(
     """The material; names of signals come from public registries and may be hostile."""
     titles = sorted(set(known))[:_TITLES]
     return {
-        "wanted": wanted(seed, config),
+        "wanted": ideas_wanted(seed, config),
         "kind_of_work": cleaner.text(seed.pattern, 120, "kind_of_work"),
         "task_family": seed.task_family,
         "goal": cleaner.text(seed.user_goal, 600, "goal"),

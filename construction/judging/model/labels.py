@@ -24,9 +24,9 @@ from construction.judging.contracts import (
     ModelStagesConfig,
     Taxonomy,
 )
+from construction.judging.lexicon import table
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.prompt import Cleaner, case_content, load_prompt
-from construction.judging.rules.words import table
 from construction.mentions.spans import find_file_spans
 from construction.signals.crosswalk import default_crosswalk
 from data.contracts import Label, TaskClass

@@ -30,13 +30,11 @@ from construction.judging.contracts import (
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.statements.answers.check import check_answer
-from construction.statements.enrichment.raster import render_png
-from construction.statements.questions.ambiguity import Slots, rivals
-from construction.statements.questions.candidates import candidate_of
+from construction.statements.enrichment.picture import render_png
+from construction.statements.questions.ambiguity import Database, Slots, rivals
 from construction.statements.questions.contracts import Question, Sharpening
-from construction.statements.questions.index import Database
 from construction.statements.questions.naming import period_words
-from construction.statements.questions.output import numbers_of, write_questions
+from construction.statements.questions.output import candidate_of, numbers_of, write_questions
 from construction.statements.questions.signs import phrases_of
 from construction.statements.questions.wording import comparable, has_foreign_letters
 from data.atomic import write_bytes

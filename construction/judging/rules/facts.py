@@ -9,8 +9,8 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import islice
 
+from construction.judging.lexicon import table
 from construction.judging.rules.numerals import find_numbers
-from construction.judging.rules.words import table
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls

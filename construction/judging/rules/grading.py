@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from construction.grading.file_types import TYPES
 from construction.judging.contracts import Case, Grading
 from construction.judging.deliverables import ANSWER
-from construction.judging.file_types import TYPES
 from construction.judging.hard_rules import hard_rules
+from construction.judging.lexicon import table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.sentences import is_noise
 from construction.judging.rules.taxonomy import business_task, spaced
-from construction.judging.rules.words import table
 from data.contracts import Count, Criterion, Deliverable, Evidence, Rubric, Rule, StageConfig
 from data.text.language import leading_language
 from data.text.lexicon import any_of, has_any

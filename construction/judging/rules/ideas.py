@@ -17,9 +17,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from construction.judging.contracts import Judged, ModelStagesConfig
-from construction.judging.model.ideas import wanted
-from construction.judging.model.prefilters import Idea, IdeaReason, Proposed, sift
-from construction.judging.rules.words import table
+from construction.judging.lexicon import table
+from construction.judging.prefilters import Idea, IdeaReason, Proposed, ideas_wanted, sift
 from construction.signals.seeds import SeedIdea
 from data.contracts import Evidence
 
@@ -82,7 +81,7 @@ def _of_seed(seed: SeedIdea, config: ModelStagesConfig) -> Judged[tuple[Idea, ..
     moves = _moves().get(seed.pattern)
     if not moves:
         return Judged(seed.pattern, None, IdeaReason.UNKNOWN_PATTERN)
-    ideas = tuple(_idea(seed, moves, place) for place in range(wanted(seed, config)))
+    ideas = tuple(_idea(seed, moves, place) for place in range(ideas_wanted(seed, config)))
     return Judged(seed.pattern, ideas)
 
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from construction.judging.contracts import Case
+from construction.judging.lexicon import table
 from construction.judging.reading import Ask, read
 from construction.judging.rules.facts import Fact, FactKind, find_facts, plain_text
 from construction.judging.rules.sentences import is_exchange, is_noise
-from construction.judging.rules.words import table
 from construction.mentions.extensions import tail
 from construction.prompt_frame import WORDS
 from data.text.language import leading_language

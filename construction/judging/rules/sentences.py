@@ -7,9 +7,8 @@ from functools import cache
 
 from construction.judging import lexicon
 from construction.judging.contracts import Case
-from construction.judging.phrases import plain
+from construction.judging.lexicon import phrases, plain, starts, table
 from construction.judging.reading import Ask, Reading, read
-from construction.judging.rules.words import phrases, starts, table
 from construction.mentions.extensions import BARE_NAMES, tail
 from construction.mentions.intent import Intent, intent_of
 from construction.mentions.spans import find_file_spans

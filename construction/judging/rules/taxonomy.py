@@ -8,11 +8,10 @@ from functools import cache
 from typing import Any
 
 from construction.judging.contracts import Case, RoleClass, Taxonomy
-from construction.judging.phrases import plain
+from construction.judging.lexicon import plain, table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.sentences import is_noise
-from construction.judging.rules.words import table
 from construction.mentions.spans import find_file_spans
 from construction.signals.analyse import with_families
 from construction.signals.config import SignalsConfig

@@ -16,7 +16,7 @@ class LengthReason(GateReason):
 
 
 class LengthConfig(StageConfig):
-    """`min_user_chars`: effective characters (see `effective_chars`) over all user turns."""
+    """Effective characters are counted over all user turns (see `effective_chars`)."""
 
     min_user_chars: Count = 10
 

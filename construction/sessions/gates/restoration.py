@@ -60,7 +60,7 @@ class MatchStrategy(StrEnum):
 
 
 class RestorationConfig(StageConfig):
-    """`max_unrecoverable`: spans that may stay redacted; the seed allows none."""
+    """The paper allows no span that stays redacted (EnterpriseClawBench)."""
 
     max_unrecoverable: Count = 0
 

@@ -1,4 +1,7 @@
-"""Sends one request and reads its answer, with limits on time, headers and body."""
+"""Sends one request and reads its answer, with limits on time, headers and body.
+
+Also the pace of requests: one at a time per host, with pauses, and the wait before a retry.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,11 @@ import asyncio
 import re
 import ssl
 import string
+import time
 import zlib
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 import httpcore
@@ -15,6 +21,59 @@ import httpcore
 from construction.mentions.urls import WebUrl
 from construction.sessions.gates.network import Cause, NetworkConfig
 from construction.sessions.network.transport import GuardedBackend, ProbeFailure, Wire
+from data.randomness import keyed_hash
+
+TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})  # statuses worth a retry
+_FORGET_ABOVE = 1024
+_JITTER_KEY = b"benchmint probe back-off"
+
+
+@dataclass(slots=True)
+class _Host:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: int = 0
+    ready_at: float = 0.0
+
+
+class HostTurns:
+    """Admits one request per host at a time, with `delay` seconds between two requests."""
+
+    def __init__(self, delay: float) -> None:
+        self._delay = delay
+        self._hosts: dict[str, _Host] = {}
+
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[None]:
+        """Wait until the host may be requested; hold its turn for the length of the context."""
+        entry = self._entry(host)
+        entry.waiting += 1
+        try:
+            async with entry.lock:
+                await asyncio.sleep(max(0.0, entry.ready_at - time.monotonic()))
+                try:
+                    yield
+                finally:
+                    entry.ready_at = time.monotonic() + self._delay
+        finally:
+            entry.waiting -= 1
+
+    def _entry(self, host: str) -> _Host:
+        if host not in self._hosts and len(self._hosts) >= _FORGET_ABOVE:
+            now = time.monotonic()
+            busy = {
+                name: entry
+                for name, entry in self._hosts.items()
+                if entry.waiting or entry.ready_at > now
+            }
+            self._hosts = busy
+        return self._hosts.setdefault(host, _Host())
+
+
+def backoff(url: str, attempt: int, base: float) -> float:
+    """Seconds before the next attempt: base · 2^attempt, times 0.5 to 1.5 depending on the URL."""
+    share = int.from_bytes(keyed_hash(_JITTER_KEY, str(attempt), url)[:4], "big") / 2**32
+    return float(base * 2**attempt * (0.5 + share))
+
 
 USER_AGENT = "Benchmint/0.1 (checks that the links in benchmark tasks answer)"
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")

@@ -21,9 +21,8 @@ from construction.sessions.network.captures import (
     recipe_digest,
     store,
 )
-from construction.sessions.network.exchange import Answer, exchange
+from construction.sessions.network.exchange import TRANSIENT, Answer, HostTurns, backoff, exchange
 from construction.sessions.network.expiring_urls import acts_when_opened
-from construction.sessions.network.rate_limit import TRANSIENT, HostTurns, backoff
 from construction.sessions.network.transport import (
     ProbeFailure,
     Wire,

@@ -4,6 +4,7 @@ from construction.signals.collect.fields import SignalReason
 from construction.signals.collect.registry import (
     Capture,
     StopReason,
+    capture_registry,
     collect_registry,
     read_capture,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "SignalReason",
     "SnapshotHeader",
     "StopReason",
+    "capture_registry",
     "collect_file",
     "collect_registry",
     "list_snapshots",

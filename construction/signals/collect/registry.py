@@ -25,7 +25,7 @@ from construction.signals.collect.registry_client import (
     RegistryError,
     detail_url,
 )
-from construction.signals.config import CollectConfig, RegistryConfig
+from construction.signals.config import CollectConfig, RegistryConfig, SignalsRecipe
 from data.atomic import write_bytes
 from data.canonical import canonical_json, digest
 from data.contracts import Popularity
@@ -108,6 +108,19 @@ def collect_registry(
         todo = "Choose another file, or delete it to collect anew."
         raise InputError(str(out), "the capture of another collection", "this one", todo)
     return capture
+
+
+def capture_registry(base_url: str, recipe: SignalsRecipe, folder: Path, date: dt.date) -> Path:
+    """Write `capture-DATE.jsonl`, which a rebuild replays, and print how the capture stopped.
+
+    A capture that was cut off goes on.
+    """
+    path = folder / f"capture-{date}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = RegistryConfig(base_url=base_url, source=recipe.source)
+    capture = collect_registry(settings, recipe.collect, date, path)
+    print(f"captured {path}: {capture.stopped}")
+    return path
 
 
 def read_capture(path: Path) -> Capture:

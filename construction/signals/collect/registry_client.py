@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from construction.sessions.network.rate_limit import TRANSIENT, backoff
+from construction.sessions.network.exchange import TRANSIENT, backoff
 from construction.sessions.readers.source import loads
 from construction.signals.collect.fields import describe
 from construction.signals.config import RegistryConfig

@@ -18,8 +18,7 @@ from construction.statements.enrichment.page_rows import (
     shown,
     unit_line,
 )
-from construction.statements.enrichment.picture import draw
-from construction.statements.enrichment.raster import render_png
+from construction.statements.enrichment.picture import draw, render_png
 from construction.statements.model import SEPARATOR, Statements
 from construction.statements.periods.words import write_date
 from construction.statements.questions.amounts import reporting_exponents

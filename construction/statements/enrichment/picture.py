@@ -1,8 +1,12 @@
-"""A statement page as SVG: the same bytes for the same rows, whatever the labels contain."""
+"""A statement page as SVG and as PNG: the same bytes for the same rows, whatever the labels hold.
+
+The PNG is drawn with the project's own CJK font.
+"""
 
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from construction.statements.enrichment.contracts import Page, Row
@@ -88,3 +92,22 @@ def _text(x: int, y: int, text: str, kind: str, *, end: bool = False) -> str:
     styled = f' class="{kind}"' if kind else ""
     anchored = ' text-anchor="end"' if end else ""
     return f'<text x="{x}" y="{y}"{styled}{anchored}>{escape(text)}</text>'
+
+
+FONT_FILE = Path(__file__).parent / "fonts" / "NotoSansCJKjp-subset.otf"  # see `font_subset`
+
+
+def render_png(svg: str, zoom: float = 2.0) -> bytes:
+    """The picture as PNG; only the project's font is used, so that all machines agree."""
+    import resvg_py
+
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg,
+            zoom=zoom,
+            skip_system_fonts=True,
+            font_files=[str(FONT_FILE)],
+            font_family=FONT,
+            sans_serif_family=FONT,
+        )
+    )

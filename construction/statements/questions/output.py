@@ -1,28 +1,48 @@
-"""Questions on disk: the public table, the private answers, whole questions for later stages."""
+"""Questions on disk, and as candidates of the pool.
+
+On disk they are the public table, the private answers, and whole questions for later stages.
+"""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from construction.signals.crosswalk import default_crosswalk
 from construction.statements.database import DATABASE, REPORT
-from construction.statements.questions.contracts import Question
+from construction.statements.questions.contracts import Point, Question, Sharpening
+from construction.statements.questions.reference import (
+    TOOLS,
+    gold_answer,
+    milestones,
+    reference_steps,
+)
 from data.atomic import PRIVATE_FILE, private_dir, replacing, replacing_dir, write_bytes
+from data.contracts import (
+    Budget,
+    Candidate,
+    Disclosure,
+    Evidence,
+    Label,
+    Lane,
+    NetworkPolicy,
+    Provenance,
+)
 from data.pool import POOL_FILE
 from data.randomness import keyed_order
 from data.schemas_statements import ANSWERS, QUESTIONS
 from data.stage_tables import LEDGER_FILE
 from data.tables import write_table
+from data.text.lexicon import load_table
 
 __all__ = ["ANSWERS", "QUESTIONS", "TABLES"]
 
 TABLES = (QUESTIONS, ANSWERS)
 PAGES = "pages"
-
 _ORDER_STAGE = "question.order"
 _FILE = "asked.jsonl"
 _QUESTION = TypeAdapter(Question)
@@ -110,6 +130,76 @@ def stored_questions(folder: Path) -> list[Question]:
     """The questions that `store_questions` wrote."""
     lines = (folder / _FILE).read_bytes().splitlines()
     return [_QUESTION.validate_json(line) for line in lines]
+
+
+SURFACE = "api"
+DIFFICULTY_RULE = (
+    "points for: a part of a year (1), a line under a subsection (1), a dimension (2), "
+    "words that had to tell the line or company from others (1 each, 2 at most), "
+    "a fiscal year that is no calendar year (1); easy 0, medium 1 or 2, hard from 3"
+)
+_SECTIONS_OF_A_PLAIN_LINE = 3  # statement, section, label
+_FAMILIES = load_table(__package__, "families.toml")
+
+
+def candidate_of(question: Question, task_id: str, licence: str | None = None) -> Candidate:
+    """The candidate of a question; `task_id` is its opaque released id.
+
+    The prompt holds the question and the answer format; value, row and steps are in the private
+    fields (`PRIVATE_FIELDS`).
+    """
+    family = _FAMILIES.get(question.category, _FAMILIES["*"])
+    return Candidate(
+        task_id=task_id,
+        lane=Lane.QUESTIONS,
+        prompt=f"{question.text}\n\n{question.guideline}",
+        language="en",
+        task_family=Label(
+            value=family, confidence=1.0, reason=f"category {question.category}", judge="rules"
+        ),
+        display_group=default_crosswalk().display_group(family),
+        business_task=f"Look up one figure: {question.category.replace('_', ' ')}",
+        execution_surface=SURFACE,
+        difficulty=difficulty(question),
+        difficulty_rule=DIFFICULTY_RULE,
+        tools=TOOLS,
+        budget=Budget(turns=30, seconds=600),
+        network=NetworkPolicy(),
+        answers=(gold_answer(question),),
+        steps=reference_steps(question),
+        milestones=milestones(question),
+        evidence=Evidence(retrieval=True, accuracy=True),
+        provenance=Provenance(
+            source=question.company.source,
+            source_format="statements",
+            item_id=question.point_id,
+            disclosure=Disclosure(question.company.disclosure),
+            licence=licence,
+            detail={"document": question.point.document, "is_replacement": question.is_replacement},
+        ),
+    )
+
+
+def difficulty(question: Question) -> Literal["easy", "medium", "hard"]:
+    """The points of `DIFFICULTY_RULE`; all of them can be seen without the value."""
+    series, point = question.series, question.point
+    extra_words = [step for step in question.sharpened if step is not Sharpening.DATES]
+    points = min(len(extra_words), 2)
+    points += point.period_type not in (None, "annual")
+    points += series.depth > _SECTIONS_OF_A_PLAIN_LINE
+    points += 2 * (series.dimensions is not None)
+    points += point.months > 0 and point.calendar_period != _as_calendar(point)
+    if points == 0:
+        return "easy"
+    return "medium" if points < 3 else "hard"
+
+
+def _as_calendar(point: Point) -> str | None:
+    """The calendar period of the same name as the fiscal one; None if that is unknown."""
+    part = point.fiscal_period
+    if part is None:
+        return None
+    return str(point.fiscal_year) if part == "FY" else f"{point.fiscal_year}-{part}"
 
 
 def hand_over(out: Path, read: Path, questions: Path, phrased: Path) -> None:

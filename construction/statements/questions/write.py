@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from construction.statements.answers.check import check_answer
 from construction.statements.model import Statement
 from construction.statements.periods.words import write_date
-from construction.statements.questions.ambiguity import Slots
+from construction.statements.questions.ambiguity import Database, Slots
 from construction.statements.questions.amounts import Amount, amount_of, number_of
 from construction.statements.questions.contracts import (
     FlowSide,
@@ -19,7 +19,6 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.index import Database
 from construction.statements.questions.naming import (
     by_register,
     by_ticker,

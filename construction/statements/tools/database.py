@@ -1,18 +1,96 @@
-"""The tables, indexed: companies by id and folded name, series and points by company."""
+"""The tables, indexed: companies by id and folded name, series and points by company.
+
+Also how the lookups compare texts: names in a comparable form, and scores by RapidFuzz.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from rapidfuzz import fuzz, process
 
-from construction.statements.model import COMPANIES, POINTS, SERIES
-from construction.statements.store import read_tables
-from construction.statements.tools.matching import core
-from data.text.folding import fold_words
+from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
+from data.text.folding import fold_width, fold_words
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_LEGAL_WORDS = frozenset(
+    (
+        *("co", "company", "corp", "corporation", "inc", "incorporated", "the"),
+        *("limited", "llc", "llp", "lp", "ltd", "plc", "pte", "pty", "bhd", "tbk"),
+        *("ab", "adr", "ag", "as", "asa", "bv", "cv", "gmbh", "kg", "kgaa", "nv", "oy", "oyj"),
+        *("sa", "sab", "se", "spa", "srl", "kabushiki", "kaisha", "kk"),
+    )
+)
+# Written without blanks, before or after the name: joint-stock company, limited companies,
+# general and limited partnership, and the abbreviations of the first two.
+_LEGAL_PARTS = re.compile(
+    "株式会社|有限会社|合同会社|合資会社|合名会社|股份有限公司|有限公司|주식회사"
+)
+_LEGAL_SHORT = re.compile(r"\((?:株|有)\)")
+Scores = NDArray[np.float64]
+# Weights, relative to equality, of a text that contains the query as a phrase, its words in
+# any order, or something similar anywhere. Equality breaks the ties.
+_PHRASE, _WORDS, _PART = 0.88, 0.8, 0.72
+_CLOSENESS = 0.1
+_SHORTEST_PART = 4
+_SHORTEST_WIDE_PART = 2  # two Japanese characters mean as much as a word
+
+
+def core(text: str) -> str:
+    """As `fold_words`, without legal-form words; the whole name if nothing else is in it."""
+    plain = fold_width(text)
+    bare = fold_words(_LEGAL_PARTS.sub(" ", _LEGAL_SHORT.sub(" ", plain)))
+    words = [word for word in bare.split() if word not in _LEGAL_WORDS]
+    return " ".join(words) or fold_words(text)
+
+
+def fold_concept(concept: str) -> str:
+    """A tag in words: `SalesRevenueNet` is `sales revenue net`; other text as `fold_words`."""
+    return fold_words(_HUMP.sub(" ", concept))
+
+
+def similarity(query: str, texts: Sequence[str]) -> Scores:
+    """0 to 100 for each folded text: equal, the same words, or containing the query."""
+    if not query or not texts:
+        return np.zeros(len(texts))
+    equal = closeness(query, texts)
+    whole = np.maximum(equal, _score(query, texts, fuzz.token_sort_ratio))
+    loose = np.maximum(
+        _PHRASE * _phrases(query, texts), _WORDS * _score(query, texts, fuzz.token_set_ratio)
+    )
+    if len(query) >= (_SHORTEST_PART if query.isascii() else _SHORTEST_WIDE_PART):
+        # Only the query within the text: a short name within a long query is coincidence.
+        longer = np.array([len(text) >= len(query) for text in texts])
+        part = np.where(longer, _score(query, texts, fuzz.partial_ratio), 0.0)
+        loose = np.maximum(loose, _PART * part)
+    loose_score = loose + np.where(loose > 0, _CLOSENESS * equal, 0.0)
+    best: Scores = np.maximum(whole, loose_score).round(1)
+    return best
+
+
+def closeness(query: str, texts: Sequence[str]) -> Scores:
+    """0 to 100 for each folded text: how similar it is, character by character."""
+    return _score(query, texts, fuzz.ratio) if texts else np.zeros(0)
+
+
+def _phrases(query: str, texts: Sequence[str]) -> Scores:
+    """100 if the text contains the query between blanks, or anywhere if it is not ASCII."""
+    edge = " " if query.isascii() else ""
+    phrase = f"{edge}{query}{edge}"
+    return np.array([100.0 if phrase in f"{edge}{text}{edge}" else 0.0 for text in texts])
+
+
+def _score(query: str, texts: Sequence[str], scorer: Any) -> Scores:
+    scores: Scores = process.cdist([query], texts, scorer=scorer, dtype=np.float64)[0]
+    return scores
+
 
 Record = Mapping[str, Any]
 

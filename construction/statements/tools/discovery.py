@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from construction.statements.model import SEPARATOR
-from construction.statements.tools.database import Database, Record
-from construction.statements.tools.matching import (
+from construction.statements.tools.database import (
+    Database,
+    Record,
     Scores,
     closeness,
     core,

@@ -14,7 +14,14 @@ from pydantic import ValidationError
 from data.canonical import digest
 from data.snapshot import layout, sums
 from data.snapshot.manifest import Manifest, fields_of
-from data.snapshot.verification.files import check_canary, check_modes, load_half, read_object
+from data.snapshot.verification.files import (
+    check_canary,
+    check_modes,
+    check_report,
+    check_tables,
+    load_half,
+    read_object,
+)
 from data.snapshot.verification.findings import (
     Check,
     Finding,
@@ -23,7 +30,6 @@ from data.snapshot.verification.findings import (
     VerifyReport,
     report_lines,
 )
-from data.snapshot.verification.formats import check_report, check_tables
 from data.snapshot.verification.halves import (
     check_content,
     check_link,

@@ -12,12 +12,11 @@ import polars as pl
 
 from data.contracts import Outcome, StageKind
 from data.ledger import OUTCOMES
-from data.snapshot import aggregates, layout
-from data.snapshot.ledger_tables import SCHEMAS, Frames
+from data.snapshot import layout
+from data.snapshot.ledger_tables import SCHEMAS, Frames, children, ledger_summary, outcome_counts
 from data.snapshot.manifest import Manifest
-from data.snapshot.verification.files import LARGEST_DOCUMENT, read_object
+from data.snapshot.verification.files import BROKEN, LARGEST_DOCUMENT, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
-from data.snapshot.verification.formats import BROKEN
 from data.tables import LINEAGE
 
 Document = Mapping[str, Any]
@@ -93,7 +92,7 @@ def check_recount(
             findings.add(Check.LEDGER_RECOUNT, f"private/{name}", problem)
     _recount_funnel(frames, stages, findings)
     gates = [row["gate"] for row in _rows(summary.get("gates")) if isinstance(row.get("gate"), str)]
-    ours = orjson.loads(orjson.dumps(aggregates.ledger_summary(frames, gates)))
+    ours = orjson.loads(orjson.dumps(ledger_summary(frames, gates)))
     for name, rows in ours.items():
         if summary.get(name) != rows:
             where = f"public/{layout.LEDGER}"
@@ -123,7 +122,7 @@ def _stage_problem(stage: object) -> str | None:
 
 
 def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findings) -> None:
-    counted = aggregates.outcome_counts(frames.ledger)
+    counted = outcome_counts(frames.ledger)
     declared = {
         (stage["stage"], stage["unit"], outcome): n
         for stage in stages
@@ -138,7 +137,7 @@ def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findin
                 f"the ledger has {counted.get(key, 0)}"
             )
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
-    made = aggregates.children(frames.lineage)
+    made = children(frames.lineage)
     for stage_document in stages:
         ours = made.get((stage_document["stage"], stage_document["unit"]), {})
         if stage_document["made"] != ours:

@@ -17,8 +17,8 @@ from PIL import Image
 from pptx import Presentation
 from pypdf import PdfWriter
 
+from anonymization.documents.child import rewrite_any
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
-from anonymization.documents.dispatch import rewrite_any
 from anonymization.documents.document import mask_bytes, masked_path
 from anonymization.documents.visitor import Visitor
 from data.canonical import digest

@@ -25,7 +25,7 @@ from construction.judging.rounds import (
     with_release,
     write_rounds,
 )
-from construction.judging.rules.containment import ContainmentConfig
+from construction.judging.self_containment import ContainmentConfig
 from data.canonical import digest
 from data.errors import InputError
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case

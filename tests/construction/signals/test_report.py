@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 
 import orjson
 import polars as pl
@@ -13,6 +14,7 @@ from construction.signals.collect.snapshot import make_snapshot
 from construction.signals.config import SignalsConfig
 from construction.signals.crosswalk import default_crosswalk, spread
 from construction.signals.gap import coverage_gap
+from construction.signals.mixture import snapshot_files
 from construction.signals.report import SnapshotReport, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from data.contracts import Popularity
@@ -89,3 +91,12 @@ def test_the_report_names_what_it_counted(report: SnapshotReport) -> None:
     assert data["meta_share"] == pytest.approx(0.3)
     assert data["gap"]["rows"][0]["action"] == "PRIORITY"
     assert data["seeds"][0]["pattern"] == "email"
+
+
+def test_folders_of_snapshots_are_their_files_by_name(tmp_path: Path) -> None:
+    for name in ("b-2026-01-02.csv", "a-2026-01-01.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "below").mkdir()
+    given = [tmp_path, tmp_path / "not-there-yet", tmp_path / "a-2026-01-01.csv"]
+    found = [path.name for path in snapshot_files(given)]
+    assert found == ["a-2026-01-01.csv", "b-2026-01-02.csv", "a-2026-01-01.csv"]

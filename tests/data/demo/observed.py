@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.fixtures.resolve import resolve_fixtures
 from construction.sessions.fixtures.roots import RootIndex
-from construction.sessions.gates import fixture, length, network, restoration
+from construction.sessions.gates import fixture, network, restoration
 from construction.sessions.gates.fixture import FixtureObservation
+from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.gates.restoration import RestoredSpan
+from construction.sessions.local_gates import LOCAL_GATES
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import NetworkRuntime, probe_urls
 from construction.sessions.readers.registry import read_source
@@ -25,11 +28,12 @@ from data.contracts import (
     Status,
     TaskInstance,
     Turn,
+    Verdict,
+    run_gates,
 )
 from data.demo import Truth, load_truth
 from data.demo.truth import FileTruth, GateTruth, InstanceTruth, SessionTruth
-
-OFFLINE = network.NetworkConfig(mode="offline", unverified="keep")
+from data.ledger import deciding
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,19 @@ class Gated:
     where: str
     truth: InstanceTruth
     instance: TaskInstance
-    verdicts: dict[str, GateTruth]
+    verdicts: tuple[Verdict, ...]
     files: FixtureObservation
     spans: tuple[RestoredSpan, ...]
     urls: tuple[str, ...]
+
+    @property
+    def findings(self) -> dict[str, GateTruth]:
+        """What did not pass, as the truth has it."""
+        return {
+            verdict.gate: GateTruth(status=str(verdict.status), reason=str(verdict.reason))
+            for verdict in self.verdicts
+            if verdict.status in (Status.FAILED, Status.UNVERIFIED)
+        }
 
 
 def human_turns(session: Session) -> list[Turn]:
@@ -92,7 +105,7 @@ def found_instances(session: Session) -> list[tuple[int, ...]]:
 
 
 def gate_all(folder: Path, files: list[ReadFile]) -> list[Gated]:
-    """Every instance through the four gates, as an offline build does it."""
+    """Every instance through the local and network gates, as an offline build does it."""
     index = RootIndex((folder / "files",))
     gated = []
     for file in files:
@@ -109,21 +122,15 @@ def gate_all(folder: Path, files: list[ReadFile]) -> list[Gated]:
 
 
 def _gate(where: str, instance: TaskInstance, truth: InstanceTruth, index: RootIndex) -> Gated:
-    spans = restoration.measure(instance)
-    files = resolve_fixtures(instance, index, fixture.FixtureConfig())
-    local = {
-        "length": length.GATE.judge(length.measure(instance), length.LengthConfig()),
-        "fixture": fixture.GATE.judge(files, fixture.FixtureConfig()),
-        "restoration": restoration.GATE.judge(spans, restoration.RestorationConfig()),
-    }
-    verdicts = {
-        gate: GateTruth(status=str(verdict.status), reason=verdict.reason)
-        for gate, verdict in local.items()
-    }
-    urls = network.instance_urls(restoration.apply(instance, spans))
-    verdicts["network"] = GateTruth(status=str(Status.NOT_MEASURED))
-    if not any(verdict.status is Status.FAILED for verdict in local.values()):
-        results = probe_urls(urls, OFFLINE, NetworkRuntime(), Captures())
-        judged = network.GATE.judge(network.measure(urls, results), OFFLINE)
-        verdicts["network"] = GateTruth(status=str(judged.status), reason=judged.reason)
+    config = SessionsConfig(network=NetworkConfig(mode="offline", unverified="keep"))
+    adapters = {fixture.GATE.name: lambda item: resolve_fixtures(item, index, config.fixture)}
+    observations, verdicts = run_gates(LOCAL_GATES, config, instance, adapters)
+    spans: tuple[RestoredSpan, ...] = observations[restoration.GATE.name]
+    restored = restoration.apply(instance, spans)
+    urls = network.instance_urls(restored)
+    if deciding(verdicts) is None:
+        results = probe_urls(urls, config.network, NetworkRuntime(), Captures())
+        reach = {network.GATE.name: lambda _: network.measure(urls, results)}
+        verdicts += run_gates(NETWORK_GATES, config, restored, reach)[1]
+    files: FixtureObservation = observations[fixture.GATE.name]
     return Gated(where, truth, instance, verdicts, files, spans, urls)

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from construction.mentions.urls import normalise, parse_url
+from construction.sessions.config import NETWORK_GATES
+from construction.sessions.local_gates import LOCAL_GATES
 from construction.sessions.network.probe import refusal
 from data.demo import Truth, generate
 from data.demo.script import Flavor
 from data.demo.session import make_session
-from data.demo.truth import GATES
 from tests.data.demo.observed import (
     Gated,
     ReadFile,
@@ -23,6 +24,7 @@ from tests.data.demo.observed import (
 )
 
 SEED, SIZE = 7, 60
+GATES = tuple(gate.name for gate in (*LOCAL_GATES, *NETWORK_GATES))
 
 
 class Observed:
@@ -105,9 +107,10 @@ def test_each_gate_fails_what_is_planted_and_nothing_else(sixty: Observed, gate:
 
 def _misjudged(observed: Observed, gate: str) -> list[tuple[str, object, object, object]]:
     return [
-        (one.where, one.truth.plants or one.truth.task, one.verdicts[gate], one.truth.gates[gate])
-        for one in observed.gated
-        if one.verdicts[gate] != one.truth.gates[gate]
+        (gated.where, gated.truth.plants or gated.truth.task, judged, planted)
+        for gated in observed.gated
+        for judged, planted in [(gated.findings.get(gate), gated.truth.gates.get(gate))]
+        if judged != planted
     ]
 
 
@@ -128,7 +131,7 @@ def test_spans_are_restored_to_what_was_there(sixty: Observed) -> None:
 
 def test_the_network_gate_sees_the_planted_urls(sixty: Observed) -> None:
     for one in sixty.gated:
-        if one.truth.gates["network"].status != "not_measured":
+        if "network" in {verdict.gate for verdict in one.verdicts}:
             planted = {normalise(url.url) for url in one.truth.urls}
             assert set(one.urls) == planted, one.where
 

@@ -17,8 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymization.text.secrets.evidence import entropy, is_placeholder, is_random
-from anonymization.text.secrets.families import FAMILIES
+from anonymization.text.secrets.evidence import FAMILIES, entropy, is_placeholder, is_random
 from anonymization.text.secrets.find_secrets import find_secrets
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase

@@ -9,7 +9,7 @@ import pytest
 
 from construction.judging.calls.contracts import CallReason
 from construction.judging.model.ideas import propose_ideas
-from construction.judging.model.prefilters import (
+from construction.judging.prefilters import (
     PREFILTER,
     STAGE,
     Idea,

@@ -9,8 +9,8 @@ import pytest
 from construction.judging.calls.contracts import CallReason, Image
 from construction.judging.contracts import JudgeReason
 from construction.judging.model.phrasing import phrase_questions
+from construction.statements.questions.ambiguity import Database, index_database
 from construction.statements.questions.contracts import Question, QuestionConfig
-from construction.statements.questions.index import Database, index_database
 from construction.statements.questions.make import make_questions
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always
 from tests.construction.statements.questions.small import Book, drawn

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from construction.judging.lexicon import table
 from construction.judging.rules.grading import DIMENSIONS, GradingConfig, grade
-from construction.judging.rules.words import table
 from tests.construction.judging.rules.cases import case
 
 CONFIG = GradingConfig()

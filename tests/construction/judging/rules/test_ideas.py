@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from construction.judging.contracts import ModelStagesConfig
-from construction.judging.model.prefilters import IdeaReason, Proposed
+from construction.judging.prefilters import IdeaReason, Proposed
 from construction.judging.rules.ideas import _moves, _situations, suggest_ideas
 from construction.signals.codebook import default_codebook
 from construction.signals.seeds import SeedIdea, gradings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from construction.judging.contracts import RoleClass
+from construction.judging.lexicon import table
 from construction.judging.rules.taxonomy import (
     GENERAL,
     TaxonomyConfig,
@@ -14,7 +15,6 @@ from construction.judging.rules.taxonomy import (
     skill_definition,
     skill_name,
 )
-from construction.judging.rules.words import table
 from construction.signals.config import SignalsConfig
 from data.contracts import Label, TaskClass
 from tests.construction.judging.rules.cases import case

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from construction.mentions.urls import parse_url
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from construction.sessions.network.captures import Captures
+from construction.sessions.network.exchange import backoff
 from construction.sessions.network.probe import NetworkRuntime, probe_urls, refusal
-from construction.sessions.network.rate_limit import backoff
 from tests.construction.sessions.network.wires import AT_ONCE, ScriptedWeb
 
 CHECK = NetworkConfig()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.model import Statements
-from construction.statements.questions.ambiguity import Slots, rivals
+from construction.statements.questions.ambiguity import Slots, index_database, rivals
 from construction.statements.questions.contracts import (
     Cause,
     Question,
@@ -19,7 +19,6 @@ from construction.statements.questions.contracts import (
     Rival,
     Sharpening,
 )
-from construction.statements.questions.index import index_database
 from construction.statements.questions.make import make_questions, sharpen
 from data.contracts import Outcome
 from tests.construction.statements.questions.small import YEAR_END, Book, drawn

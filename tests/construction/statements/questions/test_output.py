@@ -9,10 +9,15 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.questions.candidates import TOOLS, candidate_of
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.output import ANSWERS, QUESTIONS, write_questions
+from construction.statements.questions.output import (
+    ANSWERS,
+    QUESTIONS,
+    candidate_of,
+    write_questions,
+)
+from construction.statements.questions.reference import TOOLS
 from data.contracts import PRIVATE_FIELDS, Candidate, Lane
 from tests.construction.statements.questions.small import Book, drawn
 
@@ -69,7 +74,8 @@ def test_a_candidate_says_what_graders_and_reports_need() -> None:
     assert candidate.evidence.retrieval and candidate.evidence.accuracy
     assert not candidate.evidence.action and not candidate.evidence.semantic
     (answer,) = candidate.answers
-    assert (answer.value, answer.unit, answer.tolerance) == ("-31500", "USD x 1000", 0.0)
+    assert (answer.value, answer.unit, answer.scale) == ("-31500", "USD", 1000)
+    assert (answer.decimals, answer.tolerance) == (0, 0.0)
     assert candidate.task_family is not None
     assert candidate.task_family.value == "finance_accounting"
     assert candidate.display_group == "business"
@@ -80,6 +86,14 @@ def test_a_candidate_says_what_graders_and_reports_need() -> None:
         "period",
         "value",
     ]
+    assert candidate.milestones[-1].value == "-31500000"
+    assert candidate.milestones[-1].implies == ("company", "series", "period")
+    assert [step.operation for step in candidate.steps] == [*TOOLS, "present"]
+    read, present = candidate.steps[-2:]
+    assert read.arguments["series_id"] == candidate.milestones[1].value
+    assert read.arguments["period"] == candidate.milestones[2].value
+    assert (present.arguments["unit"], present.arguments["scale"]) == ("USD", 1000)
+    assert not {"value", "answer"} & set(present.arguments)
     assert candidate.provenance.licence == "public domain"
     assert candidate.provenance.disclosure == "public"
     assert Candidate.model_validate_json(candidate.model_dump_json()) == candidate

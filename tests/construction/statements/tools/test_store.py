@@ -7,8 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from construction.statements.model import TABLES
-from construction.statements.store import read_statements, read_tables, write_statements
+from construction.statements.model import TABLES, read_statements, read_tables, write_statements
 from data.errors import InputError
 from tests.construction.statements.tools.tiny import tiny_statements
 

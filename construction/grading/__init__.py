@@ -1,0 +1,16 @@
+"""Graders: from what an agent did on a task to a score, without a model.
+
+    spec.py        what a grader knows of a task: the private half, read from its JSON files
+    answers.py     typed answer parts, compared in the designated answer field
+    milestones.py  intermediate results, found in tool calls and statements
+    actions.py     audit rows and state changes of controlled services
+    files.py       hard rules and originality of output files
+    combine.py     parts to one score: overall, passed (or undecided), progress
+    grade.py       all of it: `grade(spec, submission, settings)`
+    attacks.py     submissions that must not pass: null, talk-only, empty calls, null deliverables
+    oracle.py      the answer computed by running the reference steps on the data tools
+    bundle.py      the same graders as a folder of files that imports nothing of this project
+
+What grades answers, milestones and actions imports the standard library alone, because the bundle
+takes it along as it is.
+"""

@@ -1,0 +1,269 @@
+"""What a stage and a lane are, and the one way in which every stage runs.
+
+A `Stage` says once what it is: its name, what it counts, which settings, inputs and earlier stages
+its output depends on, and how the output is computed. Its key, the cache lookup, ledger checks,
+progress, the log line with counts, metrics, the dry run and the docs follow from that record. What
+a stage knows of the build that runs it is the type parameter `R`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import polars as pl
+
+from data.contracts import StageKind
+from data.errors import LedgerError, guarded
+from data.progress import track
+from data.run_store import RunStore, content_digest
+from data.sharding import Sharding, compute_shard, map_shards
+from data.stage_key import StageKey
+from data.stage_tables import TALLIES_FILE, outcome_counts
+
+log = logging.getLogger("benchmint.stages")
+Folders = tuple[Path, ...]
+
+
+class StageRun(Protocol):
+    """A build, as far as every stage depends on it."""
+
+    @property
+    def recipe(self) -> Any:
+        """The configuration that `Stage.settings` lead into."""
+
+    @property
+    def store(self) -> RunStore:
+        """Where outputs are kept by their keys."""
+
+    @property
+    def key_id(self) -> str:
+        """What may be said about the release key."""
+
+    @property
+    def sharding(self) -> Sharding:
+        """How sharded stages are computed."""
+
+
+R = TypeVar("R", bound=StageRun)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a stage counts. `stage` is the name in the ledger, if it is not the stage's own."""
+
+    name: str
+    kind: StageKind
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a stage found outside the pipeline before it ran: probe results, files, decisions.
+
+    `made_from` goes into the key; `value` is handed to `compute`, and may hold paths and costs.
+    """
+
+    made_from: Any
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[R]):
+    """What a stage works with: the run, the outputs of earlier stages, and what it observed."""
+
+    run: R
+    outputs: Mapping[str, Folders]
+    observed: Any = None
+
+    def folders(self, stage: str) -> Folders:
+        """The outputs of an earlier stage: one per shard, none if it did not apply."""
+        return self.outputs.get(stage, ())
+
+    def folder(self, stage: str) -> Path:
+        """The output of an earlier stage that has exactly one."""
+        (only,) = self.outputs[stage]
+        return only
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One output of a sharded stage: what goes into its key, and the picklable `compute`."""
+
+    made_from: Any
+    compute: Callable[[Path], None]
+
+
+def _nothing(_work: Work[Any]) -> dict[str, str]:
+    return {}
+
+
+def _always(_run: object) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(Generic[R]):
+    """One step of the pipeline.
+
+    Either `compute` writes the whole output into an empty folder, or `shards` lists its parts.
+    `settings` are dotted paths into the recipe, `reads` names of earlier stages, `inputs` digests
+    of what comes from outside by the name that the manifest gives them. `observe` looks outside
+    (probes, scans, asks for decisions) before the key is known. `deliver` puts an output where
+    people look for it, also when it was computed before. `stand_in` is an output that replaces
+    computing. `uses_key`: the release key decides about the output. `is_cheap`: a dry run may
+    compute it aside to see further.
+    """
+
+    name: str
+    meaning: str
+    units: tuple[Unit, ...]
+    settings: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    compute: Callable[[Work[R], Path], None] | None = None
+    shards: Callable[[Work[R]], Sequence[Shard]] | None = None
+    inputs: Callable[[Work[R]], Mapping[str, str]] = _nothing
+    observe: Callable[[Work[R]], Observed] | None = None
+    deliver: Callable[[Work[R], Folders], None] | None = None
+    stand_in: Callable[[R], Path | None] | None = None
+    applies: Callable[[R], bool] = _always
+    uses_key: bool = False
+    is_cheap: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.compute is None) == (self.shards is None):
+            raise ValueError(f"stage {self.name}: expected either `compute` or `shards`")
+
+
+@dataclass(frozen=True, slots=True)
+class Lane(Generic[R]):
+    """Stages that run one after the other, if `given` finds material for them."""
+
+    name: str
+    meaning: str
+    stages: tuple[Stage[R], ...]
+    given: Callable[[R], bool] = _always
+
+    def stages_for(self, run: R) -> Iterator[Stage[R]]:
+        """The stages that apply to this run, in their order."""
+        if self.given(run):
+            yield from (stage for stage in self.stages if stage.applies(run))
+
+
+@dataclass(slots=True)
+class Results:
+    """What the stages of a build have left so far: outputs by stage, input digests by name."""
+
+    outputs: dict[str, Folders] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def folders(self) -> list[Path]:
+        """All outputs in pipeline order."""
+        return [folder for folders in self.outputs.values() for folder in folders]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[R]):
+    """A stage whose keys are known: what it works with, and each output's key and function."""
+
+    work: Work[R]
+    inputs: Mapping[str, str]
+    parts: Sequence[tuple[StageKey, Callable[[Path], None]]]
+
+
+def prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
+    """Look outside, and derive the keys of a stage from all that its output depends on."""
+    given = {name: outputs.get(name, ()) for name in stage.reads}
+    work = Work(run, given)
+    observed = stage.observe(work) if stage.observe is not None else Observed(None, None)
+    work = Work(run, given, observed.value)
+    inputs = stage.inputs(work)
+    named: dict[str, Any] = {path: _setting(run.recipe, path) for path in stage.settings}
+    if stage.uses_key:
+        named["release key"] = run.key_id
+    if stage.shards is not None:
+        return Prepared(work, inputs, _shards(run, stage, work, named))
+    named |= {f"output of {name}": _digests(folders) for name, folders in given.items()}
+    # Numbered names shift when a file is added: what counts is what each kind of input holds.
+    named["input files"] = sorted((name.rstrip("0123456789"), inputs[name]) for name in inputs)
+    named["what it observed"] = observed.made_from
+    assert stage.compute is not None
+    key = run.store.key(stage.name, **named)
+    return Prepared(work, inputs, [(key, partial(stage.compute, work))])
+
+
+def run_stage(run: R, stage: Stage[R], results: Results) -> None:
+    """Add the outputs of a stage to `results`, computing those that are not there yet."""
+    with guarded(stage.name):
+        kept = stage.stand_in(run) if stage.stand_in is not None else None
+        if kept is not None:
+            results.outputs[stage.name] = (kept,)
+            return
+        prepared = prepare(run, stage, results.outputs)
+        folders = _computed(run, stage, prepared)
+        _check_units(stage, folders)
+        log.info("counted", extra={"stage": stage.name, **_counts(folders)})
+        if stage.deliver is not None:
+            stage.deliver(prepared.work, folders)
+        results.outputs[stage.name] = folders
+        results.inputs |= prepared.inputs
+
+
+def _setting(recipe: Any, path: str) -> Any:
+    return reduce(getattr, path.split("."), recipe)
+
+
+def _digests(folders: Folders) -> list[str]:
+    return [content_digest(folder) for folder in folders]
+
+
+def _shards(
+    run: R, stage: Stage[R], work: Work[R], named: Mapping[str, Any]
+) -> list[tuple[StageKey, Callable[[Path], None]]]:
+    assert stage.shards is not None
+    return [
+        (run.store.key(stage.name, **named, shard=shard.made_from), shard.compute)
+        for shard in stage.shards(work)
+    ]
+
+
+def _computed(run: R, stage: Stage[R], prepared: Prepared[R]) -> Folders:
+    """The outputs in the order of their keys; what is there already is not computed again."""
+    store = run.store
+    todo = [
+        (store, stage.name, key, compute)
+        for key, compute in prepared.parts
+        if not store.is_done(stage.name, key)
+    ]
+    if stage.shards is None:
+        for part in todo:
+            compute_shard(part)
+    elif todo:
+        how = run.sharding
+        computed = map_shards(compute_shard, todo, how.workers, how.runner, how.cluster)
+        for _ in track(computed, stage.name, len(todo), quiet=how.quiet):
+            pass
+    return tuple(store.path(stage.name, key) for key, _ in prepared.parts)
+
+
+def _check_units(stage: Stage[Any], folders: Folders) -> None:
+    """Raise LedgerError if an output counts something that the stage does not declare."""
+    declared = {(unit.stage or stage.name, unit.name, str(unit.kind)) for unit in stage.units}
+    for folder in folders:
+        for path in folder.rglob(TALLIES_FILE):
+            counted = pl.read_parquet(path, columns=["stage", "unit", "kind"]).rows()
+            if undeclared := sorted(set(counted) - declared):
+                raise LedgerError(f"stage {stage.name}: counts {undeclared[0]}, not declared")
+
+
+def _counts(folders: Folders) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for folder in folders:
+        for outcome, n in outcome_counts(folder).items():
+            totals[outcome] = totals.get(outcome, 0) + n
+    return totals

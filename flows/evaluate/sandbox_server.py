@@ -1,0 +1,144 @@
+"""The program inside a sandbox: runs commands and moves files as it is told over standard input.
+
+It runs as `python3 -I sandbox_server.py` inside the sandbox, so it imports the standard library
+alone. A request and a reply are a line of JSON followed by as many bytes as its `bytes` says, for
+each part. The agent's commands run under the same user and could speak in its place: what comes
+out of here is worth no more than what the agent says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+Reply = tuple[dict[str, Any], list[bytes]]
+
+
+def execute(request: Mapping[str, Any], stdin: bytes) -> Reply:
+    """Run a command in a group of its own until it ends or its time is over."""
+    most = request["most_bytes"]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            child = subprocess.Popen(  # noqa: S603 (the agent's command, inside the sandbox)
+                request["command"],
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=err,
+                cwd=request["folder"],
+                env={**os.environ, **request["variables"]},
+                start_new_session=True,
+                preexec_fn=_limited(request["memory_bytes"], request["processes"]),
+            )
+        except OSError as error:
+            return {"code": 127, "timed_out": False}, [b"", f"{error.strerror}\n".encode()]
+        timed_out = False
+        try:
+            child.communicate(stdin, timeout=request["seconds"])
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        _end_group(child)
+        parts = [_head(file, most) for file in (out, err)]
+    return {"code": child.returncode, "timed_out": timed_out}, parts
+
+
+def write(request: Mapping[str, Any], content: bytes) -> Reply:
+    """Write a file, making its folders."""
+    path = Path(request["path"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return {}, []
+
+
+def read(request: Mapping[str, Any], _content: bytes) -> Reply:
+    """The content of a regular file, not by way of a symbolic link."""
+    handle = os.open(request["path"], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        state = os.fstat(handle)
+        if stat.S_ISDIR(state.st_mode):
+            return {"error": "is_directory"}, []
+        if not stat.S_ISREG(state.st_mode):
+            return {"error": "not_regular"}, []
+        if state.st_size > request["most_bytes"]:
+            return {"error": "too_large"}, []
+        return {}, [file.read()]
+
+
+def names(request: Mapping[str, Any], _content: bytes) -> Reply:
+    """Relative names of the regular files below a folder, sorted, at most `most`."""
+    root = Path(request["path"])
+    kept: list[str] = []
+    for folder, folders, files in os.walk(root):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(folder, name)
+            if stat.S_ISREG(path.lstat().st_mode) and len(kept) < request["most"]:
+                kept.append(path.relative_to(root).as_posix())
+    return {"names": kept}, []
+
+
+ACTIONS: dict[str, Callable[[Mapping[str, Any], bytes], Reply]] = {
+    "execute": execute,
+    "write": write,
+    "read": read,
+    "names": names,
+}
+
+
+def _limited(memory_bytes: int | None, processes: int | None) -> Callable[[], None]:
+    """Limits of one process, None where a cgroup holds the whole sandbox to them."""
+
+    def limit() -> None:
+        if memory_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        if processes is not None:
+            resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    return limit
+
+
+def _end_group(child: subprocess.Popen[bytes]) -> None:
+    """Kill what the command left in its group, and collect it."""
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _head(file: BinaryIO, most: int) -> bytes:
+    file.seek(0)
+    return file.read(most)
+
+
+def _answer(header: dict[str, Any], parts: list[bytes]) -> None:
+    header["bytes"] = [len(part) for part in parts]
+    sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + b"".join(parts))
+    sys.stdout.buffer.flush()
+
+
+def main() -> None:
+    while line := sys.stdin.buffer.readline():
+        request = json.loads(line)
+        content = sys.stdin.buffer.read(request["bytes"])
+        try:
+            header, parts = ACTIONS[request["action"]](request, content)
+        except FileNotFoundError:
+            header, parts = {"error": "not_found"}, []
+        except PermissionError:
+            header, parts = {"error": "not_permitted"}, []
+        except OSError as error:
+            header, parts = {"error": error.strerror or type(error).__name__}, []
+        _answer(header, parts)
+
+
+if __name__ == "__main__":
+    main()

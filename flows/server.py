@@ -1,0 +1,147 @@
+"""Prefect's server on the loopback: the service's, or one beside a single build.
+
+Prefect can start a server for a build itself, but only once everything is imported, after importing
+the whole server a second time, and it then takes any caller on the loopback. This one is imported
+on the other core while the build imports its flows, and answers only who knows its password.
+
+Run as `python -m flows.server SOCKET` it serves a build until that ends; as
+`python -m flows.server FOLDER PORT` the service, whose address it writes to FOLDER/url.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from data.atomic import write_bytes
+from data.loopback import LOOPBACK, guarded_app, listen
+from flows import environment
+
+OWN = "BENCHMINT_OWN_SERVER"  # set where the server is the build's own
+_NAMING = {
+    "prefect.toml": "",
+    "pyproject.toml": "[tool.prefect",
+    ".env": "PREFECT_",
+}
+_SECONDS = 5
+
+
+@contextmanager
+def own_server() -> Iterator[None]:
+    """Lead Prefect, which must not be imported yet, to a server that ends with the block.
+
+    Where the user names a server, or may do so in one of Prefect's files, nothing is done.
+    """
+    environment.apply()
+    if is_named(os.environ, Path.cwd()):
+        yield
+        return
+    with listen(0) as listening:
+        port, password = listening.getsockname()[1], f"benchmint:{secrets.token_urlsafe()}"
+        os.environ[OWN] = "1"
+        os.environ["PREFECT_API_URL"] = f"http://{LOOPBACK}:{port}/api"
+        os.environ["PREFECT_API_AUTH_STRING"] = password
+        os.environ["PREFECT_SERVER_API_AUTH_STRING"] = password
+        number = listening.fileno()
+        child = subprocess.Popen(  # noqa: S603 (this interpreter and this module)
+            [sys.executable, "-m", "flows.server", str(number)],
+            stdin=subprocess.PIPE,
+            pass_fds=[number],
+            start_new_session=True,  # an interrupt is for the build, which tells the server last
+        )
+    ending = threading.Event()
+    threading.Thread(target=_give_up_with, args=(child, ending), daemon=True).start()
+    try:
+        yield
+    finally:
+        ending.set()
+        _end(child)
+
+
+def _give_up_with(child: subprocess.Popen[bytes], ending: threading.Event) -> None:
+    """End the build at once where its server is gone: Prefect would ask it for minutes."""
+    code = child.wait()
+    if ending.is_set():
+        return
+    print(
+        f"Prefect's server beside this build ended early (exit code {code}). Build again: "
+        "finished stages are kept.",
+        file=sys.stderr,
+        flush=True,
+    )
+    os._exit(2)
+
+
+def is_named(variables: Mapping[str, str], folder: Path) -> bool:
+    """Whether the environment or a file that Prefect reads may name a server."""
+    if any(variables.get(f"PREFECT_{name}") for name in ("API_URL", "PROFILE", "PROFILES_PATH")):
+        return True
+    home = Path(variables.get("PREFECT_HOME") or Path.home() / ".prefect")
+    files = {folder / name: part for name, part in _NAMING.items()}
+    files[home / "profiles.toml"] = "PREFECT_API_URL"
+    return any(file.is_file() and part in file.read_text("utf-8") for file, part in files.items())
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.terminate()
+    try:
+        child.wait(_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def serve_build(listening: socket.socket) -> None:
+    """Serve on the socket until the build ends, in whichever way."""
+    threading.Thread(target=_leave_with_the_build, daemon=True).start()
+    os.environ["PREFECT_UI_ENABLED"] = "false"
+    # Its pages may lack a line when another build writes to the database too; nothing else does.
+    os.environ["PREFECT_LOGGING_SERVER_LEVEL"] = "CRITICAL"
+    os.environ["PREFECT_API_BLOCKS_REGISTER_ON_START"] = "false"  # for deployments only
+    _serve(listening, "error", ephemeral=True)
+
+
+def _leave_with_the_build() -> None:
+    """The build holds the other end of standard input: it closes when the build is gone."""
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+def serve_service(folder: Path, port: int) -> None:
+    """Listen, write the address, serve until ended. Raises InputError if the port is taken."""
+    listening = listen(port)
+    port = listening.getsockname()[1]
+    # Before Prefect is imported: its pages learn the address of the API from these.
+    os.environ["PREFECT_SERVER_API_HOST"] = LOOPBACK
+    os.environ["PREFECT_SERVER_API_PORT"] = str(port)
+    write_bytes(folder / "url", f"http://{LOOPBACK}:{port}/api\n".encode())
+    _serve(listening, "warning")
+
+
+def _serve(listening: socket.socket, log_level: str, *, ephemeral: bool = False) -> None:
+    """Prefect checks neither Host nor Origin: the application is guarded (law 10)."""
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    app = create_app(ephemeral=ephemeral, final=True)
+    config = uvicorn.Config(
+        guarded_app(app, listening.getsockname()[1]),
+        log_level=log_level,
+        access_log=False,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        serve_build(socket.socket(fileno=int(sys.argv[1])))
+    else:
+        serve_service(Path(sys.argv[1]), int(sys.argv[2]))
