@@ -9,8 +9,7 @@ from pathlib import Path
 
 from anonymization.documents.contracts import DocumentConfig
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import Mode
+from anonymization.text.contracts import DetectionConfig, Mode
 from data.contracts import StageConfig
 from data.errors import InputError
 

@@ -70,7 +70,6 @@ ROOMS: Mapping[str, Room] = {
         ),
         (
             "tests/construction/sessions/gates",
-            "tests/construction/sessions/test_local_gates.py",
             "tests/data/contracts",
             "tests/challenge/test_gates.py",
             "tests/anonymization/tables",

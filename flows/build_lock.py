@@ -19,9 +19,9 @@ from prefect.concurrency.sync import concurrency
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.settings import PREFECT_API_URL
 
+from data.builds import BuildRunning
 from data.canonical import digest
 from data.errors import BenchmintError
-from flows.run import BuildRunning
 from flows.server import OWN
 
 PREFIX = "build-"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from data.builds import building
 from data.errors import ReleaseError
 from data.snapshot import SnapshotRef
 from data.stages import Lane, Results, run_stage
@@ -16,7 +17,7 @@ from flows.model_calls import one_budget
 from flows.prefect_adapter import as_flow, as_task, publish_funnel
 from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
-from flows.run import Run, building, open_run
+from flows.run import Run, open_run
 from flows.source import with_source
 from flows.stages import judging, masking, questions, selection, sessions, signals, tables
 

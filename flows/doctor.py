@@ -20,7 +20,7 @@ from pathlib import Path
 import pulp
 from packaging.requirements import Requirement
 
-from anonymization.text.config import DetectionConfig
+from anonymization.text.contracts import DetectionConfig
 from data.errors import BenchmintError, missing_package
 from data.loopback import LOOPBACK
 from data.neutralise import one_line

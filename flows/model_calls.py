@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from construction.judging.calls.budget import Budget
-from construction.judging.calls.config import LlmConfig
+from construction.judging.calls.contracts import LlmConfig
 from construction.judging.judge import JudgingConfig, ModelStage, client_config
 from construction.judging.model.asking import model_client, shared_budget
 from data.atomic import private_dir

@@ -14,19 +14,21 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from anonymization.tables.seal import RECORD
-from construction.judging.calls.config import Mode
+from construction.judging.calls.contracts import Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
 from data.atomic import private_dir
+from data.builds import code_version
 from data.demo.generate import CONFIG
 from data.errors import BenchmintError
 from data.run_store import RunStore
 from data.sharding import Runner
 from data.stage_plan import PlannedStage, PlanWalk
+from flows import ROOT
 from flows.build_snapshot import PIPELINE
 from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime
-from flows.run import PLANNED, Planned, code_version, open_run
+from flows.run import PLANNED, Planned, open_run
 from flows.source import with_source
 
 
@@ -46,9 +48,9 @@ def plan_build(recipe: Recipe, runtime: Runtime) -> list[PlannedStage]:
     with TemporaryDirectory(prefix="benchmint-plan-") as folder, without_prefect():
         scratch = Path(folder)
         recipe, given, _ = with_source(recipe, aside(recipe, runtime, scratch / "out"))
-        store = RunStore(stages, code_version())
+        store = RunStore(stages, code_version(ROOT))
         with _planning(store):
-            aside_store = RunStore(scratch / "stages", code_version())
+            aside_store = RunStore(scratch / "stages", code_version(ROOT))
             walk = PlanWalk(open_run(recipe, given), aside_store, _REASONS)
             for lane in PIPELINE:
                 for stage in lane.stages_for(walk.run):

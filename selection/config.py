@@ -14,10 +14,10 @@ from data.contracts import Count, Lane, Share, StageConfig
 class Objective(StrEnum):
     """What is maximised.
 
-    `margins`: the item-rest correlation of each item (`selection.profiles.item_rest_correlation`),
+    `margins`: the item-rest correlation of each item (`selection.pool.item_rest_correlation`),
     in 1/SCALE: its leads over all pairs of pilots, each weighted by the pair's lead on the rest of
     the pool, as a share of the item's spread. It is combined with quotas per family and, inside a
-    family, per stratum of similar response profiles (`selection.profiles.profile_strata`), which
+    family, per stratum of similar response profiles (`selection.pool.profile_strata`), which
     keep the subset's mean profile near the pool's. benchmarks/results/selection_quality.md says why
     raw margins are not used. `pairs`: the number of adjacent or distant pilot pairs whose
     designated order an item shows (Claw-Eval-Live §5.5). `coverage`: without pilot scores; spread

@@ -10,8 +10,7 @@ from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import Detector, Mode
+from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.vault import Vault, keep_original, restore
 from data.atomic import write_bytes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,24 @@ def tables_pictures(judged: Sequence[JudgedTable]) -> dict[str, Picture]:
         if table.privacy is not None
         for kind, draw in drawn.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymizedTables:
+    """The anonymized tables of a release; empty without their lane."""
+
+    released: Mapping[str, ReleasedTable] = field(default_factory=dict)
+    report: Mapping[str, Any] | None = None
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    identifiers: Sequence[str] = ()
+
+
+def anonymized_tables(folder: Path, recipe: TablesRecipe, *, is_sealed: bool) -> AnonymizedTables:
+    """The tables that the lane left in `folder`, with what the auditor is told about them."""
+    judged = judged_tables(folder, recipe)
+    return AnonymizedTables(
+        released_tables(folder, recipe),
+        tables_report(folder, judged, is_sealed=is_sealed),
+        tables_pictures(judged),
+        original_identifiers_of(folder),
+    )

@@ -14,7 +14,14 @@ from pathlib import Path
 
 from construction.grading.file_types import FileType, type_of
 from construction.grading.openers import OPENERS
-from construction.grading.text_openers import Bounds, Content, Encrypted, TooLarge, decode
+from construction.grading.text_openers import (
+    Bounds,
+    Content,
+    Encrypted,
+    TooLarge,
+    decode,
+    says_nothing,
+)
 
 # A traceback or a crash report of a common runtime instead of content.
 _TRACEBACK = re.compile(
@@ -52,6 +59,7 @@ _HAN_DUMMY = re.compile(
     r"占位符?|待(?:补充|填写|完善)|示例(?:文本|内容)|此处(?:填写)?|测试(?:文本|内容)"
 )
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_COMMENT = {"sh": "#", "sql": "--"}  # others: //
 _FILLER_SHARE = 0.7  # of the words, from which a text counts as filler
 _REPEATED_WORDS = 10  # a document of so many words, all the same one or two, is filler
 _MOST_TOKENS = 20_000  # what comes later in a text does not tell whether it is an agent's own
@@ -145,7 +153,7 @@ def look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
         items=content.items,
         traceback=_TRACEBACK.search(text) is not None,
         placeholders=tuple(name for name, pattern in _PLACEHOLDERS if pattern.search(text)),
-        is_shell=content.is_shell,
+        is_shell=content.is_shell or _is_only_comments(content.text, kind),
         is_filler=_is_filler(prose, kind),
         shingles=tuple(sorted(set(shingles(prose)))),
     )
@@ -161,7 +169,7 @@ def _unopened(data: bytes, signature: bool) -> Seen:
         size=len(data),
         signature=signature,
         items=len(data),
-        is_shell=not any(map(str.isalnum, prose)),
+        is_shell=says_nothing(prose),
         is_filler=_is_filler(prose, None),
         shingles=tuple(sorted(set(shingles(prose)))),
     )
@@ -172,6 +180,13 @@ def shingles(text: str) -> list[int]:
     tokens = _tokens(text)
     runs = zip(tokens, tokens[1:], tokens[2:], strict=False) if len(tokens) > 2 else [tokens]
     return [zlib.crc32(" ".join(run).encode("utf-8", "replace")) for run in runs if run]
+
+
+def _is_only_comments(text: str, kind: FileType) -> bool:
+    """Is it code in which every line is a comment?"""
+    mark = _COMMENT.get(kind.name, "//")
+    lines = [line for line in map(str.strip, text.splitlines()) if not line.startswith(mark)]
+    return kind.kind == "code" and kind.opener == "text" and says_nothing("".join(lines))
 
 
 def _tokens(text: str) -> list[str]:

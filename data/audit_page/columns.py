@@ -16,8 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from data.audit_page.checks import Check, Gates, checks_of, contradictions
-from data.audit_page.reading import Books, Judged
+from data.audit_page.reading import Books, Check, Gates, Judged, checks_of, contradictions
 from data.canonical import keyed_digest
 from data.contracts import Scalar
 from data.neutralise import one_line, public_text

@@ -11,7 +11,7 @@ import orjson
 from data import hash_chain
 from data.canonical import canonical_json, digest
 from data.neutralise import storable, visible
-from data.source_lines import evidence
+from data.staging.audit import evidence
 
 SIGNATURES = "sign-offs.log"
 _MAX_NAME, _MAX_NOTE = 100, 2000

@@ -157,7 +157,7 @@ def seal_command(
 ) -> None:
     """Destroy release key and mapping: nobody can link or rebuild from the originals again."""
     from anonymization.tables.seal import seal, to_destroy
-    from flows.run import building
+    from data.builds import building
 
     to_destroy(directory)  # asks about nothing where there is nothing
     if not yes:

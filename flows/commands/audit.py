@@ -54,10 +54,8 @@ def audit_command(
     if instance is not None:
         tables = audit.about_instance(staging, instance, audit.RejectionFilter(gate, reason))
         if private:
-            from data.source_lines import with_text
-
             hash_chain.record_access(out / "private" / "access.log", "audit --private", instance)
-            tables["turns"] = with_text(out, tables["turns"])
+            tables["turns"] = audit.with_text(out, tables["turns"])
         print_rows(tables, as_json)
     elif gate is None and reason is None and not as_json:
         print_rows({"rejections by reason": audit.rejection_counts(staging)}, as_json=False)

@@ -105,12 +105,10 @@ def build_command(
 def _checked(config: Path | None, overrides: dict[str, Any]) -> Settings:
     """The configuration, whose input is there, apart from the output, and complete."""
     from flows.configuration import load_settings
-    from flows.source import require_apart, require_complete, require_there
+    from flows.source import require_input
 
     settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
-    require_apart(settings.runtime)
-    require_complete(settings.runtime)
-    require_there(settings.runtime)
+    require_input(settings.runtime)
     return settings
 
 

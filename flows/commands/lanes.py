@@ -118,12 +118,13 @@ def questions_command(
     """
     from construction.statements.database import not_read
     from construction.statements.questions.output import hand_over, report_lines
+    from data.builds import building
     from data.neutralise import one_line
     from data.stages import Results
     from flows.build_snapshot import QUESTIONS, run_lane
     from flows.configuration import load_settings
     from flows.prefect_adapter import without_prefect
-    from flows.run import building, open_run
+    from flows.run import open_run
     from flows.source import with_source
     from flows.stages.questions import questions_report
 

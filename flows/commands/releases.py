@@ -98,11 +98,10 @@ def purge_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Remove what retention no longer allows; the newest verified release always stays."""
-    from construction.judging.calls.retention import with_replies
-    from construction.judging.calls.store import forget_replies
+    from construction.judging.calls.retention import forget_replies, with_replies
+    from data.builds import building
     from data.releases import carry_out, plan_purge, replies_needed
     from data.releases.print import purge_lines
-    from flows.run import building
 
     if before is None and keep_runs is None:
         raise InputError("purge", "no limit", "--before or --keep-runs", "Name a limit.")

@@ -14,6 +14,7 @@ from benchmarks.mutation import (
     ROOMS,
     Judged,
     Record,
+    Room,
     draw,
     equivalents,
     judge,
@@ -221,3 +222,9 @@ def test_a_record_of_another_commit_is_refused(tmp_path: Path) -> None:
     record.write_text('{"commit": "0123456789ab"}\n')
     with pytest.raises(SystemExit, match="of commit 0123456789ab"):
         Record(record)
+
+
+@pytest.mark.parametrize("room", ROOMS.values(), ids=ROOMS)
+def test_every_pattern_of_a_room_matches_files(room: Room) -> None:
+    for pattern in (*room.sources, *room.tests, *room.without):
+        assert matching_files([pattern], REPO)

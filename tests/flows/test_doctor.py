@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from anonymization.text.config import DetectionConfig
+from anonymization.text.contracts import DetectionConfig
 from data.loopback import LOOPBACK
 from flows import doctor
 from flows.commands.workspace import doctor_command

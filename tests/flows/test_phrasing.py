@@ -10,7 +10,7 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging.calls.config import Prices
+from construction.judging.calls.contracts import Prices
 from construction.judging.contracts import JudgeReason
 from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.asking import model_costs, model_replies

@@ -20,6 +20,7 @@ from typer.testing import CliRunner, Result
 from construction.judging.calls.contracts import Usage
 from construction.judging.calls.replies import Reply
 from construction.judging.calls.store import Store, Stored
+from data.builds import BuildRunning, building
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
 from data.releases import REPLIES
@@ -29,7 +30,6 @@ from data.staging.sql import SqlRefused
 from data.tables import LEDGER, ledger_record, write_table
 from flows.commands import audit, releases, staging
 from flows.gates import GATES
-from flows.run import BuildRunning, building
 from tests.data.releases import train
 from tests.flows.command import BENCHMINT, environment
 

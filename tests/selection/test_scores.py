@@ -79,6 +79,20 @@ def test_a_broken_file_is_one_clear_error(tmp_path: Path, name: str, content: by
         read_scores(path)
 
 
+def test_a_file_that_is_not_there_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_scores(tmp_path / "scores.csv")
+    assert (caught.value.actual, caught.value.expected) == ("no file", "a score matrix")
+
+
+def test_of_several_faults_the_first_is_named(tmp_path: Path) -> None:
+    torn = "a,f,m,1\na,g,n,1\nb,f,m,1\nb,g,n,1\n"
+    with pytest.raises(InputError, match="2 items in several families, first a"):
+        read_scores(written(tmp_path, HEAD + torn))
+    with pytest.raises(InputError, match="1 scores outside"):
+        read_scores(written(tmp_path, HEAD + torn + "c,f,m,2\n"))
+
+
 def test_parquet_of_wrong_types_is_one_clear_error(tmp_path: Path) -> None:
     frame = pl.DataFrame({"item": [[1]], "family": ["f"], "model": ["m"], "score": ["x"]})
     frame.write_parquet(tmp_path / "scores.parquet")
@@ -197,6 +211,12 @@ def test_a_twin_has_the_same_scores_and_the_same_gaps() -> None:
     assert [(f.subject, f.count, f.detail) for f in twins] == [
         ("c", 1, "the same scores as a on all 2 items")
     ]
+
+
+def test_a_gap_is_no_score_of_zero_with_either_sign() -> None:
+    matrix = matrix_of({"a": [1.0, float("nan")], "b": [1.0, 0.0], "c": [1.0, -0.0]})
+    codes = {finding.code for finding in examine(matrix)}
+    assert FindingCode.DUPLICATE_MODEL not in codes
 
 
 @pytest.mark.parametrize(("n_items", "odd"), [(199, []), (200, ["a", "b"])])

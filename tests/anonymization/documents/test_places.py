@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -20,9 +21,11 @@ from anonymization.documents.document import mask_bytes
 from anonymization.documents.labels import caption_names, column_people, show_caption
 from anonymization.documents.sheet_cells import labelled_cells, pairs
 from anonymization.documents.text_forms import page_edits, text_edits
-from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.contracts import Edit, EntityType, Finding, Mode
 from anonymization.text.masking.forms import open_text
+from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece, Visit, labelled
+from tests.anonymization.documents.plants import letter, with_part
 from tests.anonymization.text.masking.fakes import masker
 
 MODEL = DocumentConfig().caption_model
@@ -53,6 +56,46 @@ def test_a_defined_name_and_its_users_change_together() -> None:
     assert name.startswith("Tel_") and name != "Tel_13812345678"
     assert new.worksheets[0]["B1"].value == f"={name}*2"
     assert new.worksheets[0]["C1"].value == "=Tel_138*2"
+
+
+class PassportDetector:
+    """Finds a passport's number only where a label says that it is one."""
+
+    def find(self, texts: Sequence[str]) -> list[list[Finding]]:
+        pattern = re.compile(r"(?<=Passport: )[A-Z]\d{8}")
+        return [
+            [Finding(*match.span(), EntityType.PASSPORT, "p", 0.9) for match in pattern.finditer(t)]
+            for t in texts
+        ]
+
+
+def test_in_a_letter_the_heading_of_a_column_or_row_says_what_its_cells_are() -> None:
+    document = Document()
+    for rows in (
+        [["Passport", "Note", "Plate"], ["E48213907", "E48213908", ""]],
+        [["Passport:", "E55512345"]],
+    ):
+        table = document.add_table(len(rows), len(rows[0]))
+        for number, row in enumerate(rows):
+            for column, text in enumerate(row):
+                table.cell(number, column).text = text
+    out = io.BytesIO()
+    document.save(out)
+    detecting = Masker(PassportDetector(), bytes(32), Mode.PLACEHOLDER, "session")
+    masked_letter = mask_bytes(out.getvalue(), "a.docx", detecting, PLAIN).data
+    first, second = Document(io.BytesIO(masked_letter)).tables
+    assert [cell.text for cell in first.rows[1].cells] == ["<PASSPORT_1>", "E48213908", ""]
+    assert [cell.text for cell in second.rows[0].cells] == ["Passport:", "<PASSPORT_2>"]
+
+
+def test_text_between_elements_is_masked_too() -> None:
+    page = f"<p>x<b>y</b> {ADA_MAIL} <i>z</i></p>"
+    archive = with_part(letter(), "customXml/item1.xml", f"<a>{page}</a>".encode())
+    told = mask_bytes(archive, "a.docx", masker(), PLAIN)
+    assert told.report.refusal is None
+    part = zipfile.ZipFile(io.BytesIO(told.data)).read("customXml/item1.xml")
+    assert ADA_MAIL.encode() not in part
+    assert b"<b>y</b>" in part and b"<i>z</i>" in part
 
 
 def test_a_bookmark_and_its_link_change_together() -> None:
@@ -181,6 +224,7 @@ def test_names_in_captions(caption: str, names: list[str]) -> None:
     assert caption_names(seen.pieces, "") == []
 
 
+ADA_MAIL = "ada@corpmail.com"
 ADA = Piece("Ada Lovelace", kind=EntityType.PERSON)
 LINKED = '<script type="application/ld+json">{"@type": "Person", "name": "Ada Lovelace"}</script>'
 PAIR = "<table><tr><td>Passport no.</td><td>E48213907</td></tr></table>"

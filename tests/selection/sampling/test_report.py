@@ -6,9 +6,20 @@ import numpy as np
 import polars as pl
 import pytest
 
+from data.contracts import Outcome
 from selection.sampling.config import Damping, SamplingConfig
 from selection.sampling.frame import COLUMNS, build_frame
-from selection.sampling.report import compare_dampings, compare_in_frame, markdown
+from selection.sampling.report import (
+    compare_dampings,
+    compare_in_frame,
+    fitting,
+    markdown,
+    sample_records,
+    sampling_report,
+)
+from selection.sampling.reserve import fill
+from selection.sampling.stages import draw_sample
+from tests.selection.sampling.tables import SMALL
 
 NAMES = pl.Series(["A", "B", *(f"B | {at}" for at in range(8))])
 
@@ -56,3 +67,41 @@ def test_the_fall_on_the_reference_is_the_seeds(material: Path) -> None:
     report = compare_dampings(reference["name"], breakdown=breakdown, separator="|")
     fall = report.shares.filter(damping="sqrtlog")["fall_points"].item()
     assert fall == pytest.approx(39.2, abs=0.05)
+
+
+def test_material_of_one_region_fills_the_sample_alone() -> None:
+    config = SamplingConfig(us_share=0.3)
+    assert fitting(config, SMALL) == config
+    assert fitting(config, SMALL.filter("is_us")).us_share == 1.0
+    assert fitting(config, SMALL.filter(~pl.col("is_us"))).us_share == 0.0
+
+
+def test_points_tried_and_not_tried_are_counted_by_stratum() -> None:
+    tried = ["Ash/cash/D/0", "Ash/cash/D/1", "Birch/cash/C/0"]
+    rows, tally = sample_records(SMALL, tried)
+    assert [(row.item_id, row.stratum, row.outcome, row.n) for row in rows] == [
+        ("(non-US/cash)", "non-US/cash", Outcome.CHOSEN, 1),
+        ("(non-US/income)", "non-US/income", Outcome.NOT_CHOSEN, 9),
+        ("(US/cash)", "US/cash", Outcome.NOT_CHOSEN, 4),
+        ("(US/cash)", "US/cash", Outcome.CHOSEN, 2),
+        ("(US/income)", "US/income", Outcome.NOT_CHOSEN, 2),
+    ]
+    assert tally.counts == {Outcome.CHOSEN: 3, Outcome.NOT_CHOSEN: 15}
+
+
+def test_the_report_counts_what_was_drawn_and_replaced() -> None:
+    config = SamplingConfig(size=2, us_share=0.5)
+    sample = draw_sample(SMALL, config, 3)
+    gone = sample.drawn["point_id"][0]
+    report = sampling_report(SMALL, fill(sample.drawn, sample.reserve, [gone]), 4, config)
+    assert {key: report[key] for key in ("asked_for", "questions", "us_share", "reserve")} == {
+        "asked_for": 2, "questions": 2, "us_share": 0.5, "reserve": 4,
+    }  # fmt: skip
+    assert report["by_region"] == {"US": 1, "non-US": 1}
+    assert sum(report["by_category"].values()) == 2
+    assert report["replacements"] == 1
+    assert sum(row["rejected"] for row in report["response"]) == 1
+    dampings = {row["damping"]: row for row in report["dampings"]}
+    assert set(dampings) == set(Damping)
+    # Below statement and label: one of the two series of Cedar, which has a quarter of all.
+    assert dampings["none"]["breakdown"] == round(0.25 / 2, 9)

@@ -19,6 +19,7 @@ from tests.selection.sampling.tables import (
     COMPANIES,
     NINE,
     SMALL,
+    UNEVEN,
     WITH,
     company,
     frame_of,
@@ -139,4 +140,48 @@ def test_a_published_sample_is_drawn_again_to_the_letter() -> None:
     ]
     assert sample.drawn["replacement"].any() is False
     assert sample.reserve["replacement"].all() is True
+    assert set(sample.reserve["draws"]) == {1}
+
+
+@pytest.mark.parametrize(
+    ("points", "config", "drawn", "reserve"),
+    [
+        (
+            UNEVEN,
+            SamplingConfig(size=6, reserve=0.5),
+            [("alone/cash/A/0", 1, 1.0), ("alone/cash/B | x/0", 1, 0.666667),
+             ("alone/cash/B | z/0", 1, 0.666667), ("big/income/T/0", 1, 0.5),
+             ("deep/cash/A | y/0", 1, 0.092633), ("wide/cash/B | y/1", 1, 0.030962)],
+            ["alone/cash/B | y/0", "big/cash/S5/0", "wide/income/A/0"],
+        ),
+        (
+            UNEVEN,
+            SamplingConfig(size=6, reserve=0.5, design=WITH),
+            [("alone/cash/A/0", 1, 0.79899), ("alone/cash/B | x/0", 2, 0.478849),
+             ("big/cash/S3/0", 1, 0.027521), ("big/income/T/0", 1, 0.421296),
+             ("wide/cash/B | x/0", 1, 0.09004)],
+            ["alone/cash/B | z/0", "alone/cash/B | y/0", "big/cash/S5/0", "wide/income/A/0"],
+        ),
+        (
+            NINE,
+            SamplingConfig(size=6, reserve=0.5, damping=Damping.NONE),
+            [("c0/income/T/0", 1, 0.375), ("c1/cash/S4/0", 1, 0.041667),
+             ("c1/income/T | x/0", 1, 0.125), ("c2/cash/S8/1", 1, 0.041667),
+             ("c2/income/T/0", 1, 0.375), ("c3/income/T/0", 1, 0.375)],
+            ["c3/cash/S7/1", "c3/income/T | x/0", "c1/cash/S7/1", "c0/income/T | x/0"],
+        ),
+    ],
+    ids=["uneven", "with replacement", "undamped"],
+)  # fmt: skip
+def test_a_seed_draws_the_same_sample_in_every_version(
+    points: pl.DataFrame,
+    config: SamplingConfig,
+    drawn: list[tuple[str, int, float]],
+    reserve: list[str],
+) -> None:
+    sample = draw_sample(points, config, 7)
+    rows = sample.drawn.select("point_id", "draws", pl.col("pi_design").round(6))
+    assert list(rows.iter_rows()) == drawn
+    assert sample.reserve["point_id"].to_list() == reserve
+    assert not sample.drawn["replacement"].any() and sample.reserve["replacement"].all()
     assert set(sample.reserve["draws"]) == {1}

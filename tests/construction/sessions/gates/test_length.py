@@ -58,12 +58,14 @@ def test_characters_as_a_reader_counts_them(text: str, count: int) -> None:
         ('<at id="ou_1">张三</at> 好的', 2),
         ("@张三 好的", 2),
         ("@产品组小王\u2005好的", 2),
+        ("＠张三 好的", 2),
         ("@张三帮我看看这张表", 6),
         ("ask bob@acme.com", 16),
         ("@docs/plan.md", 13),
         ("@plan.md ok", 11),
         ("om_5f3a9c1d2e4b6a7c8d9e0f1a2b3c4d5e ok", 2),
         ("[message_id: om_x9] ok", 2),
+        ("[message_id: 4711] ok", 2),
     ],
 )
 def test_what_a_client_adds_is_not_counted(text: str, count: int) -> None:

@@ -46,6 +46,9 @@ def only(text: str, *urls: str) -> RestoredSpan:
             REPORT,
         ),
         ("https://docs.example.com/***/2024/***", [REPORT, WIKI], "url_suffix", REPORT),
+        ("https://docs.example.com/r[REDACTED]", [REPORT, WIKI], "url_prefix", REPORT),
+        ("https://docs.example.com[REDACTED]", [REPORT], "only_url_of_host", REPORT),
+        ("https://docs.example.com[REDACTED]/q3", [REPORT, WIKI], "url_suffix", REPORT),
         # the same page in other notations is one URL
         (
             "https://docs.example.com/[REDACTED]",
@@ -69,6 +72,7 @@ def test_restored(redacted: str, urls: list[str], strategy: str, value: str) -> 
         ("[REDACTED]", [REPORT], "not_a_url"),
         ("http://[REDACTED]:8080/r", [REPORT], "host_redacted"),
         ("https://docs.[REDACTED].com/reports", [REPORT], "host_redacted"),
+        ("https://docs.example.com[REDACTED]x/q3", [REPORT], "host_redacted"),
         ("https://me:[REDACTED]@docs.example.com/x", [REPORT], "host_redacted"),
         ("https://docs.example.com/[REDACTED]", [OTHER], "no_candidate"),
         ("https://docs.example.com/[REDACTED]", [], "no_candidate"),
@@ -90,6 +94,62 @@ def test_unrecoverable(redacted: str, urls: list[str], strategy: str) -> None:
     span = only(f"Summarise {redacted} please", *urls)
     assert (span.status, span.match_strategy) == ("unrecoverable", strategy)
     assert (span.value, span.confidence) == (None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("redacted", "path", "fits"),
+    [
+        ("a[REDACTED]b", "axb", True),
+        ("a[REDACTED]b", "ab", False),
+        ("a[REDACTED]", "ax", True),
+        ("a[REDACTED]", "a", False),
+        ("a[REDACTED]", "bx", False),
+        ("[REDACTED]b", "xa", False),
+        ("a***b***c", "axbyc", True),
+        ("a***b***c", "abyc", False),
+        ("a***b***c", "axbc", False),
+        ("a***b***c", "axyc", False),
+        ("a***bb***c", "axbbyc", True),
+        ("a***bb***c", "axbbc", False),
+        ("a***b***d***c", "axbydzc", True),
+        ("a***b***d***c", "axbdzc", False),
+        ("a***b***d***c", "axdybzc", False),
+    ],
+)
+def test_each_mark_stands_for_a_character_or_more(redacted: str, path: str, fits: bool) -> None:
+    url = f"https://docs.example.com/{path}"
+    span = only(f"https://docs.example.com/{redacted} please", url)
+    assert span.value == (url if fits else None)
+    assert fits or span.match_strategy is MatchStrategy.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("redacted", "confidence"),
+    [("[REDACTED]", 0.75), ("reports/[REDACTED]", 0.9), ("reports/[REDACTED]/q3", 0.95)],
+)
+def test_the_more_is_left_of_a_url_the_surer_is_what_it_was(
+    redacted: str, confidence: float
+) -> None:
+    assert only(f"https://docs.example.com/{redacted}", REPORT).confidence == confidence
+
+
+def test_of_several_notations_the_plainest_is_restored() -> None:
+    redacted = "https://docs.example.com/[REDACTED]"
+    assert only(redacted, REPORT + "/", REPORT + "#top").value == REPORT + "/"
+    assert only(redacted, REPORT.replace("https", "http"), REPORT).value == REPORT
+
+
+def test_adjacent_redactions_are_one_span_each_mark_of_it_something() -> None:
+    (span,) = measure(said("https://docs.example.com/[REDACTED][REDACTED]", urls=[WIKI]))
+    assert (span.start, span.end, span.value) == (0, 45, WIKI)
+    first, second = measure(said("[REDACTED] [REDACTED]", urls=[WIKI]))
+    assert ((first.start, first.end), (second.start, second.end)) == ((0, 10), (11, 21))
+
+
+def test_of_two_attachments_the_redacted_one_is_named_by_its_position() -> None:
+    attachments = [Attachment("plan.docx"), Attachment(None), Attachment("[REDACTED]/x.docx")]
+    (span,) = measure(said("read it", attachments=attachments))
+    assert (span.turn, span.field_path) == (0, "user_turns[0].attachments[2].path[0:10]")
 
 
 def test_field_path_and_offsets_point_at_the_span() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import run
+from data.builds import code_version
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,10 @@ from flows import run
         ("tests/flows/test_run.py", False),
     ],
 )
-def test_code_of_stages_counts_and_nothing_else(
-    path: str, counts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run, "ROOT", tmp_path)
+def test_code_of_stages_counts_and_nothing_else(path: str, counts: bool, tmp_path: Path) -> None:
     file = tmp_path / path
     file.parent.mkdir(parents=True)
     file.write_text("before")
-    before = run.code_version.__wrapped__()
+    before = code_version.__wrapped__(tmp_path)
     file.write_text("after")
-    assert (run.code_version.__wrapped__() != before) is counts
+    assert (code_version.__wrapped__(tmp_path) != before) is counts

@@ -1,0 +1,177 @@
+"""Submissions without work, none of which may pass, and how far a task's grader lets them come.
+
+An attack gains the share of the deterministic weight that it earns, and all of it if it passes or
+satisfies a required part. What each means depends on how the task is graded:
+
+- `null`: nothing is answered, called or delivered. Tasks with deliverables are attacked with files
+  of the right types and names too: the empty shell of each type, filler, the pasted prompt, and a
+  copy of an input. A grader that only asks whether a file is there lets these pass.
+- `talk`: the prompt restated, the reference path told as if it had been walked, and "Done.", with
+  no call, no change and no file. The gold answer is left out of what is told: an answer that is
+  right is no attack. If the prompt itself holds the gold, restating it must still not pass.
+- `empty_calls`: the same talk, and one successful call without arguments to each tool and each
+  operation of a service that the task knows. A grader that counts calls lets it pass.
+
+A judge's parts stay unjudged. They can earn an attack nothing here, and decide nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from construction.grading.combine import deterministic_score
+from construction.grading.file_look import RuleLimits, Seen, look
+from construction.grading.file_types import FileType, extension_of, type_of
+from construction.grading.null_files import LOREM, holding, shell
+from construction.grading.spec import RuleSpec, TaskSpec
+from data.contracts.attempt import AuditRow, Call, Score, Submission
+
+NULL, TALK, EMPTY_CALLS = "null", "talk", "empty_calls"
+DONE = "Done. Everything was carried out as requested."
+Grader = Callable[[TaskSpec, Submission], Score]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A submission without work. `name` tells the variants of a family apart."""
+
+    family: str
+    name: str
+    submission: Submission
+
+
+def attacks(
+    spec: TaskSpec, tools: Sequence[str], inputs: Mapping[str, Path], folder: Path
+) -> Iterator[Attack]:
+    """All attacks on a task, the cheapest first.
+
+    `tools` are those that the task offers and `inputs` its input files by the names that
+    agents see; files of the attacks are written into `folder`.
+    """
+    yield Attack(NULL, "nothing", Submission())
+    for name, outputs in _null_deliverables(spec, inputs, folder):
+        yield Attack(NULL, name, Submission(answer="", outputs=str(outputs), steps=1))
+    text = reference_text(spec)
+    talk = Submission(answer=text, statements=((1, text),), steps=1)
+    yield Attack(TALK, "reference text", talk)
+    calls = tuple(
+        Call(f"call-{number}", 1, name, {}, "{}") for number, name in enumerate(_tools(spec, tools))
+    )
+    audit = tuple(AuditRow(service, name, {}, "ok", 1) for service, name in _operations(spec))
+    both = Submission(answer=text, statements=((1, text),), calls=calls, audit=audit, steps=1)
+    yield Attack(EMPTY_CALLS, "reference text and empty calls", both)
+
+
+def gain(score: Score) -> float:
+    """What an attack achieved, from 0 to 1; 1 if it passed or satisfied a required part."""
+    if score.passed or any(part.required and part.value == 1 for part in score.parts):
+        return 1.0
+    return deterministic_score(score.parts)
+
+
+def reference_text(spec: TaskSpec) -> str:
+    """The prompt, then the reference path and the checks in words, without the gold answer."""
+    path = [step.text for step in spec.steps] + [check.text for check in spec.checks]
+    path += [criterion.text for criterion in spec.criteria]
+    gold = sorted({form for answer in spec.answers for form in (answer.value, *answer.aliases)})
+    return "\n".join([spec.prompt, *(_without(line, gold) for line in path), DONE])
+
+
+def _without(text: str, gold: Sequence[str]) -> str:
+    for form in gold:
+        if form.strip():
+            text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", "…", text, flags=re.IGNORECASE)
+    return text
+
+
+def _tools(spec: TaskSpec, tools: Sequence[str]) -> list[str]:
+    """The tools that the task offers and those that its steps and checks name, each once."""
+    named = [step.operation for step in spec.steps if step.operation]
+    return list(dict.fromkeys([*tools, *named, *(name for _, name in _operations(spec))]))
+
+
+def _operations(spec: TaskSpec) -> list[tuple[str, str]]:
+    """Service and operation of each check that names one."""
+    pairs = [
+        (str(check.params.get("service", "")), str(check.params["operation"]))
+        for check in spec.checks
+        if check.params.get("operation")
+    ]
+    return list(dict.fromkeys(pairs))
+
+
+def _null_deliverables(
+    spec: TaskSpec, inputs: Mapping[str, Path], folder: Path
+) -> Iterator[tuple[str, Path]]:
+    """Folders of files with the names asked for, by what the files hold."""
+    names = list(asked_names(spec.rules))
+    if not names:
+        return
+    contents: dict[str, Callable[[str], bytes | None]] = {
+        "empty shells": shell,
+        "filler": _filler,
+        "the prompt": lambda extension: holding(extension, spec.prompt),
+    }
+    for title, content in contents.items():
+        files = {name: content(extension_of(name)) for name in names}
+        if any(data is not None for data in files.values()):
+            yield title, _written(folder / title, files)
+    if source := _likest_input(names, inputs):
+        data = source.read_bytes()
+        yield "a copy of an input", _written(folder / "copies", dict.fromkeys(names, data))
+
+
+@lru_cache(maxsize=64)
+def _filler(extension: str) -> bytes | None:
+    return holding(extension, LOREM)
+
+
+def _written(folder: Path, files: Mapping[str, bytes | None]) -> Path:
+    """Types that hold no text are empty shells."""
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(shell(extension_of(name)) if data is None else data)
+    return folder
+
+
+def asked_names(rules: Sequence[RuleSpec]) -> Iterator[str]:
+    """File names that satisfy what rules say of names, types and numbers."""
+    named = [_base(name) for rule in rules if rule.kind == "named" for name in rule.params["names"]]
+    yield from named
+    for rule in rules:
+        extensions = rule.params.get("extensions", ())
+        if rule.kind == "count" and extensions:
+            present = sum(extension_of(name) in extensions for name in named)
+            for number in range(present, int(rule.params["min"])):
+                yield f"output-{number + 1}.{extensions[0]}"
+
+
+def _base(name: str) -> str:
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
+def _is_writable(name: str) -> bool:
+    """Hidden files are not graded, and a name that no file can have needs no attack."""
+    return not name.startswith(".") and "\0" not in name and 0 < len(os.fsencode(name)) <= 255
+
+
+def _likest_input(names: Sequence[str], inputs: Mapping[str, Path]) -> Path | None:
+    """The first input, by name, that has the type of a file asked for; else the first."""
+    wanted = {extension_of(name) for name in names}
+    ordered = sorted(inputs, key=lambda name: (extension_of(name) not in wanted, name))
+    return inputs[ordered[0]] if ordered else None
+
+
+def look_here(folder: Path, names: Sequence[str], limits: RuleLimits) -> list[Seen]:
+    """What is seen in files that this project wrote itself; no process of their own is needed."""
+    return [_look((folder / name).read_bytes(), type_of(name), limits) for name in names]
+
+
+@lru_cache(maxsize=256)
+def _look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
+    return look(data, kind, limits)

@@ -1,0 +1,106 @@
+"""Which numbers can be what they look like: checksums, lengths and first digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from anonymization.text.detect.rules import (
+    CHECKS,
+    bank_card,
+    credit_code,
+    iban,
+    ip_address,
+    luhn,
+    own_mail,
+    phone,
+    resident_id,
+    social_security,
+)
+
+
+def card(start: str, size: int) -> str:
+    """A number that begins so, has so many digits and passes Luhn."""
+    body = (start + "1234567890123456789")[: size - 1]
+    doubled = [int(d) * (2 - i % 2) for i, d in enumerate(reversed(body))]
+    return body + str(-sum(d - 9 if d > 9 else d for d in doubled) % 10)
+
+
+ISSUED = {
+    "4": {13, 16, 19}, "51": {16, 17, 18, 19}, "62": {16, 17, 18, 19}, "2221": {16, 17, 18, 19},
+    "2720": {16, 17, 18, 19}, "2220": set(), "2721": set(), "34": {15}, "37": {15},
+    "30": {14, 16}, "36": {14, 16}, "38": {14, 16}, "39": {14, 16}, "35": {16, 17, 18, 19},
+    "60": {16, 17, 18, 19}, "63": {16, 17, 18, 19}, "69": {16, 17, 18, 19}, "31": set(), "9": set(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("start", ISSUED)
+def test_a_card_has_the_length_of_its_issuer(start: str) -> None:
+    numbers = {size: card(start, size) for size in range(13, 20)}
+    assert all(map(luhn, numbers.values()))
+    assert {size for size, number in numbers.items() if bank_card(number)} == ISSUED[start]
+
+
+def test_a_number_of_two_digits_alone_is_no_card() -> None:
+    assert luhn("4444444444444422") and not bank_card("4444444444444422")
+    assert luhn("4111 1111 1111 1111") and not bank_card("4111 1111 1111 1111")
+    assert luhn("4000 0012 3456 7899") and bank_card("4000 0012 3456 7899")
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "passes"),
+    [
+        (resident_id, "11010519491231002X", True),
+        (resident_id, "11010519491231002x", True),
+        (resident_id, "110105194912310021", False),
+        (resident_id, "11010519491331002X", False),  # no thirteenth month
+        (resident_id, "110105188001010010", False),
+        (credit_code, "91350100M000100Y43", True),
+        (credit_code, "91350100m000100y43", True),
+        (credit_code, "91350100M000100Y44", False),
+        (credit_code, "91350100I000100Y43", False),
+        (iban, "GB82 WEST 1234 5698 7654 32", True),
+        (iban, "gb82west12345698765432", True),
+        (iban, "GB83 WEST 1234 5698 7654 32", False),
+        (ip_address, "10.1.2.3", True),
+        (ip_address, "10.1.2.0/24", True),
+        (ip_address, "2001:db8::1", True),
+        (ip_address, "127.0.0.1", False),
+        (ip_address, "0.0.0.0", False),
+        (ip_address, "255.255.255.0", False),
+        (ip_address, "10.1.2.256", False),
+        (social_security, "078-05-1120", True),
+        (social_security, "666-05-1120", False),
+        (social_security, "000-05-1120", False),
+        (social_security, "078-00-1120", False),
+        (social_security, "078-05-0000", False),
+        (phone, "555-2671", True),
+        (phone, "555-267", False),
+        (phone, "+12 345678901234 5", True),
+        (phone, "+12 345678901234 56", False),
+        (phone, "111-2111", False),
+        (phone, "111-2311", True),
+        (phone, "415-555-2671 x1234567", True),
+        (phone, "55526 x71", False),
+        (phone, "2024-03-05", False),
+        (phone, "20240305 12", False),
+        (phone, "2019-2024", False),
+        (own_mail, "ada@acme.com", True),
+        (own_mail, "No-Reply@acme.com", False),
+        (own_mail, "git@acme.com", False),
+    ],
+)  # fmt: skip
+def test_what_passes(check: Callable[[str], bool], value: str, passes: bool) -> None:
+    assert check(value) is passes
+    assert CHECKS[check.__name__] is check
+
+
+def test_a_birth_before_1880_is_none() -> None:
+    def with_check(body: str) -> str:
+        weights = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+        total = sum(int(d) * w for d, w in zip(body, weights, strict=True))
+        return body + "10X98765432"[total % 11]
+
+    years = {year: resident_id(with_check(f"110105{year}0101001")) for year in (1879, 1880, 1990)}
+    assert years == {1879: False, 1880: True, 1990: True}
