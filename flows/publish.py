@@ -52,9 +52,8 @@ def publish(
     release = _release(run, results, tables, privacy, run_info)
     report: dict[str, Any] = {"masking": masking_report(masked, targets)}
     report |= {} if tables.report is None else {"tables": tables.report}
-    release = with_changes(
-        replace(release, privacy_report=report), run.snapshots, run.runtime.last_release
-    )
+    last = run.runtime.release_before(run.recipe)
+    release = with_changes(replace(release, privacy_report=report), last)
     guard = partial(guard_release, candidates=release.candidates, targets=targets)
     for folder in results.outputs.get("anonymize-tables", ()):
         keep_pseudonymized(run, folder)

@@ -12,11 +12,11 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
-from construction.judging.contracts import Asker
-from construction.judging.judge import JudgingConfig, ModelStage
+from construction.judging.judge import ModelStage
+from construction.judging.judges import Judges
 from construction.judging.model.asking import Costs, require_answers, write_model_use
 from construction.judging.model.ideas import propose_ideas
-from construction.judging.prefilters import PREFILTER, Proposed
+from construction.judging.prefilters import PREFILTER, STAGE, Proposed
 from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
@@ -54,11 +54,13 @@ def seeds_of(report: Mapping[str, Any]) -> tuple[SeedIdea, ...]:
     return _SEEDS.validate_python(report["seeds"])
 
 
-def prompts_of_release(release: Path) -> list[str]:
+def prompts_of_release(release: Path | None) -> list[str]:
     """The prompts of a release except its questions: ideas must not repeat them.
 
     Raises InputError if the folder holds no list of tasks.
     """
+    if release is None:
+        return []
     path = layout.halves(release)[0] / layout.TASK_LIST
     try:
         if path.is_symlink() or path.stat().st_size > _LARGEST:
@@ -71,22 +73,22 @@ def prompts_of_release(release: Path) -> list[str]:
 
 
 def candidate_ideas(
-    seeds: Sequence[SeedIdea],
-    known: Sequence[str],
-    config: JudgingConfig,
-    client: Asker | None,
+    seeds: Sequence[SeedIdea], known: Sequence[str], judges: Judges
 ) -> CandidateIdeas:
-    """5 to 8 ideas per seed, filtered: by the model if there is a client, else by the rules.
+    """5 to 8 ideas per seed, filtered: by the model where it is asked for, else by the rules.
 
     `known` are prompts that no idea may repeat. Raises ReleaseError where the model gave no reply
     about some seed.
     """
+    config = judges.config
     judge = config.model.judge_of(ModelStage.CANDIDATE_IDEAS)
-    if client is None:
+    if not config.model.does(ModelStage.CANDIDATE_IDEAS):
         return CandidateIdeas(suggest_ideas(seeds, config.model_stages, known), judge)
-    proposed = propose_ideas(seeds, client, config.stage_settings, known)
-    require_answers(list(proposed.judged))
-    return CandidateIdeas(proposed, judge)
+    with judges.client(masked=True) as client:  # what registries publish is public
+        proposed = propose_ideas(seeds, client, config.stage_settings, known)
+        require_answers(list(proposed.judged))
+        replies = {"model-replies-ideas": client.replies_digest()}
+    return CandidateIdeas(proposed, judge, judges.costs({STAGE: proposed.judged}), replies)
 
 
 def write_ideas(ideas: CandidateIdeas, out: Path) -> None:

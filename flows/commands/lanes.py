@@ -30,11 +30,16 @@ def signals_command(
     out: WriteTo = Path("signals"),
 ) -> None:
     """Write weights, patterns, ideas, tables and the chart of the newest snapshot."""
-    from construction.judging.candidate_ideas import replace_ideas, seeds_of, summary
+    from construction.judging.candidate_ideas import (
+        candidate_ideas,
+        prompts_of_release,
+        replace_ideas,
+        seeds_of,
+        summary,
+    )
     from construction.signals import mixture
     from construction.signals.collect import capture_registry
     from flows.configuration import load_settings
-    from flows.ideas import have_ideas, known_prompts
 
     settings = load_settings(config, {"runtime": {"out": out}})
     recipe = settings.signals
@@ -48,8 +53,9 @@ def signals_command(
     mixture.write_mixture(recipe, out / "snapshots", dated, out, quiet=False)
     report = mixture.mixture_report(out)
     mixture.print_mixture(report)
-    known = known_prompts(settings.recipe, settings.runtime)
-    ideas = have_ideas(seeds_of(report), known, settings.recipe, settings.runtime)
+    runtime = settings.runtime
+    known = prompts_of_release(runtime.release_before(settings.recipe))
+    ideas = candidate_ideas(seeds_of(report), known, runtime.judges(settings.recipe))
     replace_ideas(ideas, out / "ideas")
     print(f"{summary(ideas)}; written to {out}")
 

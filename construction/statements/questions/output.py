@@ -42,7 +42,7 @@ from data.text.lexicon import load_table
 __all__ = ["ANSWERS", "QUESTIONS", "TABLES"]
 
 TABLES = (QUESTIONS, ANSWERS)
-PAGES = "pages"
+PAGES = "pages"  # pictures of the statements, by the number of their question
 _ORDER_STAGE = "question.order"
 _FILE = "asked.jsonl"
 _QUESTION = TypeAdapter(Question)

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import CallReason, Question
+from construction.judging.judges import Judges
 from construction.judging.review import Decision, Topic, read_items, record, recorded
 from construction.judging.rounds import read_rounds
-from data.atomic import private_dir
+from construction.judging.stages import Consented, hold_consensus
 from data.errors import ReleaseError
 from data.run_store import RunStore
-from flows import consensus
-from flows.consensus import REVIEW, Consented, hold_consensus
 from flows.recipe import Settings
 from flows.run import Run
 from tests.construction.judging.model.fakes import Scripted
@@ -31,6 +30,7 @@ GOOD = case(
 PLAN = case("Write a plan for the move of the office in May, one page.", task_id="plan")
 THANKS = case("Thank you so much, that was all!", task_id="thanks")
 CASES = [GOOD, PLAN, THANKS]
+REVIEW = "review"
 DAYS = {"first": "2026-01-15", "second": "2026-02-15", "third": "2026-03-15"}
 
 
@@ -42,8 +42,8 @@ class Annotators:
         self.asked: list[tuple[str, str]] = []
 
     @contextmanager
-    def open(self, run: Run, *, masked: bool) -> Iterator[Scripted]:
-        name = run.recipe.judging.model.name
+    def open(self, judges: Judges, *, masked: bool) -> Iterator[Scripted]:
+        name = judges.config.model.name
         assert masked
 
         def reply(question: Question) -> dict[str, Any] | CallReason:
@@ -62,7 +62,7 @@ class Annotators:
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> Annotators:
     models = Annotators()
-    monkeypatch.setattr(consensus, "open_client", models.open)
+    monkeypatch.setattr(Judges, "client", lambda judges, **how: models.open(judges, **how))
     return models
 
 
@@ -75,7 +75,7 @@ def route_at(out: Path, release: str, rounds: int = 3) -> Consented:
     }
     settings = Settings.model_validate(values)
     run = Run(settings.recipe, settings.runtime, RunStore(out / "stages", "v"), b"k" * 32)
-    return hold_consensus(run, CASES, recorded(private_dir(run.private / REVIEW)))
+    return hold_consensus(run.judges, run.review, run.release, CASES, recorded(run.review))
 
 
 def ledger_of(done: Consented) -> list[tuple[str, str, str | None, str | None]]:
