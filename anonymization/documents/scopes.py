@@ -12,7 +12,8 @@ from anonymization.documents.contracts import DocumentConfig, DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.masking.masker import Masker
-from anonymization.text.vault import Vault, keep_original, restore
+from anonymization.text.restore import keep_original, restore
+from anonymization.text.vault import Vault
 from data.atomic import write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.contracts import StageConfig

@@ -27,7 +27,7 @@ def rules_check_command(
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Print one line per rule; exit 1 if any fails."""
-    from construction.judging.hard_rules import check_outputs, result_line
+    from construction.judging.rule_files import check_outputs, result_line
 
     results = check_outputs(task, outputs)
     print(orjson.dumps(results).decode() if json else "\n".join(map(result_line, results)))

@@ -30,13 +30,7 @@ def signals_command(
     out: WriteTo = Path("signals"),
 ) -> None:
     """Write weights, patterns, ideas, tables and the chart of the newest snapshot."""
-    from construction.judging.candidate_ideas import (
-        candidate_ideas,
-        prompts_of_release,
-        replace_ideas,
-        seeds_of,
-        summary,
-    )
+    from construction.judging import candidate_ideas as lane
     from construction.signals import mixture
     from construction.signals.collect import capture_registry
     from flows.configuration import load_settings
@@ -54,10 +48,11 @@ def signals_command(
     report = mixture.mixture_report(out)
     mixture.print_mixture(report)
     runtime = settings.runtime
-    known = prompts_of_release(runtime.release_before(settings.recipe))
-    ideas = candidate_ideas(seeds_of(report), known, runtime.judges(settings.recipe))
-    replace_ideas(ideas, out / "ideas")
-    print(f"{summary(ideas)}; written to {out}")
+    known = lane.prompts_of_release(runtime.release_before(settings.recipe))
+    judges = runtime.judges(settings.recipe)
+    ideas = lane.candidate_ideas(lane.seeds_of(report), known, judges)
+    lane.replace_ideas(ideas, out / "ideas")
+    print(f"{lane.summary(ideas)}; written to {out}")
 
 
 def select_command(
