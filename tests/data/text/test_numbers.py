@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.answers.numbers import scan_numbers
+from data.text.numbers import scan_numbers
 
 
 def only(text: str) -> Decimal:
