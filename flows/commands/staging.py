@@ -1,22 +1,21 @@
-"""`benchmint sql`: one read-only question to the staging file."""
+"""The staging file of a workspace: `sql`, `explore` and `metrics`."""
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from data.errors import InputError
-from data.staging.print import CATALOGUE, Format, print_result
+from data.staging.print import Format, print_result, query_text
+from data.staging.shells import Shell, open_shell
 from data.staging.sql import SqlLimits, run_sql
+from flows.commands.options import WORKSPACE, BuiltInto
 
 _DEFAULT = SqlLimits()
 
 
-def command(
+def sql_command(
     query: Annotated[
         str | None, typer.Argument(help="One SELECT; `-` reads it from standard input.")
     ] = None,
@@ -30,14 +29,11 @@ def command(
     memory: Annotated[
         int, typer.Option(min=512, help="MiB of memory the query may use.")
     ] = _DEFAULT.memory_mib,
-    out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
-        "workspace"
-    ),
+    out: BuiltInto = WORKSPACE,
 ) -> None:
     """Ask the staging file of all runs; without a query, list its tables and views."""
-    sql = _text(_piped() if query == "-" else os.fsencode(query or CATALOGUE))
     limits = SqlLimits(rows=limit, seconds=seconds, memory_mib=memory)
-    result = run_sql(out / "staging.duckdb", sql, limits)
+    result = run_sql(out / "staging.duckdb", query_text(query), limits)
     print_result(result, format)
     if result.more:
         print(f"only the first {limit} rows are shown: see --limit", file=sys.stderr)
@@ -45,16 +41,23 @@ def command(
         print(f"{result.cut} long texts were cut at {limits.cell} characters", file=sys.stderr)
 
 
-def _piped() -> bytes:
-    if sys.stdin is None:
-        raise InputError("-", "no standard input", "a query", "Pipe one in, or give it as text.")
-    return sys.stdin.buffer.read()
+def explore_command(
+    shell: Annotated[
+        Shell | None, typer.Option(help="Which shell; default: the first that is installed.")
+    ] = None,
+    out: BuiltInto = WORKSPACE,
+) -> None:
+    """Open harlequin or the duckdb shell, read-only and without access to files."""
+    raise typer.Exit(open_shell(out / "staging.duckdb", shell))
 
 
-def _text(query: bytes) -> str:
-    """A query as UTF-8, whatever the locale."""
-    try:
-        return query.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        actual = f"{len(query)} bytes that are no UTF-8"
-        raise InputError("the query", actual, "a SELECT as UTF-8 text", "Convert it.") from None
+def metrics_command(
+    out: BuiltInto = WORKSPACE,
+    run: Annotated[
+        str | None, typer.Option(help="Id of a staged run, or `all`; default: the newest.")
+    ] = None,
+) -> None:
+    """Print items, seconds, bytes and cost of each stage for a monitor to read."""
+    from data.staging.runs import metrics_of_runs
+
+    print(metrics_of_runs(out, run), end="")
