@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from anonymization.leaks.candidate_leaks import guard_release
-from anonymization.masking_report import masking_report
+from anonymization.leaks.leak_targets import masking_report
 from anonymization.tables import judged_tables
 from construction.grading.preflight import grading_facts
 from construction.judging.candidate_ideas import IDEAS_FILE
@@ -53,9 +53,8 @@ def publish(
     release = _release(run, results, tables, privacy, run_info)
     report: dict[str, Any] = {"masking": masking_report(masked, targets)}
     report |= {} if tables.report is None else {"tables": tables.report}
-    release = with_changes(
-        replace(release, privacy_report=report), run.snapshots, run.runtime.last_release
-    )
+    last = run.runtime.release_before(run.recipe)
+    release = with_changes(replace(release, privacy_report=report), last)
     guard = partial(guard_release, candidates=release.candidates, targets=targets)
     for folder in results.outputs.get("anonymize-tables", ()):
         keep_pseudonymized(run, folder)

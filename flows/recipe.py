@@ -16,14 +16,16 @@ from pydantic import Field, PlainSerializer
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.tables.settings import TablesRecipe
 from construction.grading.gate import GradingRecipe
-from construction.judging.calls.config import LlmRuntime
+from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
+from construction.judging.judges import Judges
 from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
 from data.canonical import digest
 from data.contracts import StageConfig
+from data.releases import previous_release
 from data.sharding import Runner, Sharding
 from data.snapshot import layout
 from data.snapshot.config import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
@@ -115,6 +117,16 @@ class Runtime(StageConfig):
         """What Prefect shows of a run: which snapshot is built, and where. Nothing else of it."""
         name = layout.snapshot_id(recipe.release.name, recipe.release.release_date)
         return {"snapshot": name, "out": _as_text(self.out)}
+
+    def release_before(self, recipe: Recipe) -> Path | None:
+        """The release that this one follows: the one given, else the newest with its name."""
+        release = recipe.release
+        snapshots = self.out / "snapshots"
+        return self.last_release or previous_release(snapshots, release.name, release.release_date)
+
+    def judges(self, recipe: Recipe) -> Judges:
+        """Who judges in a build, and how its models are reached."""
+        return Judges(recipe.judging, self.model_calls, self.llm, self.out)
 
     @property
     def sharding(self) -> Sharding:

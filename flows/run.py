@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from construction.judging.judges import Judges
 from data import stages
 from data.atomic import private_dir
 from data.builds import code_version
@@ -14,6 +15,7 @@ from data.canonical import digest, keyed_digest
 from data.randomness import release_key
 from data.run_store import RunStore
 from data.sharding import Sharding
+from data.snapshot import layout
 from flows import ROOT
 from flows.recipe import Recipe, Runtime
 
@@ -50,6 +52,22 @@ class Run:
     @property
     def snapshots(self) -> Path:
         return self.runtime.out / "snapshots"
+
+    @property
+    def review(self) -> Path:
+        """Where what people have to decide, and have decided, is kept."""
+        return private_dir(self.private / "review")
+
+    @property
+    def release(self) -> str:
+        release, revision = self.recipe.release, self.runtime.revision
+        return layout.release_in(
+            self.snapshots, release.name, release.release_date, revision=revision
+        )
+
+    @property
+    def judges(self) -> Judges:
+        return self.runtime.judges(self.recipe)
 
     @property
     def key_id(self) -> str:

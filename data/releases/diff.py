@@ -10,7 +10,6 @@ from typing import Any
 
 from data.canonical import file_digest
 from data.releases.facts import REPORT, ReleaseFacts, facts_of_release, facts_of_snapshot
-from data.releases.listing import previous_release
 from data.snapshot import layout
 from data.snapshot.release import Release
 
@@ -179,12 +178,8 @@ def _inputs(old: Iterable[str], new: Iterable[str]) -> dict[str, int]:
     }
 
 
-def with_changes(release: Release, snapshots: Path, last: Path | None) -> Release:
-    """The release with its CHANGELOG against the one before, which is an input then (law 5).
-
-    `last` is that one; None: the newest of `snapshots` with the same name and an earlier date.
-    """
-    last = last or previous_release(snapshots, release.name, release.released)
+def with_changes(release: Release, last: Path | None) -> Release:
+    """The release with its CHANGELOG against the last one, which is an input then (law 5)."""
     if last is None:
         return release
     public, _ = layout.halves(last)

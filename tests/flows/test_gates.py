@@ -11,8 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from data.audit_page.checks import checks_of, contradictions
-from data.audit_page.reading import read_books
+from data.audit_page.reading import checks_of, contradictions, read_books
 from data.contracts import Bound, Gate, Limit, StageConfig
 from flows.build_snapshot import PIPELINE
 from flows.docs_gates import limit_table, reason_table, session_gate_table

@@ -1,18 +1,40 @@
-"""The features that the cues use: of a person's turn, and of the agent's work after it."""
+"""Settings of task recovery, and the features that the cues use.
+
+Features are of a person's turn, and of the agent's work after it.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from construction.sessions.recovery import lexicon
-from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.lexicon import terms
 from construction.sessions.recovery.shell import WROTE
+from data.contracts import StageConfig
 from data.text.lexicon import has_any
 from data.text.scripts import count_cjk
 from data.text.sentences import phrase_form
+
+
+class RecoveryConfig(StageConfig):
+    """When two neighbouring turns of a person belong to two tasks.
+
+    `threshold`: a cut is made where the evidence of `cues.CUES` sums to at least this value.
+    `usual_pause_seconds`: the pause expected between turns where a session has too few of them;
+    a pause `long_pause_factor` times as long as usual counts in full (3 minutes: 12 hours).
+    `said_chars`, `reply_chars`: the length of the part of a turn from which topic terms are taken.
+    """
+
+    threshold: float = 0.0
+    usual_pause_seconds: float = Field(default=180.0, gt=0)
+    long_pause_factor: float = Field(default=240.0, gt=1)
+    said_chars: int = Field(default=600, gt=0)
+    reply_chars: int = Field(default=400, gt=0)
+
 
 _HEAD, _TAIL = 400, 240  # characters at the start and end of a turn that are examined
 _REPLY_END = 300  # characters at the start or end of a reply that are examined
