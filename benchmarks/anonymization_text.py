@@ -20,8 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import DetectionConfig, EntityType
 from anonymization.text.detect.engine import TextDetector
 from benchmarks.anonymization_text_cases import (
     Case,

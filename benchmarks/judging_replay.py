@@ -42,7 +42,6 @@ def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
 
     environment.apply()
     from data.stages import Results, run_stage
-    from flows.model_calls import one_budget
     from flows.prefect_adapter import as_flow
     from flows.recipe import Settings
     from flows.run import open_run
@@ -63,7 +62,7 @@ def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
         began, used = time.perf_counter(), time.process_time()
         run, results = open_run(settings.recipe, settings.runtime), Results()
         results.outputs["package"] = (packaged,)
-        with one_budget(settings.recipe, settings.runtime):
+        with run.judges.budget():
             for stage in (SELF_CONTAINMENT, LABELS):
                 run_stage(run, stage, results)
         return results, time.perf_counter() - began, time.process_time() - used

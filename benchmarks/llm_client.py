@@ -59,7 +59,7 @@ def live(url: str, store: str, concurrency: int, count: int, portions: int) -> d
 
     The rest is asked in portions whose answers are dropped, so that what grows would be ours.
     """
-    from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
+    from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Mode
     from construction.judging.llm import Client
 
     config = LlmConfig(mode=Mode.RECORD, model="fake-1")
@@ -139,8 +139,7 @@ def peer(url: str, concurrency: int, count: int) -> dict[str, Any]:
 
 def replay(store: str) -> dict[str, Any]:
     """Replay from a store of 100,000 replies; seconds with and without opening."""
-    from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
-    from construction.judging.calls.contracts import Answered, Usage
+    from construction.judging.calls.contracts import Answered, LlmConfig, LlmRuntime, Mode, Usage
     from construction.judging.calls.replies import Reply
     from construction.judging.calls.requests import key
     from construction.judging.calls.store import Store, Stored

@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from data.builds import building
 from data.errors import ReleaseError
 from data.snapshot import SnapshotRef
 from data.stages import Lane, Results, run_stage
 from data.staging import record_release
-from flows.model_calls import one_budget
 from flows.prefect_adapter import as_flow, as_task, publish_funnel
 from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
-from flows.run import Run, building, open_run
+from flows.run import Run, open_run
 from flows.source import with_source
 from flows.stages import judging, masking, questions, selection, sessions, signals, tables
 
@@ -81,7 +81,7 @@ def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
 def build(recipe: Recipe, runtime: Runtime) -> Built:
     """Build, verify and publish one snapshot; nothing is redone that is done already."""
     flow_started, began = time.perf_counter(), datetime.now(UTC)
-    with building(runtime.out), one_budget(recipe, runtime):
+    with building(runtime.out), runtime.judges(recipe).budget():
         recipe, runtime, privacy = with_source(recipe, runtime)
         run, results = open_run(recipe, runtime), Results()
         for lane in PIPELINE:

@@ -20,13 +20,14 @@ from prefect.states import Completed
 from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.signals.collect import capture_registry
 from construction.signals.mixture import CHART, REPORT, mixture_report, snapshot_files
+from data.builds import BuildRunning, building
 from data.errors import BenchmintError
 from data.stages import Results
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.configuration import load_settings
 from flows.recipe import Settings
-from flows.run import BuildRunning, building, open_run
+from flows.run import open_run
 from flows.source import with_source
 
 RETRIES = 2

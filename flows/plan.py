@@ -14,19 +14,21 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from anonymization.tables.seal import RECORD
-from construction.judging.calls.config import Mode
+from construction.judging.calls.contracts import Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
 from data.atomic import private_dir
+from data.builds import code_version, copy_if_there, stand_in
 from data.demo.generate import CONFIG
 from data.errors import BenchmintError
 from data.run_store import RunStore
 from data.sharding import Runner
 from data.stage_plan import PlannedStage, PlanWalk
+from flows import ROOT
 from flows.build_snapshot import PIPELINE
 from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime
-from flows.run import PLANNED, Planned, code_version, open_run
+from flows.run import PLANNED, Planned, open_run
 from flows.source import with_source
 
 
@@ -46,9 +48,9 @@ def plan_build(recipe: Recipe, runtime: Runtime) -> list[PlannedStage]:
     with TemporaryDirectory(prefix="benchmint-plan-") as folder, without_prefect():
         scratch = Path(folder)
         recipe, given, _ = with_source(recipe, aside(recipe, runtime, scratch / "out"))
-        store = RunStore(stages, code_version())
+        store = RunStore(stages, code_version(ROOT))
         with _planning(store):
-            aside_store = RunStore(scratch / "stages", code_version())
+            aside_store = RunStore(scratch / "stages", code_version(ROOT))
             walk = PlanWalk(open_run(recipe, given), aside_store, _REASONS)
             for lane in PIPELINE:
                 for stage in lane.stages_for(walk.run):
@@ -81,13 +83,13 @@ def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
             (out / demo.name).symlink_to(demo.resolve())
     if (own / "snapshots").is_dir():
         (out / "snapshots").symlink_to((own / "snapshots").resolve())
-    _copy(own / RECORD, out / RECORD)
+    copy_if_there(own / RECORD, out / RECORD)
     private = own / "private"
     for name in ("review", "captures/llm") if recipe.judging.model.name else ("review",):
         if (private / name).is_dir():
             shutil.copytree(private / name, out / "private" / name)
     for part in ("captures", "pseudonymized"):
-        _stand_in(private / part, out / "private" / part)
+        stand_in(private / part, out / "private" / part)
     key = runtime.key_file or private / "release.key"
     changed: dict[str, Any] = {
         "out": out,
@@ -99,18 +101,3 @@ def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
         "model_calls": runtime.model_calls.model_copy(update={"mode": Mode.REPLAY}),
     }
     return runtime.model_copy(update=changed)
-
-
-def _stand_in(folder: Path, target: Path) -> None:
-    """The files of a folder as copies, its folders as links unless they are there."""
-    target.mkdir(exist_ok=True)
-    for entry in folder.glob("*"):
-        if entry.is_file():
-            _copy(entry, target / entry.name)
-        elif not (target / entry.name).exists():
-            (target / entry.name).symlink_to(entry.resolve())
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.is_file():
-        shutil.copyfile(source, target)

@@ -9,65 +9,27 @@ from __future__ import annotations
 import datetime as dt
 import os
 from pathlib import Path
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Self
 
 from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.tables.settings import TablesRecipe
-from construction.judging.calls.config import LlmRuntime
+from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
+from construction.judging.judges import Judges
 from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
 from data.canonical import digest
-from data.contracts import Count, Disclosure, SourceFormat, StageConfig
+from data.contracts import StageConfig
+from data.releases import previous_release
 from data.sharding import Runner, Sharding
 from data.snapshot import layout
-from data.snapshot.release import CardConfig
+from data.snapshot.config import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
 from selection.config import SelectionRecipe
 from selection.sampling.config import SamplingConfig
-
-Section = TypeVar("Section", bound=StageConfig)
-
-DEMO_NAME, DEMO_DATE = "benchmint-demo", dt.date(2026, 1, 15)
-
-
-class ReleaseConfig(StageConfig):
-    """What is released, under which name and date, and the public seed of all sampling.
-
-    The demo workspace brings its own name and date.
-    """
-
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)] = "benchmint"
-    release_date: dt.date = DEMO_DATE
-    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")] = "1.0.0"
-    seed: Count = 20260115
-    card: CardConfig = CardConfig()
-
-
-class SourceConfig(StageConfig):
-    """Where the sessions come from and who allowed their use (EnterpriseClawBench §6).
-
-    What nobody declared is private; the demo workspace declares its own source.
-    """
-
-    name: str = "sessions"
-    disclosure: Disclosure = Disclosure.PRIVATE
-    licence: str | None = None
-    authorization: str = "not recorded"
-    reviewer: str = "not recorded"
-    reviewed: str = "not recorded"  # ISO date
-    retention: str = "not recorded"
-    format: SourceFormat | None = None  # None: detected file by file
-
-
-class DemoConfig(StageConfig):
-    """The generated workspace that is built when no sessions are given."""
-
-    size: Annotated[int, Field(gt=0)] = 60
-    seed: Count = 7
 
 
 class QuestionsRecipe(StatementsRecipe):
@@ -134,6 +96,17 @@ class Runtime(StageConfig):
     quiet: bool = False
 
     @property
+    def material(self) -> tuple[Path, ...]:
+        """What must lie apart from the output."""
+        return *self.sessions, *self.files, *self.sec, *self.edinet, *self.tables
+
+    @property
+    def single_files(self) -> tuple[Path | None, ...]:
+        """The paths of which there is at most one."""
+        known = (self.scores, self.last_release, self.approvals)
+        return *known, self.tripwires, self.tickers, self.categories
+
+    @property
     def has_input(self) -> bool:
         """Is real material given? Otherwise the demo workspace is built."""
         return bool(self.sessions or self.sec or self.edinet or self.tables)
@@ -142,6 +115,16 @@ class Runtime(StageConfig):
         """What Prefect shows of a run: which snapshot is built, and where. Nothing else of it."""
         name = layout.snapshot_id(recipe.release.name, recipe.release.release_date)
         return {"snapshot": name, "out": _as_text(self.out)}
+
+    def release_before(self, recipe: Recipe) -> Path | None:
+        """The release that this one follows: the one given, else the newest with its name."""
+        release = recipe.release
+        snapshots = self.out / "snapshots"
+        return self.last_release or previous_release(snapshots, release.name, release.release_date)
+
+    def judges(self, recipe: Recipe) -> Judges:
+        """Who judges in a build, and how its models are reached."""
+        return Judges(recipe.judging, self.model_calls, self.llm, self.out)
 
     @property
     def sharding(self) -> Sharding:

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from data.builds import require_apart, require_there
 from data.contracts import Disclosure
 from data.demo import generate
 from data.demo.generate import CONFIG, STATEMENTS
 from data.demo.tables import FOLDER as TABLES
 from data.demo.truth import TRIPWIRES
-from data.errors import ConfigError, InputError, require_extra
+from data.errors import ConfigError, require_extra
 from data.snapshot import PrivacyStamp
 from flows.configuration import recipe_over
 from flows.recipe import Recipe, Runtime
 
 
-def require_apart(runtime: Runtime) -> None:
-    """Raise ConfigError where a build would read what it writes: its key, its private half."""
-    out = runtime.out.resolve()
-    written = (out, out / "private", out / "snapshots")
-    for given in _read(runtime):
-        source = given.resolve()
-        if any(path.is_relative_to(source) for path in written) or any(
-            source.is_relative_to(path) for path in written[1:]
-        ):
-            raise ConfigError(
-                f"{given}: found input and output directory {runtime.out} one inside the other; "
-                "expected them apart. Choose another --out."
-            )
+def require_input(runtime: Runtime) -> None:
+    """Raise ConfigError or InputError for input that cannot be built from, before anything starts.
 
-
-def require_there(runtime: Runtime) -> None:
-    """Raise InputError for a path that leads nowhere, before anything is started."""
-    single = (
-        runtime.scores,
-        runtime.last_release,
-        runtime.approvals,
-        runtime.tripwires,
-        runtime.tickers,
-        runtime.categories,
-    )
-    for given in (*_read(runtime), *runtime.signals, *(path for path in single if path)):
-        if not given.exists():
-            raise InputError(str(given), "nothing", "a file or folder", "Check the path.")
+    It lies apart from the output, says something without other input, and is there.
+    """
+    require_apart(runtime.material, runtime.out)
+    require_complete(runtime)
+    require_there((*runtime.material, *runtime.signals, *runtime.single_files))
 
 
 def require_complete(runtime: Runtime) -> None:
@@ -57,17 +36,6 @@ def require_complete(runtime: Runtime) -> None:
             "tables alone make no release: give sessions or statements too, or anonymize the "
             "tables with `benchmint perturb`."
         )
-
-
-def _read(runtime: Runtime) -> tuple[Path, ...]:
-    """The material: what must lie apart from the output."""
-    return (
-        *runtime.sessions,
-        *runtime.files,
-        *runtime.sec,
-        *runtime.edinet,
-        *runtime.tables,
-    )
 
 
 def require_public(recipe: Recipe, runtime: Runtime) -> None:
@@ -99,9 +67,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     Without sessions and statements the demo workspace is generated once, and its own configuration
     applies wherever the recipe says nothing.
     """
-    require_apart(runtime)
-    require_complete(runtime)
-    require_there(runtime)
+    require_input(runtime)
     require_installed(runtime)
     require_public(recipe, runtime)
     if runtime.sessions:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from data.randomness import keyed_generator
-from selection.profiles import filled
+from selection.pool import filled
 from selection.scores import Floats
 
 _DECIMALS = 9  # means closer than this count as tied

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from data.apportion import apportion
 from data.randomness import keyed_hash
 from selection.config import Band, Objective, SelectionConfig
-from selection.pool import Pool, gains
-from selection.profiles import Positions, filled, profile_strata
+from selection.pool import Pool, Positions, filled, gains, profile_strata
 from selection.programme import Ints, Programme, Row, RowKind, scaled
 
 _STAGE = "select-subset"

@@ -20,8 +20,7 @@ from selection.agreement import (
 )
 from selection.config import SelectionConfig
 from selection.model import SolverName
-from selection.pool import Pool
-from selection.profiles import filled
+from selection.pool import Pool, filled
 from selection.programme import Programme
 from selection.scores import Floats
 from selection.select import churn_frontier, near_optimal

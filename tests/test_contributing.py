@@ -14,6 +14,14 @@ import pytest
 REPO = Path(__file__).resolve().parent.parent
 GUIDE = (REPO / "CONTRIBUTING.md").read_text("utf-8")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# Each recipe, and the tests of the project that say what follows from it.
+_DOCS = ("tests/flows/test_docs_gates.py", "tests/flows/test_docs_pipeline.py")
+RECIPES = {
+    "Add a gate": ("tests/flows/test_gates.py", *_DOCS),
+    "Add a limit": ("tests/flows/test_gates.py", *_DOCS),
+    "Add a stage": _DOCS,
+    "Add a session format": ("tests/construction/sessions/readers/test_detect.py",),
+}
 _PACKAGES = ("flows", "construction", "anonymization", "selection", "data", "tests")
 
 
@@ -30,11 +38,11 @@ def new_file(text: str) -> tuple[str, str]:
 
 
 def changed(text: str, hunks: list[str]) -> str:
-    """`text` with the added lines of each hunk after (or before) its lines of context."""
+    """`text` with the lines of each hunk as they are after the change."""
     for hunk in hunks:
         lines = hunk.strip("\n").split("\n")
-        before = "".join(f"{line[1:]}\n" for line in lines if line.startswith(" "))
-        after = "".join(f"{line[1:]}\n" for line in lines)
+        before = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("+"))
+        after = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("-"))
         assert text.count(before) == 1, before
         text = text.replace(before, after)
     return text
@@ -55,23 +63,55 @@ def carry_out(title: str, copy: Path) -> list[str]:
     return tests
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("title", ["Add a gate", "Add a limit", "Add a stage"])
-def test_a_recipe_works_as_written(title: str, tmp_path: Path) -> None:
-    for package in _PACKAGES:
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(REPO / package, tmp_path / package, ignore=ignored)
-    for name in ("pyproject.toml", "requirements.lock", "README.md", "CONTRIBUTING.md"):
-        shutil.copy(REPO / name, tmp_path / name)
-    shutil.copytree(REPO / "docs", tmp_path / "docs")
-    tests = carry_out(title, tmp_path)
-    assert tests
+def docs_commands() -> list[str]:
+    """The modules that `make docs` runs on pages of its own accord."""
+    makefile = (REPO / "Makefile").read_text("utf-8").split("\ndocs:", 1)[1].split("\n\n", 1)[0]
+    return re.findall(r"-m (flows\S+)$", makefile, re.MULTILINE)
+
+
+def written_lines(title: str) -> dict[str, int]:
+    """By file, how many lines a recipe writes."""
+    written = {}
+    for language, text in recipe(title):
+        if language == "diff":
+            added = [line for line in text.split("\n") if re.match(r"\+(?!\+\+)", line)]
+            written[text.split("+++ b/", 1)[1].split("\n", 1)[0]] = len(added)
+        else:
+            name, content = new_file(text)
+            written[name] = len(content.splitlines())
+    return written
+
+
+def test_a_gate_is_three_files_of_sixty_lines_together() -> None:
+    written = written_lines("Add a gate")
+    assert len(written) == 3
+    assert sum(written.values()) <= 60
+
+
+def run(copy: Path, *arguments: str) -> None:
+    """Run a module of the copy, which must end well."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *tests],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        [sys.executable, "-m", *arguments],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("title", "others"), RECIPES.items())
+def test_a_recipe_works_as_written(title: str, others: tuple[str, ...], tmp_path: Path) -> None:
+    for package in _PACKAGES:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(REPO / package, tmp_path / package, ignore=ignored)
+    for name in ("pyproject.toml", "requirements.lock", "README.md", "CONTRIBUTING.md", "Makefile"):
+        shutil.copy(REPO / name, tmp_path / name)
+    shutil.copytree(REPO / "docs", tmp_path / "docs")
+    tests = carry_out(title, tmp_path)
+    assert tests
+    for command in docs_commands():
+        run(tmp_path, command)
+    run(tmp_path, "pytest", "-q", "-m", "not slow", *tests, *others)

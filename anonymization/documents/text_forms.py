@@ -17,9 +17,9 @@ from typing import Any
 from anonymization.documents.labels import names_people, show_caption, show_person, show_table
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.forms import edits_of, is_label, open_text
-from anonymization.text.masking.json_text import json_edits
 from anonymization.text.masking.pieces import Collector, Look, Piece, Visit, labelled, shifted
 from anonymization.text.masking.plain import joined
+from anonymization.text.masking.structured_text import json_edits
 
 _DELIMITERS = ",\t;|"
 _FORMULA = "=+-@"  # first characters of cells that a spreadsheet reads as formulas

@@ -1,4 +1,7 @@
-"""What must not surface in a release: vaults, planted values, original identifiers."""
+"""What must not surface in a release: vaults, planted values, original identifiers.
+
+Also the masking part of `audit/privacy.json`: counts only, nothing private.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
@@ -17,6 +23,7 @@ from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
 from data.canonical import canonical_json, keyed_digest
 from data.errors import InputError
+from data.schemas import MASKED_SPANS
 
 TRIPWIRE, IDENTIFIER = "tripwire", "identifier"
 # Kinds whose form distinguishes them from other words: every file of a release is searched.
@@ -159,3 +166,25 @@ def _is_distinctive(entry: Entry) -> bool:
         return False
     value = entry.value.strip()
     return " " in value if value.isascii() else len(value) >= _MIN_HAN_NAME
+
+
+def masking_report(masked: Sequence[Path], targets: LeakTargets) -> dict[str, Any] | None:
+    """How much was masked, by kind and recognizer, and what the leak scan searched for.
+
+    None if no session was masked. A release with a leak is never written.
+    """
+    if not masked:
+        return None
+    spans = pl.concat(
+        [pl.read_parquet(folder / f"{MASKED_SPANS.name}.parquet") for folder in masked]
+    )
+    ledger = pl.concat([pl.read_parquet(folder / "ledger.parquet") for folder in masked])
+    refused = ledger.filter(pl.col("reason").is_not_null())["reason"]
+    return {
+        "sessions": len(targets.sessions),
+        "instances": ledger.height,
+        "refused": dict(sorted(Counter(refused).items())),
+        "spans": dict(sorted(Counter(spans["type"]).items())),
+        "recognizers": dict(sorted(Counter(spans["recognizer"]).items())),
+        "leak_scan": counts_of(targets),
+    }

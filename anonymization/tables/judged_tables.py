@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import orjson
 
 from anonymization.tables.attacks.plots import STYLE
 from anonymization.tables.privacy_report import frontier_picture, privacy_json, rates_picture
-from anonymization.tables.release_gate import JudgedTable, judge_table
+from anonymization.tables.release_gate import JudgedTable, judge_table, refusal
 from anonymization.tables.release_tables import (
     IDENTIFIERS,
     MEASURED,
@@ -20,8 +21,10 @@ from anonymization.tables.release_tables import (
     released_file,
 )
 from anonymization.tables.settings import TablesRecipe
+from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind
+from data.errors import ReleaseError
 from data.ledger import gated_row
 from data.snapshot.release import Picture, ReleasedTable
 from data.stage_tables import write_stage_tables
@@ -33,6 +36,21 @@ def judged_tables(folder: Path, recipe: TablesRecipe) -> list[JudgedTable]:
     """The gates on every table that was measured into `folder`."""
     measured = MEASUREMENTS.validate_json((folder / MEASURED).read_bytes())
     return [judge_table(table, recipe.risk, recipe.utility) for table in measured]
+
+
+def judge_or_refuse(
+    folder: Path, recipe: TablesRecipe, report: Path, *, is_sealed: bool
+) -> list[JudgedTable]:
+    """Judge, and write the whole report to `report`, a private file.
+
+    Raises ReleaseError naming the tables above a limit and what would pass.
+    """
+    judged = judged_tables(folder, recipe)
+    content = tables_report(folder, judged, is_sealed=is_sealed)
+    write_bytes(report, pretty_json(content), mode=PRIVATE_FILE)
+    if refused := [refusal(table) for table in judged if table.refused]:
+        raise ReleaseError(f"tables refused: {'; '.join(refused)}. The report is in {report}")
+    return judged
 
 
 def write_judged(judged: Sequence[JudgedTable], recipe: TablesRecipe, out: Path) -> None:
@@ -100,3 +118,24 @@ def tables_pictures(judged: Sequence[JudgedTable]) -> dict[str, Picture]:
         if table.privacy is not None
         for kind, draw in drawn.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymizedTables:
+    """The anonymized tables of a release; empty without their lane."""
+
+    released: Mapping[str, ReleasedTable] = field(default_factory=dict)
+    report: Mapping[str, Any] | None = None
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    identifiers: Sequence[str] = ()
+
+
+def anonymized_tables(folder: Path, recipe: TablesRecipe, *, is_sealed: bool) -> AnonymizedTables:
+    """The tables that the lane left in `folder`, with what the auditor is told about them."""
+    judged = judged_tables(folder, recipe)
+    return AnonymizedTables(
+        released_tables(folder, recipe),
+        tables_report(folder, judged, is_sealed=is_sealed),
+        tables_pictures(judged),
+        original_identifiers_of(folder),
+    )

@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 from pydantic import TypeAdapter
 
-from construction.judging.contracts import Asker
-from construction.judging.judge import JudgingConfig, ModelStage
+from construction.judging.judge import ModelStage
+from construction.judging.judges import Judges
 from construction.judging.model.asking import Costs, require_answers, write_model_use
 from construction.judging.model.ideas import propose_ideas
-from construction.judging.prefilters import PREFILTER, Proposed
+from construction.judging.prefilters import PREFILTER, STAGE, Proposed
 from construction.judging.rules.ideas import suggest_ideas
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
@@ -53,11 +54,13 @@ def seeds_of(report: Mapping[str, Any]) -> tuple[SeedIdea, ...]:
     return _SEEDS.validate_python(report["seeds"])
 
 
-def prompts_of_release(release: Path) -> list[str]:
+def prompts_of_release(release: Path | None) -> list[str]:
     """The prompts of a release except its questions: ideas must not repeat them.
 
     Raises InputError if the folder holds no list of tasks.
     """
+    if release is None:
+        return []
     path = layout.halves(release)[0] / layout.TASK_LIST
     try:
         if path.is_symlink() or path.stat().st_size > _LARGEST:
@@ -70,22 +73,22 @@ def prompts_of_release(release: Path) -> list[str]:
 
 
 def candidate_ideas(
-    seeds: Sequence[SeedIdea],
-    known: Sequence[str],
-    config: JudgingConfig,
-    client: Asker | None,
+    seeds: Sequence[SeedIdea], known: Sequence[str], judges: Judges
 ) -> CandidateIdeas:
-    """5 to 8 ideas per seed, filtered: by the model if there is a client, else by the rules.
+    """5 to 8 ideas per seed, filtered: by the model where it is asked for, else by the rules.
 
     `known` are prompts that no idea may repeat. Raises ReleaseError where the model gave no reply
     about some seed.
     """
+    config = judges.config
     judge = config.model.judge_of(ModelStage.CANDIDATE_IDEAS)
-    if client is None:
+    if not config.model.does(ModelStage.CANDIDATE_IDEAS):
         return CandidateIdeas(suggest_ideas(seeds, config.model_stages, known), judge)
-    proposed = propose_ideas(seeds, client, config.stage_settings, known)
-    require_answers(list(proposed.judged))
-    return CandidateIdeas(proposed, judge)
+    with judges.client(masked=True) as client:  # what registries publish is public
+        proposed = propose_ideas(seeds, client, config.stage_settings, known)
+        require_answers(list(proposed.judged))
+        replies = {"model-replies-ideas": client.replies_digest()}
+    return CandidateIdeas(proposed, judge, judges.costs({STAGE: proposed.judged}), replies)
 
 
 def write_ideas(ideas: CandidateIdeas, out: Path) -> None:
@@ -98,6 +101,18 @@ def write_ideas(ideas: CandidateIdeas, out: Path) -> None:
     records = [record for tally in proposed.tallies for record in tally_records(tally)]
     write_table(out / "tallies.parquet", records, TALLIES)
     write_model_use(out, ideas.costs, ideas.replies)
+
+
+def replace_ideas(ideas: CandidateIdeas, folder: Path) -> None:
+    """Put the ideas and their tables in the place of those of an earlier run, file by file.
+
+    Nothing else in the folder is touched: it may be the user's own.
+    """
+    with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as part:
+        write_ideas(ideas, Path(part))
+        folder.mkdir(exist_ok=True)
+        for made in sorted(Path(part).iterdir()):
+            made.replace(folder / made.name)
 
 
 def summary(ideas: CandidateIdeas) -> str:

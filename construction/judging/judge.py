@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from construction.judging.calls.config import LlmConfig, Mode, Prices
+from construction.judging.calls.contracts import LlmConfig, Mode, Prices
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import (
     Asker,

@@ -1,4 +1,4 @@
-"""Word lists as patterns and sets, and the plain form in which phrases are compared.
+"""Word lists as patterns and sets; their phrases are looked for in a text's `phrase_form`.
 
 Requests are read with `words_en.toml` and `words_zh.toml`: what each list means is said there, and
 how they are put together in `reading`. The tables in `tables/` belong to the judges by rules.
@@ -13,19 +13,6 @@ from typing import Any
 
 from data.text.lexicon import any_of, load_table
 
-_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$|[^\x00-\x7f])|[。！？…；;~～\n]+")
-_CLAUSE_END = re.compile(r"[,，、:：—–“”\"()（）【】\[\]*#>]+|\s-+\s")
-_APOSTROPHES = str.maketrans("", "", "'’‘`")
-
-
-def plain(text: str) -> str:
-    """Lower case, no apostrophes, ` | ` where a sentence ends, ` , ` where a clause ends.
-
-    The result starts and ends with ` | `, so that `| new ` means "at the start of a sentence".
-    """
-    marked = _SENTENCE_END.sub(" | ", text.lower().translate(_APOSTROPHES))
-    return f" | {' '.join(_CLAUSE_END.sub(' , ', marked).split())} | "
-
 
 def table(name: str) -> Mapping[str, Any]:
     """A table of `construction/judging/tables` by its file name without `.toml`."""
@@ -34,13 +21,13 @@ def table(name: str) -> Mapping[str, Any]:
 
 @cache
 def phrases(name: str, key: str) -> re.Pattern[str]:
-    """The phrases of one list, wherever they stand in the plain form of a sentence."""
+    """The phrases of one list, anywhere in the phrase form of a sentence."""
     return any_of(table(name)[key])
 
 
 @cache
 def starts(name: str, key: str) -> re.Pattern[str]:
-    """The phrases of one list at the start of a plain sentence."""
+    """The phrases of one list at the start of a sentence."""
     return any_of(f" | {phrase}" for phrase in table(name)[key])
 
 

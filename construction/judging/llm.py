@@ -21,10 +21,12 @@ from openai import AsyncOpenAI
 
 from construction.judging.calls.batch import Batches
 from construction.judging.calls.budget import Budget, Spent
-from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
 from construction.judging.calls.contracts import (
     Answered,
     CallReason,
+    LlmConfig,
+    LlmRuntime,
+    Mode,
     Outcome,
     Question,
     Unanswered,

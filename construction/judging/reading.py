@@ -7,18 +7,16 @@ issue puts a model in its place and keeps this as its offline twin.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 from construction.judging import lexicon
-from construction.judging.lexicon import plain
 from data.text.lexicon import has_any
 from data.text.scripts import HAN, count_han, has_han
+from data.text.sentences import phrase_form, sentence_spans
 
 _CODE = re.compile(r"```[^`]*```")
-_SENTENCE_END = re.compile(r"[。！？；\n]+|[.!?]+(?=[\s\"')\]*]|$|[^\x00-\x7f])")
 _TICKET = re.compile(r"#\d{2,}")
 _NAME_BEFORE = re.compile(rf"@?(?:[A-Z][\w-]{{0,30}}|[{HAN}]{{1,4}})\s?(?:,|，|--|—|-\s)")
 _SPEAKER = re.compile(rf"^[{HAN}]{{2,4}}[:：]")
@@ -97,18 +95,10 @@ def _remembered(text: str) -> tuple[Reading, ...]:
 
 def _read(text: str) -> tuple[Reading, ...]:
     prose = _CODE.sub(lambda code: "\n" * len(code[0]), text)
-    spans = [(start, end) for start, end in _spans(prose) if _has_words(prose, start, end)]
+    spans = [(start, end) for start, end in sentence_spans(prose) if _has_words(prose, start, end)]
     if len(spans) > 2 * _MOST:
         spans = spans[:_MOST] + spans[-_MOST:]
     return tuple(_read_sentence(prose[start:end], start) for start, end in spans)
-
-
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for mark in _SENTENCE_END.finditer(text):
-        yield start, mark.end()
-        start = mark.end()
-    yield start, len(text)
 
 
 def _has_words(text: str, start: int, end: int) -> bool:
@@ -116,14 +106,14 @@ def _has_words(text: str, start: int, end: int) -> bool:
 
 
 def _read_sentence(raw: str, start: int) -> Reading:
-    form = plain(raw)
+    form = phrase_form(raw)
     to_agent = has_any(form, lexicon.TO_AGENT)
     return Reading(
         text=raw.strip(),
         start=start + len(raw) - len(raw.lstrip()),
         words=_count(form),
         ask=_ask(raw.strip(), form),
-        chatter=_is_chatter(plain(_SPEAKER.sub("", raw.strip()))),
+        chatter=_is_chatter(phrase_form(_SPEAKER.sub("", raw.strip()))),
         announces=has_any(form, lexicon.ANNOUNCES),
         leans=has_any(form, lexicon.LEANS) or _TICKET.search(raw) is not None,
         points=has_any(form, lexicon.THINGS),
@@ -160,7 +150,7 @@ def _ask(raw: str, form: str) -> Ask:
 
 def _is_directive(raw: str, form: str) -> bool:
     called = _NAME_BEFORE.match(raw) or _LABEL_BEFORE.match(raw)
-    body = plain(raw[called.end() :]) if called else form
+    body = phrase_form(raw[called.end() :]) if called else form
     if _begins_with_verb(body.split()) or _wishes(form):
         return True
     if _THIRD_PERSON.match(raw):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
-from construction.judging.lexicon import phrases, plain, starts, table
+from construction.judging.lexicon import phrases, starts, table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.sentences import (
     addresses_somebody,
@@ -20,6 +20,7 @@ from construction.judging.rules.sentences import (
     missing_files,
 )
 from data.text.lexicon import has_any
+from data.text.sentences import phrase_form
 
 _TABLE = "containment"
 
@@ -129,7 +130,7 @@ _ALONE = Conversation()
 def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     """Count what stands for and against the request of a case. Linear in its length."""
     sentences = read(case.request)
-    forms = [(sentence, plain(sentence.text)) for sentence in sentences]
+    forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
     wanted = [form for form in forms if _wants(form)]
     shown = [*sentences, *(item for text in case.background for item in read(text))]
     texts = (*conversation.said_before, *conversation.said)
@@ -155,7 +156,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         past_sessions_said=sum(item.past_sessions for item in said),
         workspace_said=sum(item.elsewhere and not item.past_sessions for item in said),
         later_parts=len(later),
-        reacting=sum(has_any(plain(text), starts(_TABLE, "reacts")) for text in later),
+        reacting=sum(has_any(phrase_form(text), starts(_TABLE, "reacts")) for text in later),
         missing_files=len(missing_files(case)),
         has_files=bool(case.candidate.fixtures),
         has_code="```" in case.request,

@@ -13,6 +13,7 @@ from construction.mentions.extensions import COMMON_NAMES
 from construction.mentions.lexicon import Cue
 from construction.mentions.words import FILE, cues
 from data.text.scripts import HAN
+from data.text.sentences import last_sentence
 
 
 class Intent(StrEnum):
@@ -24,7 +25,6 @@ class Intent(StrEnum):
     NONE = "none"  # an example, a negation, talk about a kind of file
 
 
-_SENTENCE_END = re.compile(r"[。！？!?；;]|\.(?=\s)")
 _LIST_ITEM = re.compile(rf"\s*(?:$|[-*•·{FILE}]|\d{{1,2}}[.)、])")
 _HAS_WORDS = re.compile(f"[A-Za-z{HAN}]")
 _LOOK_BACK = 240
@@ -96,8 +96,7 @@ def _sentence_before(masked: str, start: int) -> str:
         lead = next((lead for lead in reversed(earlier) if not _LIST_ITEM.match(lead)), "")
         leads_in = lead.rstrip().endswith((":", "：")) or _LIST_ITEM.match(line or FILE)
         return f"{lead} {line}" if leads_in else line
-    begin = max((match.end() for match in _SENTENCE_END.finditer(line)), default=0)
-    return line[begin:]
+    return last_sentence(line)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from construction.sessions.gates.length import GATE as LENGTH
 from construction.sessions.gates.length import LengthConfig
 from construction.sessions.gates.restoration import GATE as RESTORATION
 from construction.sessions.gates.restoration import RestorationConfig
-from construction.sessions.recovery.config import RecoveryConfig
+from construction.sessions.recovery.features import RecoveryConfig
 from data.contracts import StageConfig, gates_in
 
 

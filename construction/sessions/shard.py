@@ -11,9 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from construction.mentions.extensions import extension
-from construction.sessions.fixtures.resolve import resolve_fixtures
+from construction.sessions.fixtures.resolve import (
+    FixtureChangedError,
+    copy_fixtures,
+    resolve_fixtures,
+)
 from construction.sessions.fixtures.roots import RootIndex
-from construction.sessions.fixtures.store import FixtureChangedError, copy_fixtures
 from construction.sessions.gates import fixture, restoration
 from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.restoration import RestoredSpan

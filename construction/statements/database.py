@@ -23,6 +23,7 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
 from data.errors import InputError
 from data.ledger import completed
+from data.snapshot.release import ReleasedTable
 from data.stage_tables import LEDGER_FILE, TALLIES_FILE
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
 
@@ -120,3 +121,24 @@ def commonest_reasons(read: Path, most: int = 4) -> str:
     ledger = pl.read_parquet(read / LEDGER_FILE).filter(pl.col("reason").is_not_null())
     counted = ledger.group_by("reason").agg(pl.col("n").sum()).sort("n", "reason", descending=True)
     return ", ".join(f"{n:,} × {reason}" for reason, n in counted.head(most).iter_rows())
+
+
+def askable_points(database: Path) -> pl.Series:
+    """The points that can be asked about. Raises InputError if there is none."""
+    askable = pl.read_parquet(database / ASKABLE)["point_id"]
+    if askable.is_empty():
+        raise InputError(
+            "statements",
+            f"no data point to ask about ({commonest_reasons(database)})",
+            "filed values with a period, a category and an English label",
+            "Give other statements; for EDINET put the code list beside them.",
+        )
+    return askable
+
+
+def statements_tables(folder: Path) -> dict[str, ReleasedTable]:
+    """The released tables of statements that were read into `folder`."""
+    return {
+        table.name: ReleasedTable(folder / DATABASE / f"{table.name}.parquet", table.row)
+        for table in TABLES
+    }

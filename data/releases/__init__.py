@@ -1,6 +1,6 @@
 """A series of releases: which exist, what changed from one to the next, what may be purged."""
 
-from data.releases.diff import Diff, changes_between, diff
+from data.releases.diff import Diff, changes_between, diff, with_changes
 from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapshot
 from data.releases.listing import ReleaseInfo, State, previous_release, releases
 from data.releases.retention import (
@@ -31,4 +31,5 @@ __all__ = [
     "previous_release",
     "releases",
     "replies_needed",
+    "with_changes",
 ]

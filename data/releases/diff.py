@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from data.releases.facts import REPORT, ReleaseFacts, facts_of_snapshot
+from data.canonical import file_digest
+from data.releases.facts import REPORT, ReleaseFacts, facts_of_release, facts_of_snapshot
+from data.snapshot import layout
+from data.snapshot.release import Release
 
 # Where one of these differs, the agent gets another task: scores are not comparable.
 CONTENT = ("prompt", "fixtures")
@@ -173,6 +176,16 @@ def _inputs(old: Iterable[str], new: Iterable[str]) -> dict[str, int]:
         "removed": (before - after).total(),
         "kept": (before & after).total(),
     }
+
+
+def with_changes(release: Release, last: Path | None) -> Release:
+    """The release with its CHANGELOG against the last one, which is an input then (law 5)."""
+    if last is None:
+        return release
+    public, _ = layout.halves(last)
+    inputs = {**release.build.inputs, "last-release": file_digest(public / layout.SUMS)}
+    changes = changes_between(last, facts_of_release(release))
+    return replace(release, changes=changes, build=replace(release.build, inputs=inputs))
 
 
 def changes_between(old: Path, new: ReleaseFacts) -> list[str]:

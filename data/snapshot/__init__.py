@@ -1,9 +1,9 @@
 """Snapshots: `write_snapshot` writes a release, `verify` checks one on disk."""
 
+from data.snapshot.config import CardConfig
 from data.snapshot.release import (
     Authorization,
     BuildFacts,
-    CardConfig,
     LedgerTables,
     Picture,
     PrivacyStamp,

@@ -15,10 +15,11 @@ from typing import Any
 import orjson
 
 from data.contracts import Outcome
+from data.snapshot.config import CardConfig
 from data.snapshot.ledger_tables import Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page
-from data.snapshot.release import CardConfig, Picture
+from data.snapshot.release import Picture
 
 LIMIT = 5_000
 PER_INDEX = 500

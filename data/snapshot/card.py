@@ -10,9 +10,10 @@ import yaml
 
 from data.canonical import digest
 from data.snapshot import layout
+from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import render
-from data.snapshot.release import CardConfig, PrivacyStamp, Release
+from data.snapshot.release import PrivacyStamp, Release
 
 # What each stamp means, for people who decide whether they may use the data.
 STAMPS: Mapping[PrivacyStamp, str] = {

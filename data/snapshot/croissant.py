@@ -12,8 +12,9 @@ from typing import Any
 
 from data.canonical import file_digest
 from data.snapshot import layout
+from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest
-from data.snapshot.release import CardConfig, ReleasedTable
+from data.snapshot.release import ReleasedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _FILE = "tasks-jsonl"

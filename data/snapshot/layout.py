@@ -56,6 +56,17 @@ def snapshot_id(name: str, released: date, revision: int = 1) -> str:
     return f"{name}-{released:%Y.%m.%d}{tail}"
 
 
+def release_in(snapshots: Path, name: str, released: date, *, revision: bool) -> str:
+    """The release that is built: the one of this name and date, or with `revision` the next.
+
+    A release that is built again, or continued after a kill, is the same one.
+    """
+    number = 1
+    while revision and (snapshots / snapshot_id(name, released, number)).exists():
+        number += 1
+    return snapshot_id(name, released, number)
+
+
 def table_path(name: str) -> str:
     """The path of a released table in the public half. Raises ReleaseError for a bad name."""
     if not _TABLE.fullmatch(name):

@@ -9,9 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
-from data.contracts import Candidate, LedgerRow, LineageRow, StageConfig, StageTally, Verdict
+from data.contracts import Candidate, LedgerRow, LineageRow, StageTally, Verdict
+from data.snapshot.config import CardConfig
 
 
 class PrivacyStamp(StrEnum):
@@ -20,24 +19,6 @@ class PrivacyStamp(StrEnum):
     GENERATED = "generated"  # the input was made by the demo generator
     PUBLIC = "public"  # the recipe declares all sources public
     MASKED = "masked"  # masking and the leak scan have run
-
-
-class CardConfig(StageConfig):
-    """The recipe's settings for the release as a publication."""
-
-    title: str = Field("Benchmint snapshot", min_length=1)
-    summary: str = Field(
-        "Self-contained workplace tasks for agents, minted from session logs and audited "
-        "rejection by rejection.",
-        min_length=1,
-    )
-    creator: str = Field("The publisher of this snapshot", min_length=1)
-    url: str = Field("https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
-    licence: str = Field("CC-BY-4.0", min_length=1)
-    licence_url: str = Field(
-        "https://creativecommons.org/licenses/by/4.0/", pattern=r"^https?://[^\s]+$"
-    )
-    contact: str = ""
 
 
 @dataclass(frozen=True, slots=True)

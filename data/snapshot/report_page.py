@@ -12,9 +12,10 @@ from data.contracts import Outcome
 from data.neutralise import public_text, script_json
 from data.snapshot import funnel_picture
 from data.snapshot.card import STAMPS
+from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page, thousands
-from data.snapshot.release import CardConfig, Picture
+from data.snapshot.release import Picture
 
 _FULL = 100.0  # width of the longest bar, in units of its view box
 _STATUSES = ("passed", "failed", "unverified")

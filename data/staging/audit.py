@@ -1,15 +1,21 @@
-"""An auditor's queries of a staging file: what was rejected, by which gate, and why."""
+"""An auditor's queries of a staging file: what was rejected, by which gate, and why.
+
+Also the lines that an instance's pointers lead to: private, for someone who may look.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from data.errors import InputError
-from data.neutralise import storable
+from data.neutralise import one_line, storable, visible
 from data.staging import open_read_only
 
 Rows = list[dict[str, Any]]
@@ -105,6 +111,33 @@ def turn_lines(staging: Path, instance_id: str) -> Rows:
     )
 
 
+def about_instance(staging: Path, instance: str, wanted: RejectionFilter) -> dict[str, Rows]:
+    """All tables about one instance, by title. Raises InputError if there is no such instance."""
+    tables = {
+        "verdicts": verdicts(staging, instance),
+        "rejections": rejections(staging, replace(wanted, item_id=instance)),
+        "story": story(staging, instance),
+        "turns": turn_lines(staging, instance),
+    }
+    if not any(tables.values()):
+        todo = "List instances with `benchmint audit --gate G`."
+        raise InputError(instance, "no such instance", "an instance id", todo)
+    return tables
+
+
+def require_known(
+    what: str, name: str | None, in_run: Sequence[str], registered: Sequence[str]
+) -> None:
+    """Raise InputError for the name of a gate or reason that this run does not have."""
+    if name is None or name in in_run:
+        return
+    actual = f"a {what} that rejected nothing here" if name in registered else f"no such {what}"
+    near = get_close_matches(name, [*in_run, *registered], n=1, cutoff=0.5)
+    guess = f"Did you mean {near[0]}? " if near and near[0] != name else ""
+    todo = f"{guess}The {what}s of this run are: {', '.join(in_run) or 'none'}."
+    raise InputError(f"--{what}", actual, f"a {what} of this run", todo)
+
+
 def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
     if not staging.is_file():
         raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
@@ -125,3 +158,55 @@ def funnel_markdown(rows: Rows) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [f"| {' | '.join(str(row[name]) for name in head)} |" for row in rows]
     return "\n".join(lines)
+
+
+_MAX_CHARS = 20_000  # of one line; a log line can be a whole document
+
+
+def evidence(out: Path, instance_id: str) -> Rows:
+    """Role, file, line and raw text of each turn; control characters are shown by name."""
+    return [
+        {
+            "role": one_line(turn["role"] or ""),
+            "path": one_line(turn["path"]),
+            "line": turn["line"],
+            "text": turn["text"],
+        }
+        for turn in with_text(out, turn_lines(out / "staging.duckdb", instance_id))
+    ]
+
+
+def with_text(out: Path, turns: Rows) -> Rows:
+    """Turns with the raw line that each one's pointer leads to, control-safe and cut if long.
+
+    Where there is none, `text` says why: a later build read other sources, or the file is gone.
+    """
+    sources = _sources(out)
+    return [turn | {"text": _text(sources.get(turn["path"]), turn)} for turn in turns]
+
+
+def _sources(out: Path) -> Mapping[str, str]:
+    """Where the files of the newest build lie, by the path in the pointers."""
+    try:  # with json: names that are not UTF-8 stand in it as lone surrogates
+        sources: Mapping[str, str] = json.loads((out / "private" / "sources.json").read_bytes())
+    except FileNotFoundError:  # purged
+        return {}
+    return sources
+
+
+def _text(source: str | None, turn: dict[str, Any]) -> str:
+    if source is None:
+        return "(the newest build did not read this file)"
+    if not Path(source).is_file():
+        return "(the source file is gone)"
+    with Path(source).open("rb") as handle:
+        for number, line in enumerate(handle, start=1):
+            if number == turn["line"]:
+                return _cut(visible(line.decode("utf-8", "replace").strip()))
+    return f"(one document, not lines: open {visible(source)})"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MAX_CHARS:
+        return text
+    return f"{text[:_MAX_CHARS]} … ({len(text) - _MAX_CHARS} more characters)"

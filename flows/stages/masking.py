@@ -16,12 +16,13 @@ from construction.judging.stage_output import read_labelled
 from construction.mentions.spans import find_file_spans
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
+from construction.sessions.stages import read_probes
 from data.canonical import digest
 from data.contracts import StageKind
 from data.pool import read_pool
 from data.stages import Folders, Observed, Shard, Stage, Unit
 from flows.run import Run, Work
-from flows.stages.sessions import DISTINCT, NETWORK, PROBES, RECOVER, RESULTS, survivors_of
+from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, survivors_of
 
 FILTER = StageKind.FILTER
 
@@ -35,7 +36,7 @@ def _mask_shards(work: Work) -> list[Shard]:
     """Whole sessions, some to a shard, in the order of their ids; one vault per session."""
     run = work.run
     config = with_approvals(run.recipe.masking, run.runtime.approvals)
-    results = RESULTS.validate_json((work.folder(NETWORK.name) / PROBES).read_bytes())
+    results = read_probes(work.folder(NETWORK.name))
     pages = {
         result.sha256: frozen_path(result.sha256, run.frozen)
         for result in results.values()

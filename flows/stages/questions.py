@@ -8,40 +8,33 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import polars as pl
 
 from construction.judging.judge import ModelStage
 from construction.judging.model.phrasing import REPORT as PHRASING_REPORT
 from construction.judging.model.phrasing import STAGE as PHRASING_STAGE
+from construction.judging.model.phrasing import ReleaseTerms, questions_table, word_questions
 from construction.judging.model.prompt import load_prompt
 from construction.statements.database import (
-    ASKABLE,
     DATABASE,
     REPORT,
     Sources,
-    commonest_reasons,
+    askable_points,
+    statements_tables,
     write_database,
 )
 from construction.statements.enrichment.enrich import enrich, write_pictures
-from construction.statements.model import TABLES, read_statements
+from construction.statements.model import read_statements
 from construction.statements.questions.make import ask_for, sampling_frame
-from construction.statements.questions.output import QUESTIONS as QUESTIONS_TABLE
-from construction.statements.questions.output import numbers_of, store_questions
+from construction.statements.questions.output import PAGES, numbers_of, store_questions
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind
-from data.errors import InputError
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
 from data.stages import Observed, Stage, Unit
-from flows.model_calls import judges_of
-from flows.phrasing import phrase_questions
 from flows.run import Run, Work
-from selection.sampling.report import fitting, sample_records, sampling_report
-from selection.sampling.reserve import fill
-from selection.sampling.stages import draw_sample
+from selection.sampling.report import draw, sample_records
 
-PAGES = "pages"
 FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")
 _EDINET_UNITS = ("file", "filing", "line", "point", "value")
@@ -85,33 +78,17 @@ def _ask(work: Work, out: Path) -> None:
     recipe, seed = work.run.recipe.questions, work.run.recipe.release.seed
     database = work.folder(STATEMENTS.name)
     statements = read_statements(database / DATABASE)
-    frame = sampling_frame(statements, _askable(database))
-    config = fitting(recipe.sampling, frame)
-    sample = draw_sample(frame, config, seed)
-    filled = partial(fill, sample.drawn, sample.reserve)
-    answered = ask_for(statements, lambda rejected: filled(rejected).rows, recipe.wording, seed)
+    frame = sampling_frame(statements, askable_points(database))
+    drawing = draw(frame, recipe.sampling, seed)
+    answered = ask_for(statements, drawing.without, recipe.wording, seed)
     store_questions(out, answered.questions)
     numbers = numbers_of(answered.questions, seed)
     write_pictures(out / PAGES, enrich(numbers, statements, recipe.enrichment), numbers)
-    tried = {row.item_id for row in answered.ledger}
-    sampled, sample_tally = sample_records(frame, tried)
+    sampled, sample_tally = sample_records(frame, {row.item_id for row in answered.ledger})
     write_records(out, StageRecords([*sampled, *answered.ledger], [sample_tally, answered.tally]))
-    report = sampling_report(frame, filled(answered.rejected), sample.reserve.height, config)
     known = orjson.loads((database / REPORT).read_bytes())
-    write_bytes(out / REPORT, pretty_json(known | report | {"not_asked": answered.reasons}))
-
-
-def _askable(database: Path) -> pl.Series:
-    """The points that can be asked about. Raises InputError if there is none."""
-    askable = pl.read_parquet(database / ASKABLE)["point_id"]
-    if askable.is_empty():
-        raise InputError(
-            "statements",
-            f"no data point to ask about ({commonest_reasons(database)})",
-            "filed values with a period, a category and an English label",
-            "Give other statements; for EDINET put the code list beside them.",
-        )
-    return askable
+    drawn = drawing.report(answered.rejected)
+    write_bytes(out / REPORT, pretty_json(known | drawn | {"not_asked": answered.reasons}))
 
 
 QUESTIONS = Stage(
@@ -130,14 +107,17 @@ QUESTIONS = Stage(
 
 
 def _prompt(work: Work) -> Observed:
-    judges = judges_of(work.run.recipe.judging, ModelStage.QUESTION_PHRASING)
+    judges = work.run.judges.of(ModelStage.QUESTION_PHRASING)
     return Observed([load_prompt("phrasing").digest, judges], None)
 
 
 def _phrase(work: Work, out: Path) -> None:
     """The wording of each question: a model's where the recipe names one, else as asked."""
-    questions, database = work.folder(QUESTIONS.name), work.folder(STATEMENTS.name) / DATABASE
-    phrase_questions(work.run, questions, database, questions / PAGES, out)
+    run, questions = work.run, work.folder(QUESTIONS.name)
+    recipe = run.recipe.questions
+    terms = ReleaseTerms(partial(run.opaque, "q"), recipe.licence, run.recipe.release.seed)
+    database = work.folder(STATEMENTS.name) / DATABASE
+    word_questions(questions, database, recipe.wording.round_share, run.judges, terms, out)
 
 
 QUESTION_PHRASING = Stage(
@@ -154,14 +134,11 @@ QUESTION_PHRASING = Stage(
 
 def questions_tables(database: Sequence[Path], phrased: Sequence[Path]) -> dict[str, ReleasedTable]:
     """The released tables of the lane: the statements, and the questions without their answers."""
-    tables = {
-        table.name: ReleasedTable(folder / DATABASE / f"{table.name}.parquet", table.row)
-        for folder in database
-        for table in TABLES
-    }
+    tables: dict[str, ReleasedTable] = {}
+    for folder in database:
+        tables |= statements_tables(folder)
     for folder in phrased:
-        path = folder / "public/questions.parquet"
-        tables["questions"] = ReleasedTable(path, QUESTIONS_TABLE.row)
+        tables["questions"] = questions_table(folder)
     return tables
 
 

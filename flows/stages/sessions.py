@@ -8,24 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from anonymization.documents.document import document_texts
 from anonymization.session_masking import STAGE as MASKING_STAGE
-from construction.judging.stage_output import with_excerpts, write_cases
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
-from construction.sessions.gates.network import ProbeResult
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
 from construction.sessions.network.reach import STAGE as NETWORK_STAGE
-from construction.sessions.network.reach import judge_reach, urls_of
+from construction.sessions.network.reach import urls_of
 from construction.sessions.packaging.package import STAGE as PACKAGE_STAGE
-from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
+from construction.sessions.packaging.package import Identity
 from construction.sessions.scan import STAGE as SCAN_STAGE
 from construction.sessions.scan import (
     read_scan,
-    scan,
     scanned_digests,
     shards,
     state_of,
@@ -33,19 +28,15 @@ from construction.sessions.scan import (
     write_sources,
 )
 from construction.sessions.shard import ShardJob, process_shard
-from data.atomic import write_bytes
+from construction.sessions.stages import scan_given, write_distinct, write_packaged, write_reach
 from data.contracts import Gate, StageKind
-from data.errors import ConfigError
-from data.pool import write_pool
-from data.stage_tables import kept_ids, write_stage_tables
+from data.stage_tables import kept_ids
 from data.stages import Folders, Observed, Shard, Stage, Unit
-from data.survivors import FIXTURES, Survivor, read_survivors, unpack_fixtures
+from data.survivors import Survivor, read_survivors
 from flows.run import Run, Work
 
 FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
 _SOURCES = "sources.json"
-PROBES = "probes.json"
-RESULTS = TypeAdapter(dict[str, ProbeResult])
 
 
 def _settings_of(gates: Sequence[Gate[Any, Any]]) -> tuple[str, ...]:
@@ -58,12 +49,7 @@ def is_given(run: Run) -> bool:
 
 
 def _scan(work: Work) -> Observed:
-    """Identify every file that was given. Raises ConfigError if there is none."""
-    sessions = work.run.runtime.sessions
-    files = scan(sessions, work.run.recipe.source.format)
-    if not files:
-        given = ", ".join(str(path) for path in sessions)
-        raise ConfigError(f"{given}: found no file; expected session logs.")
+    files = scan_given(work.run.runtime.sessions, work.run.recipe.source.format)
     return Observed([(f.relative, f.sha256, f.label, f.outcome) for f in files], files)
 
 
@@ -125,10 +111,7 @@ RECOVER = Stage(
 
 
 def _distinct(work: Work, out: Path) -> None:
-    survivors = read_survivors(work.folders(RECOVER.name))
-    _, rows = drop_copies(survivors)
-    ids = [survivor.instance.instance_id for survivor in survivors]
-    write_stage_tables(out, FILTER, ids, rows, stage=DISTINCT.name, unit="instance")
+    write_distinct(read_survivors(work.folders(RECOVER.name)), DISTINCT.name, out)
 
 
 DISTINCT = Stage(
@@ -162,17 +145,7 @@ def _probe(work: Work) -> Observed:
 
 def _reach(work: Work, out: Path) -> None:
     survivors = survivors_of(work, DISTINCT.name)
-    judged = judge_reach(survivors, work.observed, work.run.recipe.sessions)
-    write_stage_tables(
-        out,
-        FILTER,
-        [survivor.instance.instance_id for survivor in survivors],
-        judged.rows,
-        verdicts=judged.verdicts,
-        stage=NETWORK.name,
-        unit="instance",
-    )
-    write_bytes(out / PROBES, RESULTS.dump_json(work.observed))
+    write_reach(survivors, work.observed, work.run.recipe.sessions, out)
 
 
 NETWORK = Stage(
@@ -189,32 +162,12 @@ NETWORK = Stage(
 
 def _package(work: Work, out: Path) -> None:
     run, source = work.run, work.run.recipe.source
+
+    def identify(item: str) -> Identity:
+        return Identity(run.opaque("s", item), source.name, source.disclosure, source.licence)
+
     survivors = read_survivors(work.folders(MASKING_STAGE))
-    packaged = package_survivors(
-        survivors,
-        lambda item: Identity(
-            run.opaque("s", item), source.name, source.disclosure, source.licence
-        ),
-        run.recipe.sessions,
-    )
-    write_stage_tables(
-        out,
-        FILTER,
-        [survivor.instance.instance_id for survivor in survivors],
-        packaged.rows,
-        verdicts=packaged.verdicts,
-        lineage=packaged.lineage,
-        stage=PACKAGE.name,
-        unit="instance",
-    )
-    candidates = [case.candidate for case in packaged.cases]
-    released = {item.sha256 for candidate in candidates for item in candidate.fixtures}
-    (out / FIXTURES).mkdir()
-    unpack_fixtures(survivors, released, out / FIXTURES)
-    copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
-    write_pool(out, candidates, copies)
-    files = {sha256: out / path for sha256, path in copies.items()}
-    write_cases(out, [with_excerpts(case, files, document_texts) for case in packaged.cases])
+    write_packaged(survivors, identify, run.recipe.sessions, document_texts, out)
 
 
 PACKAGE = Stage(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from construction.judging.candidate_ideas import seeds_of, write_ideas
+from construction.judging.candidate_ideas import (
+    candidate_ideas,
+    prompts_of_release,
+    seeds_of,
+    write_ideas,
+)
 from construction.judging.judge import ModelStage
 from construction.judging.model.prompt import load_prompt
 from construction.signals.mixture import dated_files, mixture_report, write_mixture
 from data.canonical import file_digest
 from data.contracts import StageKind
 from data.stages import Observed, Stage, Unit
-from flows.ideas import have_ideas, known_prompts
-from flows.model_calls import judges_of
 from flows.run import Run, Work
 
 
@@ -46,14 +49,15 @@ SIGNALS = Stage(
 
 
 def _known_prompts(work: Work) -> Observed:
-    prompts = known_prompts(work.run.recipe, work.run.runtime)
-    judges = judges_of(work.run.recipe.judging, ModelStage.CANDIDATE_IDEAS)
+    run = work.run
+    prompts = prompts_of_release(run.runtime.release_before(run.recipe))
+    judges = run.judges.of(ModelStage.CANDIDATE_IDEAS)
     return Observed([prompts, load_prompt("ideas").digest, judges], prompts)
 
 
 def _suggest(work: Work, out: Path) -> None:
-    seeds, run = seeds_of(mixture_report(work.folder(SIGNALS.name))), work.run
-    write_ideas(have_ideas(seeds, work.observed, run.recipe, run.runtime), out)
+    seeds = seeds_of(mixture_report(work.folder(SIGNALS.name)))
+    write_ideas(candidate_ideas(seeds, work.observed, work.run.judges), out)
 
 
 CANDIDATE_IDEAS = Stage(

@@ -19,7 +19,8 @@ from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.ledger import close
 from selection.sampling.config import SEPARATOR, Damping, Floats, Ints, SamplingConfig
 from selection.sampling.frame import Frame, build_frame, stage_probabilities
-from selection.sampling.reserve import Filled
+from selection.sampling.reserve import Filled, fill
+from selection.sampling.stages import Sample, draw_sample
 from selection.sampling.tree import depths, leaf_probabilities
 
 SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
@@ -146,6 +147,30 @@ def fitting(config: SamplingConfig, frame: pl.DataFrame) -> SamplingConfig:
     if len(regions) == 1:
         return config.model_copy(update={"us_share": float(regions.pop())})
     return config
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A sample drawn from a frame, with what it was drawn by."""
+
+    frame: pl.DataFrame
+    config: SamplingConfig
+    sample: Sample
+
+    def without(self, rejected: Collection[str]) -> pl.DataFrame:
+        """The drawn points without the rejected ones, which the reserve replaces."""
+        return fill(self.sample.drawn, self.sample.reserve, rejected).rows
+
+    def report(self, rejected: Collection[str]) -> dict[str, Any]:
+        """What was drawn, by region and category, and what was replaced."""
+        filled = fill(self.sample.drawn, self.sample.reserve, rejected)
+        return sampling_report(self.frame, filled, self.sample.reserve.height, self.config)
+
+
+def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> Drawing:
+    """Draw as configured; material of one region fills the sample alone."""
+    fitted = fitting(config, frame)
+    return Drawing(frame, fitted, draw_sample(frame, fitted, seed))
 
 
 def sample_records(

@@ -31,8 +31,7 @@ from anonymization.documents.scopes import (
     mask_scope,
     restore_folder,
 )
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import Mode
+from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.masking.masker import Masker
 from tests.challenge.plants import REPEATED, Plant, build_plants, load_hostile, survivors, views
 from tests.challenge.plants.repeated import REPEATED_FRAME

@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from data import logs
+from data.builds import building
 from data.errors import InputError
 from data.logs import LOGGER, logging_to, tell_all, tell_stages
 from data.progress import track
-from flows.run import building
 
 log = logging.getLogger(f"{LOGGER}.flows.test")
 

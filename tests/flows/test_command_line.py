@@ -13,15 +13,16 @@ from typing import NoReturn
 
 import pytest
 
+from data.builds import building
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
+from data.snapshot.config import DemoConfig
 from data.staging import build_database
 from data.staging.database import RunTables
 from data.tables import LEDGER, ledger_record, write_table
 from flows import cli
-from flows.recipe import DemoConfig, Recipe, Runtime
-from flows.run import building
-from flows.source import require_there, with_source
+from flows.recipe import Recipe, Runtime
+from flows.source import require_input, with_source
 
 HOSTILE = "s/[/red][link=http://x]\x1b[2J\nname\u202e.jsonl"
 
@@ -166,9 +167,9 @@ def test_sealing_asks_about_nothing_where_there_is_nothing_and_waits_for_no_buil
 def test_what_a_build_reads_besides_its_material_must_be_there(tmp_path: Path) -> None:
     for name in ("scores", "last_release", "approvals", "tripwires", "tickers", "categories"):
         with pytest.raises(InputError, match=f"{name}: found nothing"):
-            require_there(Runtime.model_validate({name: tmp_path / name}))
+            require_input(Runtime.model_validate({name: tmp_path / name}))
     with pytest.raises(InputError, match=r"skills-2026-01-01\.csv: found nothing"):
-        require_there(Runtime(signals=(tmp_path / "skills-2026-01-01.csv",)))
+        require_input(Runtime(signals=(tmp_path / "skills-2026-01-01.csv",)))
 
 
 def _staged(

@@ -15,11 +15,11 @@ import yaml
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.flows import Flow
 
+from data.builds import BuildRunning
 from data.errors import BenchmintError, ConfigError, InputError, ReleaseError
 from flows import deployed
 from flows.build_lock import ServerUnreachable, turn_name
 from flows.deployed import is_worth_retrying
-from flows.run import BuildRunning
 from tests.conftest import REPO
 
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load((REPO / "prefect.yaml").read_text())[

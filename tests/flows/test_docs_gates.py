@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from construction.sessions.gates.length import LengthConfig, LengthReason
+from construction.sessions.gates.restoration import GATE as RESTORATION
 from flows.docs_gates import PARTS, gate_table, limit_table, page_with_tables, reason_table
 from flows.gates import GATES
 
@@ -17,9 +18,8 @@ def test_a_page_has_the_gates_as_they_are(path: Path) -> None:
 
 
 def test_a_row_of_each_table_says_what_the_record_says() -> None:
-    assert "| length | Did a person type enough to describe a task? | `length.too_short` |" in (
-        gate_table()
-    )
+    question = f"| {RESTORATION.name} | {RESTORATION.meaning} | `restoration.unrecoverable` |"
+    assert question in gate_table()
     limit = f"≥ {LengthConfig().min_user_chars} characters"
     row = f"{limit} | `sessions.length.min_user_chars` | `length.too_short` |"
     assert row in limit_table()

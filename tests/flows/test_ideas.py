@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,22 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging.candidate_ideas import IDEAS_FILE, seeds_of, summary, write_ideas
+from construction.judging import candidate_ideas as ideas_module
+from construction.judging.candidate_ideas import (
+    IDEAS_FILE,
+    CandidateIdeas,
+    candidate_ideas,
+    prompts_of_release,
+    replace_ideas,
+    seeds_of,
+    summary,
+    write_ideas,
+)
 from construction.judging.model.asking import model_costs
 from construction.judging.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError
-from flows.commands import signals
-from flows.ideas import have_ideas, known_prompts
 from flows.recipe import Recipe, Runtime
 from tests.flows.model_server import lanes, model_server
 
@@ -58,12 +67,20 @@ def settings(out: Path, url: str = "", mode: str = "record") -> tuple[Recipe, Ru
     return recipe, runtime.model_copy(update={"llm": llm})
 
 
+def have_ideas(known: Sequence[str], recipe: Recipe, runtime: Runtime) -> CandidateIdeas:
+    return candidate_ideas(seeds_of(REPORT), known, runtime.judges(recipe))
+
+
+def known_prompts(recipe: Recipe, runtime: Runtime) -> list[str]:
+    return prompts_of_release(runtime.release_before(recipe))
+
+
 def test_seeds_come_back_from_the_report() -> None:
     assert seeds_of(REPORT) == (seed("calendar_planning"), seed("pdf_work"))
 
 
 def test_by_rules_the_ideas_are_written_with_their_tables(tmp_path: Path) -> None:
-    ideas = have_ideas(seeds_of(REPORT), (), *settings(tmp_path))
+    ideas = have_ideas((), *settings(tmp_path))
     write_ideas(ideas, tmp_path)
     rows = [orjson.loads(line) for line in (tmp_path / IDEAS_FILE).read_bytes().splitlines()]
     assert [row["idea_id"] for row in rows][:2] == ["calendar_planning-1", "calendar_planning-2"]
@@ -85,7 +102,7 @@ def test_by_rules_the_ideas_are_written_with_their_tables(tmp_path: Path) -> Non
 def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    had = have_ideas(seeds_of(REPORT), (), *settings(tmp_path))
+    had = have_ideas((), *settings(tmp_path))
     folder = tmp_path / "ideas"
     folder.mkdir()
     (folder / "mine.txt").write_text("of the user")
@@ -96,10 +113,10 @@ def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(signals, "write_ideas", killed)
-        signals._hand_over(had, folder)
+        patched.setattr(ideas_module, "write_ideas", killed)
+        replace_ideas(had, folder)
     assert (folder / IDEAS_FILE).read_text() == "of an earlier run"
-    signals._hand_over(had, folder)
+    replace_ideas(had, folder)
     assert len((folder / IDEAS_FILE).read_bytes().splitlines()) == len(had.proposed.ideas)
     assert (folder / "mine.txt").read_text() == "of the user"
     assert {path.name for path in tmp_path.iterdir()} == {"ideas"}
@@ -109,9 +126,9 @@ def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
 
 def test_a_model_has_the_ideas_and_a_replay_the_same(tmp_path: Path) -> None:
     with model_server(lanes) as served:
-        ideas = have_ideas(seeds_of(REPORT), (), *settings(tmp_path, served.url))
+        ideas = have_ideas((), *settings(tmp_path, served.url))
         assert len(served.asked) == 2
-    again = have_ideas(seeds_of(REPORT), (), *settings(tmp_path, served.url, "replay"))
+    again = have_ideas((), *settings(tmp_path, served.url, "replay"))
     assert (again.proposed.ideas, again.replies) == (ideas.proposed.ideas, ideas.replies)
     assert list(ideas.replies) == ["model-replies-ideas"]
     write_ideas(ideas, tmp_path)
@@ -134,14 +151,14 @@ def release(folder: Path, *tasks: tuple[str, str]) -> Path:
 
 def test_what_the_last_release_asks_is_not_proposed_again(tmp_path: Path) -> None:
     recipe, runtime = settings(tmp_path / "out")
-    first = have_ideas(seeds_of(REPORT), (), recipe, runtime).proposed.ideas[0]
+    first = have_ideas((), recipe, runtime).proposed.ideas[0]
     last = release(
         tmp_path / "last", ("sessions", f"{first.task} Thanks!"), ("questions", "What were sales?")
     )
     after = runtime.model_copy(update={"last_release": last})
     known = known_prompts(recipe, after)
     assert known == [f"{first.task} Thanks!"]
-    had = have_ideas(seeds_of(REPORT), known, recipe, after)
+    had = have_ideas(known, recipe, after)
     reasons = {row.item_id: row.reason for row in had.proposed.ledger if row.reason}
     assert reasons == {first.idea_id: IdeaReason.NEAR_DUPLICATE}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +11,17 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging.calls.config import Prices
+from construction.judging.calls.contracts import Prices
 from construction.judging.contracts import JudgeReason
 from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.asking import model_costs, model_replies
-from construction.judging.model.phrasing import REPORT, STAGE
+from construction.judging.model.phrasing import REPORT, STAGE, ReleaseTerms, word_questions
 from construction.statements.model import write_statements
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import numbers_of, store_questions, stored_questions
 from data.errors import ReleaseError
 from data.pool import read_pool
-from flows.model_calls import one_budget, open_client
-from flows.phrasing import phrase_questions
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from tests.construction.statements.questions.small import Book, drawn
@@ -66,7 +65,9 @@ def run_in(out: Path, url: str = "", *, mode: str = "record", **told: Any) -> Ru
 
 def phrased(run: Run, asked: Path) -> Path:
     out = Path(tempfile.mkdtemp(dir=run.runtime.out))
-    phrase_questions(run, asked, asked / "tables", asked / "pages", out)
+    terms = ReleaseTerms(partial(run.opaque, "q"), None, run.recipe.release.seed)
+    share = run.recipe.questions.wording.round_share
+    word_questions(asked, asked / "tables", share, run.judges, terms, out)
     return out
 
 
@@ -166,10 +167,10 @@ def test_unasked_questions_stop_the_build_and_the_next_goes_on(asked: Path, tmp_
 def test_clients_of_one_run_share_its_budget(asked: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
         run = run_in(tmp_path, served.url, budget_tokens=8 * 150 + 3_500)
-        with one_budget(run.recipe, run.runtime) as budget:
+        with run.judges.budget() as budget:
             phrased(run, asked)
             assert budget.spent.replies == 8
-            with open_client(run, masked=True) as client:
+            with run.judges.client(masked=True) as client:
                 assert client.spent == budget.spent
-        with open_client(run, masked=True) as client:
+        with run.judges.client(masked=True) as client:
             assert client.spent.replies == 0

@@ -76,6 +76,16 @@ def test_pilots_decide_among_those_they_ran_on() -> None:
     assert choice.report["config"]["objective"] == "margins"
 
 
+def test_the_threshold_of_the_recipe_says_what_tells_pilots_apart() -> None:
+    """The strong pilot scores 0.5 and half the spread; it passes at exactly the threshold."""
+    spread = {one.task_id: 0.1 * at for at, one in enumerate(SESSIONS[:8])}
+    pilots = known(pilots=scores(spread))
+    for threshold, first in ((0.65, 3), (0.6500001, 4), (None, 1)):
+        wanted = recipe(selection_threshold=threshold)
+        chosen = choose(SESSIONS[:8], {}, wanted, SEED, pilots).chosen
+        assert chosen == {one.task_id for one in SESSIONS[first:8]}
+
+
 def test_too_few_piloted_candidates_are_named() -> None:
     few = scores({one.task_id: 0.4 for one in SESSIONS[:3]} | {"other-01": 0.2})
     with pytest.raises(InputError, match="found 3 of 14 candidates with scores"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import chinese, english
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.listed_names import find_listed_names, whole_firm

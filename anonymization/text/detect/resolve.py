@@ -10,8 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect.wording import words
 
 # Kinds whose shape proves them take precedence, whatever the length; then longer findings.

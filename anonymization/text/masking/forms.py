@@ -11,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from anonymization.text.contracts import Edit
-from anonymization.text.masking.html_text import html_edits
-from anonymization.text.masking.json_text import json_edits, jsonl_edits, looks_like_json
 from anonymization.text.masking.pieces import Escape, Look, Visit, carried, shifted
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.vault import applied
+from anonymization.text.masking.structured_text import (
+    html_edits,
+    json_edits,
+    jsonl_edits,
+    looks_like_json,
+)
+from anonymization.text.restore import applied
 from data.text.scripts import count_han
 
 _DELIMITERS = ",\t;|"

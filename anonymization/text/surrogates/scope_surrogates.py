@@ -18,9 +18,14 @@ from anonymization.text.surrogates.identifiers import (
     secret,
 )
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.names import part_of_person, person
+from anonymization.text.surrogates.names import (
+    address,
+    location,
+    organization,
+    part_of_person,
+    person,
+)
 from anonymization.text.surrogates.net import account, email, ip_address, url
-from anonymization.text.surrogates.organizations_and_places import address, location, organization
 from anonymization.text.surrogates.shapes import (
     cased_like,
     pick,

@@ -23,9 +23,10 @@ from construction.judging.calls.batch_api import (
     total,
 )
 from construction.judging.calls.budget import Budget
-from construction.judging.calls.config import LlmConfig, LlmRuntime
 from construction.judging.calls.contracts import (
     CallReason,
+    LlmConfig,
+    LlmRuntime,
     Outcome,
     Question,
     Unanswered,

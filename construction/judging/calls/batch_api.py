@@ -18,8 +18,7 @@ import orjson
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from openai.types import Batch
 
-from construction.judging.calls.config import LlmConfig, LlmRuntime
-from construction.judging.calls.contracts import Usage
+from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Usage
 from construction.judging.calls.endpoint import TRANSIENT
 from construction.judging.calls.replies import TRIES, Reply, declined, parse, read_reply, safe_code
 from construction.judging.calls.requests import Turn, body, form, worst_case

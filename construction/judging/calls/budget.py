@@ -7,8 +7,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
-from construction.judging.calls.config import LlmConfig
-from construction.judging.calls.contracts import Usage
+from construction.judging.calls.contracts import LlmConfig, Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,10 @@ import orjson
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError
 
 from construction.judging.calls.budget import Budget
-from construction.judging.calls.config import LlmConfig, LlmRuntime
 from construction.judging.calls.contracts import (
     CallReason,
+    LlmConfig,
+    LlmRuntime,
     Outcome,
     Question,
     Unanswered,

@@ -12,8 +12,7 @@ from typing import Any
 from openai import pydantic_function_tool
 from pydantic import BaseModel
 
-from construction.judging.calls.config import LlmConfig
-from construction.judging.calls.contracts import CallReason, Image, Question, Usage
+from construction.judging.calls.contracts import CallReason, Image, LlmConfig, Question, Usage
 from construction.judging.calls.replies import Reply, Unfit, judge
 from construction.judging.calls.shapes import Shape, shape_fields
 from data.canonical import canonical_json, digest

@@ -4,29 +4,109 @@ SQLite with a write-ahead log. A file per reply would cost two syncs each, JSON 
 at every start; here many replies share one sync, and 100,000 are found at once (measured in
 benchmarks/results/llm_client.md). The folder is private: replies are made from session text.
 
-Retention: replies older than a date can be removed, except those that releases were made of.
+Of all processes that share a store, only one at a time asks a question: it claims its key,
+one byte of a lock file. The system releases the claim of a process that ends in any way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import sqlite3
+import struct
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from pathlib import Path
 
-import orjson
-
-from construction.judging.calls.claims import Claims
 from construction.judging.calls.contracts import Usage
 from construction.judging.calls.replies import TRIES, Reply
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import BenchmintError
+
+_POLL = (
+    0.02,
+    0.5,
+)  # seconds between attempts at a claim that another process holds: first, longest
+
+
+class Claims:
+    """The claims of one client, used from one event loop.
+
+    On Linux a lock belongs to the open file, so two clients of one process exclude each other too.
+    Elsewhere it belongs to the process, which may then have one client only.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        self._held: set[str] = set()
+
+    @asynccontextmanager
+    async def hold(self, key: str) -> AsyncIterator[None]:
+        """Wait until no one else holds `key` (hexadecimal), then hold it."""
+        pause, longest = _POLL
+        while not self.take(key):
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, longest)
+        try:
+            yield
+        finally:
+            self.give(key)
+
+    def take(self, key: str) -> bool:
+        """Hold `key` if no one does; whether it is held now."""
+        if key in self._held or not _lock(self._handle, _offset(key)):
+            return False
+        self._held.add(key)
+        return True
+
+    def give(self, key: str) -> None:
+        """Release `key`."""
+        _unlock(self._handle, _offset(key))
+        self._held.discard(key)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Exclude every other process while the body runs; claims are not affected."""
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Release all claims."""
+        os.close(self._handle)
+
+
+def _offset(key: str) -> int:
+    return int(key[:15], 16)  # 60 bits: no two keys meet
+
+
+def _lock(handle: int, offset: int) -> bool:
+    try:
+        if hasattr(fcntl, "F_OFD_SETLK"):
+            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK, offset))
+        else:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _unlock(handle: int, offset: int) -> None:
+    if hasattr(fcntl, "F_OFD_SETLK"):
+        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_UNLCK, offset))
+    else:
+        fcntl.lockf(handle, fcntl.LOCK_UN, 1, offset)
+
+
+def _flock(kind: int, offset: int) -> bytes:
+    return struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0)  # struct flock, 64-bit Linux
+
 
 REPLIES, _LOCKS, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
 _TABLES = """
@@ -48,19 +128,6 @@ _FIND = (
     " FROM replies WHERE key = ? ORDER BY turn"
 )
 _KEEP = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_FOUND = """
-SELECT coalesce(sum(n), 0), coalesce(sum(size), 0), min(first), needed FROM (
-  SELECT key, count(*) AS n, max(at) AS at, min(at) AS first,
-    sum(length(CAST(text AS BLOB))) AS size,
-    key IN (SELECT key FROM uses WHERE digest IN (SELECT value FROM json_each(:needed))) AS needed
-  FROM replies GROUP BY key
-) WHERE at < :before GROUP BY needed
-"""
-_DELETE = """
-DELETE FROM replies
-WHERE key IN (SELECT key FROM replies GROUP BY key HAVING max(at) < :before) AND key NOT IN
-  (SELECT key FROM uses WHERE digest IN (SELECT value FROM json_each(:needed)))
-"""
 
 
 class StoreError(BenchmintError):
@@ -230,58 +297,3 @@ class Store:
         except sqlite3.Error as error:
             kind = type(error).__name__
             raise StoreError(f"{self._path}: {kind}; expected a store of replies.") from None
-
-
-@dataclass(frozen=True, slots=True)
-class OldReplies:
-    """Replies that may be removed: how many, their bytes of text, the oldest; `needed` stay.
-
-    `unknown`: a release was made from replies that this store does not know, so all stay.
-    """
-
-    replies: int = 0
-    size: int = 0
-    since: date | None = None
-    needed: int = 0
-    unknown: bool = False
-
-
-def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldReplies:
-    """The replies stored in `folder` before the date; `releases` are digests of those to keep.
-
-    The last reply to a question decides about its age. Raises StoreError.
-    """
-    if not (folder / REPLIES).is_file():
-        return OldReplies()
-    store = Store(folder)
-    try:
-        with store.reading() as reader:
-            rows = reader.execute(_FOUND, _bounds(before, releases)).fetchall()
-            known = {row[0] for row in reader.execute("SELECT DISTINCT digest FROM uses")}
-    finally:
-        store.close()
-    by_needed = {bool(row[3]): row for row in rows}
-    replies, size, first, _ = by_needed.get(False, (0, 0, None, 0))
-    stay = by_needed[True][0] if True in by_needed else 0
-    if not known.issuperset(releases):
-        return OldReplies(needed=stay + replies, unknown=True)
-    since = datetime.fromtimestamp(first, UTC).date() if first is not None else None
-    return OldReplies(replies, size, since, stay)
-
-
-def forget_replies(folder: Path, before: date, releases: Collection[str]) -> None:
-    """Remove the replies that `old_replies` counts, without a trace. Raises StoreError."""
-    store = Store(folder)
-    try:
-        with store.writing() as writer:
-            writer.execute(_DELETE, _bounds(before, releases))
-            writer.execute("VACUUM")
-            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        store.close()
-
-
-def _bounds(before: date, releases: Collection[str]) -> dict[str, float | str]:
-    midnight = datetime(before.year, before.month, before.day, tzinfo=UTC)
-    needed = orjson.dumps(sorted(releases)).decode()
-    return {"before": midnight.timestamp(), "needed": needed}

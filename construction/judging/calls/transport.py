@@ -18,7 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 from openai import AsyncOpenAI
 
-from construction.judging.calls.config import LlmRuntime
+from construction.judging.calls.contracts import LlmRuntime
 from data.randomness import keyed_generator
 
 Result = TypeVar("Result")

@@ -15,11 +15,13 @@ import orjson
 from pydantic import BaseModel
 
 from construction.judging.calls.budget import Budget
-from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
 from construction.judging.calls.contracts import (
     Answered,
     CallReason,
     Image,
+    LlmConfig,
+    LlmRuntime,
+    Mode,
     Question,
     Unanswered,
     Usage,

@@ -22,6 +22,7 @@ from construction.judging.contracts import Case
 from construction.judging.model.prompt import CHAT_TOKEN, HIDDEN, Prompt
 from data.text.folding import fold_width
 from data.text.lexicon import load_table
+from data.text.sentences import sentence_spans
 
 _WORD_START = r"\b"
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
@@ -30,7 +31,6 @@ _SPELLED = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][ .\-_*·]{1,3}){11}[A-Za-z](?![
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{24,8000}={0,2}")
 _BLANKS = re.compile(r"\s+")
 _EMOJI_JOINED = re.compile("[\u200d\ufe0e\ufe0f]")
-_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*\s*|[.!?。！？\s]+")
 _PIECE = 20_000  # characters at each end of a text that are read
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOKALIKES = str.maketrans(
@@ -104,7 +104,8 @@ def unaddressed(case: Case) -> Case:
 def _unaddressed(text: str) -> str:
     if not addresses_judge(text):
         return text
-    for parts, joint in ((text.split("\n\n"), "\n\n"), (_SENTENCE.findall(text), "")):
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    for parts, joint in ((text.split("\n\n"), "\n\n"), (sentences, "")):
         remaining = [part for part in parts if part.strip() and not addresses_judge(part)]
         if remaining:
             return HIDDEN.sub("", joint.join(remaining))

@@ -27,21 +27,38 @@ from construction.judging.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.model.asking import Checked, Stage, ask
+from construction.judging.judge import ModelStage
+from construction.judging.judges import Judges
+from construction.judging.model.asking import (
+    Checked,
+    Stage,
+    ask,
+    require_answers,
+    write_model_use,
+)
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.statements.answers.check import check_answer
 from construction.statements.enrichment.picture import render_png
-from construction.statements.questions.ambiguity import Database, Slots, rivals
+from construction.statements.model import read_statements
+from construction.statements.questions.ambiguity import Database, Slots, index_database, rivals
 from construction.statements.questions.contracts import Question, Sharpening
 from construction.statements.questions.naming import period_words
-from construction.statements.questions.output import candidate_of, numbers_of, write_questions
+from construction.statements.questions.output import (
+    PAGES,
+    QUESTIONS,
+    candidate_of,
+    numbers_of,
+    stored_questions,
+    write_questions,
+)
 from construction.statements.questions.signs import phrases_of
 from construction.statements.questions.wording import comparable, has_foreign_letters
 from data.atomic import write_bytes
 from data.canonical import pretty_json
-from data.contracts import Candidate, LedgerRow, Outcome, StageKind
+from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, StageKind
 from data.neutralise import visible
 from data.pool import write_pool
+from data.snapshot.release import ReleasedTable
 from data.stage_tables import write_stage_tables
 
 STAGE = "question_phrasing"
@@ -201,3 +218,34 @@ def _candidate(question: Question, judge: str, terms: ReleaseTerms) -> Candidate
     candidate = candidate_of(question, terms.task_id(question.point_id), terms.licence)
     provenance = candidate.provenance.model_copy(update={"judge": judge})
     return candidate.model_copy(update={"provenance": provenance})
+
+
+def word_questions(
+    folder: Path, database: Path, round_share: float, judges: Judges, terms: ReleaseTerms, out: Path
+) -> None:
+    """Word the questions stored in `folder`: in a model's words where one is named, else as asked.
+
+    `database` holds their statements, `PAGES` of `folder` the pictures of these. Raises
+    ReleaseError where the model gave no reply about some question.
+    """
+    questions, model = stored_questions(folder), judges.config.model
+    judge = model.judge_of(ModelStage.QUESTION_PHRASING)
+    if not model.does(ModelStage.QUESTION_PHRASING):
+        same = [Judged(question.point_id, question) for question in questions]
+        write_phrased(questions, same, judge, terms, out)
+        return
+    index = index_database(read_statements(database), round_share)
+    pages = folder / PAGES
+    images = statement_pictures(questions, pages, terms.seed) if model.sees_images else {}
+    public = all(item.company.disclosure == Disclosure.PUBLIC for item in questions)
+    with judges.client(masked=public) as client:
+        worded = phrase_questions(questions, index, client, judges.config.stage_settings, images)
+        replies = {"model-replies-questions": client.replies_digest()}
+    costs = judges.costs({STAGE: require_answers(worded)})
+    write_phrased(questions, worded, judge, terms, out)
+    write_model_use(out, costs, replies)
+
+
+def questions_table(folder: Path) -> ReleasedTable:
+    """The released questions, without their answers."""
+    return ReleasedTable(folder / "public" / "questions.parquet", QUESTIONS.row)

@@ -7,7 +7,7 @@ from functools import cache
 
 from construction.judging import lexicon
 from construction.judging.contracts import Case
-from construction.judging.lexicon import phrases, plain, starts, table
+from construction.judging.lexicon import phrases, starts, table
 from construction.judging.reading import Ask, Reading, read
 from construction.mentions.extensions import BARE_NAMES, tail
 from construction.mentions.intent import Intent, intent_of
@@ -17,6 +17,7 @@ from construction.prompt_frame import WORDS
 from data.text.lexicon import has_any
 from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
+from data.text.sentences import phrase_form
 
 _WORDS = 20  # a longer sentence says more than that files will follow
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
@@ -27,7 +28,7 @@ _HAN_NAME = f"[{HAN}]"
 
 def is_noise(sentence: Reading) -> bool:
     """Can the sentence be left out? One that says in which form to answer cannot."""
-    form = plain(sentence.text)
+    form = phrase_form(sentence.text)
     if has_any(form, lexicon.FORM_ONLY):
         return False
     if sentence.ask is not Ask.QUESTION and has_any(form, phrases("rewriting", "talk")):
@@ -39,7 +40,7 @@ def is_noise(sentence: Reading) -> bool:
 
 def is_closing(paragraph: str) -> bool:
     """Is a paragraph only a closing: thanks, wishes, "let me know"? Then it answers no one."""
-    sentences, form = read(paragraph), plain(paragraph)
+    sentences, form = read(paragraph), phrase_form(paragraph)
     if any(one.leans for one in sentences) or has_any(form, phrases("containment", "context")):
         return False
     if all(one.chatter or one.closes for one in sentences):

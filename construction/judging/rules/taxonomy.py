@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from construction.judging.contracts import Case, RoleClass, Taxonomy
-from construction.judging.lexicon import plain, table
+from construction.judging.lexicon import table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.sentences import is_noise
@@ -20,6 +20,7 @@ from data.text.language import leading_language
 from data.text.lexicon import any_of
 from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
+from data.text.sentences import phrase_form
 
 _STRENGTHS = ("strong", "usual", "weak")
 _MOST = 30_000  # characters of a text that are read
@@ -109,7 +110,7 @@ def _others(case: Case) -> Iterator[str]:
 
 def spaced(text: str) -> str:
     """The plain form with a space between Han and Latin letters, so that word boundaries match."""
-    return plain(_EDGE.sub(" ", text))
+    return phrase_form(_EDGE.sub(" ", text))
 
 
 def _score(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from construction.mentions.urls import parse_url
 from data.text.scripts import HAN
+from data.text.sentences import last_sentence
 
 _HINTS_ZH = ("脱敏", "已隐", "已屏蔽", "已打码", "已涂黑", "已遮", "已删除")
 
@@ -56,7 +57,6 @@ _QUOTING = re.compile(
     r"|正则|字符串|标记|显示|字样|什么意思|意思"
 )
 _LEADS_IN = re.compile(r"(?i)(?:\b(?:with|as|by|to|like|into)\b[^.,;]{0,30}|(?:为|成|用)\s*)$")
-_SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.\s")
 _LOOK_BACK = 160
 
 
@@ -115,8 +115,7 @@ def _redacted_url(match: re.Match[str]) -> RedactedSpan | None:
 
 
 def _is_talked_about(text: str, start: int, end: int) -> bool:
-    before = text[max(0, start - _LOOK_BACK) : start]
-    sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
+    sentence = last_sentence(text[max(0, start - _LOOK_BACK) : start])
     quoted = sentence.endswith(tuple(_OPENING))
     lead = _ANY.sub(" ", sentence.rstrip(_OPENING))
     if _MASKING.search(lead):

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.features import Answer, Speech
-from construction.sessions.recovery.lexicon import plain
 from data.contracts import CutReason
 from data.text.lexicon import has_any
+from data.text.sentences import phrase_form
 
 _WINDOWS = (1, 2, 3)  # exchanges on each side of a gap
 _REACH = 2 * max(_WINDOWS) - 1
@@ -165,7 +165,7 @@ def _delivered(gap: Gap) -> bool:
     """True if the agent finished something before the next request or material."""
     if gap.answer.asks_back or not (gap.request.asks or _attached(gap)):
         return False
-    return gap.answer.wrote or has_any(plain(gap.answer.opening), lexicon.DONE)
+    return gap.answer.wrote or has_any(phrase_form(gap.answer.opening), lexicon.DONE)
 
 
 def _new_object(gap: Gap) -> bool:

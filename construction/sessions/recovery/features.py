@@ -1,17 +1,40 @@
-"""The features that the cues use: of a person's turn, and of the agent's work after it."""
+"""Settings of task recovery, and the features that the cues use.
+
+Features are of a person's turn, and of the agent's work after it.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from construction.sessions.recovery import lexicon
-from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange
-from construction.sessions.recovery.lexicon import plain, terms
+from construction.sessions.recovery.lexicon import terms
 from construction.sessions.recovery.shell import WROTE
+from data.contracts import StageConfig
 from data.text.lexicon import has_any
 from data.text.scripts import count_cjk
+from data.text.sentences import phrase_form
+
+
+class RecoveryConfig(StageConfig):
+    """When two neighbouring turns of a person belong to two tasks.
+
+    `threshold`: a cut is made where the evidence of `cues.CUES` sums to at least this value.
+    `usual_pause_seconds`: the pause expected between turns where a session has too few of them;
+    a pause `long_pause_factor` times as long as usual counts in full (3 minutes: 12 hours).
+    `said_chars`, `reply_chars`: the length of the part of a turn from which topic terms are taken.
+    """
+
+    threshold: float = 0.0
+    usual_pause_seconds: float = Field(default=180.0, gt=0)
+    long_pause_factor: float = Field(default=240.0, gt=1)
+    said_chars: int = Field(default=600, gt=0)
+    reply_chars: int = Field(default=400, gt=0)
+
 
 _HEAD, _TAIL = 400, 240  # characters at the start and end of a turn that are examined
 _REPLY_END = 300  # characters at the start or end of a reply that are examined
@@ -32,7 +55,7 @@ _NAME_LENGTH = 4  # "e.g" is shorter
 class Speech:
     """The features of a person's turn.
 
-    `plain` is its beginning and end in the form of `lexicon.plain`, without opening thanks
+    `plain` is its beginning and end in `phrase_form`, without opening thanks
     (`thanked`).
     """
 
@@ -68,7 +91,7 @@ def read_speech(exchange: Exchange, config: RecoveryConfig) -> Speech:
     """The features of the human turn of an exchange."""
     said = exchange.turn.said
     head = said if len(said) <= _HEAD + _TAIL else f"{said[:_HEAD]}\n{said[-_TAIL:]}"
-    whole = plain(head)
+    whole = phrase_form(head)
     text = _without_thanks(whole)
     attached = bool(exchange.turn.attachments)
     said_terms = terms(said, config.said_chars)
@@ -114,7 +137,7 @@ def asks_back(reply: str) -> bool:
     text = reply[-_REPLY_END:].rstrip()
     if not text:
         return False
-    end = plain(text)
+    end = phrase_form(text)
     last = end[end.rfind(" | ", 0, len(end.rstrip(" |,"))) :]
     if has_any(last, lexicon.CLOSING_OFFERS):
         return False
@@ -132,7 +155,7 @@ def is_courtesy(said: str, text: str) -> bool:
 
 def closes(said: str) -> bool:
     """True if a turn is only thanks or a farewell; `is_courtesy` for a text without plain form."""
-    return len(said) <= _COURTESY_LENGTH and is_courtesy(said, plain(said))
+    return len(said) <= _COURTESY_LENGTH and is_courtesy(said, phrase_form(said))
 
 
 def _without_thanks(text: str) -> str:

@@ -1,7 +1,7 @@
 """Phrases with which people start, refine, wait, agree and close, and the topic terms of a text.
 
 The English and Chinese phrases are in `words_en.toml` and `words_zh.toml`. They are matched
-against a text's plain form (`plain`): lower case, no apostrophes, `|` at the end of a sentence,
+against a text's `phrase_form`: lower case, no apostrophes, `|` at the end of a sentence,
 `,` at the end of a clause, `^` for quotation marks, single spaces. So `| new task` means "at the
 start of a sentence", and no phrase needs a pattern with unbounded backtracking.
 
@@ -20,35 +20,8 @@ from typing import Any
 from data.text.lexicon import alternatives, any_of, load_table
 from data.text.scripts import CJK
 
-_SENTENCE, _CLAUSE, _QUOTE = " | ", " , ", " ^ "  # a quotation mark separates, like a clause
-_ENDS = (
-    *((mark, _SENTENCE) for mark in ("\n", ". ", "! ", "? ", ";")),
-    *(
-        (mark, _CLAUSE)
-        for mark in (",", ":", " - ", " -- ", '"', "(", ")", "[", "]", "*", "#", ">")
-    ),
-)
-_ALL_ENDS = (
-    *_ENDS,
-    *((mark, _SENTENCE) for mark in "。！？…；～"),
-    *((mark, _CLAUSE) for mark in "，、：—–（）【】"),
-    *((mark, _QUOTE) for mark in "“”「」『』《》"),
-)
 _EN: Mapping[str, Any] = load_table(__package__, "words_en.toml")
 _ZH: Mapping[str, Any] = load_table(__package__, "words_zh.toml")
-
-
-def plain(text: str) -> str:
-    """The plain form of a text: lower case, ` | ` after sentences, ` , ` after clauses, ` ^ `."""
-    text = text.lower().replace("'", "").replace("`", "") + " "
-    ends = _ENDS
-    if not text.isascii():
-        text = text.replace("’", "").replace("‘", "")
-        ends = _ALL_ENDS
-    for mark, instead in ends:
-        if mark in text:
-            text = text.replace(mark, instead)
-    return f" | {' '.join(text.split()).removesuffix(' |')} | "
 
 
 def _both(name: str) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ from typing import Any
 
 from construction.mentions.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
-from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
-from construction.sessions.recovery.features import asks_back, closes
+from construction.sessions.recovery.features import RecoveryConfig, asks_back, closes
 from construction.sessions.recovery.segment import decide
 from data.contracts import CutReason, Scalar, Session, TaskInstance, Turn, UserTurn
 

@@ -9,10 +9,15 @@ from itertools import pairwise
 from statistics import median
 
 from construction.sessions.recovery import lexicon
-from construction.sessions.recovery.config import RecoveryConfig
 from construction.sessions.recovery.cues import CUES, Cue, Gap, cohesions
 from construction.sessions.recovery.exchanges import Exchange
-from construction.sessions.recovery.features import Answer, Speech, read_answer, read_speech
+from construction.sessions.recovery.features import (
+    Answer,
+    RecoveryConfig,
+    Speech,
+    read_answer,
+    read_speech,
+)
 from data.contracts import CutReason, Scalar
 from data.text.lexicon import has_any
 

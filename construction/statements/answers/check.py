@@ -15,11 +15,11 @@ from construction.statements.answers.choose import AMBIGUOUS, NOTHING, Outcome, 
 from construction.statements.answers.cleaning import SENTENCE_END, Clean, Span, clean, visible
 from construction.statements.answers.contracts import AnswerCheck, Declared, ErrorReason, GoldAnswer
 from construction.statements.answers.markup import RawTable
-from construction.statements.answers.numbers import literal_value
 from construction.statements.answers.passage import Passage, read_passage
 from construction.statements.answers.question import Target, read_question
 from construction.statements.answers.tables import fitting_cells
 from construction.statements.answers.units import declared_in
+from data.text.numbers import literal_value
 
 MAX_SHIFT = 12
 MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold is no emphasis

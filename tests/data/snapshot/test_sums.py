@@ -46,6 +46,21 @@ def test_malformed_lines_are_named(line: bytes, problem: str) -> None:
         parse(line)
 
 
+def test_the_number_of_the_line_is_named() -> None:
+    good = b"a" * 64 + b"  x\n"
+    for content, number in (
+        (b"bad\n" + good, 1),
+        (good + b"bad\n", 2),
+        (good + b"a" * 64 + b"  y\n" + good, 3),
+        (good + b"a", 2),
+    ):
+        with pytest.raises(SumsError, match=f"^line {number}: "):
+            parse(content)
+    with pytest.raises(SumsError, match="3 bytes that are not"):
+        parse(b"bad\n")
+    assert parse(b"") == {}
+
+
 def test_compute_takes_known_digests_and_skips_links(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/b.txt").write_bytes(b"b")

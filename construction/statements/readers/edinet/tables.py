@@ -19,6 +19,7 @@ from construction.statements.model import (
     HierarchyMethod,
     LabelMethod,
     Statement,
+    latest,
 )
 from construction.statements.readers.edinet.filings import Filing
 from construction.statements.readers.edinet.periods import Span, dated, span_frame
@@ -28,7 +29,6 @@ from construction.statements.readers.edinet.values import (
     SUMMARY,
     value_frame,
 )
-from construction.statements.readers.restate import latest
 
 _SERIES_ID = ("company_id", "concept", "statement", "unit")
 Dated = tuple[Filing, Span]

@@ -17,8 +17,8 @@ from construction.statements.model import (
     HierarchyMethod,
     LabelMethod,
     Statement,
+    latest,
 )
-from construction.statements.readers.restate import latest
 from construction.statements.readers.sec.contracts import SecConfig, SecReason
 from construction.statements.readers.sec.facts import CURRENCIES
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from anonymization.text.detect.checks import (
+from anonymization.text.detect.rules import (
     CHECKS,
     bank_card,
     credit_code,

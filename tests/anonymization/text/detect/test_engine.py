@@ -7,8 +7,7 @@ import socket
 
 import pytest
 
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect.engine import TextDetector
 
 _TEXTS = (

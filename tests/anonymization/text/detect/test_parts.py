@@ -9,19 +9,20 @@ from hypothesis import strategies as st
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import english
 from anonymization.text.detect.address import find_addresses
-from anonymization.text.detect.checks import (
-    bank_card,
-    credit_code,
-    iban,
-    ip_address,
-    phone,
-    resident_id,
-)
 from anonymization.text.detect.engine import Memo
 from anonymization.text.detect.listed_names import find_listed_names
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.resolve import resolve
-from anonymization.text.detect.rules import load_rules, scan
+from anonymization.text.detect.rules import (
+    bank_card,
+    credit_code,
+    iban,
+    ip_address,
+    load_rules,
+    phone,
+    resident_id,
+    scan,
+)
 from anonymization.text.detect.wording import chinese_name
 from data.text.folding import fold_characters
 

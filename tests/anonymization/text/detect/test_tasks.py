@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymization.text.config import DetectionConfig
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import DetectionConfig, EntityType
 from anonymization.text.detect.engine import TextDetector
 
 

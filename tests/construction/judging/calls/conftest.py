@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
-from construction.judging.calls.contracts import Question
+from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Mode, Question
 from construction.judging.llm import Client
 
 REPO = Path(__file__).parents[4]

@@ -6,8 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
-from construction.judging.calls.contracts import Answered, Question
+from construction.judging.calls.contracts import Answered, LlmConfig, LlmRuntime, Mode, Question
 from construction.judging.llm import Client
 from tests.construction.judging.calls.conftest import ask
 

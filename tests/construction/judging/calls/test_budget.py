@@ -6,8 +6,7 @@ import asyncio
 import threading
 
 from construction.judging.calls.budget import Budget
-from construction.judging.calls.config import LlmConfig, Mode
-from construction.judging.calls.contracts import Usage
+from construction.judging.calls.contracts import LlmConfig, Mode, Usage
 
 WORST, PAID = Usage(60, 40), Usage(6, 4)
 LIMIT = 1_000

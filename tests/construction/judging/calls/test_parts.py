@@ -15,12 +15,18 @@ from pydantic import BaseModel, Field
 
 from construction.judging.calls.batch_api import Order, chunks, make_order, read_lines
 from construction.judging.calls.budget import Budget
-from construction.judging.calls.claims import Claims
-from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
-from construction.judging.calls.contracts import CallReason, Image, Usage
+from construction.judging.calls.contracts import (
+    CallReason,
+    Image,
+    LlmConfig,
+    LlmRuntime,
+    Mode,
+    Usage,
+)
 from construction.judging.calls.replies import Reply, Unfit, declined, judge, read_reply
 from construction.judging.calls.requests import Turn, body, key, worst_case
 from construction.judging.calls.shapes import Dialect, Shape, is_unsupported
+from construction.judging.calls.store import Claims
 from construction.judging.calls.transport import retry_after, wait_after
 from tests.construction.judging.calls.conftest import Verdict, ask
 

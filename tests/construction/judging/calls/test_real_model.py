@@ -9,8 +9,15 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
-from construction.judging.calls.contracts import Answered, Outcome, Question, Unanswered
+from construction.judging.calls.contracts import (
+    Answered,
+    LlmConfig,
+    LlmRuntime,
+    Mode,
+    Outcome,
+    Question,
+    Unanswered,
+)
 from construction.judging.llm import Client
 from data.canonical import canonical_json
 from tests.construction.judging.calls.real import MODEL, NOWHERE, needs_model, serving

@@ -10,14 +10,8 @@ import pytest
 
 from construction.judging.calls.contracts import Usage
 from construction.judging.calls.replies import Reply
-from construction.judging.calls.store import (
-    REPLIES,
-    OldReplies,
-    Store,
-    Stored,
-    forget_replies,
-    old_replies,
-)
+from construction.judging.calls.retention import OldReplies, forget_replies, old_replies
+from construction.judging.calls.store import REPLIES, Store, Stored
 
 BEFORE = date(2026, 9, 1)
 JULY = datetime(2026, 7, 2, tzinfo=UTC).timestamp()

@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from construction.judging.calls.config import LlmConfig, LlmRuntime, Mode
-from construction.judging.calls.contracts import Answered, CallReason, Unanswered
+from construction.judging.calls.contracts import (
+    Answered,
+    CallReason,
+    LlmConfig,
+    LlmRuntime,
+    Mode,
+    Unanswered,
+)
 from construction.judging.calls.requests import Turn, key, worst_case
 from construction.judging.calls.store import Store, StoreError
 from construction.judging.llm import Client

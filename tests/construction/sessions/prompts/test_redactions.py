@@ -101,6 +101,27 @@ def test_spans_come_in_order() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("[REDACTED][REDACTED]", [(0, 10, ()), (10, 20, ())]),
+        ("[REDACTED] [REDACTED]", [(0, 10, ()), (11, 21, ())]),
+        ("[REDACTED]user_0011aabb", [(0, 10, ()), (10, 23, ())]),
+        ("user_0011aabb[REDACTED]", [(0, 13, ()), (13, 23, ())]),
+        ("https://a.example/[REDACTED][REDACTED]", [(0, 38, ("a.example/", "", ""))]),
+        (
+            "https://a.example/[REDACTED] [REDACTED]",
+            [(0, 28, ("a.example/", "")), (29, 39, ())],
+        ),
+        ("[REDACTED]https://a.example/[REDACTED]", [(0, 10, ()), (10, 38, ("a.example/", ""))]),
+    ],
+)
+def test_adjacent_redactions_are_parted_only_where_no_url_holds_both(
+    text: str, spans: list[tuple[int, int, tuple[str, ...]]]
+) -> None:
+    assert [(span.start, span.end, span.parts) for span in find_redactions(text)] == spans
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[REDACTED_" + "a_" * 150_000,

@@ -12,8 +12,9 @@ from construction.sessions.recovery import RecoveryConfig, lexicon
 from construction.sessions.recovery.cues import CUES, cohesions
 from construction.sessions.recovery.exchanges import Exchange
 from construction.sessions.recovery.features import Speech, asks_back, is_courtesy, read_speech
-from construction.sessions.recovery.lexicon import plain, terms
+from construction.sessions.recovery.lexicon import terms
 from data.text.lexicon import any_of, has_any
+from data.text.sentences import phrase_form
 from tests.construction.sessions.recovery.talk import Talk
 
 
@@ -34,7 +35,7 @@ def speech(said: str, *files: str) -> Speech:
     ],
 )
 def test_plain_form(text: str, expected: str) -> None:
-    assert plain(text) == expected
+    assert phrase_form(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_plain_form(text: str, expected: str) -> None:
     ],
 )
 def test_resets_are_announcements(text: str, resets: bool) -> None:
-    assert has_any(plain(text), lexicon.RESETS) is resets
+    assert has_any(phrase_form(text), lexicon.RESETS) is resets
 
 
 @given(
@@ -113,7 +114,7 @@ def test_cohesion_is_the_mean_cosine_of_term_counts(bags: list[frozenset[str]]) 
     ],
 )
 def test_courtesy(said: str, thanks: bool) -> None:
-    assert is_courtesy(said, plain(said)) is thanks
+    assert is_courtesy(said, phrase_form(said)) is thanks
 
 
 @pytest.mark.parametrize(

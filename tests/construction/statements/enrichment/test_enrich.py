@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.statements.enrichment.contracts import EnrichmentConfig, Page, Row
-from construction.statements.enrichment.enrich import enrich, write_pictures
-from construction.statements.enrichment.page_rows import shown
+from construction.statements.enrichment.enrich import enrich, shown, write_pictures
 from construction.statements.enrichment.picture import draw
 from construction.statements.model import Statements
 from tests.construction.statements.enrichment.glyphs import missing_glyphs

@@ -1,0 +1,274 @@
+"""JSON, HTML and XML: every string is visited, and every other byte stays unchanged.
+
+JSON is read as tokens. In HTML and XML, text is read across inline tags; attributes, comments and
+scripts are visited too.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+from anonymization.text.contracts import Edit
+from anonymization.text.masking.pieces import (
+    MAX_DEPTH,
+    FindingFilter,
+    Visit,
+    carried,
+    labelled,
+    shifted,
+)
+from anonymization.text.masking.plain import (
+    json_escape,
+    json_literal,
+    lines,
+    literal_offsets,
+    plain_edits,
+)
+
+_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
+_COLON = re.compile(r"\s*:")
+_SCALAR = re.compile(r"true|false|null|-?\d[\d.eE+-]*")
+_STRUCTURE = re.compile(r"[\s\ufeff\[\]{}:,]*")
+_LONG_NUMBER = re.compile(r"(?<![\w.+-])\d{7,19}(?![\w.])")
+_SHORTEST_NUMBER = 7
+_SHORT = 64  # characters up to which a value is looked at together with its key
+# Keys that say what their value is; `name` alone also names tools and files.
+_TELLING = re.compile(
+    r"(?i:e-?mail|phone|mobile|tel$|^tel|fax|address|street|city|postcode|zip|birth|^dob$|passport"
+    r"|licen[cs]e|card|iban|account|user_?name|login|owner|author|sender|customer|employee|patient"
+    r"|passw|passphrase|pwd|secret|token|api_?key|access_?key|private_?key|credential|bearer"
+    r"|(?:full|first|last|family|given|real|display|nick|contact|company)[ _-]?name|ssn"
+    r"|wechat|^qq$)"
+    r"|姓名|名字|电话|手机|邮箱|地址|身份证|账号|帐号|卡号|护照|车牌|公司|单位|客户|联系|密码|密钥|微信|生日|出生"
+)
+
+
+def looks_like_json(text: str) -> bool:
+    """Does it begin like an object or array?"""
+    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+
+
+def jsonl_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of a text with one JSON document per line; other lines are read as plain text."""
+    edits: list[Edit] = []
+    offset = 0
+    for line in lines(text):
+        form = json_edits if looks_like_json(line) else plain_edits
+        edits += shifted(form(line, visit), offset)
+        offset += len(line)
+    return edits
+
+
+def json_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of a JSON text: strings, keys that carry values, long numbers under telling keys.
+
+    Parts that are not JSON (a line that was cut off, say) are read as plain text.
+    """
+    ascii_only = text.isascii()
+    edits: list[Edit] = []
+    key, done = "", 0
+    for match in _STRING.finditer(text):
+        edits += _between(text, done, match.start(), key, visit)
+        done = match.end()
+        is_key = _COLON.match(text, done) is not None
+        literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
+        edits += shifted(_literal_edits(literal, visit), match.start(1))
+        key = match[1] if is_key else ""
+    return edits + _between(text, done, len(text), key, visit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """The inside of a JSON string as it is written, and the key that precedes it."""
+
+    raw: str
+    key: str
+    is_key: bool
+    ascii_only: bool
+
+
+def _literal_edits(literal: _Literal, visit: Visit) -> list[Edit]:
+    raw = literal.raw
+    plain = json_literal(raw)
+    if plain is None:
+        return plain_edits(raw, visit)
+    if not plain.strip():
+        return []
+    if literal.is_key:
+        edits = plain_edits(plain, visit, accepts=FindingFilter.WHOLE)
+    else:
+        edits = _string(plain, literal.key, visit)
+    if not edits:
+        return []
+    escape = json_escape(literal.ascii_only)
+    if plain is raw:
+        return shifted(edits, 0, escape)
+    return carried(edits, *literal_offsets(raw), escape)
+
+
+def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
+    if visit.depth < MAX_DEPTH and looks_like_json(plain) and '"' in plain:
+        form = jsonl_edits if _is_lines(plain) else json_edits
+        return form(plain, visit.deeper())
+    label = key if len(plain) <= _SHORT and _TELLING.search(key) else ""
+    return plain_edits(plain, visit, label)
+
+
+def _is_lines(plain: str) -> bool:
+    """Does it hold several documents, one per line?"""
+    lines = plain.strip().splitlines()
+    return len(lines) > 1 and all(line.strip()[-1:] in "}]" for line in lines if line.strip())
+
+
+def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Edit]:
+    """Edits between two strings: of numbers among the structure, or of text that is not JSON."""
+    gap = text[start:end]
+    if _STRUCTURE.fullmatch(_SCALAR.sub("", gap)) is None:
+        return shifted(plain_edits(gap, visit), start)
+    if len(gap) < _SHORTEST_NUMBER or not _TELLING.search(key):
+        return []
+    edits: list[Edit] = []
+    for match in _LONG_NUMBER.finditer(gap):
+        found_edits = visit.look(labelled(key, match.group()))
+        edits += [e for e in shifted(found_edits, start + match.start()) if _is_number(e.new)]
+    return edits
+
+
+def _is_number(new: str) -> bool:
+    """Is it a valid JSON number?"""
+    return new.isdigit() and new.isascii() and not new.startswith("0")
+
+
+_TOKEN = re.compile(
+    r"(?s)<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"
+    r"|<(?P<raw>script|style)\b(?P<open>[^>]*)>(?P<code>.*?)(?:</(?P=raw)\s*>|\Z)"
+    r"|<(?P<slash>/?)(?P<tag>[A-Za-z!?][^\s/>]{0,60}+)"
+    r"(?P<rest>(?:\"[^\"]*(?:\"|\Z)|'[^']*(?:'|\Z)|[^>\"'])*+)(?P<end>>|\Z)",
+    re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(r"""([^\s=/"'<>]{1,100})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_INLINE = frozenset(
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "o:p",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ]
+)
+_STRUCTURAL = frozenset({"class", "style", "rel", "type", "xmlns", "charset", "media"})
+
+
+def html_edits(text: str, visit: Visit) -> list[Edit]:
+    """Edits of a page; tags and attribute names stay unchanged."""
+    edits: list[Edit] = []
+    run = _Run()
+    done = 0
+    for match in _TOKEN.finditer(text):
+        if match["end"] == "":  # an unclosed tag is text, and so is everything after it
+            break
+        run.add(text, done, match.start())
+        done = match.end()
+        tag = (match["tag"] or "").lower()
+        if tag not in _INLINE:
+            edits += run.edits(visit)
+            run = _Run()
+        edits += _markup(match, visit)
+    run.add(text, done, len(text))
+    return sorted(edits + run.edits(visit))
+
+
+def _markup(match: re.Match[str], visit: Visit) -> list[Edit]:
+    if match["comment"] is not None:
+        inner, start = match["comment"], match.start("comment")
+        deep = visit.depth < MAX_DEPTH and "<" in inner
+        return shifted(
+            html_edits(inner, visit.deeper()) if deep else plain_edits(inner, visit), start
+        )
+    if match["cdata"] is not None:
+        return shifted(plain_edits(match["cdata"], visit), match.start("cdata"))
+    if match["raw"]:
+        return _attributes(match["open"], match.start("open"), visit) + _code(match, visit)
+    return _attributes(match["rest"], match.start("rest"), visit)
+
+
+def _code(match: re.Match[str], visit: Visit) -> list[Edit]:
+    code = match["code"]
+    if not code.strip():
+        return []
+    form = json_edits if looks_like_json(code) else plain_edits
+    return shifted(form(code, visit), match.start("code"))
+
+
+def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
+    edits: list[Edit] = []
+    for match in _ATTRIBUTE.finditer(text):
+        name = match[1].lower()
+        group = next(number for number in (2, 3, 4) if match[number] is not None)
+        if name in _STRUCTURAL or name.startswith("xmlns:") or not match[group].strip():
+            continue
+        value = _Run()
+        value.add(match[group], 0, len(match[group]))
+        edits += shifted(value.edits(visit), start + match.start(group))
+    return edits
+
+
+class _Run:
+    """Text between two block boundaries, entities decoded, with the offsets of each character."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def add(self, text: str, start: int, end: int) -> None:
+        done = start
+        for match in _ENTITY.finditer(text, start, end):
+            self._plain(text, done, match.start())
+            char = html.unescape(match.group())
+            self._parts.append(char)
+            self._starts += [match.start(), *[match.end()] * (len(char) - 1)]
+            self._ends += [match.end()] * len(char)
+            done = match.end()
+        self._plain(text, done, end)
+
+    def _plain(self, text: str, start: int, end: int) -> None:
+        self._parts.append(text[start:end])
+        self._starts += range(start, end)
+        self._ends += range(start + 1, end + 1)
+
+    def edits(self, visit: Visit) -> list[Edit]:
+        """Edits with offsets in the page."""
+        plain = "".join(self._parts)
+        if not plain.strip():
+            return []
+        return carried(plain_edits(plain, visit), self._starts, self._ends, html.escape)

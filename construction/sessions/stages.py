@@ -1,0 +1,99 @@
+"""What the stages of the sessions lane write: copies dropped, probe results, packaged cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from construction.judging.stage_output import DocumentTexts, with_excerpts, write_cases
+from construction.sessions.config import SessionsConfig
+from construction.sessions.gates.network import ProbeResult
+from construction.sessions.network.reach import STAGE as NETWORK
+from construction.sessions.network.reach import judge_reach
+from construction.sessions.packaging.package import STAGE as PACKAGE
+from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
+from construction.sessions.scan import ScannedFile, scan
+from data.atomic import write_bytes
+from data.contracts import SourceFormat, StageKind
+from data.errors import ConfigError
+from data.pool import write_pool
+from data.stage_tables import write_stage_tables
+from data.survivors import FIXTURES, Survivor, unpack_fixtures
+
+_PROBES = "probes.json"
+_RESULTS = TypeAdapter(dict[str, ProbeResult])
+
+
+def scan_given(sessions: Sequence[Path], format: SourceFormat | None) -> Sequence[ScannedFile]:
+    """Identify every file that was given. Raises ConfigError if there is none."""
+    files = scan(sessions, format)
+    if not files:
+        given = ", ".join(str(path) for path in sessions)
+        raise ConfigError(f"{given}: found no file; expected session logs.")
+    return files
+
+
+def write_distinct(survivors: Sequence[Survivor], stage: str, out: Path) -> None:
+    """Write which instances are copies of another one."""
+    _, rows = drop_copies(survivors)
+    write_stage_tables(out, StageKind.FILTER, _ids(survivors), rows, stage=stage, unit="instance")
+
+
+def write_reach(
+    survivors: Sequence[Survivor],
+    results: Mapping[str, ProbeResult],
+    config: SessionsConfig,
+    out: Path,
+) -> None:
+    """Write the verdict on the URLs of each instance, and the probe results."""
+    judged = judge_reach(survivors, results, config)
+    write_stage_tables(
+        out,
+        StageKind.FILTER,
+        _ids(survivors),
+        judged.rows,
+        verdicts=judged.verdicts,
+        stage=NETWORK,
+        unit="instance",
+    )
+    write_bytes(out / _PROBES, _RESULTS.dump_json(dict(results)))
+
+
+def read_probes(folder: Path) -> dict[str, ProbeResult]:
+    """The probe results that `write_reach` wrote."""
+    return _RESULTS.validate_json((folder / _PROBES).read_bytes())
+
+
+def write_packaged(
+    survivors: Sequence[Survivor],
+    identify: Callable[[str], Identity],
+    config: SessionsConfig,
+    document_texts: DocumentTexts,
+    out: Path,
+) -> None:
+    """Write candidates, their fixtures and cases, and what became of every instance."""
+    packaged = package_survivors(survivors, identify, config)
+    write_stage_tables(
+        out,
+        StageKind.FILTER,
+        _ids(survivors),
+        packaged.rows,
+        verdicts=packaged.verdicts,
+        lineage=packaged.lineage,
+        stage=PACKAGE,
+        unit="instance",
+    )
+    candidates = [case.candidate for case in packaged.cases]
+    released = {item.sha256 for candidate in candidates for item in candidate.fixtures}
+    (out / FIXTURES).mkdir()
+    unpack_fixtures(survivors, released, out / FIXTURES)
+    copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
+    write_pool(out, candidates, copies)
+    files = {sha256: out / path for sha256, path in copies.items()}
+    write_cases(out, [with_excerpts(case, files, document_texts) for case in packaged.cases])
+
+
+def _ids(survivors: Sequence[Survivor]) -> list[str]:
+    return [survivor.instance.instance_id for survivor in survivors]

@@ -1,0 +1,124 @@
+"""What a build is made with (code, locked packages, machine), its folders, and its lock."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers
+from data.canonical import digest, file_digest
+from data.errors import BenchmintError, ConfigError, InputError
+from data.logs import logged
+
+_PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
+_TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")
+
+
+class BuildRunning(BenchmintError):
+    """Another process builds into the same directory."""
+
+
+@contextmanager
+def building(out: Path) -> Iterator[None]:
+    """Hold the lock of an output directory, and log what is done there.
+
+    Raises BuildRunning if another build holds the lock.
+    """
+    lock = private_dir(out / "private") / "build.lock"
+    handle = os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_FILE)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BuildRunning(
+                f"{out}: another build is running here. Wait for it, or build with another --out."
+            ) from None
+        for folder in (out, out / "private", out / "private" / "captures"):
+            remove_leftovers(folder)
+        with logged(out):
+            yield
+    finally:
+        os.close(handle)
+
+
+@cache
+def code_version(root: Path) -> str:
+    """SHA-256 over the packages' source files, shortened: part of every stage's key.
+
+    Without the demo generator: no stage runs it, and what it writes is input like any other.
+    """
+    demo = root / "data" / "demo"
+    files = sorted(
+        path
+        for package in _PACKAGES
+        for path in (root / package).rglob("*")
+        if path.is_file() and path.suffix != ".pyc" and not path.is_relative_to(demo)
+    )
+    return digest([[path.relative_to(root).as_posix(), file_digest(path)] for path in files])[:16]
+
+
+def lock_digest(root: Path) -> str:
+    """SHA-256 of the lock file that the environment is installed from."""
+    return file_digest(root / "requirements.lock")
+
+
+def architecture() -> str:
+    """The CPU architecture: floats may differ in the last place from one to another."""
+    return platform.machine()
+
+
+def host_and_tools() -> dict[str, Any]:
+    """The machine, and the versions of the libraries that a build stands on."""
+    return {
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "python": sys.version.split()[0],
+        "tools": {name: version(name) for name in _TOOLS},
+    }
+
+
+def require_apart(material: Sequence[Path], out: Path) -> None:
+    """Raise ConfigError where a build would read what it writes: its key, its private half."""
+    folder = out.resolve()
+    written = (folder, folder / "private", folder / "snapshots")
+    for given in material:
+        source = given.resolve()
+        if any(path.is_relative_to(source) for path in written) or any(
+            source.is_relative_to(path) for path in written[1:]
+        ):
+            raise ConfigError(
+                f"{given}: found input and output directory {out} one inside the other; "
+                "expected them apart. Choose another --out."
+            )
+
+
+def require_there(paths: Iterable[Path | None]) -> None:
+    """Raise InputError for a path that leads nowhere, before anything is started."""
+    for path in paths:
+        if path is not None and not path.exists():
+            raise InputError(str(path), "nothing", "a file or folder", "Check the path.")
+
+
+def stand_in(folder: Path, target: Path) -> None:
+    """The files of a folder as copies, its folders as links unless they are there."""
+    target.mkdir(exist_ok=True)
+    for entry in folder.glob("*"):
+        if entry.is_file():
+            copy_if_there(entry, target / entry.name)
+        elif not (target / entry.name).exists():
+            (target / entry.name).symlink_to(entry.resolve())
+
+
+def copy_if_there(source: Path, target: Path) -> None:
+    """Copy a file, if there is one."""
+    if source.is_file():
+        shutil.copyfile(source, target)

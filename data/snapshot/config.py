@@ -1,0 +1,66 @@
+"""Configuration of a release: its name and card, the source of its sessions, the demo."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated
+
+from pydantic import Field
+
+from data.contracts import Count, Disclosure, SourceFormat, StageConfig
+
+DEMO_NAME, DEMO_DATE = "benchmint-demo", dt.date(2026, 1, 15)
+
+
+class CardConfig(StageConfig):
+    """The recipe's settings for the release as a publication."""
+
+    title: str = Field("Benchmint snapshot", min_length=1)
+    summary: str = Field(
+        "Self-contained workplace tasks for agents, minted from session logs and audited "
+        "rejection by rejection.",
+        min_length=1,
+    )
+    creator: str = Field("The publisher of this snapshot", min_length=1)
+    url: str = Field("https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
+    licence: str = Field("CC-BY-4.0", min_length=1)
+    licence_url: str = Field(
+        "https://creativecommons.org/licenses/by/4.0/", pattern=r"^https?://[^\s]+$"
+    )
+    contact: str = ""
+
+
+class ReleaseConfig(StageConfig):
+    """What is released, under which name and date, and the public seed of all sampling.
+
+    The demo workspace brings its own name and date.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)] = "benchmint"
+    release_date: dt.date = DEMO_DATE
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")] = "1.0.0"
+    seed: Count = 20260115
+    card: CardConfig = CardConfig()
+
+
+class SourceConfig(StageConfig):
+    """Where the sessions come from and who allowed their use (EnterpriseClawBench §6).
+
+    What nobody declared is private; the demo workspace declares its own source.
+    """
+
+    name: str = "sessions"
+    disclosure: Disclosure = Disclosure.PRIVATE
+    licence: str | None = None
+    authorization: str = "not recorded"
+    reviewer: str = "not recorded"
+    reviewed: str = "not recorded"  # ISO date
+    retention: str = "not recorded"
+    format: SourceFormat | None = None  # None: detected file by file
+
+
+class DemoConfig(StageConfig):
+    """The generated workspace that is built when no sessions are given."""
+
+    size: Annotated[int, Field(gt=0)] = 60
+    seed: Count = 7
