@@ -73,7 +73,7 @@ def imported(folder: Path) -> set[str]:
     return modules - set(sys.stdlib_module_names) - {*PACKAGES, *EXTRAS}
 
 
-@pytest.mark.parametrize("package", [*PACKAGES, *EXTRAS])
+@pytest.mark.parametrize("package", sorted({*PACKAGES, *EXTRAS}))
 def test_what_is_imported_is_declared(package: str) -> None:
     sources, modules = packages_distributions(), imported(REPO / package)
     assert modules
