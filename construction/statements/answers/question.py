@@ -41,7 +41,10 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a question asks for; `metric` is empty if it could not be read."""
+    """What a question asks for; `metric` is empty if it could not be read.
+
+    `strict`: the answer has to commit to one value (see `check_answer`).
+    """
 
     unit: Unit
     scale: Decimal
@@ -52,13 +55,14 @@ class Target:
     negative: bool
     change: bool
     plan: bool
+    strict: bool = False
 
     @property
     def counts(self) -> bool:
         return self.unit.dimension is Dimension.COUNT
 
 
-def read_question(question: str, gold: GoldAnswer) -> Target:
+def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> Target:
     """Company, metric, period and direction of a question in English, Japanese or Chinese."""
     text = fold_width(question)[:2000].replace(_GAP, " ")
     periods = find_periods(text)
@@ -75,6 +79,7 @@ def read_question(question: str, gold: GoldAnswer) -> Target:
         negative=lexicon.LOSS_ASKED.search(plain) is not None,
         change=lexicon.CHANGE.search(plain) is not None,
         plan=lexicon.PLAN.search(plain) is not None,
+        strict=strict,
     )
 
 
