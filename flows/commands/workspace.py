@@ -38,7 +38,7 @@ def doctor_command(
     """Check environment, models, solvers, port, disk, rights and key; exit 1 if one fails."""
     # It loads what it examines, which takes seconds: other commands do not wait for it.
     from flows import doctor
-    from flows.configuration import load_settings
+    from flows.recipe import load_settings
     from flows.service.lifecycle import from_environment
 
     given = {"runtime": {"out": out}} if out is not None else {}

@@ -15,8 +15,8 @@ from anonymization.text.contracts import DetectionConfig
 from data.loopback import LOOPBACK
 from flows import doctor
 from flows.commands.workspace import doctor_command
-from flows.configuration import load_settings
 from flows.doctor import Finding, Grade
+from flows.recipe import load_settings
 from flows.service.lifecycle import Service
 
 GIB = 1024**3
