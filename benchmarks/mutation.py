@@ -44,7 +44,7 @@ REPO = Path(__file__).resolve().parent.parent
 EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 COUNT, SEED = 60, 11
 BAR = 0.9
-_DEFAULTS = "tests/flows/test_docs_reference.py"  # compares every default with the documented one
+_DEFAULTS = "tests/flows/test_docs.py"  # compares every default with the documented one
 
 
 @dataclass(frozen=True, slots=True)
