@@ -39,7 +39,7 @@ def doctor_command(
     # It loads what it examines, which takes seconds: other commands do not wait for it.
     from data.doctor import Grade, finding_line
     from flows import doctor
-    from flows.configuration import load_settings
+    from flows.recipe import load_settings
     from flows.service.lifecycle import from_environment
 
     given = {"runtime": {"out": out}} if out is not None else {}

@@ -14,11 +14,10 @@ from construction.sessions.gates.length import LengthConfig, LengthReason
 from construction.sessions.gates.restoration import GATE as RESTORATION
 from data.prose_tables import gate_table, limit_table, reason_table
 from flows.build_snapshot import PIPELINE
-from flows.configuration import load_settings
 from flows.docs import COMMON_FILE, configuration_page, page_with_tables, tables
 from flows.docs import SETTINGS_PAGE as PAGE
 from flows.gates import GATES
-from flows.recipe import Settings
+from flows.recipe import Settings, load_settings
 
 
 def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:

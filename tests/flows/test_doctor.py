@@ -18,8 +18,8 @@ from data.loopback import LOOPBACK
 from flows import doctor as examination
 from flows import environment
 from flows.commands.workspace import doctor_command
-from flows.configuration import load_settings
 from flows.doctor import SOLVERS
+from flows.recipe import load_settings
 from flows.service.lifecycle import Service
 
 GIB = 1024**3

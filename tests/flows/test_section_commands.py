@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from data.errors import BenchmintError
 from flows.commands import anonymize, lanes
-from flows.configuration import load_settings
+from flows.recipe import load_settings
 
 app = typer.Typer()
 for name, function in (
