@@ -30,18 +30,21 @@ def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def test_the_committed_page_is_current() -> None:
-    told = PAGE.read_text(encoding="utf-8")
-    assert told == configuration_page(told), "run: make docs"
+    result = PAGE.read_text(encoding="utf-8")
+    assert result == configuration_page(result), "run: make docs"
 
 
 def test_every_key_stands_in_its_section_once() -> None:
     page = PAGE.read_text(encoding="utf-8").partition("\n## Reference\n")[2]
     sections = re.split(r"^### \[(.+)\]$", page, flags=re.MULTILINE)
-    told = dict(zip(sections[1::2], sections[2::2], strict=True))
+    result = dict(zip(sections[1::2], sections[2::2], strict=True))
     wanted = list(keys(Settings()))
     assert len(wanted) > 150
     for section, key in wanted:
-        assert len(re.findall(rf"^\| `{key}` \|", told[section], re.MULTILINE)) == 1, (section, key)
+        assert len(re.findall(rf"^\| `{key}` \|", result[section], re.MULTILINE)) == 1, (
+            section,
+            key,
+        )
 
 
 HEADINGS = ("Settings that most releases need", "Reference", "Advanced")
@@ -126,8 +129,8 @@ def test_types_defaults_and_meanings(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     page = configuration_page(EMPTY)
     assert "| `tree.ratio` | How much. | `0.25` | `tree.ratio = 0.1` |" in page
     assert "These 1 of 9 settings" in page
-    told = page.partition("### [tree]\n")[2].partition("\n## ")[0]
-    tree, leaf, _ = re.split(r"### \[.+\]\n", told)
+    result = page.partition("### [tree]\n")[2].partition("\n## ")[0]
+    tree, leaf, _ = re.split(r"### \[.+\]\n", result)
     assert tree.strip().splitlines() == [
         "A tree.",
         "",
@@ -141,8 +144,8 @@ def test_types_defaults_and_meanings(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "| `leaves` | table of table | `{}` |  |",
         "| `row` | list of table | `[]` |  |",
     ]
-    assert "### [tree.leaves.<name>]\n" in told
-    assert "### [tree.row.<number>]\n" in told
+    assert "### [tree.leaves.<name>]\n" in result
+    assert "### [tree.row.<number>]\n" in result
     assert leaf.strip().splitlines() == [
         "One leaf; it may say &lt;b>.",
         "",
