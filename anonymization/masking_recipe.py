@@ -25,11 +25,14 @@ class MaskingRecipe(StageConfig):
 
 def with_approvals(recipe: MaskingRecipe, file: Path | None) -> MaskingRecipe:
     """The recipe with the digests that a file of approvals names. Raises InputError."""
+    return recipe.model_copy(update={"documents": approving(recipe.documents, file)})
+
+
+def approving(config: DocumentConfig, file: Path | None) -> DocumentConfig:
+    """The limits with the digests that a file of approvals names. Raises InputError."""
     if file is None:
-        return recipe
-    known = recipe.documents.approvals | read_approvals(file)
-    documents = recipe.documents.model_copy(update={"approvals": known})
-    return recipe.model_copy(update={"documents": documents})
+        return config
+    return config.model_copy(update={"approvals": config.approvals | read_approvals(file)})
 
 
 _DIGITS = set("0123456789abcdef")

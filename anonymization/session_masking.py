@@ -21,7 +21,7 @@ from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, shifted
-from anonymization.text.vault import applied
+from anonymization.text.restore import applied
 from data.canonical import canonical_json, digest, keyed_digest
 from data.content_store import ContentStore
 from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance

@@ -32,7 +32,7 @@ from construction.sessions.gates import fixture, length
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import LengthConfig
 from data.contracts import Verdict
-from flows.audit_server.export import export
+from flows.audit_server import export_page
 from tests.construction.judging.rules.cases import case
 from tests.flows.audit_workspace import Told, write_workspace
 from tests.flows.browser import READY, chromium, served, watched
@@ -72,7 +72,7 @@ def measure(folder: Path, rejections: int) -> dict[str, Any]:
     """Build the workspace, then use the page in both forms."""
     out = write_workspace(folder / "out", list(_instances(rejections)))
     began = time.process_time()
-    files = export(out, folder / "page")
+    files = export_page(out, folder / "page")
     exported = round(time.process_time() - began, 2)
     command = _command(out)
     with chromium() as browser:

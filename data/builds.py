@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import platform
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -105,3 +106,19 @@ def require_there(paths: Iterable[Path | None]) -> None:
     for path in paths:
         if path is not None and not path.exists():
             raise InputError(str(path), "nothing", "a file or folder", "Check the path.")
+
+
+def stand_in(folder: Path, target: Path) -> None:
+    """The files of a folder as copies, its folders as links unless they are there."""
+    target.mkdir(exist_ok=True)
+    for entry in folder.glob("*"):
+        if entry.is_file():
+            copy_if_there(entry, target / entry.name)
+        elif not (target / entry.name).exists():
+            (target / entry.name).symlink_to(entry.resolve())
+
+
+def copy_if_there(source: Path, target: Path) -> None:
+    """Copy a file, if there is one."""
+    if source.is_file():
+        shutil.copyfile(source, target)

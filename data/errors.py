@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_AGAIN = "Add --debug to see the traceback."
 EXTRA_MODULES = {
     "masking": (
         "PIL",
@@ -121,3 +125,24 @@ class LedgerError(BenchmintError):
 
 class ReleaseError(BenchmintError):
     """A release that must not be written or overwritten."""
+
+
+def error_line(error: Exception) -> str:
+    """What a user is told of an error that ends a command: never the message of an unknown one."""
+    if isinstance(error, BenchmintError):
+        return str(error)
+    if missing := missing_package(error):
+        return str(missing)
+    if not isinstance(error, OSError):
+        return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"
+    # What the operating system says about which file: its names are no session text.
+    why = error.strerror or type(error).__name__
+    if error.errno in _FULL:
+        return f"{why}: free some space where the output goes, or for temporary files, and repeat."
+    if error.filename is None:
+        return f"{why} at {error_location(error)}. {_AGAIN}"
+    name = os.fsdecode(error.filename) if not isinstance(error.filename, int) else "a file"
+    return (
+        f"{name}: found {why}; expected a readable file or folder. "
+        "Check the path, permissions and free disk space."
+    )

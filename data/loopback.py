@@ -1,9 +1,9 @@
-"""Listening on this machine alone, and answering only who calls the server by its name."""
+"""Listening on this machine alone, and answering only who calls the server by its name (law 10)."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from data.errors import InputError
@@ -47,11 +47,9 @@ def guarded_app(app: Application, port: int) -> Application:
     Otherwise a page of another site, or a name that was made to point to the loopback, could start
     whatever the application can.
     """
-    hosts = {f"{name}:{port}".encode() for name in (LOOPBACK, "localhost")}
-    origins = {b"http://" + host for host in hosts}
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or _is_own(scope["headers"], hosts, origins):
+        if scope["type"] == "lifespan" or refusal(scope["headers"], port) is None:
             await app(scope, receive, send)
         elif scope["type"] == "websocket":
             await receive()
@@ -63,8 +61,23 @@ def guarded_app(app: Application, port: int) -> Application:
     return answer
 
 
-def _is_own(headers: list[tuple[bytes, bytes]], hosts: set[bytes], origins: set[bytes]) -> bool:
-    values = {b"host": [b""], b"origin": []} | {name: [] for name, _ in headers}
+def own_hosts(port: int) -> list[str]:
+    """What clients on this machine may call a server on this port."""
+    return [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
+
+
+def own_origins(port: int) -> list[str]:
+    """Where the pages of a server on this port come from."""
+    return [f"http://{host}" for host in own_hosts(port)]
+
+
+def refusal(headers: Iterable[tuple[bytes, bytes]], port: int) -> str | None:
+    """Why a request with these headers is refused by the server on this port; None if it is not."""
+    values: dict[bytes, list[str]] = {b"host": [], b"origin": []}
     for name, value in headers:
-        values[name].append(value)
-    return set(values[b"host"]) <= hosts and set(values[b"origin"]) <= origins
+        values.setdefault(name, []).append(value.decode("latin-1"))
+    if values[b"host"] not in [[host] for host in own_hosts(port)]:
+        return "Host is not this server."
+    if values[b"origin"] not in [[], *([origin] for origin in own_origins(port))]:
+        return "Origin is not this server."
+    return None

@@ -1,6 +1,6 @@
 """Builds into one directory take turns where a Prefect server sees them all.
 
-The lock in `flows.run.building` keeps two builds of one machine apart, and lets the second fail.
+The lock in `data.builds.building` keeps two builds of one machine apart, and lets the second fail.
 With a server the second waits: a global concurrency limit of one, named by the directory.
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from io import TextIOWrapper
@@ -12,11 +11,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from data.errors import BenchmintError, error_location, missing_package
+from data.errors import error_line
 from flows.commands.table import CommandGroup, add_commands
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_AGAIN = "Add --debug to see the traceback."
 _COMPLETION = ("--install-completion", "--show-completion")
 # Typer's switch from options that look for the shell in use to such as take its name.
 _SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
@@ -65,7 +62,7 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
-        _fail(_line(error))
+        _fail(error_line(error))
 
 
 def _take_any_text() -> None:
@@ -83,35 +80,11 @@ def _split(arguments: list[str]) -> tuple[bool, list[str]]:
     return len(options) < end, options + arguments[end:]
 
 
-def _line(error: Exception) -> str:
-    if isinstance(error, BenchmintError):
-        return str(error)
-    if missing := missing_package(error):
-        return str(missing)
-    if isinstance(error, OSError):
-        return _trouble(error)
-    return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"
-
-
 def _program() -> TyperGroup:
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     add_commands(group)
     return group
-
-
-def _trouble(error: OSError) -> str:
-    """What the operating system says about which file: its names are no session text."""
-    why = error.strerror or type(error).__name__
-    if error.errno in _FULL:
-        return f"{why}: free some space where the output goes, or for temporary files, and repeat."
-    if error.filename is None:
-        return f"{why} at {error_location(error)}. {_AGAIN}"
-    name = os.fsdecode(error.filename) if not isinstance(error.filename, int) else "a file"
-    return (
-        f"{name}: found {why}; expected a readable file or folder. "
-        "Check the path, permissions and free disk space."
-    )
 
 
 def _fail(message: str) -> None:

@@ -23,6 +23,7 @@ from packaging.requirements import Requirement
 from anonymization.text.contracts import DetectionConfig
 from data.errors import BenchmintError, missing_package
 from data.loopback import LOOPBACK
+from data.neutralise import one_line
 from data.randomness import release_key
 from flows import ROOT, environment
 from flows.recipe import Settings
@@ -264,3 +265,9 @@ def telemetry(variables: Mapping[str, str]) -> Finding:
         switches = f"on by {', '.join(on)}"
         return Finding("telemetry", Grade.WARN, switches, f"unset {' '.join(on)}")
     return Finding("telemetry", Grade.OK, "Prefect's is off")
+
+
+def finding_line(finding: Finding) -> str:
+    """A finding in a line for a person."""
+    todo = f". {finding.todo}" if finding.todo else ""
+    return one_line(f"{finding.grade:<5}{finding.check}: {finding.actual}{todo}")

@@ -18,7 +18,7 @@ from construction.judging.calls.contracts import Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
 from data.atomic import private_dir
-from data.builds import code_version
+from data.builds import code_version, copy_if_there, stand_in
 from data.demo.generate import CONFIG
 from data.errors import BenchmintError
 from data.run_store import RunStore
@@ -83,13 +83,13 @@ def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
             (out / demo.name).symlink_to(demo.resolve())
     if (own / "snapshots").is_dir():
         (out / "snapshots").symlink_to((own / "snapshots").resolve())
-    _copy(own / RECORD, out / RECORD)
+    copy_if_there(own / RECORD, out / RECORD)
     private = own / "private"
     for name in ("review", "captures/llm") if recipe.judging.model.name else ("review",):
         if (private / name).is_dir():
             shutil.copytree(private / name, out / "private" / name)
     for part in ("captures", "pseudonymized"):
-        _stand_in(private / part, out / "private" / part)
+        stand_in(private / part, out / "private" / part)
     key = runtime.key_file or private / "release.key"
     changed: dict[str, Any] = {
         "out": out,
@@ -101,18 +101,3 @@ def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
         "model_calls": runtime.model_calls.model_copy(update={"mode": Mode.REPLAY}),
     }
     return runtime.model_copy(update=changed)
-
-
-def _stand_in(folder: Path, target: Path) -> None:
-    """The files of a folder as copies, its folders as links unless they are there."""
-    target.mkdir(exist_ok=True)
-    for entry in folder.glob("*"):
-        if entry.is_file():
-            _copy(entry, target / entry.name)
-        elif not (target / entry.name).exists():
-            (target / entry.name).symlink_to(entry.resolve())
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.is_file():
-        shutil.copyfile(source, target)

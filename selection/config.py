@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -108,3 +108,23 @@ class SelectionRecipe(StageConfig):
     )
     difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
     lite_size: Annotated[int, Field(gt=0)] | None = None
+
+
+_OF_CANDIDATES = frozenset({"lane_shares", "difficulty_shares", "max_changed"})
+
+
+class MatrixSelection(SelectionConfig):
+    """`[selection]` for a score matrix, whose items have no lane, difficulty or last release.
+
+    `max_tasks`, as a build calls the size, is the size where no other is given.
+    """
+
+    max_tasks: Annotated[int, Field(gt=0)] | None = Field(default=None, exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_matrix(cls, section: dict[str, Any]) -> dict[str, Any]:
+        values = {name: value for name, value in section.items() if name not in _OF_CANDIDATES}
+        if "max_tasks" in values:
+            values.setdefault("size", values["max_tasks"])
+        return values

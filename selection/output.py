@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from data.errors import InputError
 from selection.config import SelectionConfig
 from selection.constraints import programme_of
 from selection.model import write_model
-from selection.pool import Pool, PoolItem, eligible
+from selection.pool import Pool, PoolItem, eligible, pool_of_matrix
 from selection.programme import SCALE, Programme, Row
-from selection.select import Selected
+from selection.scores import ScoreMatrix
+from selection.select import Selected, select_subset
 
 SELECTION, BLOCKERS, POOL, MODEL = "selection.json", "blockers.json", "pool.parquet", "model.lp"
 _PILOT = "pilot:"
@@ -147,3 +148,36 @@ def _read_pool(path: Path, config: SelectionConfig) -> Pool:
     able = eligible(scores, config) if pilots else np.ones(frame.height, dtype=bool)
     names = tuple(name.removeprefix(_PILOT) for name in pilots)
     return Pool(items, names, scores, able)
+
+
+def select_from_matrix(
+    matrix: ScoreMatrix, config: SelectionConfig, out: Path, *, quality: bool
+) -> Selected:
+    """Select from a score matrix and write the result, with its quality against the pool if asked.
+
+    Quality is measured where a subset was chosen and there are two pilots at least.
+    """
+    pool = pool_of_matrix(matrix, config)
+    selected = select_subset(pool, config)
+    write_selection(out, pool, config, selected)
+    chosen = selected.solution.chosen
+    if quality and selected.chosen is not None and chosen is not None and len(pool.pilots) > 1:
+        # SciPy's statistics take a second to import: other commands do not wait for them.
+        from selection.quality import measure_quality
+        from selection.quality_report import write_quality
+
+        write_quality(out, measure_quality(pool, config, selected.programme, chosen))
+    return selected
+
+
+def selection_lines(selected: Selected, items: int, out: Path) -> Iterator[str]:
+    """What was chosen of how many items, or a line per blocker, in lines for a person."""
+    solution = selected.solution
+    if selected.chosen is None:
+        for blocker in selected.blockers:
+            yield f"blocked: {blocker.text}. Way out: {blocker.relaxation}."
+        return
+    yield (
+        f"{len(selected.chosen)} of {items} items in {out}: objective {solution.objective}, "
+        f"bound {solution.bound}, {solution.solver}, {solution.method}"
+    )

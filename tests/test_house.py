@@ -39,11 +39,11 @@ LONGER_FILES = {
 # Most are commands, whose signature is a table: the options of the command.
 LONGER_FUNCTIONS = {
     "construction/sessions/packaging/package.py:package",
-    "flows/commands/audit.py:command",
-    "flows/commands/build.py:command",
-    "flows/commands/purge.py:command",
-    "flows/commands/questions.py:command",
-    "flows/commands/select.py:command",
+    "flows/commands/build.py:build_command",
+    "flows/commands/lanes.py:questions_command",
+    "flows/commands/lanes.py:select_command",
+    "flows/commands/releases.py:purge_command",
+    "flows/commands/audit.py:audit_command",
     "flows/deployed.py:build_snapshot",
 }
 # Names that say nothing about what they hold. A comprehension may use them for its loop variable.

@@ -20,7 +20,7 @@ from anonymization.text.contracts import Document, Edit, EntityType
 from anonymization.text.masking.forms import encoding_of
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
-from anonymization.text.vault import applied, decoded, encoded
+from anonymization.text.restore import applied, decoded, encoded
 from data.canonical import digest
 from data.child import Child, ChildFailed, ChildLimits
 

@@ -22,7 +22,7 @@ from anonymization.text.detect.wording import private_site
 from anonymization.text.masking.forms import encoding_of
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
-from anonymization.text.vault import decoded, encoded
+from anonymization.text.restore import decoded, encoded
 
 _ADDRESSES = frozenset(
     {"from", "to", "cc", "bcc", "sender", "reply-to", "resent-from", "resent-to"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path, PurePath
@@ -12,11 +12,14 @@ from anonymization.documents.contracts import DocumentConfig, DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.masking.masker import Masker
-from anonymization.text.vault import Vault, keep_original, restore
+from anonymization.text.restore import keep_original, restore
+from anonymization.text.vault import Vault
 from data.atomic import write_bytes
-from data.canonical import keyed_digest
+from data.canonical import digest, keyed_digest, pretty_json
 from data.contracts import StageConfig
 from data.errors import InputError
+from data.neutralise import one_line
+from data.sharding import map_shards
 
 VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
 _SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are discarded
@@ -79,6 +82,43 @@ def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
     for file in sorted(root.rglob("*")):
         if file.is_file() and not file.is_symlink() and not file.is_relative_to(kept_out):
             yield file, PurePath(root.name) / file.relative_to(root)
+
+
+def mask_paths(
+    paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig, workers: int
+) -> list[DocumentReport]:
+    """Mask all files below `paths` into `out`, and write `reports/masking.json` there."""
+    jobs = jobs_of(paths, out, key, config)
+    reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
+    rows = [asdict(report) for report in reports]
+    for row in rows:
+        del row["original_sha256"]  # a plain hash of something private: the vault has it
+    report = {"recipe_sha256": digest(config), "files": rows}
+    write_bytes(out / "reports" / "masking.json", pretty_json(report))
+    return reports
+
+
+def scan_paths(paths: Sequence[Path], config: MaskingConfig, workers: int) -> list[DocumentReport]:
+    """The findings in all files below `paths`; nothing is written."""
+    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, config)
+    return [report for of in map_shards(scan_file, jobs, workers) for report in of]
+
+
+def rejection(report: DocumentReport) -> str:
+    """One line about a file that is not released."""
+    part = f" (in {report.part})" if report.part else ""
+    return one_line(f"{report.path}: rejected, {report.refusal}{part}")
+
+
+def finding_lines(report: DocumentReport) -> Iterator[str]:
+    """A line for each value that looks private, without it, and one if nothing can be released."""
+    for row in report.rows:
+        location = f"{report.path}!{row.part}" if row.part else report.path
+        line = f"{location}:{row.offset}: {row.type} by {row.recognizer}, score {row.score:.2f}"
+        yield one_line(line)
+    if report.refusal is not None:
+        location = f" (in {report.part})" if report.part else ""
+        yield one_line(f"{report.path}: not releasable, {report.refusal}{location}")
 
 
 def mask_scope(job: Job) -> list[DocumentReport]:

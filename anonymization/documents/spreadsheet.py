@@ -24,7 +24,7 @@ from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import FindingFilter, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.vault import applied
+from anonymization.text.restore import applied
 
 FORMULAS = frozenset(
     {"f", "formula", "formula1", "formula2", "definedName", "calculatedColumnFormula"}

@@ -13,7 +13,7 @@ from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
 from anonymization.text.masking.pieces import FindingFilter, Look, Piece, Visit, carried, shifted
 from anonymization.text.masking.plain import joined, plain_edits
-from anonymization.text.vault import applied
+from anonymization.text.restore import applied
 
 _SEPARATORS = "_-+. "
 _AS_SPACES = {ord(char): " " for char in "_-+"}

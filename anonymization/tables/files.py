@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,8 +17,9 @@ from polars.exceptions import PolarsError
 
 from data.atomic import replacing
 from data.canonical import file_digest
-from data.contracts import LedgerRow, Outcome
-from data.errors import InputError
+from data.contracts import LedgerRow, Outcome, StageKind
+from data.errors import ConfigError, InputError
+from data.stage_tables import write_stage_tables
 
 LARGEST_BYTES = 4 * 1024**3
 _CSV, _ZIPPED, _PARQUET = ".csv", ".csv.gz", ".parquet"
@@ -27,6 +28,15 @@ _CSV, _ZIPPED, _PARQUET = ".csv", ".csv.gz", ".parquet"
 def table_name(path: Path) -> str:
     """The name of a table: its file's, without the endings."""
     return path.name.removesuffix(".gz").rsplit(".", 1)[0]
+
+
+def tables_by_name(paths: Sequence[Path]) -> dict[str, Path]:
+    """The files by the names of their tables. Raises InputError if two have one name."""
+    named = {table_name(path): path for path in paths}
+    if len(named) != len(paths):
+        todo = "Rename one of them."
+        raise InputError("tables", "two files of one name", "a name per table", todo)
+    return named
 
 
 def is_table(path: Path) -> bool:
@@ -119,6 +129,24 @@ def find_tables(given: Sequence[Path], declared: Iterable[str]) -> list[TableFil
         todo = "Give its .csv, .csv.gz or .parquet file, or take it out of [tables]."
         raise InputError("tables", f"no file for {', '.join(missing)}", "every table", todo)
     return files
+
+
+def declared_files(
+    given: Sequence[Path], tables: Collection[str], aggregates: Collection[str]
+) -> list[TableFile]:
+    """The files given. Errors: `ConfigError` if there are some, but [tables] declares none."""
+    if given and not tables:
+        raise ConfigError(
+            "[tables]: found no table declared; expected a role for every column of those given. "
+            "`benchmint profile TABLE --toml` proposes them."
+        )
+    return find_tables(given, {*tables, *aggregates}) if given else []
+
+
+def write_found(files: Sequence[TableFile], out: Path) -> None:
+    """Write which files are declared tables."""
+    ids, rows = [file.item for file in files], [file.row() for file in files]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=FIND, unit="file")
 
 
 def digests(files: Sequence[TableFile]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import orjson
 
 from anonymization.tables.attacks.plots import STYLE
 from anonymization.tables.privacy_report import frontier_picture, privacy_json, rates_picture
-from anonymization.tables.release_gate import JudgedTable, judge_table
+from anonymization.tables.release_gate import JudgedTable, judge_table, refusal
 from anonymization.tables.release_tables import (
     IDENTIFIERS,
     MEASURED,
@@ -21,8 +21,10 @@ from anonymization.tables.release_tables import (
     released_file,
 )
 from anonymization.tables.settings import TablesRecipe
+from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind
+from data.errors import ReleaseError
 from data.ledger import gated_row
 from data.snapshot.release import Picture, ReleasedTable
 from data.stage_tables import write_stage_tables
@@ -34,6 +36,21 @@ def judged_tables(folder: Path, recipe: TablesRecipe) -> list[JudgedTable]:
     """The gates on every table that was measured into `folder`."""
     measured = MEASUREMENTS.validate_json((folder / MEASURED).read_bytes())
     return [judge_table(table, recipe.risk, recipe.utility) for table in measured]
+
+
+def judge_or_refuse(
+    folder: Path, recipe: TablesRecipe, report: Path, *, is_sealed: bool
+) -> list[JudgedTable]:
+    """Judge, and write the whole report to `report`, a private file.
+
+    Raises ReleaseError naming the tables above a limit and what would pass.
+    """
+    judged = judged_tables(folder, recipe)
+    content = tables_report(folder, judged, is_sealed=is_sealed)
+    write_bytes(report, pretty_json(content), mode=PRIVATE_FILE)
+    if refused := [refusal(table) for table in judged if table.refused]:
+        raise ReleaseError(f"tables refused: {'; '.join(refused)}. The report is in {report}")
+    return judged
 
 
 def write_judged(judged: Sequence[JudgedTable], recipe: TablesRecipe, out: Path) -> None:

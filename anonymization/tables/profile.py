@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +107,18 @@ def as_config(profile: Profile) -> dict[str, Any]:
     if profile.sums:
         section["relations"] = {"sums": [s.model_dump(mode="json") for s in profile.sums]}
     return section | {"columns": columns}
+
+
+def profile_lines(profile: Profile) -> Iterator[str]:
+    """The proposal in lines for a person: a column each, then the key columns and the sums."""
+    for proposal in profile.proposals:
+        kind = f" ({proposal.kind})" if proposal.kind else ""
+        yield f"{proposal.column}: {proposal.role}{kind} - {proposal.why}"
+    roles = {"entity": profile.entity, "group": profile.group, "period": profile.period}
+    roles["region"] = profile.region
+    yield "; ".join(f"{name}: {column or 'none found'}" for name, column in roles.items())
+    for relation in profile.sums:
+        yield f"relation: {relation.total} = {' + '.join(relation.parts)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Graders: from what an agent did on a task to a score, without a model.
 
     spec.py        what a grader knows of a task: the private half, read from its JSON files
-    answers.py     typed answer parts, compared in the designated answer field
+    answers.py     typed answer parts, read from the designated answer field
+    answer_values.py  a part compared by type; answer_numbers.py, answer_words.py for single values
     milestones.py  intermediate results, found in tool calls and statements
     file_types.py  the file types that tasks ask for; text_openers.py, openers.py open them
     file_look.py   what a grader sees in a file; file_child.py looks in confined processes
@@ -9,7 +10,7 @@
     actions.py     audit rows and state changes of controlled services
     files.py       hard rules and originality of output files
     combine.py     parts to one score: overall, passed (or undecided), progress
-    grade.py       all of it: `grade(spec, submission, settings)`
+    grade.py       all of it: `grade(spec, submission)`
     attacks.py     submissions that must not pass: null, talk-only, empty calls, null deliverables
     oracle.py      the answer computed by running the reference steps on the data tools
     null_files.py  files of every type that deliver nothing

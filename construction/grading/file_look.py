@@ -22,6 +22,7 @@ from construction.grading.text_openers import (
     decode,
     says_nothing,
 )
+from data.text.scripts import HAN
 
 # A traceback or a crash report of a common runtime instead of content.
 _TRACEBACK = re.compile(
@@ -58,7 +59,7 @@ _FILLER_WORDS = frozenset(f"{_LATIN_TEXT} {_DUMMY_TEXT}".split())
 _HAN_DUMMY = re.compile(
     r"占位符?|待(?:补充|填写|完善)|示例(?:文本|内容)|此处(?:填写)?|测试(?:文本|内容)"
 )
-_TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_TOKEN = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _COMMENT = {"sh": "#", "sql": "--"}  # others: //
 _FILLER_SHARE = 0.7  # of the words, from which a text counts as filler
 _REPEATED_WORDS = 10  # a document of so many words, all the same one or two, is filler

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -100,6 +101,18 @@ def write_ideas(ideas: CandidateIdeas, out: Path) -> None:
     records = [record for tally in proposed.tallies for record in tally_records(tally)]
     write_table(out / "tallies.parquet", records, TALLIES)
     write_model_use(out, ideas.costs, ideas.replies)
+
+
+def replace_ideas(ideas: CandidateIdeas, folder: Path) -> None:
+    """Put the ideas and their tables in the place of those of an earlier run, file by file.
+
+    Nothing else in the folder is touched: it may be the user's own.
+    """
+    with TemporaryDirectory(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent) as part:
+        write_ideas(ideas, Path(part))
+        folder.mkdir(exist_ok=True)
+        for made in sorted(Path(part).iterdir()):
+            made.replace(folder / made.name)
 
 
 def summary(ideas: CandidateIdeas) -> str:

@@ -1,20 +1,11 @@
-"""Hard rules as data: made from a candidate's deliverables, or read from a released task's files.
-
-`construction.grading` checks them.
-"""
+"""Hard rules as data, made from a candidate's deliverables; `construction.grading` checks them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-
-import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from construction.grading.file_types import TYPES, FileType
 from data.contracts import Deliverable, Rule
-from data.errors import InputError
-from data.snapshot.pages import amount
 
 _PLACEHOLDER_KINDS = ("document", "data")
 _TALKS_ABOUT_ERRORS = ("traceback", "stack trace", "stacktrace", "报错", "堆栈", "异常信息")
@@ -71,30 +62,3 @@ def _rule(rule_id: str, extensions: list[str], text: str, **params: object) -> R
 
 def _extensions(kinds: Sequence[FileType]) -> list[str]:
     return sorted({extension for kind in kinds for extension in kind.extensions})
-
-
-_RULES = TypeAdapter(tuple[Rule, ...])
-_FILE = "rules.json"
-_EVERY_TASK = "provenance.json"  # stands in each task's folder of a private half
-
-
-def load_rules(task: Path) -> tuple[Rule, ...]:
-    """The rules of a released `rules.json`, or of a file that is a list of rules alone."""
-    path = task / _FILE if task.is_dir() else task
-    try:
-        document = orjson.loads(path.read_bytes())
-        return _RULES.validate_python(document["rules"] if isinstance(document, dict) else document)
-    except OSError as error:
-        if path != task and (task / _EVERY_TASK).is_file():
-            raise InputError(
-                str(task), f"no {_FILE}", "a task with hard rules", "This task has none to check."
-            ) from None
-        raise InputError(
-            str(path), error.strerror or "an error", "a task's rules.json", "Check the path."
-        ) from None
-    except (orjson.JSONDecodeError, KeyError) as error:
-        actual = f"no rules ({type(error).__name__})"
-        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None
-    except ValidationError as error:
-        actual = amount(error.error_count(), "error")
-        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None

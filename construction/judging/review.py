@@ -30,6 +30,7 @@ from data.neutralise import storable
 from data.snapshot.pages import amount
 
 ITEMS, DECISIONS = "items.jsonl", "decisions.log"
+ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")  # of a sheet that comes back as CSV
 _FIRST = "0" * 64
 _SHOWN = 2_000  # characters of a task that a sheet shows
 Text = Annotated[str, Field(max_length=4_000)]
@@ -131,6 +132,16 @@ def read_items(folder: Path) -> list[ReviewItem]:
             problem, todo = amount(error.error_count(), "error"), "Build again."
             raise InputError(str(path), problem, "a review item", todo, number) from None
     return items
+
+
+def items_to_decide(folder: Path, topic: Topic | None, *, decided: bool) -> list[ReviewItem]:
+    """The items of a topic (None: any), those that are decided already only with `decided`."""
+    known = recorded(folder)
+    return [
+        item
+        for item in read_items(folder)
+        if topic in (None, item.topic) and (decided or item.key not in known)
+    ]
 
 
 def record(folder: Path, decisions: Sequence[Decision]) -> int:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -25,6 +26,7 @@ from construction.judging.review import OPTIONS, Decision, ReviewItem, Topic
 from construction.judging.review_table import SheetCell, SheetLimits, Table, read_table
 from data.errors import InputError
 from data.neutralise import visible
+from data.snapshot.pages import amount
 
 COLUMNS = (
     "item", "topic", "text", "answers", "options", "decision", "reviewer", "note", "date",
@@ -36,6 +38,7 @@ _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ]00:00:00)?")
 _LETTERS = "ABCDEFGHI"
 _DECISION = _LETTERS[COLUMNS.index("decision")]
 _LONGEST = 30_000  # characters; a workbook's cell holds 32,767
+_SHOWN = 20  # bad rows that are listed one by one
 _NO_CELL = SheetCell("")
 _WIDTHS = {"text": 60, "answers": 40, "options": 40, "decision": 24, "note": 40, "item": 24}
 
@@ -120,6 +123,15 @@ def xlsx_sheet(items: Sequence[ReviewItem]) -> bytes:
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
+
+
+def sheet_writer(path: Path) -> Callable[[Sequence[ReviewItem]], bytes]:
+    """What makes a sheet of the kind that the path's extension names. Raises InputError."""
+    writer = {".csv": csv_sheet, ".xlsx": xlsx_sheet}.get(path.suffix.lower())
+    if writer is None:
+        actual = f"the extension {path.suffix or '(none)'}"
+        raise InputError(str(path), actual, ".csv or .xlsx", "Use one of these extensions.")
+    return writer
 
 
 def read_decisions(
@@ -229,3 +241,13 @@ def _columns(path: Path, table: Table) -> dict[str, int]:
         todo = "Fill in an exported sheet and keep its header."
         raise InputError(str(path), problem, f"one each of {', '.join(NEEDED)}", todo)
     return {name: header.index(name) for name in NEEDED}
+
+
+def import_lines(imported: Imported, new: int) -> Iterator[str]:
+    """What was recorded (`new` decisions) and what was not used, in lines for a person."""
+    known = len(imported.decisions) - new
+    yield f"{amount(new, 'decision')} recorded, {known} known, {imported.undecided} undecided"
+    for row in imported.bad_rows[:_SHOWN]:
+        yield f"row {row.line} not used: {row.reason}"
+    for reason, count in sorted(Counter(row.reason for row in imported.bad_rows).items()):
+        yield f"{reason}: {amount(count, 'row')}"

@@ -22,11 +22,11 @@ from typing import Any
 
 from openpyxl import load_workbook
 
+from construction.judging.review import ENCODINGS
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.contracts import StageConfig
 from data.errors import InputError
 
-ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")
 _CHILD = "construction.judging.review_table"
 _SEPARATORS = ",;\t"
 _EXPECTED = "a review sheet (.csv or .xlsx)"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
 from construction.signals.config import GapConfig
 from data.apportion import apportion, total_variation
+from data.contracts import Candidate
 
 
 class Action(StrEnum):
@@ -114,3 +117,11 @@ def action(gap: float, config: GapConfig) -> Action:
     if gap <= -config.mind:
         return Action.TRIM
     return Action.OK
+
+
+def gap_of_pool(
+    weights: Mapping[str, float], pool: Iterable[Candidate], size: int, config: GapConfig
+) -> dict[str, Any]:
+    """The coverage gap of a pool for a release of `size`, as the report of a selection has it."""
+    families = Counter(task.task_family.value for task in pool if task.task_family is not None)
+    return asdict(coverage_gap(weights, families, size, config))

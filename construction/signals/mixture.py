@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from construction.signals.analyse import analyse
 from construction.signals.chart import STYLE, draw, mixture_panel
@@ -131,6 +134,20 @@ def mixture_report(folder: Path) -> dict[str, Any]:
     """The figures of the newest snapshot."""
     report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
     return report
+
+
+def print_mixture(report: Mapping[str, Any]) -> None:
+    """Print the weights of the families, heaviest first, and what stands outside them."""
+    title = f"{report['source']}, {report['date']}: {report['measure']}, {report['counting']}"
+    table = Table("family", "weight", title=title, box=None)
+    for row in sorted(report["families"], key=lambda row: -row["weight"]):
+        table.add_row(Text(row["family"]), f"{row['weight']:.1%}")
+    console = Console(highlight=False)
+    console.print(table)
+    share, meta = report["uncategorized_share"], report["meta_share"]
+    console.print(f"uncategorized {share:.1%}, agents working on themselves {meta:.1%} of the mass")
+    seeds, wanted = report["seeds"], sum(seed["ideas"] for seed in report["seeds"])
+    console.print(f"{len(seeds)} seed ideas, to become {wanted} tasks")
 
 
 def task_weights(signals: Sequence[Path]) -> Mapping[str, float]:

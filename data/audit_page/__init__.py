@@ -1,12 +1,16 @@
 """The audit page: every rejection of a run, and its funnel under other limits."""
 
-from data.audit_page.columns import Shown, build_columns, item_ids
-from data.audit_page.page import as_csv, as_json, audit_page, header_policy
+from data.audit_page.columns import Shown, build_columns, item_ids, opaque_names
+from data.audit_page.page import as_csv, as_json, audit_page, header_policy, write_page
+from data.audit_page.private_half import SIGNATURES, PrivateHalf, Refused
 from data.audit_page.reading import Books, read_books
 from data.audit_page.whatif import recompute
 
 __all__ = [
+    "SIGNATURES",
     "Books",
+    "PrivateHalf",
+    "Refused",
     "Shown",
     "as_csv",
     "as_json",
@@ -14,6 +18,8 @@ __all__ = [
     "build_columns",
     "header_policy",
     "item_ids",
+    "opaque_names",
     "read_books",
     "recompute",
+    "write_page",
 ]

@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from data.audit_page.reading import Books, Check, Gates, Judged, checks_of, contradictions
+from data.canonical import keyed_digest
 from data.contracts import Scalar
 from data.neutralise import one_line, public_text
+from data.randomness import release_key
 
 # The codes of the statuses, in the order of `Status`.
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)
@@ -59,6 +62,16 @@ class Shown:
             return list(values)
         act = cache(public_text if self.opaque else _shown)
         return [act(value) if isinstance(value, str) else value for value in values]
+
+
+def opaque_names(out: Path) -> Callable[[str], str]:
+    """Names as the public report has them: keyed ids, or numbers after `benchmint seal`."""
+    path = out / "private" / "release.key"
+    if path.is_file():
+        key = release_key(path)
+        return lambda item: f"x-{keyed_digest(key, item)[:16]}"
+    numbers: dict[str, int] = {}
+    return lambda item: f"item-{numbers.setdefault(item, len(numbers) + 1)}"
 
 
 def _shown(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from data.atomic import write_bytes
 from data.audit_page.columns import FIELDS, WORDS
 from data.canonical import pretty_json
 from data.neutralise import csv_cell, script_json
@@ -71,6 +72,18 @@ def _script() -> str:
 @cache
 def _asset(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def write_page(columns: Mapping[str, Any], target: Path) -> list[Path]:
+    """Write `audit.html`, `rejections.csv` and `rejections.json` into `target`; returns them."""
+    files = {
+        "audit.html": audit_page(columns, served=False).encode(),
+        "rejections.csv": as_csv(columns).encode(),
+        "rejections.json": as_json(columns),
+    }
+    for name, content in files.items():
+        write_bytes(target / name, content)
+    return [target / name for name in files]
 
 
 def as_csv(columns: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 The age of a private half is the release date of its snapshot; of stage outputs and captures the
 time they were written; of staged runs the time they were built; of model replies the time in their
-store (see `flows.commands.purge`). Keys, logs, decisions of people, rounds of consensus, the
+store (see `flows.commands.releases`). Keys, logs, decisions of people, rounds of consensus, the
 pseudonymized tables of a sealed folder and the newest verified release are kept. No link is
 followed, and nothing outside the output directory is touched.
 """

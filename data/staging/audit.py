@@ -6,8 +6,9 @@ Also the lines that an instance's pointers lead to: private, for someone who may
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,33 @@ def turn_lines(staging: Path, instance_id: str) -> Rows:
            WHERE t.instance_id = $item_id ORDER BY t.turn_index""",
         {"item_id": instance_id},
     )
+
+
+def about_instance(staging: Path, instance: str, wanted: RejectionFilter) -> dict[str, Rows]:
+    """All tables about one instance, by title. Raises InputError if there is no such instance."""
+    tables = {
+        "verdicts": verdicts(staging, instance),
+        "rejections": rejections(staging, replace(wanted, item_id=instance)),
+        "story": story(staging, instance),
+        "turns": turn_lines(staging, instance),
+    }
+    if not any(tables.values()):
+        todo = "List instances with `benchmint audit --gate G`."
+        raise InputError(instance, "no such instance", "an instance id", todo)
+    return tables
+
+
+def require_known(
+    what: str, name: str | None, in_run: Sequence[str], registered: Sequence[str]
+) -> None:
+    """Raise InputError for the name of a gate or reason that this run does not have."""
+    if name is None or name in in_run:
+        return
+    actual = f"a {what} that rejected nothing here" if name in registered else f"no such {what}"
+    near = get_close_matches(name, [*in_run, *registered], n=1, cutoff=0.5)
+    guess = f"Did you mean {near[0]}? " if near and near[0] != name else ""
+    todo = f"{guess}The {what}s of this run are: {', '.join(in_run) or 'none'}."
+    raise InputError(f"--{what}", actual, f"a {what} of this run", todo)
 
 
 def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:

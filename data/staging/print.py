@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -17,8 +20,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from data.errors import InputError
 from data.neutralise import csv_cell, one_line
-from data.staging.audit import Rows
+from data.staging.audit import Rows, funnel
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
@@ -34,6 +38,25 @@ CATALOGUE = """SELECT name, row, "columns" FROM (
   UNION ALL
   SELECT view_name, replace(comment, 'One row: ', ''), column_count
   FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal) ORDER BY name"""
+
+
+def query_text(argument: str | None) -> str:
+    """The query of a command line: given, piped in (`-`), or without one a list of the tables.
+
+    Raises InputError if it is not UTF-8, whatever the locale, or if nothing is piped in.
+    """
+    query = _piped() if argument == "-" else os.fsencode(argument or CATALOGUE)
+    try:
+        return query.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        actual = f"{len(query)} bytes that are no UTF-8"
+        raise InputError("the query", actual, "a SELECT as UTF-8 text", "Convert it.") from None
+
+
+def _piped() -> bytes:
+    if sys.stdin is None:
+        raise InputError("-", "no standard input", "a query", "Pipe one in, or give it as text.")
+    return sys.stdin.buffer.read()
 
 
 class Format(StrEnum):
@@ -140,3 +163,19 @@ def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
 def _cell(value: object) -> Text:
     """A cell without markup or control characters: names in it come from session logs."""
     return Text("" if value is None else one_line(str(value)))
+
+
+def print_funnel(staging: Path) -> None:
+    """Print the funnel of the newest build."""
+    columns = ("stage", "unit", "n_in", "passed", "rejected", "errored")
+    rows = ([row[name] for name in columns] for row in funnel(staging))
+    print_table(("stage", "unit", "in", "passed", "rejected", "errored"), rows)
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table without markup; a line is never cut at the width of the terminal."""
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    table = Table(*head, box=None)
+    for row in rows:
+        table.add_row(*(one_line(str(value)) for value in row))
+    console.print(table)

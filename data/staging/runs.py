@@ -37,6 +37,7 @@ FOLDER, DATABASE = "staging", "staging.duckdb"
 _ROW = f"{RUNS.name}.parquet"
 _SELECTION = "selection.json"
 _KEY_LENGTH = 12
+_LIST_RUNS = 'List the runs with `benchmint sql "FROM runs"`.'
 log = logging.getLogger("benchmint.staging")
 _RUN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}-[0-9a-f]{12}")
 _PART = re.compile(r"([a-z_]+)-\d{4}\.parquet")
@@ -133,6 +134,22 @@ def newest_run(out: Path) -> str | None:
     return runs[-1].run_id if runs else None
 
 
+def metrics_of_runs(out: Path, run: str | None = None) -> str:
+    """The metrics of a staged run, of all of them (`all`), or of the newest, as OpenMetrics text.
+
+    Raises InputError if there is no such run.
+    """
+    known = {staged.run_id for staged in staged_runs(out)}
+    if not known:
+        raise InputError(str(out), "no staged run", "at least one", "Run `benchmint build` first.")
+    run_id = run or newest_run(out)
+    if run_id not in (*known, "all"):
+        raise InputError(f"--run {run_id}", "no such run", "the id of one", _LIST_RUNS)
+    wanted = known if run_id == "all" else {run_id}
+    with open_read_only(out / DATABASE, every_run=True) as staging:
+        return openmetrics(row for row in samples(staging) if row.labels["run_id"] in wanted)
+
+
 def drop_runs(out: Path, run_ids: Iterable[str]) -> None:
     """Remove runs and rebuild the database without them. Raises InputError for an unknown run."""
     folders = [_folder(out, run_id) for run_id in run_ids]
@@ -215,7 +232,7 @@ def _folder(out: Path, run_id: str) -> Path:
             run_id,
             "no such run",
             "the id of a staged run",
-            'List the runs with `benchmint sql "FROM runs"`.',
+            _LIST_RUNS,
         )
     return folder
 

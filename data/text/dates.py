@@ -259,6 +259,11 @@ _WHOLE_DAYS = tuple(
 )
 
 
+def write_date(day: date) -> str:
+    """The day in English words, as `read_date` reads it: March 31, 2010"""
+    return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
+
+
 def read_date(text: str) -> date | None:
     """The day that a text is: 2010-03-31, 20100331, March 31, 2010, 2010年3月31日; else None."""
     for form in _WHOLE_DAYS:

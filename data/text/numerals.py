@@ -45,6 +45,12 @@ NUMBER_WORDS = {
     for words, start, step in ((_ONES, 0, 1), (_TEENS, 10, 1), (_TENS, 20, 10))
     for place, word in enumerate(words.split())
 }
+# Of parts of a year; a year has no more.
+ORDINALS = {
+    word: number
+    for number, words in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th"), start=1)
+    for word in words.split()
+}
 _SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _ANY = "|".join([*sorted(NUMBER_WORDS, key=len, reverse=True), "hundred", "point", "and", *_SCALES])
 _FIRST = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))

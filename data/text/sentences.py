@@ -14,14 +14,26 @@ from collections.abc import Iterator
 _ABBREVIATIONS = ("approx", "ca", "cf", "dr", "e.g", "i.e", "mr", "mrs", "ms", "prof", "vs")
 _NOT_ABBREVIATED = "".join(rf"(?<!\b{re.escape(word)}\.)" for word in _ABBREVIATIONS)
 _WIDE = "。！？；…～\n"
-# The first item is a set of characters, which `re` looks for fast; what it stands in comes after.
+# The first item is a set of characters, which `re` looks for fast; a run of marks is read once.
 SENTENCE_END = re.compile(
     rf"[.!?~;{_WIDE}](?:(?<=[{_WIDE}])[{_WIDE}]*+"
-    rf"|(?i:{_NOT_ABBREVIATED})[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
+    rf"|(?<![.!?~;].)(?i:{_NOT_ABBREVIATED})[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
 )
 _CLAUSE_END = re.compile(r"[,，、:：\"()（）【】\[\]*#>]++|[—–]|\s-+\s")
 _QUOTE = re.compile(r"[“”「」『』《》]++")
 _APOSTROPHES = str.maketrans("", "", "'’‘`")
+
+
+def edited_sentence_end(marks: str) -> re.Pattern[str]:
+    """The ends of sentences in reports on figures, where `marks` (of a character class) may stand.
+
+    Such texts are edited: a full stop ends a sentence only before a capital letter or at the end
+    of the text, so that "Rs. 500 crore" and "U.S. dollars" stay whole. Written for NFKC text.
+    """
+    return re.compile(
+        rf"[。!?\n]|(?<!\bvs)(?<!approx)\.(?=[{marks}\"')\]]*\s+[{marks}\"'(]*[A-Z])"
+        rf"|\.(?=[{marks}\s\"')]*\Z)"
+    )
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:

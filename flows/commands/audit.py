@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from difflib import get_close_matches
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -11,27 +10,17 @@ import typer
 
 from data import hash_chain
 from data.errors import InputError
-from data.staging.audit import (
-    RejectionFilter,
-    Rows,
-    gates,
-    reasons,
-    rejection_counts,
-    rejections,
-    story,
-    turn_lines,
-    verdicts,
-    with_text,
-)
+from data.staging import audit
 from data.staging.print import print_rows
-from flows.commands import audit_page
+from flows.commands.options import WORKSPACE, BuiltInto, Json
 from flows.gates import GATES
 
 _GATES = tuple(gate.name for gate in GATES)
 _REASONS = tuple(str(reason) for gate in GATES for reason in gate.reasons)
+_MORE = "those of one reason: benchmint audit --reason R; all of them: benchmint audit --json"
 
 
-def command(
+def audit_command(
     gate: Annotated[
         str | None, typer.Option(help=f"Only this gate, one of {', '.join(_GATES)}.")
     ] = None,
@@ -40,7 +29,7 @@ def command(
     private: Annotated[
         bool, typer.Option(help="With --instance: show the text; each look is logged.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve the audit page on 127.0.0.1, until interrupted.")
     ] = False,
@@ -51,56 +40,39 @@ def command(
         Path | None,
         typer.Option(help="Write the page, CSV and JSON to this folder, without names."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
-        "workspace"
-    ),
+    out: BuiltInto = WORKSPACE,
 ) -> None:
     """Count rejections by reason; list those of a gate or reason; tell one instance's story."""
-    if export is not None:
-        audit_page.export(out, export)
-    if serve:
-        audit_page.serve(out, port)
     if serve or export is not None:
+        _audit_page(out, export, port if serve else None)
         return
     staging = out / "staging.duckdb"
     if private and instance is None:
         raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")
-    _require("gate", gate, gates(staging), _GATES)
-    _require("reason", reason, reasons(staging), _REASONS)
-    if instance is None and gate is None and reason is None and not as_json:
-        print_rows({"rejections by reason": rejection_counts(staging)}, as_json=False)
-        print(
-            "those of one reason: benchmint audit --reason R; all of them: benchmint audit --json"
-        )
-        return
-    if instance is None:
-        print_rows({"rejections": rejections(staging, RejectionFilter(gate, reason))}, as_json)
-        return
-    tables: dict[str, Rows] = {
-        "verdicts": verdicts(staging, instance),
-        "rejections": rejections(staging, RejectionFilter(gate, reason, instance)),
-        "story": story(staging, instance),
-        "turns": turn_lines(staging, instance),
-    }
-    if not any(tables.values()):
-        raise InputError(
-            instance,
-            "no such instance",
-            "an instance id",
-            "List instances with `benchmint audit --gate G`.",
-        )
-    if private:
-        hash_chain.record_access(out / "private" / "access.log", "audit --private", instance)
-        tables["turns"] = with_text(out, tables["turns"])
-    print_rows(tables, as_json)
+    audit.require_known("gate", gate, audit.gates(staging), _GATES)
+    audit.require_known("reason", reason, audit.reasons(staging), _REASONS)
+    if instance is not None:
+        tables = audit.about_instance(staging, instance, audit.RejectionFilter(gate, reason))
+        if private:
+            hash_chain.record_access(out / "private" / "access.log", "audit --private", instance)
+            tables["turns"] = audit.with_text(out, tables["turns"])
+        print_rows(tables, as_json)
+    elif gate is None and reason is None and not as_json:
+        print_rows({"rejections by reason": audit.rejection_counts(staging)}, as_json=False)
+        print(_MORE)
+    else:
+        rows = audit.rejections(staging, audit.RejectionFilter(gate, reason))
+        print_rows({"rejections": rows}, as_json)
 
 
-def _require(what: str, name: str | None, in_run: Sequence[str], registered: Sequence[str]) -> None:
-    """Raise InputError for the name of a gate or reason that this run does not have."""
-    if name is None or name in in_run:
-        return
-    actual = f"a {what} that rejected nothing here" if name in registered else f"no such {what}"
-    near = get_close_matches(name, [*in_run, *registered], n=1, cutoff=0.5)
-    guess = f"Did you mean {near[0]}? " if near and near[0] != name else ""
-    todo = f"{guess}The {what}s of this run are: {', '.join(in_run) or 'none'}."
-    raise InputError(f"--{what}", actual, f"a {what} of this run", todo)
+def _audit_page(out: Path, export: Path | None, port: int | None) -> None:
+    """Write the audit page to a folder; serve it until interrupted. Port 0 takes a free one."""
+    # The server takes half a second to import: the other audits do not wait for it.
+    from flows.audit_server import export_page, serve_page
+
+    if export is not None:
+        for path in export_page(out, export):
+            print(path)
+    if port is not None:
+        with suppress(KeyboardInterrupt):
+            serve_page(out, port)

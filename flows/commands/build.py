@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from data.contracts import SourceFormat
+from flows.commands.options import Config, Edinet, Key, Sec, given
 from flows.server import own_server
 
 if TYPE_CHECKING:
+    from data.stage_plan import PlannedStage
     from flows.recipe import Settings
 
 
-def command(
+def build_command(
     sessions: Annotated[
         list[Path] | None,
         typer.Argument(help="Session logs or folders of them; none: the demo workspace."),
@@ -28,14 +31,10 @@ def command(
         list[Path] | None,
         typer.Option(help="Folder that the sessions' files lie in; may be given several times."),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration (TOML).")] = None,
+    config: Config = None,
     out: Annotated[Path | None, typer.Option(help="Where to build.")] = None,
-    sec: Annotated[
-        list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")
-    ] = None,
-    edinet: Annotated[
-        list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")
-    ] = None,
+    sec: Sec = None,
+    edinet: Edinet = None,
     tables: Annotated[
         list[Path] | None,
         typer.Option(help="Tables to anonymize as declared in [tables]: files or folders."),
@@ -49,7 +48,7 @@ def command(
     format: Annotated[
         SourceFormat | None, typer.Option(help="Read every file in this format.")
     ] = None,
-    key: Annotated[Path | None, typer.Option(help="Release key; created on first use.")] = None,
+    key: Key = None,
     workers: Annotated[int | None, typer.Option(help="Processes for the sharded stages.")] = None,
     approvals: Annotated[
         Path | None,
@@ -76,31 +75,23 @@ def command(
 ) -> None:
     """Build and verify a release, and say where it lies and what was rejected."""
     started = time.perf_counter()
-    given: dict[str, Any] = {
-        "sessions": tuple(sessions or ()),
-        "files": tuple(files or ()),
-        "sec": tuple(sec or ()),
-        "edinet": tuple(edinet or ()),
-        "tables": tuple(tables or ()),
-        "scores": scores,
-        "last_release": last,
-        "out": out,
-        "key_file": key,
-        "workers": workers,
-        "approvals": approvals,
-        "tripwires": tripwires,
-        "revision": revision or None,
-        "quiet": quiet or None,
-    }
-    runtime = {name: value for name, value in given.items() if value not in (None, ())}
-    overrides: dict[str, Any] = {"runtime": runtime}
+    lists = given(sessions=sessions, files=files, sec=sec, edinet=edinet, tables=tables)
+    single = given(
+        scores=scores,
+        last_release=last,
+        out=out,
+        key_file=key,
+        workers=workers,
+        approvals=approvals,
+        tripwires=tripwires,
+        revision=revision or None,
+        quiet=quiet or None,
+    )
+    overrides: dict[str, Any] = {"runtime": lists | single}
     if format is not None:
         overrides["source"] = {"format": format}
     if dry_run:
-        settings = _checked(config, overrides)
-        from flows.commands.build_plan import plan_and_report
-
-        plan_and_report(settings)
+        _plan_and_report(_checked(config, overrides))
         return
     with own_server():  # first: it is imported on one core while the other imports what follows
         settings = _checked(config, overrides)
@@ -108,16 +99,79 @@ def command(
             from data.logs import tell_all
 
             tell_all()
-        from flows.commands.build_flow import build_and_report
-
-        build_and_report(settings, started)
+        _build_and_report(settings, started)
 
 
 def _checked(config: Path | None, overrides: dict[str, Any]) -> Settings:
     """The configuration, whose input is there, apart from the output, and complete."""
-    from flows.configuration import load_settings
+    from flows.recipe import load_settings
     from flows.source import require_input
 
     settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
     require_input(settings.runtime)
     return settings
+
+
+def _build_and_report(settings: Settings, started: float) -> None:
+    """Run the flow and print the closing summary."""
+    from data.logs import tell_stages
+    from data.progress import console
+    from data.staging.print import print_funnel
+    from flows import environment
+
+    environment.apply()  # before Prefect is imported, which takes seconds
+    from flows.build_lock import taking_turns
+    from flows.build_snapshot import build_snapshot
+
+    loud = not settings.runtime.quiet
+    if loud:
+        console.print("starting …")
+        tell_stages()
+    with taking_turns(settings.runtime.out):
+        built = build_snapshot(settings.recipe, settings.runtime)
+    if loud:
+        print_funnel(built.staging)
+        total, waited = time.perf_counter() - started, built.flow_started - started
+        state = "written" if built.snapshot.written else "unchanged"
+        print(f"\n{built.tasks} tasks in {built.snapshot.path} ({state}, verified)")
+        print(f"digest {built.snapshot.digest}")
+        print(f"{total:.1f} s, {waited:.1f} s of it until Prefect had started")
+        print("why was something rejected?  benchmint audit --out", built.staging.parent)
+
+
+def _plan_and_report(settings: Settings) -> None:
+    """Print each stage with what a build would do with it. Starts no server."""
+    from data.staging.print import print_table
+    from flows import environment
+
+    environment.apply()  # before Prefect is imported
+    from flows.plan import plan_build
+
+    plan = plan_build(settings.recipe, settings.runtime)
+    cells = ((row.lane, row.stage, row.would, _why(row)) for row in plan)
+    print_table(("lane", "stage", "would", "why"), cells)
+    print(f"\n{_summary(plan)}")
+    name = settings.snapshot_id
+    exists = (settings.runtime.out / "snapshots" / name).exists()
+    action = "written unless it is the same as the one there" if exists else "written"
+    print(f"Then the release is put together, {action}, and verified: {name}")
+    print("Nothing was written, probed or asked.")
+
+
+def _why(planned: PlannedStage) -> str:
+    from data.stage_plan import Would
+
+    if planned.would is Would.FOLLOW:
+        return "a stage before it runs"
+    if planned.would is Would.REUSE:
+        return "done already" if planned.outputs == 1 else f"{planned.outputs} shards done already"
+    missing = f"{planned.outputs - planned.present} of {planned.outputs} shards, "
+    return f"{missing if planned.outputs > 1 else ''}{planned.why}"
+
+
+def _summary(plan: Sequence[PlannedStage]) -> str:
+    from data.stage_plan import Would
+
+    reused, run, follow = (sum(planned.would is would for planned in plan) for would in Would)
+    summary = f"{len(plan)} stages: {reused} reused, {run} to run"
+    return f"{summary}, {follow} after them" if follow else summary

@@ -1,8 +1,10 @@
-"""`benchmint releases`: which snapshots there are, and which verify."""
+"""Releases: `releases`, `verify`, `diff` and `purge`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,20 +12,20 @@ import typer
 
 from data.canonical import pretty_json
 from data.errors import InputError
-from data.releases import State, releases
-from data.releases.print import print_releases
+from flows.commands.options import WORKSPACE, BuiltInto, Json
 
 
-def command(
+def releases_command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Do not verify: read no file but manifests and sums.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Path, typer.Option(help="The directory that was built into.")] = Path(
-        "workspace"
-    ),
+    as_json: Json = False,
+    out: BuiltInto = WORKSPACE,
 ) -> None:
     """List releases, newest first, each verified; exit 1 if one does not verify."""
+    from data.releases import State, releases
+    from data.releases.print import print_releases
+
     if not out.is_dir():
         existing = "a file" if out.exists() else "nothing"
         todo = "Check --out, or run `benchmint build` first."
@@ -35,3 +37,85 @@ def command(
         print_releases(infos)
     bad = any(info.state in (State.FAILED, State.UNREADABLE) for info in infos)
     raise typer.Exit(1 if bad else 0)
+
+
+def verify_command(
+    snapshot: Annotated[Path, typer.Argument(help="A snapshot, or its public half alone.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Check sums, contracts, ledger arithmetic and separation of the halves; exit 1 on findings."""
+    from data.snapshot.verification import report_lines, verify
+
+    if not snapshot.exists():
+        raise InputError(str(snapshot), "nothing", "a snapshot", "Check the path.")
+    report = verify(snapshot)
+    lines = report_lines(snapshot, report)
+    print(pretty_json(asdict(report)).decode() if json else "\n".join(lines))
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def diff_command(
+    old: Annotated[str, typer.Argument(help="A snapshot: its path, or its name in --out.")],
+    new: Annotated[str, typer.Argument(help="The snapshot that came after it.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    out: BuiltInto = WORKSPACE,
+) -> None:
+    """Tasks added, removed and changed; churn, weights, funnel, privacy and recipe."""
+    from data.releases import diff, facts_of_snapshot
+    from data.releases.listing import find_snapshot
+    from data.releases.print import diff_lines
+
+    paths = [find_snapshot(name, out / "snapshots") for name in (old, new)]
+    changes = diff(*(facts_of_snapshot(path) for path in paths))
+    if as_json:
+        print(pretty_json(asdict(changes) | {"fields": changes.fields}).decode(), end="")
+    else:
+        print("\n".join(diff_lines(changes)))
+
+
+def purge_command(
+    before: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            help="Remove private halves of releases made before this date, and files written to "
+            "the private stores before it.",
+        ),
+    ] = None,
+    keep_runs: Annotated[
+        int | None, typer.Option(min=1, help="Keep only the newest N staged runs.")
+    ] = None,
+    all_replies: Annotated[
+        bool,
+        typer.Option(
+            "--all-replies",
+            help="With --before: also remove old model replies that rebuilding a release needs.",
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would be removed; remove nothing.")
+    ] = False,
+    out: BuiltInto = WORKSPACE,
+) -> None:
+    """Remove what retention no longer allows; the newest verified release always stays."""
+    from construction.judging.calls.retention import forget_replies, with_replies
+    from data.builds import building
+    from data.releases import carry_out, plan_purge, replies_needed
+    from data.releases.print import purge_lines
+
+    if before is None and keep_runs is None:
+        raise InputError("purge", "no limit", "--before or --keep-runs", "Name a limit.")
+    if not out.is_dir():
+        raise InputError(str(out), "nothing", "a directory that was built into", "Check --out.")
+    if before is not None and before.date() > datetime.now(UTC).date():
+        raise InputError("--before", "a date in the future", "today or earlier", "Check the date.")
+    with building(out):
+        plan = plan_purge(out, before.date() if before else None, keep_runs)
+        forget = None
+        if before is not None:
+            needed = frozenset() if all_replies else replies_needed(out, plan)
+            plan = with_replies(out, plan, before.date(), needed)
+            forget = partial(forget_replies, before=before.date(), releases=needed)
+        if not dry_run:
+            carry_out(out, plan, forget)
+    print("\n".join(purge_lines(plan, dry_run=dry_run)))

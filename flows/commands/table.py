@@ -13,33 +13,39 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+# Name: the module of `flows.commands`, and what the command is for.
 COMMANDS = {
-    "build": "build and verify a release",
-    "demo": "write a demo workspace with planted defects",
-    "audit": "why was this rejected?",
-    "verify": "does a snapshot add up?",
-    "sql": "ask the staging tables of all runs",
-    "explore": "open a DuckDB shell on the newest run",
-    "diff": "what changed between two releases",
-    "metrics": "items, seconds, bytes and cost of runs",
-    "doctor": "is everything here that is needed?",
-    "releases": "list releases, each verified",
-    "purge": "remove what retention no longer allows",
-    "mask": "write masked copies of files",
-    "scan": "what looks private in files?",
-    "restore": "undo a masking with its vault",
-    "profile": "propose a role for each column of a table",
-    "perturb": "write anonymized tables",
-    "seal": "destroy the key and mapping of a release",
-    "signals": "weights and seed ideas from what people install",
-    "select": "the best subset of a score matrix",
-    "questions": "questions from financial statements",
-    "serve-tables": "serve statements to agents (MCP)",
-    "export-atif": "write sessions as ATIF trajectories",
+    "build": ("build", "build and verify a release"),
+    "demo": ("workspace", "write a demo workspace with planted defects"),
+    "audit": ("audit", "why was this rejected?"),
+    "verify": ("releases", "does a snapshot add up?"),
+    "sql": ("staging", "ask the staging tables of all runs"),
+    "explore": ("staging", "open a DuckDB shell on the newest run"),
+    "diff": ("releases", "what changed between two releases"),
+    "metrics": ("staging", "items, seconds, bytes and cost of runs"),
+    "doctor": ("workspace", "is everything here that is needed?"),
+    "releases": ("releases", "list releases, each verified"),
+    "purge": ("releases", "remove what retention no longer allows"),
+    "mask": ("anonymize", "write masked copies of files"),
+    "scan": ("anonymize", "what looks private in files?"),
+    "restore": ("anonymize", "undo a masking with its vault"),
+    "profile": ("anonymize", "propose a role for each column of a table"),
+    "perturb": ("anonymize", "write anonymized tables"),
+    "seal": ("anonymize", "destroy the key and mapping of a release"),
+    "signals": ("lanes", "weights and seed ideas from what people install"),
+    "select": ("lanes", "the best subset of a score matrix"),
+    "questions": ("lanes", "questions from financial statements"),
+    "serve-tables": ("workspace", "serve statements to agents (MCP)"),
+    "export-atif": ("workspace", "write sessions as ATIF trajectories"),
 }
 GROUPS = {
-    "rules": ("hard rules of a released task", {"check": "run them over an output folder"}),
+    "rules": (
+        "judging",
+        "hard rules of a released task",
+        {"check": "run them over an output folder"},
+    ),
     "review": (
+        "judging",
         "decide what judges disagree on",
         {"export": "write the open cases to a sheet", "import": "record what was decided"},
     ),
@@ -54,7 +60,7 @@ class LateCommand(TyperCommand):
 
     def __init__(self, name: str, short_help: str, module: str, function: str) -> None:
         super().__init__(name, short_help=short_help)
-        self._place = (module, function)
+        self._module, self._function = f"flows.commands.{module}", function
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -63,13 +69,12 @@ class LateCommand(TyperCommand):
 
         Typer has no public name for the type of the contexts it makes, hence `Any`.
         """
-        args = [f" {one}" if _SQL_COMMENT.match(one) else one for one in args]
+        args = [f" {text}" if _SQL_COMMENT.match(text) else text for text in args]
         return self._load().make_context(info_name, args, parent, **extra)
 
     def _load(self) -> TyperCommand:
-        module, function = self._place
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(self.name)(getattr(import_module(module), function))
+        app.command(self.name)(getattr(import_module(self._module), self._function))
         command = get_command(app)
         assert isinstance(command, TyperCommand)
         return command
@@ -87,15 +92,13 @@ class CommandGroup(TyperGroup):
 
 
 def add_commands(group: TyperGroup) -> None:
-    """Put every command into the group."""
-    for name, help_line in COMMANDS.items():
-        group.add_command(LateCommand(name, help_line, _module(name), "command"))
-    for name, (about, members) in GROUPS.items():
+    """Put every command into the group; `export-atif` is the function `export_atif_command`."""
+    for name, (module, about) in COMMANDS.items():
+        function = f"{name.replace('-', '_')}_command"
+        group.add_command(LateCommand(name, about, module, function))
+    for name, (module, about, members) in GROUPS.items():
         inner = CommandGroup(name=name, help=about, rich_markup_mode=None)
-        for member, help_line in members.items():
-            inner.add_command(LateCommand(member, help_line, _module(name), f"{member}_command"))
+        for member, member_about in members.items():
+            function = f"{name}_{member}_command"
+            inner.add_command(LateCommand(member, member_about, module, function))
         group.add_command(inner)
-
-
-def _module(name: str) -> str:
-    return f"flows.commands.{name.replace('-', '_')}"

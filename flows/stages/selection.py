@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import orjson
 
 from construction.signals.analyse import with_families
-from construction.signals.gap import coverage_gap
+from construction.signals.gap import gap_of_pool
 from construction.signals.mixture import task_weights
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
@@ -54,9 +52,8 @@ def _select(work: Work, out: Path) -> None:
     write_choice(candidates, choice, known, out)
     report = dict(choice.report)
     if weights and candidates:
-        held = Counter(c.task_family.value for c in candidates if c.task_family is not None)
-        gap = coverage_gap(weights, held, choice.size, recipe.signals.analysis.gap)
-        report["coverage_gap"] = asdict(gap)
+        gap = recipe.signals.analysis.gap
+        report["coverage_gap"] = gap_of_pool(weights, candidates, choice.size, gap)
     write_bytes(out / REPORT, pretty_json(report))
 
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from anonymization.tables.files import FIND, TableFile, digests, find_tables
+from anonymization.tables.files import (
+    FIND,
+    TableFile,
+    declared_files,
+    digests,
+    write_found,
+)
 from anonymization.tables.judged_tables import (
     JUDGE,
-    judged_tables,
+    judge_or_refuse,
     released_tables,
-    tables_report,
     write_judged,
 )
-from anonymization.tables.release_gate import refusal
 from anonymization.tables.release_tables import ANONYMIZE, Anonymizing, write_anonymized
 from anonymization.tables.seal import keep, require_unchanged, sealed_tables
 from anonymization.tables.settings import TablesRecipe
-from data.atomic import PRIVATE_FILE, write_bytes
-from data.canonical import file_digest, pretty_json
+from data.canonical import file_digest
 from data.contracts import StageKind
-from data.errors import ConfigError, ReleaseError
-from data.stage_tables import write_stage_tables
 from data.stages import Observed, Stage, Unit
 from flows.run import Run, Work
 
@@ -39,27 +40,19 @@ def sealed(run: Run) -> Path | None:
     return sealed_tables(run.out, run.recipe.tables, run.key_id)
 
 
-def declared_files(run: Run) -> list[TableFile]:
-    """The files given. Errors: `ConfigError` if there are some, but [tables] declares none."""
-    recipe, given = run.recipe.tables, run.runtime.tables
-    if given and not recipe.tables:
-        raise ConfigError(
-            "[tables]: found no table declared; expected a role for every column of those given. "
-            "`benchmint profile TABLE --toml` proposes them."
-        )
-    return find_tables(given, {*recipe.tables, *recipe.aggregates}) if given else []
+def given_files(run: Run) -> list[TableFile]:
+    """The files given, declared or not."""
+    recipe = run.recipe.tables
+    return declared_files(run.runtime.tables, recipe.tables, recipe.aggregates)
 
 
 def _find(work: Work) -> Observed:
-    files = declared_files(work.run)
+    files = given_files(work.run)
     return Observed([(file.item, file.reason) for file in files], files)
 
 
 def _write_files(work: Work, out: Path) -> None:
-    files: list[TableFile] = work.observed
-    rows = [file.row() for file in files]
-    ids = [file.item for file in files]
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=FIND, unit="file")
+    write_found(work.observed, out)
 
 
 FIND_TABLES = Stage(
@@ -73,7 +66,7 @@ FIND_TABLES = Stage(
 
 
 def _table_inputs(work: Work) -> Mapping[str, str]:
-    inputs = digests(declared_files(work.run))
+    inputs = digests(given_files(work.run))
     return {f"table-{name}": sha256 for name, sha256 in inputs.items()}
 
 
@@ -81,13 +74,13 @@ def _anonymize(work: Work, out: Path) -> None:
     run = work.run
     seed, runtime = run.recipe.release.seed, run.runtime
     how = Anonymizing(run.recipe.tables, run.key, seed, runtime.workers, runtime.quiet)
-    write_anonymized(declared_files(run), how, out)
+    write_anonymized(given_files(run), how, out)
 
 
 def _sealed_output(run: Run) -> Path | None:
     folder = sealed(run)
     if folder is not None and run.runtime.tables:
-        require_unchanged(run.out, digests(declared_files(run)))
+        require_unchanged(run.out, digests(given_files(run)))
     return folder
 
 
@@ -107,17 +100,11 @@ ANONYMIZE_TABLES = Stage(
 
 
 def _judge(work: Work) -> Observed:
-    """Judge, and raise ReleaseError naming the tables above a limit and what would pass.
-
-    The whole report then lies in the private folder.
-    """
+    """Judge; the whole report lies in the private folder, also where tables are refused."""
     run, folder = work.run, work.folder(ANONYMIZE)
-    judged = judged_tables(folder, run.recipe.tables)
-    path = run.private / REPORT
-    report = tables_report(folder, judged, is_sealed=sealed(run) is not None)
-    write_bytes(path, pretty_json(report), mode=PRIVATE_FILE)
-    if refused := [refusal(table) for table in judged if table.refused]:
-        raise ReleaseError(f"tables refused: {'; '.join(refused)}. The report is in {path}")
+    is_sealed = sealed(run) is not None
+    report = run.private / REPORT
+    judged = judge_or_refuse(folder, run.recipe.tables, report, is_sealed=is_sealed)
     return Observed(None, judged)
 
 
@@ -136,7 +123,7 @@ def _sealed_inputs(work: Work) -> Mapping[str, str]:
 def keep_pseudonymized(run: Run, folder: Path) -> None:
     """Keep the released tables outside the run store, for a rebuild after sealing."""
     if sealed(run) is None:
-        keep(run.private, folder, run.recipe.tables, run.key_id, digests(declared_files(run)))
+        keep(run.private, folder, run.recipe.tables, run.key_id, digests(given_files(run)))
 
 
 JUDGE_TABLES = Stage(

@@ -14,8 +14,8 @@ import pytest
 
 from tests.flows.command import environment
 
-_SERVE = "import sys, pathlib; from flows.audit_server.serve import serve; "
-_SERVE += "serve(pathlib.Path(sys.argv[1]), 0)"
+_SERVE = "import sys, pathlib; from flows.audit_server import serve_page; "
+_SERVE += "serve_page(pathlib.Path(sys.argv[1]), 0)"
 READY = "body[data-ready=yes]"
 
 

@@ -20,7 +20,7 @@ from data.demo.tables import TRUTH, demo_section, write_tables
 from data.errors import ConfigError, InputError, ReleaseError
 from data.ledger import merge
 from data.stage_tables import read_records
-from flows.configuration import load_settings
+from flows.recipe import load_settings
 from flows.stages.tables import REPORT
 from tests.flows.command import KEY, key_file
 from tests.flows.tables_lane import TablesLane, run_tables_lane

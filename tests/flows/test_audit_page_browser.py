@@ -11,8 +11,7 @@ import pytest
 from data import hash_chain
 from data.audit_page import recompute
 from data.neutralise import one_line, visible
-from flows.audit_server.export import export
-from flows.audit_server.load import load_columns
+from flows.audit_server import export_page, load_columns
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace
 from tests.flows.browser import READY, chromium, served, violations, watched
 
@@ -78,7 +77,7 @@ def test_hostile_text_is_text_and_private_text_needs_the_token(browser: Any, out
 def test_the_export_works_from_a_file_and_counts_as_the_reference(
     browser: Any, out: Path, tmp_path: Path
 ) -> None:
-    export(out, tmp_path / "page")
+    export_page(out, tmp_path / "page")
     page, trouble = watched(browser)
     page.goto((tmp_path / "page" / "audit.html").as_uri())
     page.wait_for_selector(READY)
@@ -108,7 +107,7 @@ def test_the_export_works_from_a_file_and_counts_as_the_reference(
 def test_by_keyboard_on_a_phone_and_for_a_screen_reader(
     browser: Any, out: Path, tmp_path: Path
 ) -> None:
-    export(out, tmp_path / "page")
+    export_page(out, tmp_path / "page")
     page, trouble = watched(browser, viewport={"width": 360, "height": 740})
     page.goto((tmp_path / "page" / "audit.html").as_uri())
     page.wait_for_selector(READY)

@@ -11,14 +11,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from data import hash_chain
+from data.audit_page import SIGNATURES
 from data.canonical import digest
 from data.errors import InputError
 from data.staging.audit import evidence
-from flows.audit_server.app import SIGNATURES, audit_app
-from flows.audit_server.export import export
-from flows.audit_server.load import load_audit
-from flows.audit_server.serve import serve
-from flows.commands import audit
+from flows.audit_server import audit_app, export_page, load_audit, serve_page
+from flows.commands.audit import audit_command
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace, verdicts, write_workspace
 
 PORT, TOKEN = 4321, "the-token"
@@ -124,7 +122,7 @@ def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(
 
     def both() -> str:
         result = [row["text"] for row in evidence(out, "long")]
-        audit.command(instance="long", private=True, as_json=True, out=out)
+        audit_command(instance="long", private=True, as_json=True, out=out)
         assert [row["text"] for row in orjson.loads(capsys.readouterr().out)["turns"]] == result
         return str(result[0])
 
@@ -190,7 +188,7 @@ def test_a_form_cannot_sign(client: TestClient) -> None:
 
 
 def test_the_export_names_nothing(out: Path, tmp_path: Path) -> None:
-    files = export(out, tmp_path / "page")
+    files = export_page(out, tmp_path / "page")
     assert [file.name for file in files] == ["audit.html", "rejections.csv", "rejections.json"]
     for file in files:
         text = file.read_text()
@@ -205,7 +203,7 @@ def test_after_sealing_items_are_numbered(out: Path, tmp_path: Path) -> None:
     held = key.read_bytes()
     key.unlink()
     try:
-        export(out, tmp_path / "page")
+        export_page(out, tmp_path / "page")
     finally:
         key.write_bytes(held)
         key.chmod(0o600)
@@ -214,4 +212,4 @@ def test_after_sealing_items_are_numbered(out: Path, tmp_path: Path) -> None:
 
 def test_no_build_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Run `benchmint build` first"):
-        serve(tmp_path, 0)
+        serve_page(tmp_path, 0)

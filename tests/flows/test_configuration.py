@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import ConfigError
-from flows.configuration import load_settings
+from flows.recipe import load_settings
 
 
 def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:

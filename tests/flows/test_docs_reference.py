@@ -14,9 +14,8 @@ from pydantic import BaseModel, Field
 
 from data.contracts import StageConfig
 from flows import docs_reference
-from flows.configuration import load_settings
 from flows.docs_reference import COMMON_FILE, PAGE, configuration_page, write
-from flows.recipe import Settings
+from flows.recipe import Settings, load_settings
 
 
 def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from anonymization.text.contracts import DetectionConfig
 from data.loopback import LOOPBACK
 from flows import doctor
-from flows.commands import doctor as doctor_command
-from flows.configuration import load_settings
+from flows.commands.workspace import doctor_command
 from flows.doctor import Finding, Grade
+from flows.recipe import load_settings
 from flows.service.lifecycle import Service
 
 GIB = 1024**3
@@ -167,7 +167,7 @@ def test_the_command_fails_where_a_check_does(
     matches = [Finding("disk", Grade.OK, "much"), Finding("port", grade, "x\x1b[31m", "Do this.")]
     monkeypatch.setattr(doctor, "examine", lambda *_: matches)
     app = typer.Typer()
-    app.command()(doctor_command.command)
+    app.command()(doctor_command)
     plain, json = CliRunner().invoke(app, []), CliRunner().invoke(app, ["--json"])
     assert plain.exit_code == json.exit_code == (1 if grade is Grade.FAIL else 0)
     assert plain.stdout.splitlines() == [

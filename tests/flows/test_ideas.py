@@ -10,11 +10,13 @@ import orjson
 import polars as pl
 import pytest
 
+from construction.judging import candidate_ideas as ideas_module
 from construction.judging.candidate_ideas import (
     IDEAS_FILE,
     CandidateIdeas,
     candidate_ideas,
     prompts_of_release,
+    replace_ideas,
     seeds_of,
     summary,
     write_ideas,
@@ -24,7 +26,6 @@ from construction.judging.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError
-from flows.commands import signals
 from flows.recipe import Recipe, Runtime
 from tests.flows.model_server import lanes, model_server
 
@@ -112,10 +113,10 @@ def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(signals, "write_ideas", killed)
-        signals._hand_over(had, folder)
+        patched.setattr(ideas_module, "write_ideas", killed)
+        replace_ideas(had, folder)
     assert (folder / IDEAS_FILE).read_text() == "of an earlier run"
-    signals._hand_over(had, folder)
+    replace_ideas(had, folder)
     assert len((folder / IDEAS_FILE).read_bytes().splitlines()) == len(had.proposed.ideas)
     assert (folder / "mine.txt").read_text() == "of the user"
     assert {path.name for path in tmp_path.iterdir()} == {"ideas"}

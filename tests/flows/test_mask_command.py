@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from data.canonical import file_digest
 from data.errors import BenchmintError
-from flows.commands import mask, restore, scan
+from flows.commands.anonymize import mask_command, restore_command, scan_command
 
 app = typer.Typer()
-app.command("mask")(mask.command)
-app.command("scan")(scan.command)
-app.command("restore")(restore.command)
+app.command("mask")(mask_command)
+app.command("scan")(scan_command)
+app.command("restore")(restore_command)
 MAIL, SESSION = "m.thornquist@corpmail.com", '{"role":"user","text":"write to %s"}\n'
 
 

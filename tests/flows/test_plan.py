@@ -15,10 +15,9 @@ from data.stage_key import StageKey, change_reason
 from data.stage_plan import PlannedStage, PlanWalk, Would
 from data.stages import Lane, Results, Shard, Stage, run_stage
 from flows.build_snapshot import PIPELINE, SELECTION, SESSIONS, SIGNALS, run_lane
-from flows.configuration import recipe_over
 from flows.plan import plan_build
 from flows.prefect_adapter import without_prefect
-from flows.recipe import Recipe, Runtime
+from flows.recipe import Recipe, Runtime, recipe_over
 from flows.run import Run, Work, open_run
 
 REUSED, RUN, FOLLOW = Would.REUSE, Would.RUN, Would.FOLLOW

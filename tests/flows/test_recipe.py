@@ -12,8 +12,7 @@ from data.contracts import Disclosure
 from data.errors import ConfigError
 from data.snapshot import PrivacyStamp
 from data.snapshot.config import DEMO_DATE, DEMO_NAME, DemoConfig
-from flows.configuration import load_settings
-from flows.recipe import Recipe, Runtime, Settings
+from flows.recipe import Recipe, Runtime, Settings, load_settings
 from flows.source import with_source
 
 DAY = dt.date(2031, 5, 6)

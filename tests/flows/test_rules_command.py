@@ -13,13 +13,13 @@ from construction.judging.hard_rules import hard_rules
 from data.contracts import Candidate, Deliverable
 from data.errors import InputError
 from data.snapshot.tasks import private_parts
-from flows.commands.rules import check_command
+from flows.commands.judging import rules_check_command
 from tests.data.snapshot.sample import Store, candidate
 from tests.demo import Demo
 from tests.flows.command import benchmint
 
 app = typer.Typer()
-app.command()(check_command)
+app.command()(rules_check_command)
 
 
 def run(*arguments: object) -> Result:

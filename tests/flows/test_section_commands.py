@@ -11,18 +11,18 @@ import typer
 from typer.testing import CliRunner
 
 from data.errors import BenchmintError
-from flows.commands import mask, perturb, profile, scan, select
-from flows.configuration import load_settings
+from flows.commands import anonymize, lanes
+from flows.recipe import load_settings
 
 app = typer.Typer()
-for name, module in (
-    ("mask", mask),
-    ("perturb", perturb),
-    ("profile", profile),
-    ("scan", scan),
-    ("select", select),
+for name, function in (
+    ("mask", anonymize.mask_command),
+    ("perturb", anonymize.perturb_command),
+    ("profile", anonymize.profile_command),
+    ("scan", anonymize.scan_command),
+    ("select", lanes.select_command),
 ):
-    app.command(name)(module.command)
+    app.command(name)(function)
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -90,7 +90,7 @@ def test_select_reads_what_a_build_reads(scores: Path, tmp_path: Path) -> None:
 def test_masking_reads_what_a_build_reads(tmp_path: Path) -> None:
     path = config(tmp_path, "[masking]\nmode = 'placeholder'\n[masking.leaks]\nmin_letters = 5\n")
     assert load_settings(path, environment={}).masking.leaks.min_letters == 5
-    assert mask.masking_settings(path, None).mode == "placeholder"
+    assert anonymize.masking_settings(path, None).mode == "placeholder"
 
 
 @pytest.mark.parametrize(

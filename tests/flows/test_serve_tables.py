@@ -18,11 +18,11 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from construction.statements.model import write_statements
+from construction.statements.tools.agent_tools import answer
 from construction.statements.tools.call_log import Call, CallLog
-from construction.statements.tools.database import Database
+from construction.statements.tools.database import Database, open_database
 from data.errors import InputError
-from flows.serve_tables.serve import open_database, serve_http
-from flows.serve_tables.server import answer, build_server
+from flows.table_server import build_server, serve_http
 from tests.conftest import REPO
 from tests.construction.statements.tools.tiny import (
     KIRIGAURA,
@@ -34,8 +34,8 @@ from tests.construction.statements.tools.tiny import (
 )
 
 _RUN = (
-    "import typer; from flows.commands.serve_tables import command; "
-    "app = typer.Typer(); app.command()(command); app()"
+    "import typer; from flows.commands.workspace import serve_tables_command; "
+    "app = typer.Typer(); app.command()(serve_tables_command); app()"
 )
 _ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPO)}
 _PROTOCOLS = ("2025-06-18", "2026-07-28")
@@ -208,20 +208,18 @@ def database() -> Database:
 def test_bad_calls_are_told_what_is_wrong(
     database: Database, tool: str, arguments: dict[str, Any], outcome: str, report: str
 ) -> None:
-    result, happened, rows = answer(database, tool, arguments)
-    text = result.content[0].text  # type: ignore[union-attr]
-    assert (happened, rows, result.is_error) == (outcome, 0, True)
-    assert report in text and "Traceback" not in text and len(text) <= 2000
+    reply = answer(database, tool, arguments)
+    assert (reply.outcome, reply.rows, reply.structured) == (outcome, 0, None)
+    assert report in reply.text and "Traceback" not in reply.text and len(reply.text) <= 2000
 
 
 def test_a_fault_of_ours_is_one_line_without_text(database: Database) -> None:
     broken = Database(
         **{name: getattr(database, name) for name in Database.__slots__} | {"names": 3}
     )
-    result, happened, _ = answer(broken, "discover_companies", {"query": "secret words"})
-    text = result.content[0].text  # type: ignore[union-attr]
-    assert happened == "error" and text.startswith("Internal error: TypeError at ")
-    assert "secret" not in text
+    reply = answer(broken, "discover_companies", {"query": "secret words"})
+    assert reply.outcome == "error" and reply.text.startswith("Internal error: TypeError at ")
+    assert "secret" not in reply.text
 
 
 def post(port: int, protocol: str, *, attempts: int = 3, **headers: str) -> int:

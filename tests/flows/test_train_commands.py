@@ -28,7 +28,7 @@ from data.staging import build_database
 from data.staging.database import RunTables
 from data.staging.sql import SqlRefused
 from data.tables import LEDGER, ledger_record, write_table
-from flows.commands import audit, diff, explore, purge, releases, sql
+from flows.commands import audit, releases, staging
 from flows.gates import GATES
 from tests.data.releases import train
 from tests.flows.command import BENCHMINT, environment
@@ -40,8 +40,11 @@ Run = Callable[..., Result]
 @pytest.fixture(scope="module")
 def run() -> Run:
     app = typer.Typer()
-    for module in (audit, diff, explore, purge, releases, sql):
-        app.command(module.__name__.rpartition(".")[2])(module.command)
+    for function in (
+        *(releases.diff_command, releases.purge_command, releases.releases_command),
+        *(audit.audit_command, staging.explore_command, staging.sql_command),
+    ):
+        app.command(function.__name__.removesuffix("_command"))(function)
     runner = CliRunner()
 
     def invoke(*arguments: object, given: str | None = None) -> Result:

@@ -9,12 +9,12 @@ import typer
 from typer.testing import CliRunner
 
 from data.snapshot import write_snapshot
-from flows.commands import verify
+from flows.commands.releases import verify_command
 from tests.data.snapshot.damage import edit_json
 from tests.data.snapshot.sample import release
 
 app = typer.Typer()
-app.command()(verify.command)
+app.command()(verify_command)
 
 
 def printed(folder: Path) -> tuple[int, list[str]]:

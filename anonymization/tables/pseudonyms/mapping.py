@@ -12,7 +12,7 @@ import polars as pl
 
 from anonymization.tables.config import ColumnRole, IdentifierKind, TableConfig
 from anonymization.tables.pseudonyms.codes import permuted_codes
-from anonymization.tables.pseudonyms.name_parts import Language, dissect, language_of
+from anonymization.tables.pseudonyms.name_parts import Language, dissect, name_language
 from anonymization.tables.pseudonyms.names import Company, rebuilt_names
 
 Tables = Sequence[tuple[pl.DataFrame, TableConfig]]
@@ -127,7 +127,7 @@ def _in_text(
     is left out, since nobody could say whose pseudonym to put."""
     replacements: dict[str, set[str]] = {}
     for (_, name), new in names.items():
-        default = Language.JA if language_of(new, Language.JA) is Language.JA else Language.ZH
+        default = Language.JA if name_language(new, Language.JA) is Language.JA else Language.ZH
         old_core, new_core = dissect(name, default).core, dissect(new, default).core
         replacements.setdefault(name, set()).add(new)
         if findable(old_core):

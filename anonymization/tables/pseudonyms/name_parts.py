@@ -76,8 +76,11 @@ class Anatomy:
     language: Language
 
 
-def language_of(name: str, default: Language) -> Language:
-    """Kana or a Japanese form: Japanese; a Chinese form: Chinese; other Han: `default`."""
+def name_language(name: str, default: Language) -> Language:
+    """Kana or a Japanese form: Japanese; a Chinese form: Chinese; other Han: `default`.
+
+    `data.text.language` reads prose and abstains on a few words; of a name the legal form tells.
+    """
     if has_kana(name):
         return Language.JA
     if has_han(name) or "㈱" in name:
@@ -90,7 +93,7 @@ def language_of(name: str, default: Language) -> Language:
 
 def dissect(name: str, default: Language) -> Anatomy:
     """Strip legal forms and the like from both ends, as long as something is left."""
-    language = language_of(name, default)
+    language = name_language(name, default)
     start, end = 0, len(name)
     forms = lexicon().forms[language]
     while True:

@@ -19,8 +19,8 @@ from anonymization.tables.pseudonyms.name_parts import (
     Lexicon,
     Word,
     dissect,
-    language_of,
     lexicon,
+    name_language,
     normal,
 )
 from data.errors import InputError
@@ -115,8 +115,8 @@ def _close(proposed: set[str], real: set[str]) -> set[str]:
 
 def _default_language(names: Sequence[str]) -> Language:
     """The language of Han without other evidence: Japanese if more names are than Chinese."""
-    ja = sum(language_of(name, Language.EN) is Language.JA for name in names)
-    zh = sum(language_of(name, Language.EN) is Language.ZH for name in names)
+    ja = sum(name_language(name, Language.EN) is Language.JA for name in names)
+    zh = sum(name_language(name, Language.EN) is Language.ZH for name in names)
     return Language.JA if ja > zh else Language.ZH
 
 

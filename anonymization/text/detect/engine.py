@@ -27,6 +27,11 @@ from data.text.folding import fold_characters
 class TextDetector:
     """Finds private spans; the same findings whatever the batches and their order.
 
+    Every rule and both models read every text, whatever its language: scripts alone decide which
+    pieces each model gets. Leaving recognisers out where `data.text.language` names another
+    language was measured and found less (names in German court decisions: recall by character
+    0.47 instead of 0.51; in Japanese articles 0.02 instead of 0.08 without the Chinese model).
+
     Nothing here reaches a network. Models load at first use and are shared in a process.
     """
 

@@ -65,7 +65,9 @@ class MachineLines:
 
 # Han characters and punctuation end a piece: else the model joins what is on either side.
 _UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
-# Ends at a full stop after two small letters or digits, so that initials and titles stay whole.
+# A unit of the name model, which was measured with these: bounded, and cut at a full stop only
+# after two small letters or digits, so that initials, titles and short forms stay whole. They are
+# not the sentences of `data.text.sentences`.
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")

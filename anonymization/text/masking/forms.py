@@ -19,7 +19,7 @@ from anonymization.text.masking.structured_text import (
     jsonl_edits,
     looks_like_json,
 )
-from anonymization.text.vault import applied
+from anonymization.text.restore import applied
 from data.text.scripts import count_han
 
 _DELIMITERS = ",\t;|"

@@ -16,10 +16,11 @@ from anonymization.text.contracts import (
 )
 from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
 from anonymization.text.masking.pieces import FindingFilter, Piece
+from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
-from anonymization.text.vault import Vault, applied
+from anonymization.text.vault import Vault
 from data.text.folding import plain_form
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from construction.sessions.readers.atif import CONTINUED
 from construction.sessions.readers.atif_steps import EXTRA_KEY, ORIGINS, SOURCES
-from construction.sessions.readers.source import epoch_seconds
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile, epoch_seconds
 from construction.sessions.readers.turns import WEB
-from data.contracts import Attachment, Role, Session, ToolCall, Turn
+from construction.sessions.scan import scan
+from data.atomic import write_bytes
+from data.canonical import pretty_json
+from data.contracts import Attachment, ReadIssue, Role, Session, SourceFormat, ToolCall, Turn
 
 _SCHEMA = "ATIF-v1.8"
 _UNKNOWN = "unknown"
@@ -21,6 +27,30 @@ _AUDIO = frozenset(
 )
 # Paths that the ATIF reader would take for inline data or a web address.
 _NOT_A_PATH = ("data:", *WEB)
+
+
+def export_sessions(
+    paths: Sequence[Path], format: SourceFormat | None, out: Path, tell: Callable[[str], None]
+) -> tuple[int, int]:
+    """Write each session below `paths` to `out`; returns the numbers of sessions and problems.
+
+    `tell` gets a line for each file and line that could not be read.
+    """
+    written = problems = 0
+    for file in scan(paths, format):
+        if file.format is None:
+            problems += 1
+            tell(f"{file.relative}: not read, {file.reason} ({file.label})")
+            continue
+        for item in read_source(SourceFile(file.path, file.relative), file.format):
+            if isinstance(item, ReadIssue):
+                problems += 1
+                line = f"{item.source_path}:{item.line}"
+                tell(f"{line}: found {item.actual}; expected {item.expected}")
+            else:
+                write_bytes(out / f"{item.uid}.json", pretty_json(to_atif(item)))
+                written += 1
+    return written, problems
 
 
 def to_atif(session: Session) -> dict[str, Any]:

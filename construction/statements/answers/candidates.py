@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from construction.statements.answers.contracts import Declared, Dimension, Unit
-from construction.statements.answers.numbers import Number, scale_at, scan_numbers
 from construction.statements.answers.units import (
     ANY_CURRENCY,
     combine,
@@ -19,6 +18,7 @@ from construction.statements.answers.units import (
     unit_after,
     unit_before,
 )
+from data.text.numbers import Number, scale_at, scan_numbers
 
 _DASHES = "-−–"
 _SIGN_WORD = re.compile(r"(?:\b(?:minus|negative) |マイナス ?|负|負|[△▲] ?)\Z", re.I)

@@ -11,15 +11,15 @@ from typing import Any
 
 from construction.statements.answers import lexicon
 from construction.statements.answers.amounts import Reading, accepted, rounded
-from construction.statements.answers.choose import AMBIGUOUS, NOTHING, Outcome, choose
+from construction.statements.answers.choose import AMBIGUOUS, NOTHING, Outcome, choose, gives_up
 from construction.statements.answers.cleaning import SENTENCE_END, Clean, Span, clean, visible
 from construction.statements.answers.contracts import AnswerCheck, Declared, ErrorReason, GoldAnswer
 from construction.statements.answers.markup import RawTable
-from construction.statements.answers.numbers import literal_value
 from construction.statements.answers.passage import Passage, read_passage
 from construction.statements.answers.question import Target, read_question
 from construction.statements.answers.tables import fitting_cells
 from construction.statements.answers.units import declared_in
+from data.text.numbers import literal_value
 
 MAX_SHIFT = 12
 MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold is no emphasis
@@ -27,26 +27,32 @@ MAX_CHARS = 20_000  # a longer answer has its conclusion at the end
 _EXACT = Context(prec=200)
 _BREAK = re.compile(r"\s")
 _OTHER_UNIT = (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY)
-_MARKER = re.compile(
+MARKER = re.compile(
     r"(?<![A-Za-z])(?:(?:final |my |short |correct )?answer\s*(?:\([^()\n]{0,40}\)\s*)?[:=]"
     r"|the (?:final |correct )?answer is(?![A-Za-z])\s*:?|final answer is(?![A-Za-z])\s*:?)"
     r"|(?:最终|最終)?答案\s*(?:[:=]|是|为|為)\s*:?|(?:最終)?回答\s*(?:[:=]|は)|答え\s*(?:[:=]|は)、?",
     re.I,
 )
-_KEYS = ("answer", "final_answer", "value", "result", "amount", "答案", "回答")
+ANSWER_KEYS = ("answer", "final_answer", "value", "result", "amount", "答案", "回答")
 _FENCED = re.compile(r"(?:```|~~~)\w*\s*\n(.*?)\n\s*(?:```|~~~)", re.S)
 _MAX_DEPTH = 6
 
 
-def check_answer(answer: str, gold: GoldAnswer, question: str) -> AnswerCheck:
+def check_answer(
+    answer: str, gold: GoldAnswer, question: str, *, strict: bool = False
+) -> AnswerCheck:
     """Compares the value of a free-text answer with the gold value.
 
     The rules are in tests/challenge/answers.md. The gold value is used for the comparison only,
     never to choose a value from the answer. Deterministic. Of a long answer only the last
     `MAX_CHARS` characters are read.
+
+    A `strict` check reads a field that was asked to hold one value: several amounts between which
+    the words do not decide are ambiguous, where otherwise the last one counts, and an answer that
+    gives up on the question has no value, even if it quotes one.
     """
     with localcontext(_EXACT):
-        target = read_question(question, gold)
+        target = read_question(question, gold, strict=strict)
         outcome = extract(_ending(answer), target)
         return _compare(outcome, gold, target)
 
@@ -71,10 +77,13 @@ def extract(answer: str, target: Target) -> Outcome:
     cleaned = clean(text)
     passage = read_passage(cleaned.text, target)
     declared = declared_in(cleaned.text)
-    return (
-        _markers(passage, cleaned, target, declared)
-        or _emphasised(passage, cleaned, target, declared)
-        or _tables_or_prose(passage, tables, target, declared)
+    marked = _markers(passage, cleaned, target, declared)
+    if marked is not None:
+        return marked
+    if target.strict and gives_up(passage, (0, len(passage.text))):
+        return NOTHING
+    return _emphasised(passage, cleaned, target, declared) or _tables_or_prose(
+        passage, tables, target, declared
     )
 
 
@@ -98,6 +107,8 @@ def _verdict(
     passage: Passage, scope: tuple[int, int], target: Target, declared: Declared
 ) -> Outcome | None:
     """What a marker says; None if it holds neither a value nor a refusal."""
+    if target.strict and gives_up(passage, scope):
+        return NOTHING
     outcome = choose(passage, scope, target, declared, marked=True)
     if outcome is not NOTHING:
         return outcome
@@ -193,7 +204,7 @@ class JsonAnswer:
 
 def text_markers(passage: Passage, clean: Clean) -> list[Span]:
     """Scopes of all markers, in the order of their position."""
-    matches = list(_MARKER.finditer(passage.text))
+    matches = list(MARKER.finditer(passage.text))
     scopes: list[tuple[int, Span]] = [(start, (start, end)) for start, end in clean.boxes]
     for number, match in enumerate(matches):
         limit = matches[number + 1].start() if number + 1 < len(matches) else len(passage.text)
@@ -223,7 +234,7 @@ def json_answer(raw: str) -> JsonAnswer | None:
     """The answer key of a JSON answer: the whole text, a fenced block, or the outermost braces."""
     if "{" not in raw:
         return None
-    for piece in _pieces(raw):
+    for piece in json_pieces(raw):
         try:
             loaded = json.loads(piece, parse_int=str, parse_float=str)
         except (ValueError, RecursionError):
@@ -234,7 +245,7 @@ def json_answer(raw: str) -> JsonAnswer | None:
     return None
 
 
-def _pieces(raw: str) -> Iterator[str]:
+def json_pieces(raw: str) -> Iterator[str]:
     yield raw.strip()
     yield from [match[1] for match in _FENCED.finditer(raw)][-1:]
     yield raw[raw.index("{") : raw.rindex("}") + 1] if "}" in raw[raw.index("{") :] else ""
@@ -248,7 +259,7 @@ def _under_key(loaded: Any, outer: tuple[str, ...], depth: int) -> JsonAnswer | 
         lower[key] for key in ("unit", "currency", "scale") if isinstance(lower.get(key), str)
     )
     declares = (*siblings, *outer)
-    for key in _KEYS:
+    for key in ANSWER_KEYS:
         if key not in lower:
             continue
         value = lower[key]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,8 @@ from construction.statements.answers.roles import (
 )
 
 MAX_VALUES = 1000  # a scope with more values is ambiguous
+_MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
+_LISTED = re.compile(r"\s*(?:[,、;/]|,?\s*(?:and|or)\s|和|と|或|、?または)\s*")
 _MAX_EDGE = 200  # characters allowed around a value that is alone in its scope
 _EDGE = " \t\n.。,、;:!?\"'「」“”*()[]{}<>~≈約约|"
 
@@ -76,10 +79,41 @@ def choose(
         readings = [r for r in readings if _survives_refusal(passage, r, target)]
     if not readings:
         return NOTHING
-    best = min(reading.rank(target) for reading in readings)
-    groups = _merge(passage, [r for r in readings if r.rank(target) == best])
+    groups = _merge(passage, _best_units(passage, readings, target))
+    if target.strict and not marked and len(groups) > _MOST_AMOUNTS:
+        concluded = _conclusion(passage, groups)
+        return AMBIGUOUS if concluded is None else Outcome(concluded.best)
     remaining = _without_asides(passage, groups, target) if len(groups) > 1 else groups
     return _decide(passage, remaining, target)
+
+
+def gives_up(passage: Passage, scope: tuple[int, int]) -> bool:
+    """Does the text give up on the question, or say that what was asked for is missing?"""
+    low, high = scope
+    if lexicon.GIVES_UP.search(passage.text, low, high):
+        return True
+    for match in lexicon.REFUSAL.finditer(passage.text, low, high):
+        first, last = passage.clause(match.start())
+        if any(first <= start and end <= last for start, end in passage.named):
+            return True
+    return False
+
+
+def _best_units(passage: Passage, readings: list[Reading], target: Target) -> list[Reading]:
+    """The readings whose unit fits best.
+
+    In a strict check those without a unit that stand in a list with one of them stay too: in
+    "100, 140 and 120 million yen" the unit is that of all three.
+    """
+    ranks = [reading.rank(target) for reading in readings]
+    best = min(ranks)
+    kept = [rank == best for rank in ranks]
+    if target.strict:
+        for at in range(len(readings) - 2, -1, -1):
+            first, second = readings[at].value, readings[at + 1].value
+            listed = _LISTED.fullmatch(passage.text, first.end, second.start)
+            kept[at] = kept[at] or (kept[at + 1] and listed is not None and first.unit is None)
+    return [reading for reading, keep in zip(readings, kept, strict=True) if keep]
 
 
 def _is_alone(passage: Passage, index: int, low: int, high: int) -> bool:
@@ -91,6 +125,9 @@ def _is_alone(passage: Passage, index: int, low: int, high: int) -> bool:
 
 
 def _survives_refusal(passage: Passage, reading: Reading, target: Target) -> bool:
+    clause = passage.text[reading.low : reading.high]
+    if target.strict and (lexicon.REFUSAL.search(clause) or lexicon.GUESS.search(clause)):
+        return False
     named = naming(passage, reading.value, target, reading.low, reading.high) is Naming.ASKED
     return named and not other_period(passage, reading, target)
 
@@ -156,7 +193,7 @@ def _decide(passage: Passage, groups: list[_Group], target: Target) -> Outcome:
     ]
     best = min(named)
     best_groups = [group for group, label in zip(groups, named, strict=True) if label is best]
-    if len(best_groups) > 1 and best is Naming.ASKED:
+    if len(best_groups) > 1 and (target.strict or best is Naming.ASKED):
         return AMBIGUOUS
     return Outcome(best_groups[-1].best)
 

@@ -19,6 +19,7 @@ from construction.statements.answers.markup import (
     without_comments,
 )
 from data.text.folding import fold_width
+from data.text.sentences import edited_sentence_end
 
 Span = tuple[int, int]
 
@@ -38,10 +39,7 @@ _FENCE = re.compile(r"^ *+(?:```|~~~)[^\n]*$", re.M)
 _STRONG = re.compile(r"\*\*\*?([^*\n]+)\*\*\*?|(?<!\w)__([^_\n]+)__(?!\w)")
 _EMPHASIS = re.compile(r"\*(?=[^\s*])([^*\n]*)(?<=\S)\*|(?<!\w)_(?=[^\s_])([^_\n]+)_(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[ ]*(?:>|#{1,6}(?= )|[-*+•](?= )|[0-9]{1,2}[.)](?= +\S)))+[ ]*", re.M)
-SENTENCE_END = re.compile(
-    rf"[。!?\n]|(?<!\bvs)(?<!approx)\.(?=[{MARKS}\"')\]]*\s+[{MARKS}\"'(]*[A-Z])"
-    rf"|\.(?=[{MARKS}\s\"')]*\Z)"
-)
+SENTENCE_END = edited_sentence_end(MARKS)
 _FIELD_NAME = re.compile("extracted|error_reason", re.I)  # the others are in _GRADER
 _FIELD = re.compile(
     r"[\s\"'{,]*(?:is_correct|could_extract|extracted|error_reason)[\"']?\s*[:=]", re.I

@@ -34,6 +34,8 @@ COPULA = _any("copula")
 LINK = _any("link")
 EARLIER = _any("earlier")
 REFUSAL = _any("refusal")
+GIVES_UP = _any("gives_up")
+GUESS = _any("guess")
 CONCLUSION = _any("conclusion")
 
 _UP, _DOWN = _either("signed_gain"), _either("signed_loss")

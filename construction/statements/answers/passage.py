@@ -10,6 +10,7 @@ from construction.statements.answers.candidates import Value, scan_values
 from construction.statements.answers.cleaning import SENTENCE_END, Span
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.question import Target
+from data.text.dates import MONTH_NAME
 from data.text.lexicon import load_table
 from data.text.numerals import ONE_TO_TEN
 
@@ -18,7 +19,7 @@ _REACH = 300  # characters of a clause that are read on each side of a value
 _NUMERAL = f"[0-9{ONE_TO_TEN}百]{{1,9}}"
 _LISTED = load_table(__package__, "noise.toml")
 _NOISE = tuple(
-    re.compile(pattern.replace("{numeral}", _NUMERAL), re.I)
+    re.compile(pattern.replace("{numeral}", _NUMERAL).replace("{month}", MONTH_NAME), re.I)
     for patterns in _LISTED.values()
     for pattern in patterns
 )

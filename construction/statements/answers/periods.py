@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from data.text.dates import MONTH_NAME
-from data.text.numerals import chinese_integer, read_integer
+from data.text.numerals import ORDINALS, chinese_integer, read_integer
 
 _MONTHS = rf"{MONTH_NAME}\.?"
 _DAY = "[0-9]{1,2}(?:st|nd|rd|th)?"
@@ -28,7 +28,7 @@ _YEAR = re.compile(
 _CJK_TAIL = re.compile(
     r"度?(?:[0-9]{1,2}月(?:期|末|[0-9]{1,2}日)?)?(?:終了|止)?(?:年度|会计年度|事業年度)?"
 )
-_ORDINAL = "(?:(?P<w1>first|1st)|(?P<w2>second|2nd)|(?P<w3>third|3rd)|(?P<w4>fourth|4th))"
+_ORDINAL = f"(?P<ordinal>{'|'.join(ORDINALS)})"
 _KIND = re.compile(
     r"(?<![A-Za-z0-9])Q(?P<q>[1-4])(?![0-9](?![0-9]))|(?<![A-Za-z0-9.,])(?P<qq>[1-4])Q"
     rf"|(?<![A-Za-z]){_ORDINAL}[ -](?:fiscal )?(?:(?P<quarter>quarter)|(?P<half>half))"
@@ -135,9 +135,8 @@ def _kind(match: re.Match[str]) -> str:
         number = read_integer(quarter) or 0
         cumulated = {1: "Q1", 2: "H1", 3: "M9", 4: "Y"}
         return cumulated[number] if match["cum"] else f"Q{number}"
-    ordinal = next((n for n in range(1, 5) if match[f"w{n}"]), 0)
-    if ordinal:
-        return f"Q{ordinal}" if match["quarter"] else f"H{ordinal}"
+    if match["ordinal"]:
+        return f"{'Q' if match['quarter'] else 'H'}{ORDINALS[match['ordinal'].lower()]}"
     half = match["h"] or match["hh"]
     if half:
         return f"H{half}"

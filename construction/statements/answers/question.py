@@ -11,8 +11,8 @@ from construction.statements.answers.contracts import Dimension, GoldAnswer, Uni
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.units import of_gold
 from data.text.folding import fold_width
+from data.text.language import leading_language
 from data.text.lexicon import load_table
-from data.text.scripts import has_han, has_kana
 
 _GAP = "@"  # replaces a period phrase
 _PERIOD_LEAD = re.compile(
@@ -21,13 +21,13 @@ _PERIOD_LEAD = re.compile(
     re.I,
 )
 _LISTED = load_table(__package__, "questions.toml")
-_EN, _JA, _ZH = (
-    tuple(
+_PATTERNS = {
+    language: tuple(
         re.compile(pattern.replace("{possessive}", _LISTED["possessive"]), re.S | re.I)
         for pattern in _LISTED[language]
     )
     for language in ("en", "ja", "zh")
-)
+}
 _UNIT_TAIL = re.compile(
     r"\s+(?:in|as a|expressed|stated|measured)\s.*$|\s*\([^()]*\)\s*$", re.I | re.S
 )
@@ -41,7 +41,10 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a question asks for; `metric` is empty if it could not be read."""
+    """What a question asks for; `metric` is empty if it could not be read.
+
+    `strict`: the answer has to commit to one value (see `check_answer`).
+    """
 
     unit: Unit
     scale: Decimal
@@ -52,13 +55,14 @@ class Target:
     negative: bool
     change: bool
     plan: bool
+    strict: bool = False
 
     @property
     def counts(self) -> bool:
         return self.unit.dimension is Dimension.COUNT
 
 
-def read_question(question: str, gold: GoldAnswer) -> Target:
+def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> Target:
     """Company, metric, period and direction of a question in English, Japanese or Chinese."""
     text = fold_width(question)[:2000].replace(_GAP, " ")
     periods = find_periods(text)
@@ -75,6 +79,7 @@ def read_question(question: str, gold: GoldAnswer) -> Target:
         negative=lexicon.LOSS_ASKED.search(plain) is not None,
         change=lexicon.CHANGE.search(plain) is not None,
         plan=lexicon.PLAN.search(plain) is not None,
+        strict=strict,
     )
 
 
@@ -89,10 +94,7 @@ def _company_and_metric(text: str, periods: tuple[Period, ...]) -> tuple[str, st
         pieces += [text[position : period.start], _GAP]
         position = period.end
     marked = _PERIOD_LEAD.sub(_GAP, "".join([*pieces, text[position:]]))
-    patterns = _EN
-    if has_han(marked) or has_kana(marked):
-        patterns = _JA if has_kana(marked) else _ZH
-    for pattern in patterns:
+    for pattern in _PATTERNS[leading_language(marked)]:
         match = pattern.search(marked)
         if match and match["metric"].strip():
             metric = _UNIT_TAIL.sub("", match["metric"].strip())

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from construction.statements.answers.contracts import Declared, Dimension, Unit
-from construction.statements.answers.numbers import scale_at
+from data.text.numbers import scale_at
 
 # Signs shared by several currencies: the usual meaning, and the others they can have.
 FAMILIES = {

@@ -19,7 +19,6 @@ import polars as pl
 from construction.statements.enrichment.contracts import Enriched, EnrichmentConfig, Page, Row
 from construction.statements.enrichment.picture import draw, render_png
 from construction.statements.model import SEPARATOR, Statements
-from construction.statements.periods.words import write_date
 from construction.statements.questions.amounts import (
     currency_words,
     number_of,
@@ -27,6 +26,7 @@ from construction.statements.questions.amounts import (
     trimmed,
 )
 from data.atomic import write_bytes
+from data.text.dates import write_date
 
 _LENGTHS = {3: "3 months to ", 6: "6 months to ", 9: "9 months to ", 12: "12 months to "}
 

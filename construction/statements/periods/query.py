@@ -9,11 +9,10 @@ from enum import StrEnum
 
 import polars as pl
 
-from construction.statements.periods.words import PARTS_BY_ORDINAL
 from data.errors import InputError
 from data.text.dates import read_date
 from data.text.folding import fold_spaces, fold_width
-from data.text.numerals import read_integer
+from data.text.numerals import ORDINALS, read_integer
 
 _MAX_CHARS = 120
 # The fiscal periods of instants that match each period:
@@ -30,7 +29,7 @@ _SAME_CLOSE = {
 }
 _CALENDAR_CLOSE = {"FY": "Q4", "H2": "Q4", "H1": "Q2", "9M": "Q3"}
 _YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
-_ORDINALS = "|".join(PARTS_BY_ORDINAL)
+_ORDINALS = "|".join(ORDINALS)
 _PART = (
     r"(?P<part>q[1-4]|[1-4]q|h[12]|[12]h|9m|fy"
     rf"|(?:{_ORDINALS})[ -](?:fiscal )?(?:quarter|half)"
@@ -172,7 +171,7 @@ def _part(words: str | None) -> str:
         return "9M"
     if "six" in words or words in ("half year", "half-year"):
         return "H1"
-    for word, number in PARTS_BY_ORDINAL.items():
+    for word, number in ORDINALS.items():
         if words.startswith((f"{word} ", f"{word}-")):
             return f"{'Q' if words.endswith('quarter') else 'H'}{number}"
     letter, digit = sorted(words.upper(), reverse=True)

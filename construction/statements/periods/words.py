@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from data.text.dates import MONTHS
+from data.text.dates import MONTHS, write_date
 
 PARTS = {
     "FY": "",
@@ -18,22 +18,7 @@ PARTS = {
     "Q4": "the fourth quarter of ",
     "9M": "the first nine months of ",
 }
-PARTS_BY_ORDINAL = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "1st": 1,
-    "2nd": 2,
-    "3rd": 3,
-    "4th": 4,
-}
 _COUNTS = {3: "three", 6: "six", 9: "nine", 12: "twelve"}
-
-
-def write_date(day: date) -> str:
-    """March 31, 2010"""
-    return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
 
 
 def write_span(start: date, end: date) -> str:

@@ -5,13 +5,15 @@ On disk they are the public table, the private answers, and whole questions for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
 from construction.signals.crosswalk import default_crosswalk
+from construction.statements.database import DATABASE, REPORT
 from construction.statements.questions.contracts import Point, Question, Sharpening
 from construction.statements.questions.reference import (
     TOOLS,
@@ -19,7 +21,7 @@ from construction.statements.questions.reference import (
     milestones,
     reference_steps,
 )
-from data.atomic import PRIVATE_FILE, private_dir, replacing, write_bytes
+from data.atomic import PRIVATE_FILE, private_dir, replacing, replacing_dir, write_bytes
 from data.contracts import (
     Budget,
     Candidate,
@@ -30,8 +32,10 @@ from data.contracts import (
     NetworkPolicy,
     Provenance,
 )
+from data.pool import POOL_FILE
 from data.randomness import keyed_order
 from data.schemas_statements import ANSWERS, QUESTIONS
+from data.stage_tables import LEDGER_FILE
 from data.tables import write_table
 from data.text.lexicon import load_table
 
@@ -196,3 +200,51 @@ def _as_calendar(point: Point) -> str | None:
     if part is None:
         return None
     return str(point.fiscal_year) if part == "FY" else f"{point.fiscal_year}-{part}"
+
+
+def hand_over(out: Path, read: Path, questions: Path, phrased: Path) -> None:
+    """Copy what people use out of the lane's stages to `out`, each half whole or not at all.
+
+    `read`, `questions` and `phrased` are the folders of the stages.
+    """
+    shutil.rmtree(out / "public", ignore_errors=True)
+    with replacing_dir(out / "public") as part:
+        shutil.copyfile(phrased / "public/questions.parquet", part / "questions.parquet")
+        shutil.copytree(read / DATABASE, part / "tables")
+    private = private_dir(out / "private") / "questions"
+    shutil.rmtree(private, ignore_errors=True)
+    with replacing_dir(private) as part:
+        shutil.copyfile(phrased / "private/answers.parquet", part / "answers.parquet")
+        shutil.copyfile(phrased / POOL_FILE, part / "candidates.parquet")
+        for name in (LEDGER_FILE, REPORT):
+            shutil.copyfile(questions / name, part / name)
+        shutil.copyfile(phrased / LEDGER_FILE, part / "phrasing-ledger.parquet")
+        shutil.copyfile(read / LEDGER_FILE, part / "statements-ledger.parquet")
+        shutil.copytree(questions / PAGES, part / PAGES)
+
+
+def report_lines(report: Mapping[str, Any], out: Path, stamp: str) -> Iterator[str]:
+    """What the lane asked and what it left out, in lines for a person."""
+    share, seed = report["filters"]["dropped_share"], report["filters"]["seed_share"]
+    rejected = sum(row["rejected"] for row in report["response"])
+    yield f"{report['questions']} of {report['asked_for']} questions in {out} (privacy: {stamp})"
+    by_region, by_category = _counts(report["by_region"]), _counts(report["by_category"])
+    yield f"by region {by_region}; by category {by_category}"
+    replaced = report["replacements"]
+    yield f"{rejected} drawn points could not become questions, {replaced} replaced"
+    for reason, n in report["not_asked"].items():
+        yield f"  {n} × {reason}"
+    yield _wording(report["phrasing"])
+    yield f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})"
+
+
+def _wording(phrasing: Mapping[str, Any]) -> str:
+    if phrasing["judge"] == "rules":
+        return "worded by rules"
+    kept = _counts(phrasing["not_taken"])
+    reworded = f"worded by {phrasing['judge']}: {phrasing['reworded']}"
+    return f"{reworded}; not taken: {kept}" if kept else reworded
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in counts.items())

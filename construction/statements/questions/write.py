@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from construction.statements.answers.check import check_answer
 from construction.statements.model import Statement
-from construction.statements.periods.words import write_date
 from construction.statements.questions.ambiguity import Database, Slots
 from construction.statements.questions.amounts import Amount, amount_of, number_of
 from construction.statements.questions.contracts import (
@@ -34,6 +33,7 @@ from construction.statements.questions.wording import (
     phrase_of,
 )
 from data.randomness import keyed_hash
+from data.text.dates import write_date
 
 _CASH_FLOW = re.compile(WORDS["cash_flow"]["pattern"], re.I)
 _DIGITS = re.compile(r"[0-9][0-9,.]*")

@@ -1,12 +1,12 @@
-"""The three tools: what a client is told about them, their arguments, and the lookup behind."""
+"""The three tools: what a client is told about them, their arguments, and the answer to a call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from construction.statements.periods.query import Basis
 from construction.statements.tools.database import Database
@@ -19,11 +19,14 @@ from construction.statements.tools.results import (
     Refusal,
     SeriesList,
 )
+from data.errors import error_location
+from data.neutralise import one_line
 
 LIMITS = LookupLimits()
 Answer = Companies | SeriesList | Fundamentals
 _TEXT = LIMITS.query_chars
 _ID = 1000
+_MAX_MESSAGE, _MAX_FAULTS, _MAX_NAME = 2000, 5, 60
 
 INSTRUCTIONS = (
     "Reported values of company filings. Find the company, then its series, then the values. "
@@ -144,3 +147,61 @@ TOOLS = (
     ),
 )
 BY_NAME = {spec.name: spec for spec in TOOLS}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a client gets: text, and the same as JSON values unless the call was refused.
+
+    `outcome` (ok, refused, invalid or error) and the number of rows are for the log.
+    """
+
+    text: str
+    outcome: str
+    structured: dict[str, Any] | None = None
+    rows: int = 0
+
+
+def answer(database: Database, name: str, arguments: Mapping[str, Any]) -> Reply:
+    """The reply to one call.
+
+    Nothing raises: what is wrong with the call, or with this server, becomes a refusal of one
+    readable paragraph.
+    """
+    spec = BY_NAME.get(name)
+    if spec is None:
+        return _refused(f"No such tool. There are: {', '.join(BY_NAME)}.", "invalid")
+    try:
+        checked = spec.arguments.model_validate(arguments)
+    except ValidationError as error:
+        return _refused(_faults(spec, error), "invalid")
+    try:
+        result = spec.call(database, checked)
+    except Exception as error:  # the last line before the client: no stack trace, no raw text
+        failure = f"Internal error: {type(error).__name__} at {error_location(error)}."
+        return _refused(failure, "error")
+    if isinstance(result, Refusal):
+        return _refused(result.text, "refused")
+    text = spec.answer.dump_json(result).decode()
+    return Reply(text, "ok", spec.answer.dump_python(result, mode="json"), _rows(result))
+
+
+def _refused(text: str, outcome: str) -> Reply:
+    return Reply(one_line(text[:_MAX_MESSAGE]), outcome)
+
+
+def _faults(spec: ToolSpec, error: ValidationError) -> str:
+    """What is wrong with which argument; never the value."""
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]:
+        where = ".".join(map(str, fault["loc"]))[:_MAX_NAME]
+        what = "there is no such argument" if fault["type"] == "extra_forbidden" else fault["msg"]
+        lines.append(f"{where}: {what}")
+    known = ", ".join(spec.arguments.model_fields)
+    return f"Bad arguments: {'; '.join(lines)}. {spec.name} takes: {known}."
+
+
+def _rows(result: Answer) -> int:
+    if isinstance(result, Companies):
+        return len(result.companies)
+    return len(result.series) if isinstance(result, SeriesList) else len(result.values)

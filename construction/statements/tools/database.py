@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
+from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
 from data.text.folding import fold_width, fold_words
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -130,6 +132,12 @@ class Database:
     def points_of(self, company_id: str) -> pl.DataFrame:
         """Points of a company, newest first."""
         return self.points.slice(*self.point_slices.get(company_id, (0, 0)))
+
+
+def open_database(folder: Path) -> Database:
+    """The companies, series and points of `folder`, indexed. Raises InputError."""
+    tables = read_tables(folder, (COMPANIES, SERIES, POINTS))
+    return index_database(tables["companies"], tables["series"], tables["points"])
 
 
 def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.DataFrame) -> Database:

@@ -22,7 +22,14 @@ from data.snapshot.verification.files import (
     load_half,
     read_object,
 )
-from data.snapshot.verification.findings import Check, Finding, Findings, Half, VerifyReport
+from data.snapshot.verification.findings import (
+    Check,
+    Finding,
+    Findings,
+    Half,
+    VerifyReport,
+    report_lines,
+)
 from data.snapshot.verification.halves import (
     check_content,
     check_link,
@@ -39,7 +46,7 @@ from data.snapshot.verification.ledger_tables import (
 )
 from data.snapshot.verification.tasks import check_counts, check_metadata, check_tasks, load_rows
 
-__all__ = ["Check", "Finding", "VerifyReport", "verify"]
+__all__ = ["Check", "Finding", "VerifyReport", "report_lines", "verify"]
 
 
 def verify(snapshot: Path) -> VerifyReport:

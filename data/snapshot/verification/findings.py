@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from data.neutralise import one_line
+from data.snapshot.pages import amount
 
 _LONGEST_PROBLEM = 400
 
@@ -93,3 +95,19 @@ class Half:
     files: dict[str, Path]
     digests: dict[str, str]
     sums: bytes | None
+
+
+def report_lines(folder: Path, report: VerifyReport) -> Iterator[str]:
+    """The findings about a snapshot and a line of summary, for a person."""
+    for finding in report.findings:
+        yield f"{finding.check}: {finding.path}: {finding.problem}"
+    if Check.NOT_A_SNAPSHOT in (finding.check for finding in report.findings):
+        yield one_line(f"{folder}: no snapshot")
+        return
+    name = report.snapshot or f"{folder}, whose manifest cannot be read"
+    halves = "both halves" if report.with_private else "the public half alone"
+    state = "verified" if report.ok else amount(len(report.findings), "finding")
+    what = f"{amount(report.tasks, 'task')}, {amount(report.files, 'file')}, {halves}"
+    yield one_line(f"{name}: {what}: {state}")
+    if report.digest:
+        yield f"digest {report.digest}"

@@ -88,6 +88,22 @@ def test_in_a_letter_the_heading_of_a_column_or_row_says_what_its_cells_are() ->
     assert [cell.text for cell in second.rows[0].cells] == ["Passport:", "<PASSPORT_2>"]
 
 
+@pytest.mark.parametrize("tag", ["w:br", "w:tab"])
+def test_text_within_a_break_is_masked_too(tag: str) -> None:
+    document = Document()
+    run = document.add_paragraph("see ").add_run()
+    element = OxmlElement(tag)
+    element.text = "Margaret "
+    run._r.append(element)
+    run.add_text(f"Thornquist, {ADA_MAIL}, or Ulrich Vandermeer")
+    out = io.BytesIO()
+    document.save(out)
+    output = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
+    content = zipfile.ZipFile(io.BytesIO(output)).read("word/document.xml").decode()
+    assert ADA_MAIL not in content and "Vandermeer" not in content
+    assert "see " in content and "Thornquist, " in content and ", or " in content
+
+
 def test_text_between_elements_is_masked_too() -> None:
     page = f"<p>x<b>y</b> {ADA_MAIL} <i>z</i></p>"
     archive = with_part(letter(), "customXml/item1.xml", f"<a>{page}</a>".encode())

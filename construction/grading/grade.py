@@ -1,0 +1,107 @@
+"""The grade of one attempt: answers, actions, files and rubric, weighed in one way.
+
+Imports nothing that the exported bundle does not have; files are looked at only where a task has
+hard rules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from construction.grading.actions import grade_actions
+from construction.grading.answers import grade_answers
+from construction.grading.combine import PASS_THRESHOLD, combine
+from construction.grading.milestones import progress
+from construction.grading.spec import TaskSpec
+from data.contracts.attempt import Score, ScorePart, Submission
+
+FileGrader = Callable[[TaskSpec, Path | None], Sequence[ScorePart]]
+RUBRIC_SHARE = 0.2  # of a task that has gold answers too: right answers pass it by themselves
+
+
+def grade(
+    spec: TaskSpec,
+    submission: Submission,
+    *,
+    threshold: float = PASS_THRESHOLD,
+    file_grader: FileGrader | None = None,
+) -> Score:
+    """The score of a submission; parts that need a judge stay unjudged.
+
+    `file_grader` looks at the output files in place of `files.grade_files`. Never raises for
+    anything that an agent made; raises ValueError for a gold value that is not of its type.
+    """
+    parts = weighed(
+        grade_answers(spec, submission.answer),
+        grade_actions(spec, submission),
+        criteria(spec),
+    )
+    outputs = None if submission.outputs is None else Path(submission.outputs)
+    return combine(
+        spec.task_id,
+        (*parts, *_files(spec, outputs, file_grader)),
+        steps=submission.steps,
+        gold_steps=len(spec.steps),
+        progress=progress(spec, submission),
+        threshold=threshold,
+    )
+
+
+def weighed(
+    answers: Sequence[ScorePart], checks: Sequence[ScorePart], rubric: Sequence[ScorePart]
+) -> tuple[ScorePart, ...]:
+    """All parts with their weights in the whole task; this is the one rule for mixing them.
+
+    Checks carry the weights that they state. What they leave goes to the answers where there are
+    any, less `RUBRIC_SHARE` if the task has a rubric too: with the default threshold, right answers
+    then decide the task, and no judge can turn wrong ones. Without answers the rubric carries what
+    the checks leave. Within answers and within the rubric the shares stay as they are.
+    """
+    rest = max(0.0, 1.0 - sum(part.weight for part in checks))
+    for_rubric = 0.0 if not rubric else min(RUBRIC_SHARE, rest) if answers else rest
+    return (
+        *_shared(answers, rest - for_rubric),
+        *checks,
+        *_shared(rubric, for_rubric),
+    )
+
+
+def _shared(parts: Sequence[ScorePart], share: float) -> list[ScorePart]:
+    total = sum(part.weight for part in parts)
+    return [replace(part, weight=part.weight / total * share if total else 0.0) for part in parts]
+
+
+def criteria(spec: TaskSpec) -> tuple[ScorePart, ...]:
+    """The criteria of the rubric as unjudged parts, `rubric.<dimension>`, numbered if repeated."""
+    seen: Counter[str] = Counter()
+    parts = []
+    for criterion in spec.criteria:
+        seen[criterion.dimension] += 1
+        number = seen[criterion.dimension]
+        suffix = f".{number}" if number > 1 else ""
+        parts.append(
+            ScorePart(
+                name=f"rubric.{criterion.dimension}{suffix}",
+                evidence="semantic",
+                weight=criterion.weight,
+                value=None,
+                deterministic=False,
+            )
+        )
+    return tuple(parts)
+
+
+def _files(
+    spec: TaskSpec, outputs: Path | None, file_grader: FileGrader | None
+) -> Sequence[ScorePart]:
+    if not spec.rules:
+        return ()
+    if file_grader is not None:
+        return file_grader(spec, outputs)
+    # The libraries that open files are needed for tasks with files alone.
+    from construction.grading.files import grade_files
+
+    return grade_files(spec, outputs)

@@ -1,0 +1,60 @@
+"""The hard rules of a released task: read from its files, run over outputs, and reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from construction.grading.hard_rules import RuleResult, check
+from data.contracts import Rule
+from data.errors import InputError
+from data.neutralise import one_line
+from data.snapshot.pages import amount
+
+_RULES = TypeAdapter(tuple[Rule, ...])
+_FILE = "rules.json"
+_EVERY_TASK = "provenance.json"  # stands in each task's folder of a private half
+
+
+def load_rules(task: Path) -> tuple[Rule, ...]:
+    """The rules of a released `rules.json`, or of a file that is a list of rules alone."""
+    path = task / _FILE if task.is_dir() else task
+    try:
+        document = orjson.loads(path.read_bytes())
+        return _RULES.validate_python(document["rules"] if isinstance(document, dict) else document)
+    except OSError as error:
+        if path != task and (task / _EVERY_TASK).is_file():
+            raise InputError(
+                str(task), f"no {_FILE}", "a task with hard rules", "This task has none to check."
+            ) from None
+        raise InputError(
+            str(path), error.strerror or "an error", "a task's rules.json", "Check the path."
+        ) from None
+    except (orjson.JSONDecodeError, KeyError) as error:
+        actual = f"no rules ({type(error).__name__})"
+        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None
+    except ValidationError as error:
+        actual = amount(error.error_count(), "error")
+        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None
+
+
+def check_outputs(task: Path, outputs: Path) -> tuple[RuleResult, ...]:
+    """The result of each rule of a released task over a folder of outputs. Raises InputError."""
+    if not outputs.is_dir():
+        raise InputError(str(outputs), "no folder", "the outputs folder", "Check the path.")
+    try:
+        return check(load_rules(task), outputs)
+    except (KeyError, TypeError, ValueError) as error:
+        actual = f"parameters that do not fit their rule ({type(error).__name__})"
+        raise InputError(str(task), actual, "a list of rules", "Use the released file.") from error
+
+
+def result_line(result: RuleResult) -> str:
+    """The result of a rule in a line for a person."""
+    name = one_line(result.rule_id)
+    if result.passed:
+        return f"pass  {name}"
+    where = f" in {result.file}" if result.file else ""
+    return f"FAIL  {name}  {result.reason}{where}: {result.observed}, limit {result.limit}"

@@ -1,0 +1,173 @@
+"""The audit page on the loopback, and as files.
+
+The page and its columns are for whoever is on this machine; private evidence and sign-offs for
+whoever has the token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import orjson
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from construction.sessions.config import SessionsConfig
+from data import audit_page as page
+from data.atomic import private_dir
+from data.audit_page.private_half import PrivateHalf, Refused, parsed_request
+from data.canonical import canonical_json
+from data.contracts import gates_in
+from data.errors import BenchmintError
+from data.loopback import LOOPBACK, listen
+from flows.gates import GATE_ORDER
+from flows.http_server import Guard, serve_app
+
+_TOKEN_BYTES = 24
+_MAX_CONNECTIONS = 100
+_MAX_BODY = 16 * 1024
+Handler = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What is served: the directory, its columns, and the token that opens the private half.
+
+    `items` are the ids as staging has them; the columns show them without control characters.
+    """
+
+    out: Path
+    columns: Mapping[str, Any]
+    items: tuple[str, ...]
+    token: str = field(repr=False)
+
+
+def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
+    """The columns of the newest run under `out`. Raises InputError.
+
+    What `leaves` the house names items as the public report does, by keyed ids; without the key
+    (after `benchmint seal`) by their place.
+    """
+    return _columns(out, _ledger(out), leaves=leaves)
+
+
+def load_audit(out: Path, token: str) -> Audit:
+    """The newest run under `out` as it is served. Raises InputError."""
+    ledger = _ledger(out)
+    return Audit(out, _columns(out, ledger, leaves=False), page.item_ids(ledger), token)
+
+
+def _ledger(out: Path) -> page.Books:
+    return page.read_books(out / "staging.duckdb").of_lane(GATE_ORDER)
+
+
+def _columns(out: Path, ledger: page.Books, *, leaves: bool) -> dict[str, Any]:
+    config = _config(out, ledger.about["published"])
+    gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
+    return page.build_columns(ledger, gates, page.Shown(page.opaque_names(out) if leaves else None))
+
+
+def _config(out: Path, published: str) -> SessionsConfig:
+    """The limits of the run as its manifest has them; else the defaults.
+
+    Where these are not the run's, its verdicts contradict them, and the page offers no what-if.
+    """
+    manifest = out / "snapshots" / published / "public" / "manifest.json"
+    if not published or not manifest.is_file():
+        return SessionsConfig()
+    try:
+        recipe = orjson.loads(manifest.read_bytes())["recipe"]
+        return SessionsConfig.model_validate(recipe["sessions"])
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValidationError):
+        return SessionsConfig()
+
+
+def export_page(out: Path, target: Path) -> list[Path]:
+    """Write page and rejections without names of items, paths or text; returns the files."""
+    return page.write_page(load_columns(out, leaves=True), target)
+
+
+def serve_page(out: Path, port: int) -> None:
+    """Serve the newest run under `out` at http://127.0.0.1:PORT/. Port 0 takes a free one.
+
+    Address and token go to standard error. Raises InputError if there is no run or no port.
+    """
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    audit = load_audit(out, token)
+    private_dir(out / "private")
+    listening = listen(port)
+    port = listening.getsockname()[1]
+    app = audit_app(audit, port)
+    print(f"benchmint: serving on http://{LOOPBACK}:{port}/", file=sys.stderr)
+    print(f"benchmint: token for evidence and sign-off: {token}", file=sys.stderr, flush=True)
+    serve_app(app, listening, _MAX_CONNECTIONS)
+
+
+def audit_app(audit: Audit, port: int) -> Guard:
+    """The application, behind the checks of Host and Origin. Everything public is made once."""
+    private = PrivateHalf(audit.out, audit.items, audit.columns)
+    html = page.audit_page(audit.columns, served=True).encode()
+    routes = [
+        Route("/", _fixed(html, "text/html")),
+        Route("/data.json", _fixed(canonical_json(audit.columns), "application/json")),
+        _download("/rejections.csv", audit, page.as_csv, "text/csv"),
+        _download("/rejections.json", audit, page.as_json, "application/json"),
+        _private("/evidence", audit.token, private.look),
+        _private("/sign-off", audit.token, private.sign),
+        _private("/signed", audit.token, private.signed),
+    ]
+    return Guard(Starlette(routes=routes), port, page.header_policy())
+
+
+def _fixed(content: bytes, media: str) -> Callable[[Request], Response]:
+    return lambda request: Response(content, media_type=media)
+
+
+def _download(
+    path: str, audit: Audit, make: Callable[[Mapping[str, Any]], str | bytes], media: str
+) -> Route:
+    """A download, made when it is asked for (in a thread: the function is not a coroutine)."""
+    headers = {"Content-Disposition": f'attachment; filename="{path[1:]}"'}
+    return Route(
+        path, lambda request: Response(make(audit.columns), media_type=media, headers=headers)
+    )
+
+
+def _private(path: str, token: str, handler: Handler) -> Route:
+    async def answer(request: Request) -> Response:
+        try:
+            body = await _json_body(request, token)
+            reply, status = await anyio.to_thread.run_sync(handler, body), 200
+        except Refused as refused:
+            reply, status = {"error": refused.message}, refused.status
+        except (BenchmintError, OSError) as error:
+            # Such messages hold names and paths, never session text.
+            name = type(error).__name__
+            reply, status = {"error": f"{name}: see the files in private/."}, 500
+        return Response(orjson.dumps(reply), status, media_type="application/json")
+
+    return Route(path, answer, methods=["POST"])
+
+
+async def _json_body(request: Request, token: str) -> dict[str, Any]:
+    shown = request.headers.get("x-audit-token", "")
+    if not hmac.compare_digest(shown.encode(), token.encode()):
+        raise Refused(403, "This is not the token that the command printed.")
+    if request.headers.get("content-type") != "application/json":
+        raise Refused(415, "Send application/json.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _MAX_BODY:
+            raise Refused(413, f"At most {_MAX_BODY} bytes.")
+    return parsed_request(body)

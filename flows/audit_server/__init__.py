@@ -1,1 +1,0 @@
-"""The audit page on the loopback, and as files."""

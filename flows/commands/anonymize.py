@@ -1,0 +1,168 @@
+"""Masking and anonymization: `mask`, `scan`, `restore`, `profile`, `perturb` and `seal`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from anonymization.documents import scopes
+from anonymization.documents.scopes import MaskingConfig, Scope
+from anonymization.masking_recipe import approving
+from anonymization.text.contracts import Mode
+from data import hash_chain
+from data.atomic import private_dir
+from data.errors import InputError
+from data.neutralise import one_line
+from data.randomness import release_key
+from data.snapshot.pages import amount
+from flows.commands.options import Approvals, Json, Key, Masking, Processes
+
+
+def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
+    """`[masking]` of a configuration, with the digests of an approvals file added."""
+    from flows.recipe import load_section
+
+    settings = load_section(MaskingConfig, "masking", config)
+    return settings.model_copy(update={"documents": approving(settings.documents, approvals)})
+
+
+def mask_command(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    out: Annotated[Path, typer.Option(help="Where to write files/, reports/ and private/.")],
+    key: Key = None,
+    mode: Annotated[Mode | None, typer.Option(help="What stands in the place of values.")] = None,
+    scope: Annotated[Scope | None, typer.Option(help="What shares its surrogates.")] = None,
+    config: Masking = None,
+    approvals: Approvals = None,
+    workers: Processes = 1,
+) -> None:
+    """Write masked copies; exit 1 if a file was rejected."""
+    settings = masking_settings(config, approvals)
+    chosen = {"mode": mode or settings.mode, "scope": scope or settings.scope}
+    settings = settings.model_copy(update=chosen)
+    private = private_dir(out / "private")
+    secret = release_key(key or private / "release.key")
+    reports = scopes.mask_paths(paths, out, secret, settings, workers)
+    rejected = [report for report in reports if report.refusal is not None]
+    for report in rejected:
+        print(scopes.rejection(report))
+    spans = sum(len(report.rows) for report in reports if report.refusal is None)
+    masked = len(reports) - len(rejected)
+    print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
+    print(f"keep {private} to restore them: benchmint restore {out} --out DIR")
+    raise typer.Exit(1 if rejected else 0)
+
+
+def scan_command(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    config: Masking = None,
+    approvals: Approvals = None,
+    as_json: Json = False,
+    workers: Processes = 1,
+) -> None:
+    """List what looks private, never the value; exit 1 on findings or files not scannable."""
+    reports = scopes.scan_paths(paths, masking_settings(config, approvals), workers)
+    if as_json:
+        rows = [asdict(report) for report in reports]
+        print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+    else:
+        lines = [line for report in reports for line in scopes.finding_lines(report)]
+        findings = sum(len(report.rows) for report in reports)
+        total = f"{amount(len(reports), 'file')} scanned: {amount(findings, 'finding')}"
+        print("\n".join([*lines, total]))
+    bad = any(report.rows or report.refusal is not None for report in reports)
+    raise typer.Exit(1 if bad else 0)
+
+
+def restore_command(
+    directory: Annotated[Path, typer.Argument(help="The folder that `benchmint mask` wrote.")],
+    out: Annotated[Path, typer.Option(help="Where to write the originals.")],
+    vault: Annotated[
+        Path | None, typer.Option(help="A vault or a folder of them [private/vaults].")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="Release key [private/release.key].")] = None,
+) -> None:
+    """Write the original files, byte for byte; a tampered vault or file is refused."""
+    private = directory / "private"
+    key_path = key or private / "release.key"
+    if not key_path.is_file():
+        expected = "the key used for masking"
+        raise InputError(str(key_path), "no release key", expected, "Name it with --key.")
+    files = directory / scopes.FILES if (directory / scopes.FILES).is_dir() else directory
+    vaults = vault or private / scopes.VAULTS
+    names = scopes.restore_folder(files, vaults, release_key(key_path), out)
+    if private.is_dir():
+        hash_chain.record_access(private / "access.log", "restore", str(len(names)))
+    print(f"{amount(len(names), 'file')} restored in {out}")
+
+
+def profile_command(
+    table: Annotated[Path, typer.Argument(help="A CSV (also gzipped) or Parquet file.")],
+    toml: Annotated[
+        bool, typer.Option("--toml", help="Print a configuration for `benchmint perturb`.")
+    ] = False,
+) -> None:
+    """Propose a role for each column, from names and shapes; a person decides."""
+    import tomli_w
+
+    from anonymization.tables.files import read_table, table_name
+    from anonymization.tables.profile import as_config, profile_lines, propose_roles
+
+    profile = propose_roles(read_table(table))
+    if toml:
+        tables = {table_name(table): as_config(profile)}
+        print(tomli_w.dumps({"tables": {"tables": tables}}), end="")
+    else:
+        print("\n".join(map(one_line, profile_lines(profile))))
+
+
+def perturb_command(
+    tables: Annotated[list[Path], typer.Argument(help="CSV (also gzipped) or Parquet files.")],
+    config: Annotated[Path, typer.Option(help="Configuration with [tables]: roles, methods.")],
+    out: Annotated[Path, typer.Option(help="Where to write tables, reports and private/.")],
+    key: Key = None,
+) -> None:
+    """Write anonymized tables; exit 1 if the fidelity gate fails for one of them."""
+    # SciPy takes a second to import: other commands do not wait for it.
+    from anonymization.tables.anonymize import anonymize_files
+    from anonymization.tables.files import tables_by_name
+    from anonymization.tables.seal import KEY
+    from anonymization.tables.settings import TablesConfig
+    from data.contracts import Status
+    from flows.recipe import load_section
+
+    paths = tables_by_name(tables)
+    settings = load_section(TablesConfig, "tables", config)
+    secret = release_key(key or private_dir(out / "private") / KEY)
+    made = anonymize_files(paths, settings, secret, out)
+    for name, fidelity in sorted(made.fidelity.items()):
+        verdict = fidelity.verdict
+        measures = ", ".join(f"{field} {value}" for field, value in verdict.measures.items())
+        print(one_line(f"{name}: fidelity {verdict.status} ({measures})"))
+    print(f"{len(made.frames)} tables in {out / 'tables'}, reports in {out / 'reports'}")
+    print(f"seal the release when nothing needs to link to it: benchmint seal {out}")
+    failed = any(f.verdict.status is Status.FAILED for f in made.fidelity.values())
+    raise typer.Exit(1 if failed else 0)
+
+
+def seal_command(
+    directory: Annotated[
+        Path, typer.Argument(help="A folder written by `benchmint build` or `perturb`.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Destroy release key and mapping: nobody can link or rebuild from the originals again."""
+    from anonymization.tables.seal import seal, to_destroy
+    from data.builds import building
+
+    to_destroy(directory)  # asks about nothing where there is nothing
+    if not yes:
+        typer.confirm(f"Destroy key and mapping in {directory / 'private'} for good?", abort=True)
+    with building(directory):
+        sealed = seal(directory)
+    print(f"destroyed: {', '.join(sealed.destroyed)}")
+    print("A key kept elsewhere (--key) and copies in backups must be destroyed by hand.")

@@ -1,0 +1,78 @@
+"""Rules and reviews of judged tasks: `rules check`, `review export` and `review import`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from construction.judging.review import ENCODINGS, Topic, items_to_decide, read_items, record
+from data import hash_chain
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.errors import InputError
+from data.snapshot.pages import amount
+from flows.commands.options import WORKSPACE, BuiltInto
+
+FOLDER = "review"
+
+
+def rules_check_command(
+    task: Annotated[
+        Path, typer.Argument(help="A task's folder in the private half, or its rules.json.")
+    ],
+    outputs: Annotated[Path, typer.Argument(help="The folder that an agent filled.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Print one line per rule; exit 1 if any fails."""
+    from construction.judging.rule_files import check_outputs, result_line
+
+    results = check_outputs(task, outputs)
+    print(orjson.dumps(results).decode() if json else "\n".join(map(result_line, results)))
+    raise typer.Exit(0 if all(result.passed for result in results) else 1)
+
+
+def review_export_command(
+    sheet: Annotated[Path, typer.Argument(help="Where to write the sheet: .csv or .xlsx.")],
+    topic: Annotated[Topic | None, typer.Option(help="Only this topic.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a sheet, and the decisions in it.")
+    ] = False,
+    decided: Annotated[bool, typer.Option(help="Also export what is decided already.")] = False,
+    out: BuiltInto = WORKSPACE,
+) -> None:
+    """Write what judges disagree on as a sheet with room for decisions; the look is logged."""
+    from construction.judging.review_sheet import sheet_writer  # needs an extra
+
+    writer = sheet_writer(sheet)
+    items = items_to_decide(out / "private" / FOLDER, topic, decided=decided)
+    if sheet.exists() and not force:
+        todo = "Import its decisions first, choose another name, or replace it with --force."
+        raise InputError(str(sheet), "a file", "no file yet", todo)
+    hash_chain.record_access(out / "private" / "access.log", "review export", str(len(items)))
+    write_bytes(sheet, writer(items), mode=PRIVATE_FILE)
+    print(f"{amount(len(items), 'item')} to decide in {sheet}")
+
+
+def review_import_command(
+    sheet: Annotated[Path, typer.Argument(help="The filled sheet: .csv or .xlsx.")],
+    reviewer: Annotated[str, typer.Option(help="Who decided, for rows that name nobody.")] = "",
+    encoding: Annotated[
+        str, typer.Option(help=f"Encoding of a CSV sheet: {', '.join(ENCODINGS)}.")
+    ] = "utf-8",
+    out: BuiltInto = WORKSPACE,
+) -> None:
+    """Record the decisions of a sheet; the next build follows them. Exit 1 if rows were bad."""
+    from construction.judging.review_sheet import import_lines, read_decisions
+    from construction.judging.review_table import SheetLimits
+
+    folder, today = out / "private" / FOLDER, datetime.now(UTC).date()
+    items, limits = read_items(folder), SheetLimits()
+    imported = read_decisions(
+        sheet, items, limits, encoding=encoding, reviewer=reviewer, today=today
+    )
+    new = record(folder, imported.decisions)
+    print("\n".join(import_lines(imported, new)))
+    raise typer.Exit(1 if imported.bad_rows else 0)

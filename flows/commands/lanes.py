@@ -1,0 +1,150 @@
+"""Lanes that run by themselves: `signals`, `select` and `questions`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from data.errors import InputError
+from flows.commands.options import Config, Edinet, Key, Sec, WriteTo, given
+from selection.config import Objective
+
+
+def signals_command(
+    snapshots: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Snapshot files (CSV or JSON), with the date in each name."),
+    ] = None,
+    registry: Annotated[
+        str | None, typer.Option(help="Base URL of a registry to collect from first.")
+    ] = None,
+    date: Annotated[
+        dt.datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], help="Date for files whose names contain none."),
+    ] = None,
+    config: Config = None,
+    out: WriteTo = Path("signals"),
+) -> None:
+    """Write weights, patterns, ideas, tables and the chart of the newest snapshot."""
+    from construction.judging import candidate_ideas as lane
+    from construction.signals import mixture
+    from construction.signals.collect import capture_registry
+    from flows.recipe import load_settings
+
+    settings = load_settings(config, {"runtime": {"out": out}})
+    recipe = settings.signals
+    files = list(snapshots or ())
+    if registry is not None:
+        today = dt.datetime.now(dt.UTC).date()
+        files.append(capture_registry(registry, recipe, out, today))
+    if not files:
+        raise InputError("signals", "no snapshot", "files or --registry", "Give at least one.")
+    dated = mixture.dated_files(files, date.date() if date else None)
+    mixture.write_mixture(recipe, out / "snapshots", dated, out, quiet=False)
+    report = mixture.mixture_report(out)
+    mixture.print_mixture(report)
+    runtime = settings.runtime
+    known = lane.prompts_of_release(runtime.release_before(settings.recipe))
+    judges = runtime.judges(settings.recipe)
+    ideas = lane.candidate_ideas(lane.seeds_of(report), known, judges)
+    lane.replace_ideas(ideas, out / "ideas")
+    print(f"{lane.summary(ideas)}; written to {out}")
+
+
+def select_command(
+    scores: Annotated[
+        Path | None, typer.Argument(help="item,family,model,score[,cost]: CSV or Parquet.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="How many items to choose.")] = None,
+    objective: Annotated[Objective | None, typer.Option(help="What to maximise.")] = None,
+    pilots: Annotated[str | None, typer.Option(help="Models, best first: a,b,c.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Pass mark that tells pilots apart.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration with [selection].")] = None,
+    out: WriteTo = Path("selected"),
+    quality: Annotated[
+        bool, typer.Option(help="Measure the subset's quality against the full pool.")
+    ] = True,
+    check: Annotated[
+        Path | None, typer.Option(help="Recompute a written selection, without a solver.")
+    ] = None,
+) -> None:
+    """Write selection.json, or print the blockers, write blockers.json and exit 1."""
+    from flows.recipe import load_section
+    from selection.config import MatrixSelection
+    from selection.output import check_selection, select_from_matrix, selection_lines
+    from selection.scores import read_scores
+
+    if check is not None:
+        disagreements = check_selection(check)
+        print("\n".join(disagreements) or f"{check}: objective and every row hold")
+        raise typer.Exit(1 if disagreements else 0)
+    if scores is None:
+        raise InputError("select", "no scores", "a score matrix", "Name one, or use --check.")
+    overrides = given(
+        size=size,
+        objective=objective,
+        pilots=pilots.split(",") if pilots else None,
+        selection_threshold=threshold,
+    )
+    settings = load_section(MatrixSelection, "selection", config, overrides)
+    matrix, findings = read_scores(scores)
+    for finding in findings:
+        print(f"{finding.level}: {finding.code}: {finding.subject}: {finding.detail}")
+    selected = select_from_matrix(matrix, settings, out, quality=quality)
+    print("\n".join(selection_lines(selected, len(matrix.items), out)))
+    if selected.chosen is None:
+        raise typer.Exit(1)
+
+
+def questions_command(
+    sec: Sec = None,
+    edinet: Edinet = None,
+    tickers: Annotated[
+        Path | None, typer.Option(help="Today's US listings (Parquet): cik, ticker, exchange.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="How many questions.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration with [questions].")] = None,
+    key: Key = None,
+    out: WriteTo = Path("questions"),
+) -> None:
+    """Write questions and tables to OUT/public, answers and pages to OUT/private.
+
+    Exit 1 if no question could be asked.
+    """
+    from construction.statements.database import not_read
+    from construction.statements.questions.output import hand_over, report_lines
+    from data.builds import building
+    from data.neutralise import one_line
+    from data.stages import Results
+    from flows.build_snapshot import QUESTIONS, run_lane
+    from flows.prefect_adapter import without_prefect
+    from flows.recipe import load_settings
+    from flows.run import open_run
+    from flows.source import with_source
+    from flows.stages.questions import questions_report
+
+    runtime = given(sec=sec, edinet=edinet, tickers=tickers, key_file=key, out=out)
+    sampling = {} if size is None else {"questions": {"sampling": {"size": size}}}
+    settings = load_settings(config, {"runtime": runtime, **sampling})
+    if settings.runtime.sessions:
+        actual, expected = "sessions in [runtime]", "statements alone"
+        raise InputError(str(config), actual, expected, "Use `benchmint build` for both.")
+    with building(out), without_prefect():
+        recipe, ready, stamp = with_source(settings.recipe, settings.runtime)
+        run, results = open_run(recipe, ready), Results()
+        run_lane(run, QUESTIONS, results)
+        read, questions, phrased = results.folders
+        for name, reason in not_read(read):
+            print(one_line(f"not read: {name}: {reason}"), file=sys.stderr)
+        hand_over(run.out, read, questions, phrased)
+        run.store.prune(set(results.folders))
+    report = questions_report([questions], [phrased])
+    print("\n".join(report_lines(report, out, stamp)))
+    if not report["questions"]:
+        raise typer.Exit(1)

@@ -1,0 +1,30 @@
+"""Options that several commands share, and the values that were given for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+WORKSPACE = Path("workspace")
+
+BuiltInto = Annotated[Path, typer.Option(help="The directory that was built into.")]
+WriteTo = Annotated[Path, typer.Option(help="Where to write.")]
+Config = Annotated[Path | None, typer.Option(help="Configuration (TOML).")]
+Masking = Annotated[Path | None, typer.Option(help="Configuration with [masking].")]
+Key = Annotated[Path | None, typer.Option(help="Release key; created on first use.")]
+Approvals = Annotated[
+    Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line.")
+]
+Sec = Annotated[list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")]
+Edinet = Annotated[
+    list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")
+]
+Processes = Annotated[int, typer.Option(min=1, help="Processes.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """The options that were given, without those that are None or an empty list."""
+    return {name: value for name, value in values.items() if value not in (None, [])}

@@ -1,0 +1,58 @@
+"""Serving HTTP on the loopback, with Host and Origin checked (law 10)."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from data.loopback import refusal
+
+
+def serve_app(app: ASGIApp, listening: socket.socket, connections: int) -> None:
+    """Serve until interrupted, at most so many connections at once."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=connections,
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+class Guard:
+    """An ASGI application in front of another: it refuses requests that other pages send, and
+    every answer says how little a browser may do with it.
+    """
+
+    def __init__(self, inner: ASGIApp, port: int, policy: str) -> None:
+        self._inner, self._port = inner, port
+        self._headers = {
+            "content-security-policy": policy,
+            "x-content-type-options": "nosniff",
+            "referrer-policy": "no-referrer",
+            "cross-origin-resource-policy": "same-origin",
+            "cross-origin-opener-policy": "same-origin",
+            "cache-control": "no-store",
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._inner(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        reason = refusal(scope["headers"], self._port)
+        answer = self._inner if reason is None else PlainTextResponse(reason, 403)
+        await answer(scope, receive, guarded)

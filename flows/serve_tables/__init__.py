@@ -1,1 +1,0 @@
-"""The data tools of the questions lane, served over the Model Context Protocol."""
