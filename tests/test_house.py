@@ -138,6 +138,16 @@ def test_arrows_point_one_way(package: str) -> None:
         assert not strays, f"{path.relative_to(REPO)} imports {sorted(strays)}"
 
 
+def test_the_runner_is_imported_where_agents_are_run_and_nowhere_else() -> None:
+    importers = {
+        path.relative_to(REPO).parts[:2]
+        for package in ALLOWED
+        for path in modules(package)
+        if "inspect_ai" in set(imports(path))
+    }
+    assert importers == {("flows", "evaluate")}
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     try:
         TopologicalSorter(import_graph()).prepare()

@@ -74,6 +74,21 @@ def test_twenty_near_optimal_subsets_meet_every_row_and_are_no_better() -> None:
         assert selected.programme.objective(each.chosen) == each.objective
 
 
+def test_figures_have_nine_decimals() -> None:
+    told = measured(size=29, released=True)
+    figures = [told.mean_error, told.calibrated_error, told.subset_deviation, told.pool_deviation]
+    figures += [point.mean_error for point in told.frontier]
+    figures += [model.calibrated for model in told.models]
+    for figure in figures:
+        assert figure is not None
+        assert figure == round(figure, 9)
+    for name in ("mean_error", "calibrated_error", "subset_deviation", "pool_deviation"):
+        figure = getattr(told, name)
+        assert figure != round(figure, 8), name
+    assert any(p.mean_error != round(p.mean_error or 0, 8) for p in told.frontier)
+    assert any(m.calibrated != round(m.calibrated or 0, 8) for m in told.models)
+
+
 def test_the_frontier_rises_and_keeps_its_bound() -> None:
     result = measured(released=True).frontier
     assert [point.max_changed for point in result][:3] == [0, 0.166666667, 0.333333333]
