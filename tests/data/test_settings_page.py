@@ -47,8 +47,8 @@ def test_types_defaults_and_meanings() -> None:
     page = settings_page(empty, Root(), reference)
     assert "| `tree.ratio` | How much. | `0.25` | `tree.ratio = 0.1` |" in page
     assert "These 1 of 9 settings" in page
-    told = page.partition("### [tree]\n")[2].partition("\n## ")[0]
-    tree, leaf, _ = re.split(r"### \[.+\]\n", told)
+    result = page.partition("### [tree]\n")[2].partition("\n## ")[0]
+    tree, leaf, _ = re.split(r"### \[.+\]\n", result)
     assert tree.strip().splitlines() == [
         "A tree.",
         "",
@@ -62,8 +62,8 @@ def test_types_defaults_and_meanings() -> None:
         "| `leaves` | table of table | `{}` |  |",
         "| `row` | list of table | `[]` |  |",
     ]
-    assert "### [tree.leaves.<name>]\n" in told
-    assert "### [tree.row.<number>]\n" in told
+    assert "### [tree.leaves.<name>]\n" in result
+    assert "### [tree.row.<number>]\n" in result
     assert leaf.strip().splitlines() == [
         "One leaf; it may say &lt;b>.",
         "",

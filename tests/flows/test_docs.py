@@ -31,18 +31,21 @@ def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def test_the_committed_page_is_current() -> None:
-    told = PAGE.read_text(encoding="utf-8")
-    assert told == configuration_page(told), "run: make docs"
+    result = PAGE.read_text(encoding="utf-8")
+    assert result == configuration_page(result), "run: make docs"
 
 
 def test_every_key_stands_in_its_section_once() -> None:
     page = PAGE.read_text(encoding="utf-8").partition("\n## Reference\n")[2]
     sections = re.split(r"^### \[(.+)\]$", page, flags=re.MULTILINE)
-    told = dict(zip(sections[1::2], sections[2::2], strict=True))
+    result = dict(zip(sections[1::2], sections[2::2], strict=True))
     wanted = list(keys(Settings()))
     assert len(wanted) > 150
     for section, key in wanted:
-        assert len(re.findall(rf"^\| `{key}` \|", told[section], re.MULTILINE)) == 1, (section, key)
+        assert len(re.findall(rf"^\| `{key}` \|", result[section], re.MULTILINE)) == 1, (
+            section,
+            key,
+        )
 
 
 HEADINGS = ("Settings that most releases need", "Reference", "Advanced")

@@ -43,8 +43,8 @@ def test_packages_are_held_against_the_lock_file(tmp_path: Path) -> None:
     lock.write_text(held + "not-there==1.0 ; python_full_version < '3.0'\n")
     assert doctor.packages(lock).grade is Grade.OK  # not for this platform
     lock.write_text(held + "not-there==1.0\npydantic==0.1\n")
-    told = f"1 of 3 as locked; missing: not-there; other versions: pydantic {version('pydantic')}"
-    assert graded(doctor.packages(lock)) == (Grade.WARN, told)
+    result = f"1 of 3 as locked; missing: not-there; other versions: pydantic {version('pydantic')}"
+    assert graded(doctor.packages(lock)) == (Grade.WARN, result)
     assert graded(doctor.packages(tmp_path / "none")) == (Grade.WARN, "no none")
 
 
@@ -115,9 +115,9 @@ def test_the_private_half_must_be_private(tmp_path: Path) -> None:
     private.mkdir(mode=0o700)
     assert doctor.rights(tmp_path).grade is Grade.OK
     private.chmod(0o755)
-    found = doctor.rights(tmp_path)
-    assert graded(found) == (Grade.FAIL, f"others can reach {private} (0755)")
-    assert found.todo == f"chmod 700 {private}"
+    matches = doctor.rights(tmp_path)
+    assert graded(matches) == (Grade.FAIL, f"others can reach {private} (0755)")
+    assert matches.todo == f"chmod 700 {private}"
 
 
 def test_an_out_that_is_not_there_yet_is_judged_by_its_parent(tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_a_key_that_others_can_read_fails_and_none_is_made(tmp_path: Path) -> No
     path.chmod(0o600)
     assert doctor.key(path).grade is Grade.OK
     path.write_text("5a")
-    found = doctor.key(path)
-    assert found.grade is Grade.FAIL
-    assert "found 2 characters" in found.actual
+    matches = doctor.key(path)
+    assert matches.grade is Grade.FAIL
+    assert "found 2 characters" in matches.actual
 
 
 def test_telemetry_that_someone_turned_on_is_told() -> None:
@@ -159,10 +159,10 @@ def test_telemetry_that_someone_turned_on_is_told() -> None:
 
 def test_the_whole_examination_names_each_check_once(tmp_path: Path) -> None:
     settings = load_settings(None, {"runtime": {"out": tmp_path}}, {})
-    found = examination.examine(settings, Service(tmp_path, 0, None, tmp_path), {})
-    checks = [one.check for one in found]
+    matches = examination.examine(settings, Service(tmp_path, 0, None, tmp_path), {})
+    checks = [one.check for one in matches]
     assert len(set(checks)) == len(checks) == 11
-    assert {one.grade for one in found if one.check.startswith("model")} == {Grade.OK}
+    assert {one.grade for one in matches if one.check.startswith("model")} == {Grade.OK}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -170,8 +170,8 @@ def test_the_whole_examination_names_each_check_once(tmp_path: Path) -> None:
 def test_the_command_fails_where_a_check_does(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [Finding("disk", Grade.OK, "much"), Finding("port", grade, "x\x1b[31m", "Do this.")]
-    monkeypatch.setattr(examination, "examine", lambda *_: found)
+    matches = [Finding("disk", Grade.OK, "much"), Finding("port", grade, "x\x1b[31m", "Do this.")]
+    monkeypatch.setattr(examination, "examine", lambda *_: matches)
     app = typer.Typer()
     app.command()(doctor_command)
     plain, json = CliRunner().invoke(app, []), CliRunner().invoke(app, ["--json"])
