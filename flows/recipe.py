@@ -16,6 +16,7 @@ from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.tables.settings import TablesRecipe
+from construction.grading.gate import GradingRecipe
 from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.judging.judges import Judges
@@ -52,6 +53,7 @@ class _Sections(StageConfig):
     signals: SignalsRecipe = SignalsRecipe()
     questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
+    grading: GradingRecipe = GradingRecipe()
     selection: SelectionRecipe = SelectionRecipe()
 
 
