@@ -75,18 +75,23 @@ def test_twenty_near_optimal_subsets_meet_every_row_and_are_no_better() -> None:
 
 
 def test_figures_have_nine_decimals() -> None:
-    told = measured(size=29, released=True)
-    figures = [told.mean_error, told.calibrated_error, told.subset_deviation, told.pool_deviation]
-    figures += [point.mean_error for point in told.frontier]
-    figures += [model.calibrated for model in told.models]
+    report = measured(size=29, released=True)
+    figures = [
+        report.mean_error,
+        report.calibrated_error,
+        report.subset_deviation,
+        report.pool_deviation,
+    ]
+    figures += [point.mean_error for point in report.frontier]
+    figures += [model.calibrated for model in report.models]
     for figure in figures:
         assert figure is not None
         assert figure == round(figure, 9)
     for name in ("mean_error", "calibrated_error", "subset_deviation", "pool_deviation"):
-        figure = getattr(told, name)
+        figure = getattr(report, name)
         assert figure != round(figure, 8), name
-    assert any(p.mean_error != round(p.mean_error or 0, 8) for p in told.frontier)
-    assert any(m.calibrated != round(m.calibrated or 0, 8) for m in told.models)
+    assert any(p.mean_error != round(p.mean_error or 0, 8) for p in report.frontier)
+    assert any(m.calibrated != round(m.calibrated or 0, 8) for m in report.models)
 
 
 def test_the_frontier_rises_and_keeps_its_bound() -> None:
