@@ -67,9 +67,7 @@ mutants: $(TESTS) ## do the tests notice? 60 mutants, into benchmarks/results
 
 docs: $(READY) ## write the generated parts of the docs
 	$(BIN)/python -m data.staging.page > docs/schema.md
-	$(BIN)/python -m flows.docs_reference
-	$(BIN)/python -m flows.docs_pipeline
-	$(BIN)/python -m flows.docs_gates
+	$(BIN)/python -m flows.docs
 
 font: ## cut the font of the pictures out of Debian's fonts-noto-cjk anew
 	$(BIN)/python -m construction.statements.enrichment.font_subset \

@@ -46,7 +46,7 @@ EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 COUNT, SEED, CONFIRMING_SEED = 60, 11, 12
 BAR = 0.9
 _RESULTS = {SEED: "mutation", CONFIRMING_SEED: "mutation_confirming"}
-_DEFAULTS = "tests/flows/test_docs_reference.py"  # compares every default with the documented one
+_DEFAULTS = "tests/flows/test_docs.py"  # compares every default with the documented one
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
-from construction.statements.tools.database import Database
+from construction.grading.oracle import computable, oracle
+from construction.grading.spec import spec_of
+from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
+from construction.statements.tools.database import Database, index_database
 from data.atomic import write_bytes
 from data.attempts import LOGS, OUTPUTS, RUN, attempt_name, finished, write_attempt
 from data.canonical import pretty_json
@@ -36,6 +39,7 @@ from flows.evaluate.record import record_of
 from flows.evaluate.sandbox import FileRefused, SandboxFailed
 from flows.evaluate.tools import tools_for
 
+_SERVED = (COMPANIES, SERIES, POINTS)
 _TEMPORARY = (".tmp", ".pyc", "~")
 _METADATA = "benchmint"
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
@@ -62,20 +66,53 @@ class Plan:
     moves: Mapping[str, Sequence[Move]] = field(default_factory=dict)
 
 
+def served_tables(release: ReleasedTasks) -> Database | None:
+    """The statements of a release behind the data tools; None where it has none."""
+    if not all((release.tables / f"{table.name}.parquet").is_file() for table in _SERVED):
+        return None
+    tables = read_tables(release.tables, _SERVED)
+    return index_database(*(tables[table.name] for table in _SERVED))
+
+
+def reference_moves(
+    release: ReleasedTasks, database: Database | None
+) -> dict[str, tuple[Move, ...]]:
+    """The moves of an agent that walks the reference steps, for tasks where they can be run.
+
+    The answer is computed by the data tools, never read. Needs the private half.
+    """
+    moves: dict[str, tuple[Move, ...]] = {}
+    for task_id in release.tasks:
+        spec = spec_of(release.grading(task_id))
+        if database is not None and computable(spec):
+            walked = oracle(spec, database)
+            calls = tuple((call.name, call.arguments) for call in walked.calls)
+            moves[task_id] = (*calls, ("submit", {"answer": walked.answer}))
+    return moves
+
+
 def evaluate(plan: Plan) -> Path:
     """Run all attempts that are not finished yet; the folder that holds them."""
     _check_same(plan)
     os.environ["INSPECT_CACHE_DIR"] = str(plan.folder / "replies")
     done = finished(plan.folder)
     for epoch in range(1, plan.epochs + 1):
-        todo = [
-            task_id
-            for task_id in plan.task_ids or tuple(plan.release.tasks)
-            if attempt_name(task_id, epoch) not in done
-        ]
+        todo = [task_id for task_id in _chosen(plan) if attempt_name(task_id, epoch) not in done]
         if todo:
             _run_epoch(plan, epoch, todo)
     return plan.folder
+
+
+def _chosen(plan: Plan) -> tuple[str, ...]:
+    """The tasks to run: those named, those with moves, or all. Raises InputError."""
+    chosen = plan.task_ids or tuple(plan.moves) or tuple(plan.release.tasks)
+    unknown = [task_id for task_id in chosen if task_id not in plan.release.tasks]
+    if unknown or plan.agent not in ("react", "oracle", *SCRIPTS):
+        what = f"no task {unknown[0]}" if unknown else f"no agent {plan.agent}"
+        agents = ", ".join(("react", "oracle", *SCRIPTS))
+        expected = f"tasks of {plan.release.snapshot}" if unknown else agents
+        raise InputError("evaluate", what, expected, "See `benchmint evaluate --help`.")
+    return chosen
 
 
 def _check_same(plan: Plan) -> None:

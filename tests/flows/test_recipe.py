@@ -71,8 +71,8 @@ def test_real_input_is_dated_by_the_day_unless_configured(lane: str) -> None:
     dated = load_settings(None, given, environment={}).dated(DAY)
     assert dated.recipe.release.release_date == DAY
     assert dated.recipe.model_dump(exclude_unset=True) == {"release": {"release_date": DAY}}
-    told = given | {"release": {"release_date": dt.date(2030, 1, 1)}}
-    configured = load_settings(None, told, environment={})
+    result = given | {"release": {"release_date": dt.date(2030, 1, 1)}}
+    configured = load_settings(None, result, environment={})
     assert configured.dated(DAY).release.release_date == dt.date(2030, 1, 1)
     assert configured.released(DAY).release.release_date == DAY
 

@@ -42,8 +42,8 @@ def with_check(kind: str, params: dict[str, Any], **more: Any) -> TaskSpec:
 
 
 def with_files(kind: str = "md", *names: str, rules: int | None = None) -> TaskSpec:
-    asked = Deliverable(file_type=kind, name_hints=names)
-    made = [rule.model_dump() for rule in hard_rules([asked], "a {{ template }}")]
+    requests = Deliverable(file_type=kind, name_hints=names)
+    made = [rule.model_dump() for rule in hard_rules([requests], "a {{ template }}")]
     return task(rules=made[:rules])
 
 

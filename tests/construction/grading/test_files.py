@@ -34,8 +34,8 @@ HOLD_TEXT = [kind for kind in TYPES if holding(kind, WORK) is not None]
 
 
 def task(kind: str, *names: str, count: int = 1, inputs: tuple[bytes, ...] = ()) -> TaskSpec:
-    asked = Deliverable(file_type=kind, count=count, name_hints=names)
-    rules = [rule.model_dump() for rule in hard_rules([asked], TEMPLATE)]
+    requests = Deliverable(file_type=kind, count=count, name_hints=names)
+    rules = [rule.model_dump() for rule in hard_rules([requests], TEMPLATE)]
     digests = [{"sha256": hashlib.sha256(data).hexdigest()} for data in inputs]
     return spec_of({"task_id": "t", "prompt": PROMPT, "rules": rules, "fixtures": digests})
 

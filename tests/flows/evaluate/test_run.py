@@ -98,11 +98,11 @@ def test_what_is_finished_is_not_run_again(tasks: ReleasedTasks, tmp_path: Path)
     with chat_server(working) as chat:
         first = plan(tasks, tmp_path / "run", base_url=chat.url)
         evaluate(first)
-        asked = len(chat.requests)
+        queries = len(chat.requests)
         evaluate(first)
-        assert len(chat.requests) == asked
+        assert len(chat.requests) == queries
         evaluate(plan(tasks, tmp_path / "run", base_url=chat.url, epochs=2))
-        assert len(chat.requests) == 2 * asked
+        assert len(chat.requests) == 2 * queries
     assert len(finished(tmp_path / "run")) == 2 * TASKS
 
 
@@ -120,9 +120,9 @@ def test_an_infrastructure_error_is_counted_apart_and_tried_again(
         assert sum(statuses.values()) == TASKS
         broken = statuses[AttemptStatus.INFRA_ERROR]
         failing = False
-        asked = len(chat.requests)
+        queries = len(chat.requests)
         evaluate(first)
-    assert len(chat.requests) == asked + 2 * broken
+    assert len(chat.requests) == queries + 2 * broken
     assert len(finished(tmp_path / "run")) == TASKS
 
 
@@ -195,10 +195,10 @@ def test_killed_runs_lose_nothing_and_pay_nothing_twice(
         for _ in range(3):
             _run_and_kill(snapshot, tmp_path / "killed", chat)
         evaluate(plan(tasks, tmp_path / "killed", base_url=chat.url))
-        asked = Counter(json.dumps(request) for request in chat.requests)
+        queries = Counter(json.dumps(request) for request in chat.requests)
         evaluate(plan(tasks, tmp_path / "whole", base_url=chat.url))
     # A request that was under way when the run was killed has no answer that could be kept.
-    assert sum(asked.values()) - len(asked) <= 3
+    assert sum(queries.values()) - len(queries) <= 3
     killed, whole = (
         [record.submission.answer for _, record in read_attempts(tmp_path / name)]
         for name in ("killed", "whole")

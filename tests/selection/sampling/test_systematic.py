@@ -101,8 +101,8 @@ def test_with_replacement_is_the_inverse_of_the_distribution() -> None:
 
 
 def test_with_replacement_inclusion() -> None:
-    found = with_replacement_inclusion(np.array([0.5, 1.0, 1e-12]), np.array([2, 3, 1_000]))
-    assert found == pytest.approx([0.75, 1.0, 1e-9])
+    actual = with_replacement_inclusion(np.array([0.5, 1.0, 1e-12]), np.array([2, 3, 1_000]))
+    assert actual == pytest.approx([0.75, 1.0, 1e-9])
 
 
 def test_the_fit_sees_a_unit_drawn_too_often() -> None:
