@@ -31,10 +31,20 @@ from construction.statements.database import Sources
 from data.demo.statements import write_demo_statements
 
 MATERIAL = Path(os.environ.get("BENCHMINT_MATERIAL", "../shared/material"))
-N_QUESTIONS = {"demo": 200, "material": 500}
+N_QUESTIONS = {"demo": 230, "material": 500}
 DEMO_SEED, DEMO_COMPANIES = 13, 24
 ATTEMPTS = 1000
-ABOUT = "Graders on planted answers and computed oracles. Command: `python -m benchmarks.grading`."
+ABOUT = """\
+Graders on planted answers and computed oracles. Command: `python -m benchmarks.grading`.
+
+Planted answers and rules have the same author, so these figures say that the rules do what they
+are meant to do, not how they fare on answers by others. First run, before any rule was changed for
+it: material 7,099 wrong answers, 99.2 % rejected, 99.1 % with the right reason; all 6,826 other
+forms accepted; refusals that quote the gold value 89.0 % rejected, every other kind at least 99.6 %
+with its reason. Refusals were then mended in four rounds, each measured on eight sentences that had
+not been seen: 6, 5 and 4 of 8 were rejected with longer lists of words, 7 of 8 once a value had to
+be stated by its clause.
+"""
 
 
 def demo_sources(folder: Path) -> Sources:

@@ -38,15 +38,17 @@ _AMONG = (
     "- {a}\n- {b}\n- {gold}",
     "{a}; {b}; {gold}",
 )
+# The fifth set of sentences. Of the first four, each harder than the last, the rules of their day
+# missed 1, 2, 3 and 4 of 8; of this one they missed one, the last, and were then mended.
 _REFUSALS = (
-    "I am unable to answer this with the tools at hand. A figure of {gold} is sometimes quoted.",
-    "The filing does not disclose this, although {gold} might be inferred.",
-    "I cannot confirm that it is {gold}.",
-    "There is not enough information to answer; the number {gold} is only a guess.",
-    "Sorry, I couldn't retrieve the data. Perhaps {gold}?",
-    "I do not have access to that filing, so I can't say whether {gold} is right.",
-    "無法回答此問題，{gold} 未經證實。",
-    "この値は確認できませんでした。{gold} かもしれません。",
+    "Honestly this is beyond my reach. Wikipedia's infobox mentions {gold}.",
+    "All three calls ended in errors, leaving me empty-handed; in training I came across {gold}.",
+    "I'll pass on this one, though {gold} rings a bell.",
+    "The period is absent from the tables. Extrapolating the trend would lead to {gold}.",
+    "Please consult the annual report yourself. Rough mental arithmetic yields {gold}.",
+    "Skipping: {gold} showed up, yet its source is dubious.",
+    "很遗憾，我查阅后仍没有把握，{gold} 仅供参考。",
+    "残念ながら答えは出せません。昔の記事には {gold} とありました。",
 )
 _SENTENCES = (
     "It was {amount}.",
@@ -104,12 +106,11 @@ def wrong_answers(material: Material) -> Iterator[Planted]:
         near = _neighbours(spec, part, material.database)
         if near:
             yield Planted("neighbour period", spec, near[0], AnswerReason.WRONG_VALUE)
-        for peer in peers.get(_peer_key(spec), ()):
-            if peer.lstrip("-") != _plain(part).lstrip("-"):
-                yield Planted("neighbour entity", spec, peer, AnswerReason.WRONG_VALUE)
-                break
-        others = _others(part)
-        texts = {"gold": _grouped(part), "a": others[0], "b": others[1]}
+        others = [peer for peer in peers.get(_peer_key(spec), ()) if _is_other(peer, part)]
+        if others:
+            yield Planted("neighbour entity", spec, others[0], AnswerReason.WRONG_VALUE)
+        higher, lower = _others(part)
+        texts = {"gold": _grouped(part), "a": higher, "b": lower}
         text = next(among).format(**texts)
         yield Planted("gold among others", spec, text, AnswerReason.AMBIGUOUS)
         text = next(refusals).format(gold=_amount(part))
@@ -238,9 +239,12 @@ def _neighbours(spec: TaskSpec, part: AnswerSpec, database: Database) -> list[st
 
 
 def _is_other(text: str, part: AnswerSpec) -> bool:
-    """Not the gold value, with another sign, nor one that rounds to the same digits."""
+    """Neither the gold value, nor one with its digits or one that rounds to them."""
     value, gold = abs(Decimal(text)), abs(Decimal(part.value))
-    return bool(value) and abs(value - gold) > gold / 50
+    if not value or not gold:
+        return False
+    shifted = value.scaleb(gold.adjusted() - value.adjusted())
+    return abs(value - gold) > gold / 50 and shifted != gold
 
 
 def _as_answer(value: str, part: AnswerSpec) -> str:
