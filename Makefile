@@ -10,7 +10,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install system snapshot serve stop test check format bench mutants docs font lock clean clean-demo
+.PHONY: help install evaluate system snapshot serve stop test test-full check format bench mutants docs font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ $(READY): requirements.lock pyproject.toml
 $(TESTS): $(READY) requirements-dev.lock
 	$(LOCKED) requirements-dev.lock
 	@touch $@
+
+evaluate: $(READY) ## add what running agents needs: the runner (the sandbox is in `make system`)
+	$(LOCKED) requirements-evaluate.lock
 
 system: ## install the Debian packages without which some tests are skipped
 	@for package in $(SYSTEM); do \
@@ -46,6 +49,9 @@ stop: ## end what `make serve` started
 test: $(TESTS) ## run the tests; what is skipped is listed with its reason
 	$(BIN)/pytest -n 2 --dist worksteal -rs
 
+test-full: $(TESTS) ## run all tests, also those that are too long for every change
+	$(BIN)/pytest -n 2 --dist worksteal -rs -m "full or not full"
+
 check: $(TESTS) ## lint, format check, strict types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -64,9 +70,7 @@ mutants: $(TESTS) ## do the tests notice? 60 mutants, into benchmarks/results
 
 docs: $(READY) ## write the generated parts of the docs
 	$(BIN)/python -m data.staging.page > docs/schema.md
-	$(BIN)/python -m flows.docs_reference
-	$(BIN)/python -m flows.docs_pipeline
-	$(BIN)/python -m flows.docs_gates
+	$(BIN)/python -m flows.docs
 
 font: ## cut the font of the pictures out of Debian's fonts-noto-cjk anew
 	$(BIN)/python -m construction.statements.enrichment.font_subset \
@@ -75,11 +79,13 @@ font: ## cut the font of the pictures out of Debian's fonts-noto-cjk anew
 COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
   --no-strip-extras --quiet pyproject.toml
 FULL    := --extra masking --extra pictures --extra install
+TESTED  := --extra evaluate --extra notebooks --extra dev
 
 lock: ## write the lock files anew (needs uv)
 	$(COMPILE) $(FULL) -o requirements.lock
-	$(COMPILE) $(FULL) --extra notebooks --extra dev -c requirements.lock -o requirements-dev.lock
-	$(COMPILE) $(FULL) --extra notebooks --extra dev --extra bench -c requirements-dev.lock -o requirements-bench.lock
+	$(COMPILE) $(FULL) --extra evaluate -c requirements.lock -o requirements-evaluate.lock
+	$(COMPILE) $(FULL) $(TESTED) -c requirements-evaluate.lock -o requirements-dev.lock
+	$(COMPILE) $(FULL) $(TESTED) --extra bench -c requirements-dev.lock -o requirements-bench.lock
 
 clean: ## remove the environment and caches; workspace/ stays
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop

@@ -71,13 +71,13 @@ def _scaled(config: TableConfig, levels: float, noise: float) -> TableConfig:
 def speed(frame: pl.DataFrame, config: TableConfig) -> dict[str, float]:
     """Seconds of the attack report, the attacker's own runs of the method included."""
     released = perturb_table(frame, config, KEY).frame
-    told = {}
+    output = {}
     for name, slow in (("without assignment", False), ("with assignment", True)):
         started, cpu = time.perf_counter(), time.process_time()
         attack(frame, released, config, AttackConfig(known=KNOWN, assignment=slow))
-        told[f"{name}, wall s"] = round(time.perf_counter() - started, 2)
-        told[f"{name}, processor s"] = round(time.process_time() - cpu, 2)
-    return told
+        output[f"{name}, wall s"] = round(time.perf_counter() - started, 2)
+        output[f"{name}, processor s"] = round(time.process_time() - cpu, 2)
+    return output
 
 
 def triples(frame: pl.DataFrame, config: TableConfig) -> dict[str, Any]:
@@ -92,17 +92,17 @@ def triples(frame: pl.DataFrame, config: TableConfig) -> dict[str, Any]:
         ).rate
         for three in combinations(linked.columns, 3)
     }
-    found = np.array(list(rates.values()))
+    actual = np.array(list(rates.values()))
     worst = max(rates, key=lambda name: rates[name])
-    asked = ", ".join(n for n in linked.columns if n in KNOWN)
+    requests = ", ".join(n for n in linked.columns if n in KNOWN)
     return {
         "companies": len(year),
         "triples": len(rates),
-        "mean": round(float(found.mean()), 4),
-        "median": round(float(np.median(found)), 4),
-        "share_at_most_20_percent": round(float((found <= 0.2).mean()), 4),
+        "mean": round(float(actual.mean()), 4),
+        "median": round(float(np.median(actual)), 4),
+        "share_at_most_20_percent": round(float((actual <= 0.2).mean()), 4),
         "worst": [worst, rates[worst]],
-        "revenue_assets_income": rates[asked],
+        "revenue_assets_income": rates[requests],
         "rates": rates,
     }
 
@@ -121,11 +121,11 @@ def sign_bound(linked: Linked) -> list[dict[str, Any]]:
         turned = np.where(draw.random(sign.shape) < share, -sign, sign)
         level = _walk(np.where(first[:, None], 0.0, turned), first)
         made = replace(linked, released=np.where(np.isnan(linked.original), np.nan, level))
-        told: dict[str, Any] = {"turned": share}
+        output: dict[str, Any] = {"turned": share}
         for count in (1, 2, 3):
-            told[f"{count} columns"] = trajectory.sign_history(made.knowing(KNOWN[:count])).rate
-        told["all columns"] = trajectory.sign_history(made).rate
-        rows.append(told)
+            output[f"{count} columns"] = trajectory.sign_history(made.knowing(KNOWN[:count])).rate
+        output["all columns"] = trajectory.sign_history(made).rate
+        rows.append(output)
     return rows
 
 
@@ -145,10 +145,10 @@ def published_seed(frame: pl.DataFrame, config: TableConfig) -> list[tuple[str, 
     for source, key in (("release key", KEY), ("published seed", single.seed_key(0))):
         linked = single.rerun(plain, frame, noisy, key)
         for columns in (KNOWN[:1], KNOWN):
-            found = single.rerun_match(
+            actual = single.rerun_match(
                 linked.knowing(columns), again.knowing(columns), Knowledge.PUBLISHED
             )
-            rows.append((source, ", ".join(columns), found.rate))
+            rows.append((source, ", ".join(columns), actual.rate))
     return rows
 
 
@@ -157,7 +157,7 @@ def codes(frame: pl.DataFrame) -> list[dict[str, Any]]:
     real = [f"{int(code[1:]):06d}" for code in frame["edinet_code"].unique().sort()]
     mapping = permuted_codes(real, KEY, "six", "").new
     million = [f"{number:06d}" for number in range(CODES)]
-    found = [
+    actual = [
         pseudonyms.dictionary_attack(mapping, real, KEY, "six", "", Knowledge.KEY),
         pseudonyms.dictionary_attack(mapping, million, KEY, "six", "", Knowledge.KEY),
         pseudonyms.dictionary_attack(
@@ -166,13 +166,13 @@ def codes(frame: pl.DataFrame) -> list[dict[str, Any]]:
         pseudonyms.order_attack(mapping, "six"),
         pseudonyms.likeness_attack(mapping, "six"),
     ]
-    return [asdict(result) for result in found]
+    return [asdict(result) for result in actual]
 
 
 def tried(frame: pl.DataFrame, name: str, config: TableConfig, columns: int) -> FrontierPoint:
     """One point of the frontier, printed as it is found."""
     (point,) = frontier(frame, {name: config}, KEY, AttackConfig(known=KNOWN), columns)
-    rates = {risk.value: found.rate for risk, found in point.risks.items()}
+    rates = {risk.value: actual.rate for risk, actual in point.risks.items()}
     print(name, point.utility, rates, flush=True)
     return point
 
@@ -224,8 +224,8 @@ def _frontier_table(points: Sequence[FrontierPoint]) -> str:
     for p in points:
         u = p.utility
         kept = (f"{u.spearman:.3f}", f"{u.flips:.3f}", f"{u.sums:.3f}", f"{u.sums_beyond:.3f}")
-        found = [f"{p.risks[risk].rate:.3f}" for risk in _RISKS]
-        rows.append((p.setting, *kept, str(u.broken), *found))
+        actual = [f"{p.risks[risk].rate:.3f}" for risk in _RISKS]
+        rows.append((p.setting, *kept, str(u.broken), *actual))
     return table((*head, *(risk.value for risk in _RISKS)), rows)
 
 

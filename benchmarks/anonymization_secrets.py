@@ -82,10 +82,10 @@ def trimmed(secret: str) -> str:
 
 def covers(text: str, secret: str) -> bool:
     """Is one occurrence of the secret wholly inside a finding?"""
-    found = find_secrets(text)
+    actual = find_secrets(text)
     start = text.find(secret)
     while start >= 0:
-        if any(one.start <= start and start + len(secret) <= one.end for one in found):
+        if any(one.start <= start and start + len(secret) <= one.end for one in actual):
             return True
         start = text.find(secret, start + 1)
     return False
@@ -128,15 +128,17 @@ def negatives(by_rule: dict[str, list[Case]], secrets: Sequence[str]) -> dict[st
     many more a token of a form that its provider documents."""
     texts = [case["text"] for rows in by_rule.values() for case in rows if case["kind"] != "tp"]
     flagged = [text for text in texts if find_secrets(text)]
-    left = [text for text in flagged if not any(secret in text for secret in secrets)]
-    forms = sum(any(one.recognizer not in BY_WORDS for one in find_secrets(text)) for text in left)
+    remaining = [text for text in flagged if not any(secret in text for secret in secrets)]
+    forms = sum(
+        any(one.recognizer not in BY_WORDS for one in find_secrets(text)) for text in remaining
+    )
     return {
         "negatives": len(texts),
         "flagged": len(flagged),
-        "holding another positive": len(flagged) - len(left),
+        "holding another positive": len(flagged) - len(remaining),
         "else of a documented form": forms,
         "share flagged": round(len(flagged) / len(texts), 4),
-        "share flagged besides these two": round((len(left) - forms) / len(texts), 4),
+        "share flagged besides these two": round((len(remaining) - forms) / len(texts), 4),
     }
 
 
@@ -181,13 +183,13 @@ def session_figures() -> dict[str, Any]:
     """Findings in the session material, which holds no known secret, and characters a second."""
     texts = list(session_strings())
     begin = time.process_time()
-    found = sum(len(find_secrets(text)) for text in texts)
+    actual = sum(len(find_secrets(text)) for text in texts)
     seconds = time.process_time() - begin
     chars = sum(map(len, texts))
     return {
         "strings": len(texts),
         "characters": chars,
-        "findings": found,
+        "findings": actual,
         "characters per CPU second": round(chars / seconds),
     }
 

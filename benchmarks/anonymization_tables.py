@@ -135,13 +135,13 @@ def figures(
 
 def _spearman(old: Floats, new: Floats, group: Floats) -> float:
     """Mean over industries of at least 30 rows, weighted by rows."""
-    found, weights = [], []
+    actual, weights = [], []
     for label in np.unique(group):
         at = np.flatnonzero((group == label) & np.isfinite(old))
         if len(at) >= 30:
-            found.append(np.corrcoef(rankdata(old[at]), rankdata(new[at]))[0, 1])
+            actual.append(np.corrcoef(rankdata(old[at]), rankdata(new[at]))[0, 1])
             weights.append(len(at))
-    return round(float(np.average(found, weights=weights)), 4)
+    return round(float(np.average(actual, weights=weights)), 4)
 
 
 def _flips(old: Floats, new: Floats, frame: pl.DataFrame) -> float:
@@ -181,8 +181,8 @@ def _hits(pairs: list[Any]) -> float:
     hit = total = 0
     for a, b in pairs:
         distance = ((a[:, None, :] - b[None]) ** 2).sum(axis=2)
-        _, found = linear_sum_assignment(distance)
-        hit, total = hit + int((found == np.arange(len(a))).sum()), total + len(a)
+        _, actual = linear_sum_assignment(distance)
+        hit, total = hit + int((actual == np.arange(len(a))).sum()), total + len(a)
     return round(hit / total, 4)
 
 
@@ -225,20 +225,20 @@ def main() -> None:
     }
     columns = edinet_config().measures
     old = _matrix(frame, columns)
-    told = {}
+    result = {}
     for name, setting in settings().items():
         new = perturb_table(frame, setting, KEY).frame
-        told[name] = figures(old, _matrix(new, columns), frame, columns)
-        print(name, told[name], flush=True)
+        result[name] = figures(old, _matrix(new, columns), frame, columns)
+        print(name, result[name], flush=True)
     write_result(
         "anonymization_tables",
         __doc__ or "",
-        _page(told, whole, big),
-        {"settings": told, "edinet": whole, "large": big},
+        _page(result, whole, big),
+        {"settings": result, "edinet": whole, "large": big},
     )
 
 
-def _page(told: Mapping[str, Any], whole: Mapping[str, Any], big: Mapping[str, Any]) -> str:
+def _page(result: Mapping[str, Any], whole: Mapping[str, Any], big: Mapping[str, Any]) -> str:
     head = (
         "setting",
         "Spearman, least",
@@ -258,9 +258,9 @@ def _page(told: Mapping[str, Any], whole: Mapping[str, Any], big: Mapping[str, A
             f"{f['assignment_3_max'][0]:.3f}",
             f"{f['assignment_all']:.3f}",
         )
-        for name, f in told.items()
+        for name, f in result.items()
     ]
-    beyond = told["published"]["cells_of_sums_beyond_1_percent"]
+    beyond = result["published"]["cells_of_sums_beyond_1_percent"]
     sums = table(("column", "sums beyond 1 %"), beyond.items())
     return (
         f"## Settings on EDINET (attack: all companies of {YEAR}, inside industries)\n\n"

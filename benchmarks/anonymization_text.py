@@ -78,7 +78,7 @@ def _ours(config: DetectionConfig) -> Find:
     detector = TextDetector(config)
 
     def find(texts: Sequence[str]) -> list[list[Span]]:
-        return [[(f.start, f.end) for f in found] for found in detector.find(texts)]
+        return [[(f.start, f.end) for f in actual] for actual in detector.find(texts)]
 
     return find
 
@@ -97,14 +97,14 @@ def _spans(cases: Sequence[Case], ours: Find, peer: Find) -> dict[str, Any]:
     """Exact spans of any type, F2 (recall counts four times), and the same per template."""
     figures: dict[str, Any] = {"texts": len(cases)}
     for name, find in (("ours", ours), ("presidio", peer)):
-        found = find([case.text for case in cases])
-        figures[name] = _exact(cases, found) | _chars(cases, found)
+        actual = find([case.text for case in cases])
+        figures[name] = _exact(cases, actual) | _chars(cases, actual)
         if name == "ours":
             groups: dict[str, list[int]] = defaultdict(list)
-            for place, case in enumerate(cases):
-                groups[case.key].append(place)
+            for position, case in enumerate(cases):
+                groups[case.key].append(position)
             each = [
-                _exact([cases[p] for p in places], [found[p] for p in places])["f2"]
+                _exact([cases[p] for p in places], [actual[p] for p in places])["f2"]
                 for places in groups.values()
             ]
             figures["templates"] = len(each)
@@ -113,9 +113,9 @@ def _spans(cases: Sequence[Case], ours: Find, peer: Find) -> dict[str, Any]:
     return figures
 
 
-def _exact(cases: Sequence[Case], found: Sequence[Sequence[Span]]) -> dict[str, float]:
+def _exact(cases: Sequence[Case], actual: Sequence[Sequence[Span]]) -> dict[str, float]:
     hits = gold = given = 0
-    for case, spans in zip(cases, found, strict=True):
+    for case, spans in zip(cases, actual, strict=True):
         labels = {label[:2] for label in case.labels}
         hits += len(labels & set(spans))
         gold, given = gold + len(labels), given + len(set(spans))
@@ -126,9 +126,9 @@ def _exact(cases: Sequence[Case], found: Sequence[Sequence[Span]]) -> dict[str, 
     return {"precision": round(precision, 4), "recall": round(recall, 4), "f2": round(f2, 4)}
 
 
-def _chars(cases: Sequence[Case], found: Sequence[Sequence[Span]]) -> dict[str, float]:
+def _chars(cases: Sequence[Case], actual: Sequence[Sequence[Span]]) -> dict[str, float]:
     hits = gold = given = 0
-    for case, spans in zip(cases, found, strict=True):
+    for case, spans in zip(cases, actual, strict=True):
         label = _covered([span[:2] for span in case.labels if span[3] != "NO_MASK"])
         mine = _covered(spans)
         hits, gold, given = hits + len(label & mine), gold + len(label), given + len(mine)
@@ -139,16 +139,16 @@ def _chars(cases: Sequence[Case], found: Sequence[Sequence[Span]]) -> dict[str, 
 
 
 def _covered(spans: Sequence[Span]) -> set[int]:
-    return {place for start, end in spans for place in range(start, end)}
+    return {position for start, end in spans for position in range(start, end)}
 
 
 def _court(cases: Sequence[Case], ours: Find, wide: Find, peer: Find) -> dict[str, Any]:
     """TAB: a DIRECT entity counts if every letter and digit of all its mentions is covered."""
     figures: dict[str, Any] = {"texts": len(cases)}
     for name, find in (("ours", ours), ("ours_with_quantities", wide), ("presidio", peer)):
-        found = find([case.text for case in cases])
+        actual = find([case.text for case in cases])
         entities: dict[tuple[str, str], bool] = {}
-        for case, spans in zip(cases, found, strict=True):
+        for case, spans in zip(cases, actual, strict=True):
             mine = _covered(spans)
             for start, end, _, grade, entity in case.labels:
                 if grade == "DIRECT":
@@ -156,7 +156,7 @@ def _court(cases: Sequence[Case], ours: Find, wide: Find, peer: Find) -> dict[st
                     full = all(p in mine or not case.text[p].isalnum() for p in range(start, end))
                     entities[key] = entities.get(key, True) and full
         direct = sum(entities.values()) / len(entities)
-        figures[name] = _chars(cases, found) | {"direct_entity_recall": round(direct, 4)}
+        figures[name] = _chars(cases, actual) | {"direct_entity_recall": round(direct, 4)}
         figures["direct_entities"] = len(entities)
     return figures
 
@@ -165,8 +165,8 @@ def _typed(cases: Sequence[Case], ours: Find) -> dict[str, Any]:
     """The Chinese set: exact and fully covered spans per type, clean sentences flagged."""
     total, exact, full = Counter[str](), Counter[str](), Counter[str]()
     clean = flagged = 0
-    found = ours([case.text for case in cases])
-    for case, spans in zip(cases, found, strict=True):
+    actual = ours([case.text for case in cases])
+    for case, spans in zip(cases, actual, strict=True):
         mine = _covered(spans)
         if not case.labels:
             clean, flagged = clean + 1, flagged + bool(spans)
@@ -187,7 +187,7 @@ def _typed(cases: Sequence[Case], ours: Find) -> dict[str, Any]:
         },
         "clean_sentences": clean,
         "clean_flagged": flagged,
-    } | _exact(cases, found)
+    } | _exact(cases, actual)
 
 
 def _race(texts: Sequence[str], peer: Find) -> dict[str, float]:
@@ -211,11 +211,11 @@ def _race(texts: Sequence[str], peer: Find) -> dict[str, float]:
     size = sum(map(len, texts))
     figures: dict[str, float] = {"texts": len(texts), "distinct": len(set(texts))}
     figures["characters"] = size
-    for place, kind in enumerate(("clock", "processor")):
+    for position, kind in enumerate(("clock", "processor")):
         for name in spent:
-            figures[f"{name}_chars_per_{kind}_s"] = round(size / spent[name][place])
+            figures[f"{name}_chars_per_{kind}_s"] = round(size / spent[name][position])
         figures[f"times_faster_by_{kind}"] = round(
-            spent["presidio"][place] / spent["ours"][place], 2
+            spent["presidio"][position] / spent["ours"][position], 2
         )
     return figures
 
@@ -241,8 +241,8 @@ _PLANTS = (
 def _planted(texts: Sequence[str], ours: Find, peer: Find) -> dict[str, Any]:
     """Character recall on sentences added to every so many session strings, on a line of theirs."""
     planted, spans = [], []
-    for place, text in enumerate(texts[::_PLANT_EVERY]):
-        frame, value = _PLANTS[place % len(_PLANTS)]
+    for position, text in enumerate(texts[::_PLANT_EVERY]):
+        frame, value = _PLANTS[position % len(_PLANTS)]
         before = text[:4000] + "\n"
         start = len(before) + frame.index("{}")
         planted.append(before + frame.format(value) + "\n" + text[4000:8000])
@@ -250,9 +250,9 @@ def _planted(texts: Sequence[str], ours: Find, peer: Find) -> dict[str, Any]:
     figures: dict[str, Any] = {"plants": len(planted)}
     for name, find in (("ours", ours), ("presidio", peer)):
         hits = total = 0
-        for span, found in zip(spans, find(planted), strict=True):
+        for span, actual in zip(spans, find(planted), strict=True):
             total += span[1] - span[0]
-            hits += len(_covered([span]) & _covered(found))
+            hits += len(_covered([span]) & _covered(actual))
         figures[f"{name}_char_recall"] = round(hits / total, 4)
     return figures
 

@@ -78,16 +78,16 @@ def _synth(halves: Mapping[str, Any]) -> str:
     rows = []
     for half in _HALVES:
         for name in ("ours", "presidio"):
-            one = halves[half][name]
-            values = (one[key] for key in ("precision", "recall", "f2"))
-            rows.append([half, name, *map(_three, values), *_both(one)])
-    told = table(["half", "engine", "P", "R", "F2", "char P", "char R"], rows)
+            item = halves[half][name]
+            values = (item[key] for key in ("precision", "recall", "f2"))
+            rows.append([half, name, *map(_three, values), *_both(item)])
+    result = table(["half", "engine", "P", "R", "F2", "char P", "char R"], rows)
     parts = "; ".join(
         f"{half}: mean F2 {halves[half]['templates_mean_f2']}, "
         f"{halves[half]['templates_f2_at_least_.85']} of {halves[half]['templates']} at .85 or more"
         for half in _HALVES
     )
-    return f"{told}\nPer template (each counting once): {parts}.\n"
+    return f"{result}\nPer template (each counting once): {parts}.\n"
 
 
 def _tab(halves: Mapping[str, Any]) -> str:
@@ -110,10 +110,10 @@ def _chinese(halves: Mapping[str, Any]) -> str:
         ]
         for kind in sorted(kinds)
     ]
-    told = table(["type", "labels", "exact, dev.", "exact, held out", "exact", "covered"], rows)
-    one = halves["all"]
+    result = table(["type", "labels", "exact, dev.", "exact, held out", "exact", "covered"], rows)
+    item = halves["all"]
     return (
-        f"{told}\nClean sentences flagged: {one['clean_flagged']} of {one['clean_sentences']}. "
+        f"{result}\nClean sentences flagged: {item['clean_flagged']} of {item['clean_sentences']}. "
         "USER_PATH is labelled as the whole path; only the user's name in it is private here. "
         "A STOCK_CODE is found where words say that it is one, not inside a file name.\n"
     )
@@ -123,15 +123,15 @@ def _speed(figures: Mapping[str, Any]) -> str:
     rows = [
         [
             name,
-            f"{one['texts']:,}",
-            f"{one['characters']:,}",
-            *_pace(one, "clock"),
-            *_pace(one, "processor"),
+            f"{item['texts']:,}",
+            f"{item['characters']:,}",
+            *_pace(item, "clock"),
+            *_pace(item, "processor"),
         ]
-        for name, one in figures["speed"].items()
+        for name, item in figures["speed"].items()
     ]
     planted = figures["planted"]
-    told = table(
+    result = table(
         [
             *("texts", "strings", "characters", "ours c/s", "presidio c/s", "faster"),
             *("ours c/CPU s", "presidio c/CPU s", "faster"),
@@ -140,7 +140,7 @@ def _speed(figures: Mapping[str, Any]) -> str:
     )
     pooled = figures["prose"]
     return (
-        f"{told}\nCharacter recall on the prose (both labelled sets together): "
+        f"{result}\nCharacter recall on the prose (both labelled sets together): "
         f"{_three(pooled['ours']['char_recall'])} against "
         f"{_three(pooled['presidio']['char_recall'])}; on TAB alone it is a little lower than "
         "Presidio's unless quantities are listed, see above.\n"
@@ -150,13 +150,13 @@ def _speed(figures: Mapping[str, Any]) -> str:
     )
 
 
-def _pace(one: Mapping[str, Any], kind: str) -> tuple[str, str, str]:
-    ours, theirs = one[f"ours_chars_per_{kind}_s"], one[f"presidio_chars_per_{kind}_s"]
-    return f"{ours:,}", f"{theirs:,}", f"{one[f'times_faster_by_{kind}']}×"
+def _pace(item: Mapping[str, Any], kind: str) -> tuple[str, str, str]:
+    ours, theirs = item[f"ours_chars_per_{kind}_s"], item[f"presidio_chars_per_{kind}_s"]
+    return f"{ours:,}", f"{theirs:,}", f"{item[f'times_faster_by_{kind}']}×"
 
 
-def _both(one: Mapping[str, float]) -> list[str]:
-    return [_three(one["char_precision"]), _three(one["char_recall"])]
+def _both(item: Mapping[str, float]) -> list[str]:
+    return [_three(item["char_precision"]), _three(item["char_recall"])]
 
 
 def _three(value: float) -> str:

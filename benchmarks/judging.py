@@ -80,12 +80,12 @@ def main() -> None:
     """Write the agreement of readers and rules, on both halves."""
     with tempfile.TemporaryDirectory() as work:
         survivors = instances(Path(sys.argv[1]), Path(work))
-        found = {one.instance.fingerprint: case_of(one) for one in survivors}
-    told = list(labels().values())
-    lines = [_HEAD, *_readers(told)]
+        actual = {item.instance.fingerprint: case_of(item) for item in survivors}
+    result = list(labels().values())
+    lines = [_HEAD, *_readers(result)]
     for half in ("tune", "test"):
-        rows = [row for row in told if row["split"] == half and row["fingerprint"] in found]
-        lines += _half(half, rows, [found[row["fingerprint"]] for row in rows])
+        rows = [row for row in result if row["split"] == half and row["fingerprint"] in actual]
+        lines += _half(half, rows, [actual[row["fingerprint"]] for row in rows])
     RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(RESULTS)
 
@@ -93,10 +93,10 @@ def main() -> None:
 def _readers(rows: Sequence[Row]) -> list[str]:
     lines = ["| readers | items | agreed | kappa |", "|---|---|---|---|"]
     for name in ("reason_code", "role"):
-        one, two = ([row[reader][name] for row in rows] for reader in READERS)
-        told = agreement(one, two)
-        kappa = _interval(told.kappa) if told.kappa else "none"
-        lines.append(f"| {name} | {told.n} | {_interval(told.observed)} | {kappa} |")
+        item, two = ([row[reader][name] for row in rows] for reader in READERS)
+        result = agreement(item, two)
+        kappa = _interval(result.kappa) if result.kappa else "none"
+        lines.append(f"| {name} | {result.n} | {_interval(result.observed)} | {kappa} |")
     return lines
 
 
@@ -126,8 +126,8 @@ def _accepted(reasons: Sequence[str]) -> list[str]:
     return ["yes" if reason == "self_contained" else "no" for reason in reasons]
 
 
-def _interval(found: Interval) -> str:
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+def _interval(actual: Interval) -> str:
+    return f"{actual.value:.3f} ({actual.low:.3f} to {actual.high:.3f})"
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ _AS_THEY_ARE = frozenset({"task_id", "sha256", "bytes", "media_type", "file_type
 def write_packaged(count: int, packaged: Path, work: Path) -> None:
     """Write `count` distinct cases into `packaged`, as the stage before judging does."""
     sessions = round(count / _VERSIONS * _PER_CASE)
-    found = _from_demo(sessions, work)
-    cases = [_version(case, number) for number in range(_VERSIONS) for case in found]
+    actual = _from_demo(sessions, work)
+    cases = [_version(case, number) for number in range(_VERSIONS) for case in actual]
     distinct = {case.request: case for case in cases}
     if len(distinct) < count:
         raise SystemExit(f"{len(distinct)} distinct cases of {sessions} sessions, not {count}")
@@ -61,10 +61,10 @@ def _from_demo(sessions: int, work: Path) -> list[Case]:
 def _version(case: Case, number: int) -> Case:
     """The case with every figure, date and numbered name moved on by `number` in each digit."""
     moved = str.maketrans(_DIGITS, _DIGITS[number:] + _DIGITS[:number])
-    told = _moved(case.model_dump(mode="json"), moved)
-    told["excerpts"] = {path.translate(moved): text for path, text in told["excerpts"].items()}
-    told["candidate"]["task_id"] = f"{case.candidate.task_id}-{number}"
-    return Case.model_validate(told)
+    result = _moved(case.model_dump(mode="json"), moved)
+    result["excerpts"] = {path.translate(moved): text for path, text in result["excerpts"].items()}
+    result["candidate"]["task_id"] = f"{case.candidate.task_id}-{number}"
+    return Case.model_validate(result)
 
 
 def _moved(value: Any, digits: dict[int, int]) -> Any:

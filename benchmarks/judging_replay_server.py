@@ -26,18 +26,18 @@ class Fitting(Server):
     """The tests' server, with answers of its own."""
 
     async def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Said:
-        asked = json.loads(body)
-        schema = asked["response_format"]["json_schema"]["schema"]
-        text = json.dumps(_answer(schema["properties"], _material(asked)), ensure_ascii=False)
+        requests = json.loads(body)
+        schema = requests["response_format"]["json_schema"]["schema"]
+        text = json.dumps(_answer(schema["properties"], _material(requests)), ensure_ascii=False)
         message = {"role": "assistant", "content": text}
         choices = [{"index": 0, "finish_reason": "stop", "message": message}]
         usage = {"prompt_tokens": len(body) // 4, "completion_tokens": len(text) // 4}
         return Said.of(200, {"model": "fake-1", "choices": choices, "usage": usage})
 
 
-def _material(asked: Any) -> Any:
+def _material(requests: Any) -> Any:
     """The case that a request is about, out of its block."""
-    said = asked["messages"][1]["content"]
+    said = requests["messages"][1]["content"]
     start = said.index("⟧\n") + 2
     return json.loads(said[start : said.index(_END, start)])
 
@@ -79,10 +79,10 @@ def _labels(request: str, draw: int) -> dict[str, Any]:
 
 def _class(case: Any) -> dict[str, Any]:
     # Words of the letters a to p: a name may hold no figures.
-    told = digest(case["group"])[:8].translate(str.maketrans("0123456789", "ghijklmnop"))
+    result = digest(case["group"])[:8].translate(str.maketrans("0123456789", "ghijklmnop"))
     return {
         "big_class": case["big_classes_in_use"][0],
-        "name": f"Kind {told}",
+        "name": f"Kind {result}",
         "definition": "Work of this kind makes a file out of another one, as it is described.",
         "confidence": 0.8,
         "reason": _WHY,

@@ -64,14 +64,14 @@ def live(url: str, store: str, concurrency: int, count: int, portions: int) -> d
 
     config = LlmConfig(mode=Mode.RECORD, model="fake-1")
     runtime = LlmRuntime(base_url=f"{url}/v1", concurrency=concurrency)
-    asked = questions(count)
+    queries = questions(count)
     warm = count // 5
     with Client(config, runtime, Path(store)) as client:
-        errors = _errors(client.ask(asked[:warm]))
+        errors = _errors(client.ask(queries[:warm]))
         before, began, used = resident(), time.perf_counter(), time.process_time()
         size = (count - warm) // portions
         for start in range(warm, count, size):
-            errors += _errors(client.ask(asked[start : start + size]))
+            errors += _errors(client.ask(queries[start : start + size]))
         seconds, cpu = time.perf_counter() - began, time.process_time() - used
         after = resident()
     rate = (count - warm) / seconds
@@ -146,19 +146,19 @@ def replay(store: str) -> dict[str, Any]:
     from construction.judging.llm import Client
 
     config = LlmConfig(mode=Mode.REPLAY, model="fake-1")
-    asked = questions(REPLAYS)
+    queries = questions(REPLAYS)
     text = Answer(label="yes", score=3, why="because " * 60).model_dump_json()
     reply = Reply(text, "stop", False, "fake-1", Usage(600, 150))
     filled = Store(Path(store))
     others = [f"{i:064x}" for i in range(STORED - REPLAYS)]
     began = time.perf_counter()
     filled.keep_all([Stored(name, 0, reply) for name in others])
-    filled.keep_all([Stored(key(question, config), 0, reply) for question in asked])
+    filled.keep_all([Stored(key(question, config), 0, reply) for question in queries])
     filling = time.perf_counter() - began
     filled.close()
     began = time.perf_counter()
     with Client(config, LlmRuntime(), Path(store)) as client:
-        outcomes = client.ask(asked)
+        outcomes = client.ask(queries)
     seconds = time.perf_counter() - began
     assert all(isinstance(outcome, Answered) for outcome in outcomes)
     return {"stored": STORED, "replays": REPLAYS, "seconds": round(seconds, 3), "fill_s": filling}
@@ -179,9 +179,9 @@ def with_server(folder: Path, kind: str, *arguments: object) -> tuple[dict[str, 
         while not port.exists() and server.poll() is None:
             time.sleep(0.02)
         url = f"http://127.0.0.1:{port.read_text()}"
-        found = in_child(kind, url, *arguments)
+        actual = in_child(kind, url, *arguments)
         with urllib.request.urlopen(f"{url}/counts", timeout=60) as answer:
-            return found, json.load(answer)["served"]
+            return actual, json.load(answer)["served"]
     finally:
         server.kill()
         server.wait()
@@ -190,10 +190,10 @@ def with_server(folder: Path, kind: str, *arguments: object) -> tuple[dict[str, 
 def measure_live(folder: Path, concurrency: int, count: int, portions: int) -> dict[str, Any]:
     """Our client; the server's counts tell whether a call was lost or doubled."""
     store = tempfile.mkdtemp(dir=folder)
-    found, served = with_server(folder, "live", store, concurrency, count, portions)
-    found["lost"] = count - len(served)
-    found["doubled"] = sum(times - 1 for times in served.values())
-    return found
+    actual, served = with_server(folder, "live", store, concurrency, count, portions)
+    actual["lost"] = count - len(served)
+    actual["doubled"] = sum(times - 1 for times in served.values())
+    return actual
 
 
 def measure_peer(folder: Path, concurrency: int, count: int) -> dict[str, Any]:
@@ -203,11 +203,13 @@ def measure_peer(folder: Path, concurrency: int, count: int) -> dict[str, Any]:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lived = [measure_live(folder, *one) for one in LIVE]
+        lived = [measure_live(folder, *entry) for entry in LIVE]
         bare = [measure_peer(folder, concurrency, count // 4) for concurrency, count, _ in LIVE]
         replayed = in_child("replay", folder / "replays")
     load = os.getloadavg()[0]
-    rows = [_row("ours", one) for one in lived] + [_row("openai alone", one) for one in bare]
+    rows = [_row("ours", entry) for entry in lived] + [
+        _row("openai alone", entry) for entry in bare
+    ]
     head = (
         "client",
         "at once",
@@ -233,17 +235,19 @@ def main() -> None:
     print(text)
 
 
-def _row(name: str, one: dict[str, Any]) -> list[str]:
-    ours = "memory_at_the_end_mb" in one
+def _row(name: str, entry: dict[str, Any]) -> list[str]:
+    ours = "memory_at_the_end_mb" in entry
     return [
         name,
-        str(one["concurrency"]),
-        f"{one['calls']:,}",
-        f"{one['rate']:,.0f}",
-        f"{one['share_of_ideal']:.0%}",
-        str(one["cpu_ms_per_call"]),
-        f"{one['errors']} / {one['lost']} / {one['doubled']}" if ours else "",
-        f"{one['memory_after_warm_up_mb']:.0f} → {one['memory_at_the_end_mb']:.0f}" if ours else "",
+        str(entry["concurrency"]),
+        f"{entry['calls']:,}",
+        f"{entry['rate']:,.0f}",
+        f"{entry['share_of_ideal']:.0%}",
+        str(entry["cpu_ms_per_call"]),
+        f"{entry['errors']} / {entry['lost']} / {entry['doubled']}" if ours else "",
+        f"{entry['memory_after_warm_up_mb']:.0f} → {entry['memory_at_the_end_mb']:.0f}"
+        if ours
+        else "",
     ]
 
 

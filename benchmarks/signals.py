@@ -24,12 +24,7 @@ from typing import Any
 
 from benchmarks.label_agreement import agreement, misses, read_labels
 from benchmarks.report import machine, table, write_result
-from benchmarks.signals_authors import (
-    FAMILIES,
-    PATTERNS,
-    authors_masses,
-    rank_correlation,
-)
+from benchmarks.signals_authors import FAMILIES, PATTERNS, authors_masses, rank_correlation
 from construction.signals.analyse import SignalAnalysis, analyse
 from construction.signals.collect import CollectConfig, collect_file
 from construction.signals.config import Counting, SignalsConfig

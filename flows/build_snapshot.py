@@ -18,7 +18,16 @@ from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.source import with_source
-from flows.stages import judging, masking, questions, selection, sessions, signals, tables
+from flows.stages import (
+    judging,
+    masking,
+    preflight,
+    questions,
+    selection,
+    sessions,
+    signals,
+    tables,
+)
 
 SIGNALS = Lane(
     name="signals-to-mixture",
@@ -58,7 +67,7 @@ QUESTIONS = Lane(
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
-    stages=(selection.SELECT,),
+    stages=(preflight.PREFLIGHT, selection.SELECT),
 )
 PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, SELECTION)
 

@@ -25,8 +25,7 @@ from data.errors import BenchmintError
 from data.stages import Results
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
-from flows.configuration import load_settings
-from flows.recipe import Settings
+from flows.recipe import Settings, load_settings
 from flows.run import open_run
 from flows.source import with_source
 

@@ -10,6 +10,7 @@ from anonymization.documents.gate import GATE as MASKING
 from anonymization.leaks.gate import GATE as LEAKS
 from anonymization.tables.gates.fidelity import GATE as FIDELITY
 from anonymization.tables.gates.re_identification import GATE as RE_IDENTIFICATION
+from construction.grading.gate import GATE as GRADER
 from construction.judging.self_containment import GATE as SELF_CONTAINMENT
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
 from construction.sessions.local_gates import LOCAL_GATES
@@ -23,5 +24,6 @@ SESSION_GATES = (
     LEAKS,
 )
 TABLE_GATES = (FIDELITY, RE_IDENTIFICATION)
-GATES = (*SESSION_GATES, *TABLE_GATES)
+POOL_GATES = (GRADER,)  # for the candidates of all lanes
+GATES = (*SESSION_GATES, *TABLE_GATES, *POOL_GATES)
 GATE_ORDER = tuple(gate.name for gate in SESSION_GATES)

@@ -10,6 +10,7 @@ from typing import Any
 from anonymization.leaks.candidate_leaks import guard_release
 from anonymization.leaks.leak_targets import masking_report
 from anonymization.tables import judged_tables
+from construction.grading.preflight import grading_facts
 from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import public_mixture
@@ -125,6 +126,7 @@ def _release(
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
         ),
+        grading=grading_facts(recipe.grading, outputs["preflight"], released_candidates(results)),
         selection={
             **selected,
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,

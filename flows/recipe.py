@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainSerializer
 
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.tables.settings import TablesRecipe
+from construction.grading.gate import GradingRecipe
 from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.judging.judges import Judges
@@ -23,6 +25,7 @@ from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
 from data.canonical import digest
+from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
 from data.contracts import StageConfig
 from data.releases import previous_release
 from data.sharding import Runner, Sharding
@@ -50,6 +53,7 @@ class _Sections(StageConfig):
     signals: SignalsRecipe = SignalsRecipe()
     questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
+    grading: GradingRecipe = GradingRecipe()
     selection: SelectionRecipe = SelectionRecipe()
 
 
@@ -159,3 +163,35 @@ class Settings(_Sections):
         """Released as of `day`, whatever is configured."""
         release = self.release.model_copy(update={"release_date": day})
         return self.model_copy(update={"release": release})
+
+
+def load_settings(
+    path: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Settings:
+    """Defaults, then the file, then the environment, then `overrides` (from the command line).
+
+    Raises ConfigError naming the file, each wrong key, what was found and what is expected.
+    """
+    values = read_layers(path, environment)
+    merge(values, overrides or {})
+    return validated(Settings, values, path)
+
+
+def load_section(
+    model: type[Section],
+    name: str,
+    path: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Section:
+    """One section of a build's configuration for a command that stands alone; the same layers."""
+    values = read_layers(path, os.environ)
+    return read_section(model, name, Settings(), values, path, overrides or {})
+
+
+def recipe_over(path: Path, recipe: Recipe) -> Recipe:
+    """The configuration file `path` with what `recipe` was explicitly given on top."""
+    values = {name: part for name, part in read_toml(path).items() if name in Recipe.model_fields}
+    merge(values, recipe.model_dump(exclude_unset=True))
+    return validated(Recipe, values, path)

@@ -10,8 +10,7 @@ from data.demo.tables import FOLDER as TABLES
 from data.demo.truth import TRIPWIRES
 from data.errors import ConfigError, require_extra
 from data.snapshot import PrivacyStamp
-from flows.configuration import recipe_over
-from flows.recipe import Recipe, Runtime
+from flows.recipe import Recipe, Runtime, recipe_over
 
 
 def require_input(runtime: Runtime) -> None:

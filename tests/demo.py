@@ -61,8 +61,8 @@ def _make(root: Path) -> None:
     generate(demo.folder, SIZE, SEED)
     for name in (b"sessions/chat/bad\xff.txt", b"files/bad\xff.csv"):  # no UTF-8
         Path(os.fsdecode(os.fsencode(demo.folder) + b"/" + name)).write_text("x")
-    told = (demo.folder / "benchmint.toml").read_text(encoding="utf-8")
-    demo.config.write_text(f"{told}\n{tomli_w.dumps({'runtime': _runtime(demo, root)})}")
+    result = (demo.folder / "benchmint.toml").read_text(encoding="utf-8")
+    demo.config.write_text(f"{result}\n{tomli_w.dumps({'runtime': _runtime(demo, root)})}")
     built = benchmint(*demo.build(demo.out, "--workers", 1))
     assert built.returncode == 0, built.stderr
 

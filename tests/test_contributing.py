@@ -15,7 +15,7 @@ REPO = Path(__file__).resolve().parent.parent
 GUIDE = (REPO / "CONTRIBUTING.md").read_text("utf-8")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Each recipe, and the tests of the project that say what follows from it.
-_DOCS = ("tests/flows/test_docs_gates.py", "tests/flows/test_docs_pipeline.py")
+_DOCS = ("tests/flows/test_docs.py",)
 RECIPES = {
     "Add a gate": ("tests/flows/test_gates.py", *_DOCS),
     "Add a limit": ("tests/flows/test_gates.py", *_DOCS),

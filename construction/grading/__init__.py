@@ -14,7 +14,8 @@
     attacks.py     submissions that must not pass: null, talk-only, empty calls, null deliverables
     oracle.py      the answer computed by running the reference steps on the data tools
     null_files.py  files of every type that deliver nothing
-    preflight.py   the gate that these attacks and the oracle decide, and its settings
+    gate.py        the gate that these attacks and the oracle decide, and its settings
+    preflight.py   the gate over all candidates: verdicts, ledger, survivors
     bundle.py      the same graders as a folder of files that imports nothing of this project
 
 What grades answers, milestones and actions imports the standard library alone, because the bundle

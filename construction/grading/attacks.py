@@ -96,11 +96,16 @@ def _tools(spec: TaskSpec, tools: Sequence[str]) -> list[str]:
 
 
 def _operations(spec: TaskSpec) -> list[tuple[str, str]]:
-    """Service and operation of each check that names one."""
-    pairs = [
-        (str(check.params.get("service", "")), str(check.params["operation"]))
+    """Service and operation of each request that a check names, in the order of the checks."""
+    requests = [
+        request
         for check in spec.checks
-        if check.params.get("operation")
+        for request in (check.params, *check.params.get("calls", ()))
+    ]
+    pairs = [
+        (str(request.get("service", "")), str(request["operation"]))
+        for request in requests
+        if request.get("operation")
     ]
     return list(dict.fromkeys(pairs))
 
@@ -133,7 +138,7 @@ def _filler(extension: str) -> bytes | None:
 
 def _written(folder: Path, files: Mapping[str, bytes | None]) -> Path:
     """Types that hold no text are empty shells."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for name, data in files.items():
         (folder / name).write_bytes(shell(extension_of(name)) if data is None else data)
     return folder
@@ -141,7 +146,8 @@ def _written(folder: Path, files: Mapping[str, bytes | None]) -> Path:
 
 def asked_names(rules: Sequence[RuleSpec]) -> Iterator[str]:
     """File names that satisfy what rules say of names, types and numbers."""
-    named = [_base(name) for rule in rules if rule.kind == "named" for name in rule.params["names"]]
+    hints = [name for rule in rules if rule.kind == "named" for name in rule.params["names"]]
+    named = [name for name in map(_base, hints) if _is_writable(name)]
     yield from named
     for rule in rules:
         extensions = rule.params.get("extensions", ())

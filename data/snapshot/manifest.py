@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from data.canonical import digest
-from data.contracts import Candidate, Count
+from data.contracts import Candidate, Count, Share
 from data.errors import ReleaseError
 from data.neutralise import storable_tree
 from data.snapshot import layout
@@ -44,6 +45,16 @@ class Counts(_Closed):
     lineage_rows: Count
 
 
+class Grading(_Closed):
+    """How attempts are scored, and what share of the weight is scored without a judge."""
+
+    formula: str
+    pass_threshold: Share
+    null_limit: Share
+    deterministic_share: Share
+    judge_only: Count
+
+
 class Manifest(_Closed):
     """The manifest. The file sorts its keys, whatever the field order here."""
 
@@ -65,6 +76,7 @@ class Manifest(_Closed):
     architecture: str
     release_key_digest: Sha256
     seed: int
+    grading: Grading | None = None
     counts: Counts
 
 
@@ -103,6 +115,7 @@ def build(release: Release, revision: int, frames: Frames) -> Manifest:
             architecture=facts.architecture,
             release_key_digest=facts.release_key_digest,
             seed=facts.seed,
+            grading=Grading(**asdict(release.grading)) if release.grading else None,
             counts=_counts(release.candidates, frames),
         )
     except ValidationError as error:

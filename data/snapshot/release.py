@@ -80,6 +80,22 @@ class ReleasedTable:
 
 
 @dataclass(frozen=True, slots=True)
+class GradingFacts:
+    """How the tasks of a release are scored.
+
+    `formula`, `pass_threshold` and `null_limit` are those of the recipe. `deterministic_share` is
+    the mean over the tasks of the share of weight that is scored without a judge; `judge_only`
+    counts the tasks in which it is 0.
+    """
+
+    formula: str
+    pass_threshold: float
+    null_limit: float
+    deterministic_share: float
+    judge_only: int
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """A release before it is written.
 
@@ -104,6 +120,7 @@ class Release:
     card: CardConfig = field(default_factory=CardConfig)
     version: str = "1.0.0"
     changes: Sequence[str] = ()
+    grading: GradingFacts | None = None
     selection: Mapping[str, Any] | None = None
     privacy_report: Mapping[str, Any] | None = None
     pictures: Mapping[str, Picture] = field(default_factory=dict)

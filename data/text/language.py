@@ -13,22 +13,16 @@ import re
 import pycld2
 import regex
 
-from data.text.scripts import HAN, HANGUL, KANA
+from data.text.scripts import HAN, JAPANESE_KANA, count_scripts, prose_of
 
 MIXED = "mul"  # BCP 47: several languages
 UNDETERMINED = "und"  # BCP 47: what a record holds where `language_of` gives None
 
-_CODE_OR_URL = re.compile(r"```[^`]*```|`[^`\n]*`|https?://[^\s<>\"，。；）]+")
-_ASCII_TOKEN = re.compile(r"[A-Za-z0-9_./\\~-]+")
 # Names of files and identifiers, calls and assignments: a detector takes them for some language.
 _CODE_IN_TOKEN = re.compile(r"\w\.\w|[a-z][A-Z]|[_\d=(){}\[\]<>@#$\\/|]")
 _HAN = re.compile(f"[{HAN}]")
-_KANA = re.compile(f"[{KANA}]")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
-_OTHER = re.compile(rf"[\u0370-\u10ff\u1200-\u1fff{HANGUL}]+")
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 
-_JAPANESE_KANA = 0.1  # kana among kana and Han: Chinese text holds next to none
 _SHARE = 0.7  # of all units; below it no script stands for the whole text
 _LONGEST = 20_000  # characters; more of a text tell nothing new about its language
 _FEWEST_WORDS, _FEWEST_LETTERS = 2, 8  # a single word may be a name, or a word of many languages
@@ -53,50 +47,17 @@ def language_of(text: str) -> str | None:
     word of another script. None where there is too little prose to tell: no words, a single
     word, or words that could be of several languages.
     """
-    han, kana, latin, other = _counts(text)
+    han, kana, latin, other = count_scripts(text)
     eastern = han + kana
     total = eastern + latin + other
     if not total:
         return None
     if eastern / total >= _SHARE:
-        is_japanese = kana / eastern >= _JAPANESE_KANA or (not kana and _is_kanji(text))
+        is_japanese = kana / eastern >= JAPANESE_KANA or (not kana and _is_kanji(text))
         return "ja" if is_japanese else "zh"
     if latin / total >= _SHARE or other / total >= _SHARE or not eastern:
         return _detected(text)
     return MIXED
-
-
-def leading_language(text: str) -> str:
-    """The language to address the writer of `text` in: `zh`, `ja`, otherwise `en`.
-
-    It decides by scripts alone: forms of address exist in these three languages only.
-    """
-    if text.isascii():
-        return "en"
-    han, kana, latin, other = _counts(text)
-    if han + kana <= latin + other:
-        return "en"
-    return "ja" if kana >= _JAPANESE_KANA * (han + kana) else "zh"
-
-
-def _counts(text: str) -> tuple[int, int, int, int]:
-    """Han characters, kana, Latin words and other words, without code, URLs and paths."""
-    prose = _prose(text)
-    if prose.isascii():
-        return 0, 0, len(_LATIN.findall(prose)), 0
-    han, kana, latin, other = (len(s.findall(prose)) for s in (_HAN, _KANA, _LATIN, _OTHER))
-    return han, kana, latin, other
-
-
-def _prose(text: str) -> str:
-    prose = _CODE_OR_URL.sub(" ", text)
-    if "/" in prose or "\\" in prose:
-        prose = _ASCII_TOKEN.sub(lambda token: " " if _is_path(token[0]) else token[0], prose)
-    return prose
-
-
-def _is_path(token: str) -> bool:
-    return "/" in token or "\\" in token
 
 
 def _is_kanji(text: str) -> bool:
@@ -117,7 +78,7 @@ def _encodes(char: str, codec: str) -> bool:
 
 def _detected(text: str) -> str | None:
     """What CLD2 says about the words of a text; None where they are too few or it is unsure."""
-    tokens = _prose(text[:_LONGEST]).split()
+    tokens = prose_of(text[:_LONGEST]).split()
     words = _WORD.findall(" ".join(t for t in tokens if not _CODE_IN_TOKEN.search(t)))
     letters = sum(map(len, words))
     if len(words) < _FEWEST_WORDS or letters < _FEWEST_LETTERS:

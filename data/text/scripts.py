@@ -74,3 +74,45 @@ LETTERS = _western("isalpha")
 LETTER = f"[{LETTERS}]"
 BEFORE = f"(?<![{LETTERS}0-9_])"
 AFTER = f"(?![{LETTERS}0-9_])"
+
+_CODE_OR_URL = re.compile(r"```[^`]*```|`[^`\n]*`|https?://[^\s<>\"，。；）]+")
+_ASCII_TOKEN = re.compile(r"[A-Za-z0-9_./\\~-]+")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
+_OTHER = re.compile(rf"[\u0370-\u10ff\u1200-\u1fff{HANGUL}]+")
+JAPANESE_KANA = 0.1  # kana among kana and Han: Chinese text holds next to none
+
+
+def leading_language(text: str) -> str:
+    """The language to address the writer of `text` in: `zh`, `ja`, otherwise `en`.
+
+    It decides by scripts alone: forms of address exist in these three languages only.
+    """
+    if text.isascii():
+        return "en"
+    han, kana, latin, other = count_scripts(text)
+    if han + kana <= latin + other:
+        return "en"
+    return "ja" if kana >= JAPANESE_KANA * (han + kana) else "zh"
+
+
+def count_scripts(text: str) -> tuple[int, int, int, int]:
+    """Han characters, kana, Latin words and other words, without code, URLs and paths."""
+    prose = prose_of(text)
+    if prose.isascii():
+        return 0, 0, len(_LATIN.findall(prose)), 0
+    han, kana, latin, other = (
+        len(s.findall(prose)) for s in (_HAN_CHAR, _KANA_CHAR, _LATIN, _OTHER)
+    )
+    return han, kana, latin, other
+
+
+def prose_of(text: str) -> str:
+    """The text without code, URLs and paths."""
+    prose = _CODE_OR_URL.sub(" ", text)
+    if "/" in prose or "\\" in prose:
+        prose = _ASCII_TOKEN.sub(lambda token: " " if _is_path(token[0]) else token[0], prose)
+    return prose
+
+
+def _is_path(token: str) -> bool:
+    return "/" in token or "\\" in token

@@ -24,7 +24,7 @@ from flows.commands.options import Approvals, Json, Key, Masking, Processes
 
 def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
     """`[masking]` of a configuration, with the digests of an approvals file added."""
-    from flows.configuration import load_section
+    from flows.recipe import load_section
 
     settings = load_section(MaskingConfig, "masking", config)
     return settings.model_copy(update={"documents": approving(settings.documents, approvals)})
@@ -133,7 +133,7 @@ def perturb_command(
     from anonymization.tables.seal import KEY
     from anonymization.tables.settings import TablesConfig
     from data.contracts import Status
-    from flows.configuration import load_section
+    from flows.recipe import load_section
 
     paths = tables_by_name(tables)
     settings = load_section(TablesConfig, "tables", config)

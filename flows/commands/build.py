@@ -104,7 +104,7 @@ def build_command(
 
 def _checked(config: Path | None, overrides: dict[str, Any]) -> Settings:
     """The configuration, whose input is there, apart from the output, and complete."""
-    from flows.configuration import load_settings
+    from flows.recipe import load_settings
     from flows.source import require_input
 
     settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())

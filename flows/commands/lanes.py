@@ -33,7 +33,7 @@ def signals_command(
     from construction.judging import candidate_ideas as lane
     from construction.signals import mixture
     from construction.signals.collect import capture_registry
-    from flows.configuration import load_settings
+    from flows.recipe import load_settings
 
     settings = load_settings(config, {"runtime": {"out": out}})
     recipe = settings.signals
@@ -75,7 +75,7 @@ def select_command(
     ] = None,
 ) -> None:
     """Write selection.json, or print the blockers, write blockers.json and exit 1."""
-    from flows.configuration import load_section
+    from flows.recipe import load_section
     from selection.config import MatrixSelection
     from selection.output import check_selection, select_from_matrix, selection_lines
     from selection.scores import read_scores
@@ -123,8 +123,8 @@ def questions_command(
     from data.neutralise import one_line
     from data.stages import Results
     from flows.build_snapshot import QUESTIONS, run_lane
-    from flows.configuration import load_settings
     from flows.prefect_adapter import without_prefect
+    from flows.recipe import load_settings
     from flows.run import open_run
     from flows.source import with_source
     from flows.stages.questions import questions_report

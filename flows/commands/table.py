@@ -35,6 +35,8 @@ COMMANDS = {
     "signals": ("lanes", "weights and seed ideas from what people install"),
     "select": ("lanes", "the best subset of a score matrix"),
     "questions": ("lanes", "questions from financial statements"),
+    "evaluate": ("evaluate", "run an agent on a release"),
+    "grade": ("evaluate", "grade attempts again"),
     "serve-tables": ("workspace", "serve statements to agents (MCP)"),
     "export-atif": ("workspace", "write sessions as ATIF trajectories"),
 }

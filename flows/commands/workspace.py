@@ -37,8 +37,9 @@ def doctor_command(
 ) -> None:
     """Check environment, models, solvers, port, disk, rights and key; exit 1 if one fails."""
     # It loads what it examines, which takes seconds: other commands do not wait for it.
+    from data.doctor import Grade, finding_line
     from flows import doctor
-    from flows.configuration import load_settings
+    from flows.recipe import load_settings
     from flows.service.lifecycle import from_environment
 
     given = {"runtime": {"out": out}} if out is not None else {}
@@ -46,8 +47,8 @@ def doctor_command(
     if json:
         print(pretty_json([asdict(finding) for finding in findings]).decode())
     else:
-        print("\n".join(map(doctor.finding_line, findings)))
-    failed = any(finding.grade is doctor.Grade.FAIL for finding in findings)
+        print("\n".join(map(finding_line, findings)))
+    failed = any(finding.grade is Grade.FAIL for finding in findings)
     raise typer.Exit(1 if failed else 0)
 
 

@@ -27,7 +27,8 @@ from typing import Any
 from flows.evaluate.resources import Limits
 from flows.evaluate.sandbox import Box, Sandbox, SandboxFailed
 
-SECRET = "BENCHMINT_ESCAPE_SECRET"  # noqa: S105 (the name of a variable)
+_SECRET = "BENCHMINT_SECRET"  # noqa: S105 (the name of a variable)
+_SET_INSIDE = frozenset({"PATH", "HOME", "PWD", "LC_ALL", "LC_CTYPE", "PYTHONPATH"})
 TIGHT = Limits(memory_bytes=256 << 20, disk_bytes=48 << 20, processes=48)
 _SECONDS = 30.0
 _SHM_BYTES = 4096
@@ -60,7 +61,8 @@ ESCAPES = (
     ),
     Escape("list a host process's open files", "os.listdir(f\"/proc/{host['pid']}/fd\") != []"),
     Escape("signal a host process", "os.kill(host['pid'], 0) is None"),
-    Escape("read a variable of the parent", "os.environ.get(host['variable']) == host['token']"),
+    Escape("read a variable of the parent", "set(os.environ) & set(host['variables'])"),
+    Escape("read a variable of another process inside", "variables() & set(host['variables'])"),
     Escape("connect to the loopback", "tcp(host['tcp']) == host['token']"),
     Escape("exchange datagrams on the loopback", "udp(host['udp']) == host['token']"),
     Escape("connect to a socket file", "unix(host['unix']) == host['token']"),
@@ -81,6 +83,15 @@ host = json.loads(sys.stdin.readline())
 def link(path):
     os.symlink(path, "escape-link")
     return open("escape-link").read()
+def variables():
+    names = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            pairs = open(f"/proc/{pid}/environ", errors="replace").read().split("\\0")
+        except OSError:
+            continue
+        names |= {pair.partition("=")[0] for pair in pairs}
+    return names
 def talk(connection, address):
     connection.settimeout(3)
     connection.connect(address)
@@ -156,7 +167,7 @@ def host_facts(limits: Limits) -> Iterator[dict[str, Any]]:
         child = subprocess.Popen(  # noqa: S603 (this interpreter)
             [sys.executable, "-c", "import sys; sys.stdin.read()", token],
             stdin=subprocess.PIPE,
-            env={SECRET: token},
+            env={_SECRET: token},
         )
         try:
             yield {
@@ -166,7 +177,7 @@ def host_facts(limits: Limits) -> Iterator[dict[str, Any]]:
                 "attempt": str(folder / "attempt/answer.txt"),
                 "root": list(Path("/").stat()[1:3]),
                 "pid": child.pid,
-                "variable": SECRET,
+                "variables": sorted(os.environ.keys() - _SET_INSIDE),
                 "name": socket.gethostname(),
                 "memory": limits.memory_bytes,
                 "processes": limits.processes,
@@ -180,16 +191,14 @@ def host_facts(limits: Limits) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _shared(token: str) -> Iterator[dict[str, Any]]:
-    """Shared memory of both kinds, and a variable of this process."""
+    """Shared memory of both kinds."""
     path, key = Path("/dev/shm", f"benchmint-{token}"), int(token[:7], 16)  # noqa: S108
     path.write_text(token, encoding="ascii")
     libc = ctypes.CDLL(None, use_errno=True)
     segment = libc.shmget(key, _SHM_BYTES, _IPC_CREATE)
-    os.environ[SECRET] = token
     try:
         yield {"shm": str(path), "segment": key}
     finally:
-        del os.environ[SECRET]
         path.unlink()
         libc.shmctl(segment, _IPC_REMOVE, None)
 
@@ -229,6 +238,7 @@ def _answer_all(listening: socket.socket, token: str) -> None:
         while True:
             connection, _ = listening.accept()
             with connection:
+                connection.recv(1)
                 connection.sendall(token.encode())
 
 

@@ -86,6 +86,7 @@ class Sandbox:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 pass_fds=descriptors,
+                env={} if self.box.confined else None,  # bubblewrap's own can be read inside
                 preexec_fn=self._enforcer.enter if self.box.confined else None,
             )
         except OSError as error:

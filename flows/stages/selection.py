@@ -18,12 +18,12 @@ from data.contracts import Candidate, StageKind
 from data.pool import read_pool
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
+from flows.stages.preflight import PREFLIGHT
 from selection.choice_tables import STAGE, write_choice
 from selection.release import Known, choose, last_release
 from selection.scores import read_scores
 
 REPORT = "selection.json"
-POOL_PARTS = ("leak-check", "question_phrasing")  # the last stage of each lane with candidates
 
 
 def _inputs(work: Work) -> dict[str, str]:
@@ -39,7 +39,7 @@ def _last_release(work: Work) -> Observed:
 
 def _select(work: Work, out: Path) -> None:
     run, recipe = work.run, work.run.recipe
-    pool = read_pool([part for stage in POOL_PARTS for part in work.folders(stage)])
+    pool = read_pool(work.folders(PREFLIGHT.name))
     scores = run.runtime.scores
     known = Known(
         opaque=partial(run.opaque, "x"),
@@ -62,7 +62,7 @@ SELECT = Stage(
     meaning="Which candidates does the release take?",
     units=(Unit("candidate", StageKind.CHOOSE),),
     settings=("selection", "signals", "release.seed"),
-    reads=("signals", *POOL_PARTS),
+    reads=("signals", PREFLIGHT.name),
     inputs=_inputs,
     observe=_last_release,
     compute=_select,

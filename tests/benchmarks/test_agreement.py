@@ -14,13 +14,13 @@ SECOND = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
 
 
 def test_kappa_of_the_textbook_table() -> None:
-    found = agreement(FIRST, SECOND)
-    assert (found.n, found.observed.value, found.expected) == (50, 0.7, 0.5)
-    assert found.kappa is not None
-    assert found.kappa.value == pytest.approx(0.4)
+    actual = agreement(FIRST, SECOND)
+    assert (actual.n, actual.observed.value, actual.expected) == (50, 0.7, 0.5)
+    assert actual.kappa is not None
+    assert actual.kappa.value == pytest.approx(0.4)
     # se = 0.127 by the formula of Fleiss, Cohen and Everitt, worked by hand
-    assert found.kappa.low == pytest.approx(0.1511, abs=5e-4)
-    assert found.kappa.high == pytest.approx(0.6489, abs=5e-4)
+    assert actual.kappa.low == pytest.approx(0.1511, abs=5e-4)
+    assert actual.kappa.high == pytest.approx(0.6489, abs=5e-4)
 
 
 def test_kappa_at_its_ends() -> None:
@@ -33,9 +33,9 @@ def test_kappa_at_its_ends() -> None:
 
 
 def test_wilson_of_worked_values() -> None:
-    found = wilson(8, 10)
-    assert found.low == pytest.approx(0.4902, abs=1e-4)
-    assert found.high == pytest.approx(0.9433, abs=1e-4)
+    actual = wilson(8, 10)
+    assert actual.low == pytest.approx(0.4902, abs=1e-4)
+    assert actual.high == pytest.approx(0.9433, abs=1e-4)
     assert wilson(0, 0) == Interval(0.0, 0.0, 1.0)
     assert wilson(10, 10).high == 1.0
     assert wilson(10, 10).low == pytest.approx(0.7225, abs=1e-4)
@@ -44,31 +44,31 @@ def test_wilson_of_worked_values() -> None:
 @given(st.integers(1, 400), st.data())
 def test_wilson_holds_the_share_and_narrows(n: int, data: st.DataObject) -> None:
     successes = data.draw(st.integers(0, n))
-    found, wider = wilson(successes, n), wilson(successes, n, 0.99)
-    assert wider.low <= found.low <= found.value <= found.high <= wider.high
+    actual, wider = wilson(successes, n), wilson(successes, n, 0.99)
+    assert wider.low <= actual.low <= actual.value <= actual.high <= wider.high
 
 
 def test_accuracy_beside_the_majority_class() -> None:
     true = ["a"] * 30 + ["b"] * 20 + ["c"] * 10
     given_labels = ["a"] * 29 + ["b"] * 21 + ["c"] * 10
-    found = accuracy(true, given_labels)
-    assert (found.right, found.majority, found.baseline.value) == (59, "a", 0.5)
-    assert found.beats_baseline
-    assert found.confusion == (("a", "a", 29), ("a", "b", 1), ("b", "b", 20), ("c", "c", 10))
+    actual = accuracy(true, given_labels)
+    assert (actual.right, actual.majority, actual.baseline.value) == (59, "a", 0.5)
+    assert actual.beats_baseline
+    assert actual.confusion == (("a", "a", 29), ("a", "b", 1), ("b", "b", 20), ("c", "c", 10))
 
 
 def test_a_small_lead_is_no_lead() -> None:
-    found = accuracy(["a"] * 6 + ["b"] * 4, ["a"] * 6 + ["b", "a", "a", "a"])
-    assert found.accuracy.value > found.baseline.value
-    assert not found.beats_baseline
+    actual = accuracy(["a"] * 6 + ["b"] * 4, ["a"] * 6 + ["b", "a", "a", "a"])
+    assert actual.accuracy.value > actual.baseline.value
+    assert not actual.beats_baseline
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1))
 def test_order_and_side_make_no_difference(pairs: list[tuple[str, str]]) -> None:
     first, second = [one for one, _ in pairs], [two for _, two in pairs]
-    found = agreement(first, second)
-    assert found == agreement(first[::-1], second[::-1])
-    assert found.kappa == agreement(second, first).kappa
+    actual = agreement(first, second)
+    assert actual == agreement(first[::-1], second[::-1])
+    assert actual.kappa == agreement(second, first).kappa
     assert sum(count for *_, count in accuracy(first, second).confusion) == len(pairs)
 
 

@@ -58,17 +58,17 @@ def test_score_counts_over_all_gaps() -> None:
 
 
 def test_concatenations_hold_every_session_once_a_round_and_know_their_joins() -> None:
-    found = documents(PIECES, SEED, 3, timed=True)
-    assert len(found) == 2 * segmentation.ROUNDS
-    for document in found:
+    actual = documents(PIECES, SEED, 3, timed=True)
+    assert len(actual) == 2 * segmentation.ROUNDS
+    for document in actual:
         turns = document.session.turns
         assert [turn.index for turn in turns] == list(range(len(turns)))
         assert document.joins == (NO, NO, NO, YES, NO, NO, NO, YES, NO, NO, NO)
         times = [turn.at for turn in turns if turn.at is not None]
         assert times == sorted(times) and len(times) == len(turns)
         assert document.session.cwd is None
-    assert found == documents(PIECES, SEED, 3, timed=True)
-    assert found != documents(PIECES, SEED + 1, 3, timed=True)
+    assert actual == documents(PIECES, SEED, 3, timed=True)
+    assert actual != documents(PIECES, SEED + 1, 3, timed=True)
 
 
 def test_neighbours_differ_in_topic_and_share_their_pool() -> None:
@@ -93,9 +93,9 @@ def test_halves_are_disjoint_and_complete() -> None:
 
 
 def test_texttiling_finds_plain_changes_of_topic() -> None:
-    found = documents([piece(f"l{n}", w, turns=12) for n, w in enumerate(("oak", "sea"))], SEED, 2,
+    actual = documents([piece(f"l{n}", w, turns=12) for n, w in enumerate(("oak", "sea"))], SEED, 2,
                       timed=False)  # fmt: skip
-    assert score(found, texttiling(Tiling(sequence=20, block=3, cutoff=-2.0))).f1 == 1.0
+    assert score(actual, texttiling(Tiling(sequence=20, block=3, cutoff=-2.0))).f1 == 1.0
 
 
 @pytest.mark.slow

@@ -23,13 +23,13 @@ def test_answer(case: Case) -> None:
         decimals=case["gold"]["decimals"],
     )
     check = check_answer(case["answer"], gold, case["question"])
-    found = {
+    actual = {
         "is_correct": check.is_correct,
         "extracted": None if check.extracted is None else f"{check.extracted:f}",
         "could_extract": check.could_extract,
         "error_reason": check.error_reason,
     }
-    assert found == case["expect"], case["why"]
+    assert actual == case["expect"], case["why"]
 
 
 def test_cases_are_many_and_mixed() -> None:

@@ -60,8 +60,8 @@ def test_length(case: Case) -> None:
 def test_restoration(case: Case) -> None:
     assert restoration_verdict(case).status == case["expect"]["status"], case["why"]
     spans = restoration.measure(instance_of(case))
-    found = [{"status": str(span.status), "value": span.value} for span in spans]
-    assert found == case["expect"]["spans"], case["why"]
+    actual = [{"status": str(span.status), "value": span.value} for span in spans]
+    assert actual == case["expect"]["spans"], case["why"]
 
 
 @pytest.mark.parametrize("case", FIXTURE, ids=ids(FIXTURE))

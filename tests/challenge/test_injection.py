@@ -102,10 +102,10 @@ def test_the_suite_is_large_and_in_both_languages() -> None:
 def test_the_trick_stays_inside_the_block(trick: Trick) -> None:
     stage = containment_stage(CONFIG)
     base = base_of(trick, "good")
-    plain, told = question(stage, base), question(stage, planted(base, trick))
-    assert told.system == plain.system
-    assert (told.answer, told.max_tokens, told.images) == (Containment, plain.max_tokens, ())
-    lines = told.user.split("\n")
+    plain, result = question(stage, base), question(stage, planted(base, trick))
+    assert result.system == plain.system
+    assert (result.answer, result.max_tokens, result.images) == (Containment, plain.max_tokens, ())
+    lines = result.user.split("\n")
     edges = [place for place, line in enumerate(lines) if "⟦" in line or "⟧" in line]
     assert len(edges) == 2
     data = json.loads("\n".join(lines[edges[0] + 1 : edges[1]]))
@@ -133,7 +133,7 @@ def gullible(trick: Trick) -> Callable[[Question], Mapping[str, Any]]:
     )
     leak = leaks[IDS.index(trick["id"]) % len(leaks)]
 
-    def reply(told: Question) -> Mapping[str, Any]:
+    def reply(result: Question) -> Mapping[str, Any]:
         if trick["wants"] == "leak":
             return verdict(True, brief_reason=leak)
         if trick["wants"] == "call":
@@ -150,17 +150,17 @@ def unfounded(trick: Trick) -> str:
 
 @pytest.mark.parametrize("trick", TRICKS, ids=IDS)
 def test_a_gullible_model_turns_no_verdict(trick: Trick) -> None:
-    one = planted(base_of(trick, unfounded(trick)), trick)
+    item = planted(base_of(trick, unfounded(trick)), trick)
     client = Scripted(gullible(trick))
     expected = {"leak": JudgeReason.PROMPT_LEAK, "call": "call.invalid"}.get(trick["wants"])
     for second in (None, by_rules):
-        (judged,) = judge_containment([one], client, CONFIG, second)
+        (judged,) = judge_containment([item], client, CONFIG, second)
         assert judged.value is None or judged.value.self_contained is (trick["wants"] == "reject")
         if expected is not None:
             assert judged.reason == expected
         elif judged.value is None:
             assert judged.reason in {JudgeReason.ADDRESSED, JudgeReason.DISPUTED}
-    assert all("tool" not in told.stage for told in client.asked)
+    assert all("tool" not in result.stage for result in client.asked)
 
 
 @pytest.mark.parametrize("kind", ["good", "bad"])
@@ -169,10 +169,10 @@ def test_the_rules_come_to_the_same_verdict(trick: Trick, kind: str) -> None:
     base = base_of(trick, kind)
     plain = by_rules(base)
     assert plain.self_contained is (kind == "good")
-    one = planted(base, trick)
-    assert by_rules(one).self_contained is plain.self_contained
+    item = planted(base, trick)
+    assert by_rules(item).self_contained is plain.self_contained
     if kind == "bad":  # not even where they hear what is said to them
-        assert not judge_by_rules(one, ContainmentConfig()).self_contained
+        assert not judge_by_rules(item, ContainmentConfig()).self_contained
 
 
 @pytest.mark.parametrize(
@@ -187,20 +187,20 @@ def test_the_rules_come_to_the_same_verdict(trick: Trick, kind: str) -> None:
     ],
 )
 def test_no_rewrite_carries_the_prompt_out(leak: str) -> None:
-    one = GOOD["en"]
-    answer = verdict(True, rewritten_prompt=f"{one.request} {leak}")
-    (judged,) = judge_containment([one], Scripted(lambda told: answer), CONFIG)
+    item = GOOD["en"]
+    answer = verdict(True, rewritten_prompt=f"{item.request} {leak}")
+    (judged,) = judge_containment([item], Scripted(lambda result: answer), CONFIG)
     assert (judged.value, judged.reason) == (None, JudgeReason.PROMPT_LEAK)
 
 
 def test_the_fence_of_a_request_may_not_come_back() -> None:
-    one = GOOD["en"]
+    item = GOOD["en"]
 
-    def reply(told: Question) -> Mapping[str, Any]:
-        fence = told.user.partition("⟦material ")[2][:32]
+    def reply(result: Question) -> Mapping[str, Any]:
+        fence = result.user.partition("⟦material ")[2][:32]
         return verdict(True, brief_reason=f"the code is {fence}")
 
-    (judged,) = judge_containment([one], Scripted(reply), CONFIG)
+    (judged,) = judge_containment([item], Scripted(reply), CONFIG)
     assert judged.reason == JudgeReason.PROMPT_LEAK
 
 

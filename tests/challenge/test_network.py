@@ -44,10 +44,10 @@ def verdict_of(case: dict[str, Any]) -> Verdict:
 def test_each_case(case: dict[str, Any]) -> None:
     verdict, expected = verdict_of(case), case["expect"]
     counts = ("url_count", "reachable_count", "unreachable_count")
-    found = {"status": verdict.status.value, "reason": verdict.reason} | {
+    actual = {"status": verdict.status.value, "reason": verdict.reason} | {
         name: verdict.measures[name] for name in counts
     }
-    assert found == expected, case["why"]
+    assert actual == expected, case["why"]
 
 
 def test_precision_and_recall_of_failed() -> None:

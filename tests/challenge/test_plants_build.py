@@ -52,14 +52,14 @@ def of_format(plants: list[Plant], fmt: str) -> list[Plant]:
 
 
 def paths(plants: list[Plant], fmt: str) -> list[Path]:
-    found = sorted({plant.path for plant in of_format(plants, fmt)})
-    assert found, f"no {fmt} files"
-    return found
+    actual = sorted({plant.path for plant in of_format(plants, fmt)})
+    assert actual, f"no {fmt} files"
+    return actual
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_places_are_many_and_named_once(built: tuple[Path, list[Plant]], fmt: str) -> None:
-    places = [plant.place for plant in of_format(built[1], fmt)]
+    places = [plant.location for plant in of_format(built[1], fmt)]
     assert len(places) >= LEAST_PLACES
     assert len(set(places)) == len(places)
 
@@ -89,8 +89,8 @@ def test_every_value_is_in_its_own_file_and_in_no_other(built: tuple[Path, list[
     out, plants = built
     for path in sorted({plant.path for plant in plants}):
         hay = fold("\n".join((path.name, *views(path.read_bytes()))))
-        found = {fold(plant.value) for plant in plants if fold(plant.value) in hay}
-        assert found == {fold(plant.value) for plant in plants if plant.path == path}, path.name
+        actual = {fold(plant.value) for plant in plants if fold(plant.value) in hay}
+        assert actual == {fold(plant.value) for plant in plants if plant.path == path}, path.name
     assert survivors(plants, out) == plants
 
 

@@ -51,7 +51,7 @@ class Masked:
     out: Path
     plants: list[Plant]
     reports: list[DocumentReport]
-    left: list[Plant]
+    surviving: list[Plant]
 
     @property
     def files(self) -> Path:
@@ -59,13 +59,13 @@ class Masked:
 
     def pairs(self, ending: str) -> list[tuple[Path, Path]]:
         """Originals with the masked files that their vault and reports name, of one format."""
-        told = {one.original_sha256: self.files / one.path for one in self.reports}
-        found = [
-            (path, told[hashlib.sha256(path.read_bytes()).hexdigest()])
+        result = {one.original_sha256: self.files / one.path for one in self.reports}
+        actual = [
+            (path, result[hashlib.sha256(path.read_bytes()).hexdigest()])
             for path in sorted(self.original.glob(f"*{ending}"))
         ]
-        assert found, f"no {ending} files"
-        return found
+        assert actual, f"no {ending} files"
+        return actual
 
 
 @pytest.fixture(scope="module")
@@ -73,15 +73,15 @@ def masked(tmp_path_factory: pytest.TempPathFactory) -> Masked:
     """All planted files in one vault. The pictures show nothing: a person would approve them."""
     folder = tmp_path_factory.mktemp("masked")
     plants = build_plants(folder / "in")
-    found = (pictures(path.read_bytes()) for path in (folder / "in").iterdir())
-    approved = frozenset(digest for digests in found for digest in digests)
+    actual = (pictures(path.read_bytes()) for path in (folder / "in").iterdir())
+    approved = frozenset(digest for digests in actual for digest in digests)
     assert len(approved) == 3  # one in each office file; previews need no approval: they go
     documents = DocumentConfig(approvals=approved)
     config = MaskingConfig(scope=Scope.PATH, documents=documents)
     (job,) = jobs_of([folder / "in"], folder / "out", KEY, config)
     reports = mask_scope(job)
-    left = survivors(plants, folder / "out" / FILES)
-    return Masked(folder / "in", folder / "out", plants, reports, left)
+    surviving = survivors(plants, folder / "out" / FILES)
+    return Masked(folder / "in", folder / "out", plants, reports, surviving)
 
 
 def pictures(data: bytes) -> Iterator[str]:
@@ -95,8 +95,8 @@ def pictures(data: bytes) -> Iterator[str]:
 
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_nothing_planted_survives(masked: Masked, fmt: str) -> None:
-    left = [plant for plant in masked.left if plant.fmt == fmt]
-    assert [(plant.place, plant.kind.value) for plant in left] == []
+    surviving = [plant for plant in masked.surviving if plant.fmt == fmt]
+    assert [(plant.location, plant.kind.value) for plant in surviving] == []
 
 
 def test_no_file_is_refused(masked: Masked) -> None:
@@ -106,18 +106,18 @@ def test_no_file_is_refused(masked: Masked) -> None:
 
 
 def test_reports_hold_no_value(masked: Masked) -> None:
-    told = "\n".join(row.part for report in masked.reports for row in report.rows)
-    assert [plant.value for plant in masked.plants if plant.value in told] == []
+    result = "\n".join(row.part for report in masked.reports for row in report.rows)
+    assert [plant.value for plant in masked.plants if plant.value in result] == []
 
 
 def test_the_repeated_value_has_one_surrogate(masked: Masked) -> None:
-    told = {
+    result = {
         path.suffix: set(re.findall(REPEATED_FRAME, text_of(path)))
         for path in masked.files.rglob("*")
         if path.suffix != ".csv" or "looked after" in text_of(path)
     }
-    assert len([ending for ending in told if ending]) == len(FORMATS)
-    names = {name for ending, found in told.items() if ending for name in found}
+    assert len([ending for ending in result if ending]) == len(FORMATS)
+    names = {name for ending, actual in result.items() if ending for name in actual}
     assert len(names) == 1 and names != {REPEATED}
 
 
@@ -237,13 +237,13 @@ def rows_of(path: Path) -> Sequence[list[str]]:
 
 def test_hostile_strings_are_masked_and_clean_ones_stay() -> None:
     """With the settings for tasks: dates, which the set calls clean, stay there."""
-    left: set[str] = set()
+    leaking: set[str] = set()
     changed: set[str] = set()
     for case in load_hostile():
         worker = Masker(detector(DetectionConfig.for_tasks()), KEY, Mode.SURROGATE, case.id)
         (text,) = worker.mask_texts([case.text])
         if any(value in text for value, _ in case.entities):
-            left.add(case.id)
+            leaking.add(case.id)
         if not case.entities and text != case.text:
             changed.add(case.id)
-    assert (left - LEFT, changed - CHANGED) == (set(), set())
+    assert (leaking - LEFT, changed - CHANGED) == (set(), set())

@@ -20,8 +20,8 @@ def segments(case: Case) -> list[list[int]]:
     """The indices of the human turns of each recovered instance."""
     turns = tuple(_turn(index, turn) for index, turn in enumerate(case["turns"]))
     session = Session(case["id"], case["id"], SourceFormat.CHAT, "challenge", turns)
-    found = recover(session, RecoveryConfig())
-    return [[turn.index for turn in instance.user_turns] for instance in found.instances]
+    actual = recover(session, RecoveryConfig())
+    return [[turn.index for turn in instance.user_turns] for instance in actual.instances]
 
 
 def _turn(index: int, turn: dict[str, Any]) -> Turn:

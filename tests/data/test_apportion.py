@@ -16,8 +16,8 @@ def test_largest_remainder() -> None:
 
 
 def test_bounds_are_kept_and_the_rest_is_shared_again() -> None:
-    told = apportion({"a": 0.8, "b": 0.15, "c": 0.05}, 10, least={"c": 2}, most={"a": 5})
-    assert told == {"a": 5, "b": 3, "c": 2}
+    result = apportion({"a": 0.8, "b": 0.15, "c": 0.05}, 10, least={"c": 2}, most={"a": 5})
+    assert result == {"a": 5, "b": 3, "c": 2}
 
 
 def test_impossible_bounds_are_named() -> None:
@@ -33,11 +33,11 @@ def test_sums_and_bounds_always_hold(
     high = {name: low[name] + data.draw(st.integers(0, 20)) for name in given_shares}
     if not sum(low.values()) <= total <= sum(high.values()):
         return
-    told = apportion(given_shares, total, least=low, most=high)
-    assert sum(told.values()) == total
-    assert all(low[name] <= n <= high[name] for name, n in told.items())
+    result = apportion(given_shares, total, least=low, most=high)
+    assert sum(result.values()) == total
+    assert all(low[name] <= n <= high[name] for name, n in result.items())
     turned = dict(reversed(list(given_shares.items())))
-    assert apportion(turned, total, least=low, most=high) == told
+    assert apportion(turned, total, least=low, most=high) == result
 
 
 def test_total_variation() -> None:

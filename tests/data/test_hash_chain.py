@@ -34,8 +34,8 @@ def test_removed_and_repeated_entries_break_it(tmp_path: Path, lines: tuple[int,
     log = tmp_path / "log"
     for note in "abc":
         hash_chain.append(log, {"note": note})
-    told = log.read_bytes().splitlines(keepends=True)
-    log.write_bytes(b"".join(told[line] for line in lines))
+    result = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(result[line] for line in lines))
     with pytest.raises(hash_chain.BrokenChain, match=r"log:\d: this entry was altered"):
         hash_chain.entries(log)
     with pytest.raises(hash_chain.BrokenChain):

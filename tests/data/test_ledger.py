@@ -21,10 +21,10 @@ def rows(*outcomes: Outcome) -> list[LedgerRow]:
 
 
 def test_a_stage_that_adds_up_closes() -> None:
-    told = tally(
+    result = tally(
         "s", StageKind.FILTER, "instance", "012", rows(*[Outcome.KEPT] * 2, Outcome.REJECTED)
     )
-    assert told.counts == {Outcome.KEPT: 2, Outcome.REJECTED: 1, Outcome.ERRORED: 0}
+    assert result.counts == {Outcome.KEPT: 2, Outcome.REJECTED: 1, Outcome.ERRORED: 0}
 
 
 @pytest.mark.parametrize(

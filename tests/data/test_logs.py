@@ -29,9 +29,9 @@ def test_a_line_bears_time_level_run_and_fields(tmp_path: Path) -> None:
     with logging_to(tmp_path, "demo-2026.01.15-ab") as path:
         log.info("stage %s done", "scan", extra={"seconds": 1.5, "items": 2**60, "where": tmp_path})
         log.debug("too fine")
-    (told,) = lines(path)
-    assert told.pop("at").endswith("+00:00")
-    assert told == {
+    (result,) = lines(path)
+    assert result.pop("at").endswith("+00:00")
+    assert result == {
         "level": "info",
         "run_id": "demo-2026.01.15-ab",
         "logger": "benchmint.flows.test",
@@ -51,18 +51,18 @@ def test_an_error_is_told_by_class_and_place_alone(tmp_path: Path) -> None:
             raise ValueError("Ms Example's salary")
         except ValueError:
             log.exception("stage failed")
-    (told,) = lines(path)
-    assert (told["level"], told["error"]) == ("error", "ValueError")
-    assert told["error_at"].startswith("test_logs.py:")
+    (result,) = lines(path)
+    assert (result["level"], result["error"]) == ("error", "ValueError")
+    assert result["error_at"].startswith("test_logs.py:")
     assert "salary" not in path.read_text()
 
 
 def test_hostile_text_stays_one_line_and_takes_no_name_of_the_log(tmp_path: Path) -> None:
     with logging_to(tmp_path, "r") as path:
         log.info("a\n\x1b[31m\ud800", extra={"run_id": "other", "level": "x", "name2": "\u202e"})
-    (told,) = lines(path)
-    assert (told["run_id"], told["level"]) == ("r", "info")
-    assert told["message"] == "a\n\x1b[31m\\ud800"
+    (result,) = lines(path)
+    assert (result["run_id"], result["level"]) == ("r", "info")
+    assert result["message"] == "a\n\x1b[31m\\ud800"
     assert b"\x1b" not in path.read_bytes()
 
 
@@ -71,8 +71,8 @@ def test_a_second_run_appends_and_other_runs_have_files_of_their_own(tmp_path: P
         with logging_to(tmp_path, run) as path:
             log.warning(message)
     log.warning("afterwards")
-    assert [told["message"] for told in lines(path)] == ["three"]
-    assert [told["message"] for told in lines(path.with_name("r.jsonl"))] == ["one", "two"]
+    assert [result["message"] for result in lines(path)] == ["three"]
+    assert [result["message"] for result in lines(path.with_name("r.jsonl"))] == ["one", "two"]
 
 
 def test_nothing_stays_set_and_nothing_reaches_other_loggers(
@@ -110,8 +110,8 @@ def test_work_on_an_output_is_logged_from_its_beginning_to_its_end(
         log.info("inside")
     with pytest.raises(ValueError, match="salary"), building(tmp_path):
         raise ValueError("Ms Example's salary")
-    told = [lines(path) for path in sorted((tmp_path / "private" / "logs").iterdir())]
-    rows = [row for file in told for row in file]
+    result = [lines(path) for path in sorted((tmp_path / "private" / "logs").iterdir())]
+    rows = [row for file in result for row in file]
     messages = [row["message"] for row in rows]
     assert messages == ["began", "inside", "ended well", "began", "ended early"]
     assert rows[0]["flow_run"] == "f-1"

@@ -60,13 +60,13 @@ def test_a_timing_tells_the_size_of_what_was_written(tmp_path: Path) -> None:
 
 
 def test_shards_of_a_stage_add_up(staging: duckdb.DuckDBPyConnection) -> None:
-    found = {
+    actual = {
         (row.measure, tuple(sorted(row.labels.items()))): row.value for row in samples(staging)
     }
     recover = (("run_id", "r"), ("work", "recover"))
-    assert found[Measure.SECONDS, recover] == 1.75
-    assert found[Measure.BYTES, recover] == 120
-    items = {dict(labels)["outcome"]: n for (m, labels), n in found.items() if m is Measure.ITEMS}
+    assert actual[Measure.SECONDS, recover] == 1.75
+    assert actual[Measure.BYTES, recover] == 120
+    items = {dict(labels)["outcome"]: n for (m, labels), n in actual.items() if m is Measure.ITEMS}
     assert items == {"n_in": 10, "passed": 7, "rejected": 2, "errored": 1, "not_chosen": 0}
 
 
@@ -84,10 +84,10 @@ def test_the_text_is_what_the_format_asks_for(staging: duckdb.DuckDBPyConnection
         "# EOF",
     ]
     assert "# UNIT benchmint_work_seconds seconds\n" in text
-    found = parsed(text)
-    assert len(found) == 5 + 2 * 2 + 3
+    actual = parsed(text)
+    assert len(actual) == 5 + 2 * 2 + 3
     key = frozenset({"run_id": "r", "work": "recover"}.items())
-    assert found["benchmint_work_seconds", key] == 1.75
+    assert actual["benchmint_work_seconds", key] == 1.75
 
 
 def test_nothing_measured_is_still_a_whole_exposition() -> None:
@@ -98,8 +98,8 @@ def test_nothing_measured_is_still_a_whole_exposition() -> None:
 @given(st.dictionaries(TEXT, st.floats(allow_nan=False), max_size=5))
 def test_any_label_and_value_comes_back(values: dict[str, float]) -> None:
     rows = [Sample(Measure.ITEMS, {"stage": name}, value) for name, value in values.items()]
-    found = parsed(openmetrics(rows))
-    assert {dict(labels)["stage"]: value for (_, labels), value in found.items()} == values
+    actual = parsed(openmetrics(rows))
+    assert {dict(labels)["stage"]: value for (_, labels), value in actual.items()} == values
     assert openmetrics(reversed(rows)) == openmetrics(rows)
 
 

@@ -61,16 +61,16 @@ def test_quiet_shows_nothing(shown: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize(
-    ("done", "seconds", "told"),
+    ("done", "seconds", "result"),
     [(0, 5, ""), (5, 0, ""), (30, 10, "3.0/s"), (1, 10, "6.0/min"), (50_000, 2, "25,000.0/s")],
 )
-def test_rates(done: int, seconds: float, told: str) -> None:
-    assert rate(done, seconds) == told
+def test_rates(done: int, seconds: float, result: str) -> None:
+    assert rate(done, seconds) == result
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "result"),
     [(0.4, "under 1 s"), (8.2, "8 s"), (99, "99 s"), (180, "3 min"), (7500, "2 h 5 min")],
 )
-def test_durations(seconds: float, told: str) -> None:
-    assert duration(seconds) == told
+def test_durations(seconds: float, result: str) -> None:
+    assert duration(seconds) == result

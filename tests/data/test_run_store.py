@@ -83,10 +83,12 @@ def test_a_crashed_stage_is_not_done_and_its_rest_is_pruned(tmp_path: Path) -> N
         (part / "t").write_text("half")
         raise RuntimeError("Ms Example's salary")
 
-    with pytest.raises(StageError, match=r"stage read: RuntimeError at test_run_store.py:") as told:
+    with pytest.raises(
+        StageError, match=r"stage read: RuntimeError at test_run_store.py:"
+    ) as result:
         store.run("read", "k", crash)
-    assert "salary" not in "".join(traceback.format_exception_only(told.value))
-    assert told.value.__suppress_context__
+    assert "salary" not in "".join(traceback.format_exception_only(result.value))
+    assert result.value.__suppress_context__
     assert not store.path("read", "k").exists()
     left_by_a_kill = tmp_path / "read" / ".k.abc.part"
     left_by_a_kill.mkdir()

@@ -38,5 +38,5 @@ def test_what_cannot_be_meant_is_refused(values: dict[str, Any]) -> None:
 
 
 def test_the_ends_of_the_ranges_are_allowed() -> None:
-    told = Limits(files=0, share=1, weight=0, threshold=-3)
-    assert (told.files, told.share, told.weight, told.threshold) == (0, 1.0, 0.0, -3.0)
+    result = Limits(files=0, share=1, weight=0, threshold=-3)
+    assert (result.files, result.share, result.weight, result.threshold) == (0, 1.0, 0.0, -3.0)

@@ -42,7 +42,7 @@ def test_the_same_key_has_no_changes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "named", "told"),
+    ("parts", "named", "result"),
     [
         ((Outer(inner=Inner(least=9)), ["a", "b"], 5), {}, [Change("Outer.inner.least")]),
         (
@@ -60,10 +60,10 @@ def test_the_same_key_has_no_changes(tmp_path: Path) -> None:
     ],
 )
 def test_a_change_is_told_by_the_name_of_the_part(
-    tmp_path: Path, parts: tuple[Any, ...], named: dict[str, Any], told: list[Change]
+    tmp_path: Path, parts: tuple[Any, ...], named: dict[str, Any], result: list[Change]
 ) -> None:
     kept(tmp_path, Outer(), ["a", "b"], 5)
-    assert changed(tmp_path, *parts, **named) == told
+    assert changed(tmp_path, *parts, **named) == result
 
 
 def test_configurations_within_a_list_are_parts_of_their_own(tmp_path: Path) -> None:
@@ -99,6 +99,6 @@ def test_a_key_goes_to_other_processes_whole() -> None:
 
 def test_no_value_stands_in_what_is_kept(tmp_path: Path) -> None:
     kept(tmp_path, ["Ms Example's salary"], Outer(name="secret"), note="also")
-    told = b"".join(path.read_bytes() for path in tmp_path.rglob(FILE))
-    assert b"input 1" in told
-    assert not any(text in told for text in (b"salary", b"secret", b"also"))
+    result = b"".join(path.read_bytes() for path in tmp_path.rglob(FILE))
+    assert b"input 1" in result
+    assert not any(text in result for text in (b"salary", b"secret", b"also"))

@@ -69,16 +69,16 @@ def verdicts(chars: int, missing: int) -> list[Verdict]:
     return [LENGTH.judge(chars, LengthConfig()), FIXTURE.judge(files, FixtureConfig())]
 
 
-def write_workspace(out: Path, told: Sequence[Told], texts: Sequence[str] = ()) -> Path:
+def write_workspace(out: Path, result: Sequence[Told], texts: Sequence[str] = ()) -> Path:
     """Staging with these verdicts; the first instances have a turn that says one of `texts`."""
     stage = out / "stage"
     stage.mkdir(parents=True)
-    rows = [_row(item, seen) for item, seen in told]
+    rows = [_row(item, seen) for item, seen in result]
     lost = sum(row.outcome is Outcome.REJECTED for row in rows)
     counts = {Outcome.KEPT: len(rows) - lost, Outcome.REJECTED: lost}
     tally = close("gates", StageKind.FILTER, "instance", len(rows), counts)
     write_table(stage / "ledger.parquet", map(ledger_record, rows), LEDGER)
-    records = [verdict_record(item, verdict) for item, seen in told for verdict in seen]
+    records = [verdict_record(item, verdict) for item, seen in result for verdict in seen]
     write_table(stage / "verdicts.parquet", records, VERDICTS)
     write_table(stage / "tallies.parquet", tally_records(tally), TALLIES)
     session = {"session_uid": "s", "path": "log.jsonl"}
@@ -86,7 +86,7 @@ def write_workspace(out: Path, told: Sequence[Told], texts: Sequence[str] = ()) 
     turns = [
         _full(
             {"session_uid": "s", "turn_index": n, "line": n + 1, "role": "user",
-             "instance_id": told[n][0]}, TURNS.schema)
+             "instance_id": result[n][0]}, TURNS.schema)
         for n in range(len(texts))
     ]  # fmt: skip
     write_table(stage / "turns.parquet", turns, TURNS.schema)
@@ -103,9 +103,9 @@ def write_workspace(out: Path, told: Sequence[Told], texts: Sequence[str] = ()) 
 
 def hostile_workspace(out: Path) -> Path:
     """Thirty rejected instances, whose ids, sources and turns are hostile strings; three kept."""
-    told: list[Told] = [(text, verdicts(n % 10, n % 3)) for n, text in enumerate(HOSTILE)]
-    told += [(f"kept-{n}", verdicts(50 + n, 0)) for n in range(3)]
-    return write_workspace(out, told, HOSTILE)
+    result: list[Told] = [(text, verdicts(n % 10, n % 3)) for n, text in enumerate(HOSTILE)]
+    result += [(f"kept-{n}", verdicts(50 + n, 0)) for n in range(3)]
+    return write_workspace(out, result, HOSTILE)
 
 
 def _row(item: str, seen: Sequence[Verdict]) -> LedgerRow:

@@ -23,11 +23,11 @@ READY = "body[data-ready=yes]"
 def chromium() -> Iterator[Any]:
     """A browser; or a skip that says what is missing."""
     sync = pytest.importorskip("playwright.sync_api", reason="needs the extra `browser`")
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
+    actual = shutil.which("chromium") or shutil.which("chromium-browser")
+    if actual is None:
         pytest.skip("no chromium on this machine")
     with sync.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=actual, args=["--no-sandbox"])
         try:
             yield browser
         finally:
@@ -43,8 +43,8 @@ def served(out: Path) -> Iterator[tuple[str, str]]:
     ) as process:  # fmt: skip
         try:
             assert process.stderr is not None
-            told = [process.stderr.readline().split()[-1] for _ in range(2)]
-            yield told[0], told[1]
+            result = [process.stderr.readline().split()[-1] for _ in range(2)]
+            yield result[0], result[1]
         finally:
             process.terminate()
 
@@ -57,9 +57,9 @@ def watched(browser: Any, **options: Any) -> tuple[Any, list[str]]:
         if said.type == "error":
             trouble.append(said.text)
 
-    def request(asked: Any) -> None:
-        if "203.0.113" in asked.url:
-            trouble.append(asked.url)
+    def request(requests: Any) -> None:
+        if "203.0.113" in requests.url:
+            trouble.append(requests.url)
 
     page.on("console", console)
     page.on("pageerror", lambda error: trouble.append(str(error)))
@@ -70,9 +70,9 @@ def watched(browser: Any, **options: Any) -> tuple[Any, list[str]]:
 def violations(page: Any) -> list[tuple[str, str]]:
     """What axe-core finds of serious or critical impact: rule and element."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
-    found = axe.Axe().run(page).response["violations"]
+    actual = axe.Axe().run(page).response["violations"]
     return [
         (rule["id"], rule["nodes"][0]["html"])
-        for rule in found
+        for rule in actual
         if rule["impact"] in ("serious", "critical")
     ]

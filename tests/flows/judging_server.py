@@ -62,8 +62,8 @@ def judging(folder: Path) -> Iterator[str]:
 
 def answered(url: str) -> dict[str, int]:
     """How often each request was answered."""
-    with urllib.request.urlopen(f"{url}/counts", timeout=30) as told:
-        return dict(json.load(told))
+    with urllib.request.urlopen(f"{url}/counts", timeout=30) as result:
+        return dict(json.load(result))
 
 
 if __name__ == "__main__":

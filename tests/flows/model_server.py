@@ -22,7 +22,7 @@ class Served:
     """Where the model listens, and the bodies of what it was asked."""
 
     url: str
-    asked: list[Any] = field(default_factory=list)
+    requests: list[Any] = field(default_factory=list)
 
 
 @contextmanager
@@ -33,9 +33,9 @@ def model_server(answers: Answers) -> Iterator[Served]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            served.asked.append(asked)
-            content = json.dumps(_completion(asked, answers)).encode()
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            served.requests.append(request)
+            content = json.dumps(_completion(request, answers)).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
@@ -57,9 +57,9 @@ def model_server(answers: Answers) -> Iterator[Served]:
         server.server_close()
 
 
-def _completion(asked: Any, answers: Answers) -> dict[str, Any]:
-    fields = frozenset(asked["response_format"]["json_schema"]["schema"]["properties"])
-    text = json.dumps(answers(fields, _material(asked)))
+def _completion(request: Any, answers: Answers) -> dict[str, Any]:
+    fields = frozenset(request["response_format"]["json_schema"]["schema"]["properties"])
+    text = json.dumps(answers(fields, _material(request)))
     message = {"role": "assistant", "content": text}
     return {
         "model": "fake-1",
@@ -68,9 +68,9 @@ def _completion(asked: Any, answers: Answers) -> dict[str, Any]:
     }
 
 
-def _material(asked: Any) -> Any:
+def _material(request: Any) -> Any:
     """The block of a request."""
-    said = asked["messages"][1]["content"]
+    said = request["messages"][1]["content"]
     text = said if isinstance(said, str) else next(p["text"] for p in said if p["type"] == "text")
     start = text.index("⟧\n") + 2
     return json.loads(text[start : text.index(_END, start)])
@@ -96,8 +96,8 @@ def ideas(material: Any) -> dict[str, Any]:
 
 
 def _idea(kind: str, number: int) -> dict[str, Any]:
-    told = digest([kind, number])
-    words = " ".join(told[at : at + 4].translate(_LETTERS) for at in range(0, 48, 4))
+    result = digest([kind, number])
+    words = " ".join(result[at : at + 4].translate(_LETTERS) for at in range(0, 48, 4))
     return {
         "title": f"{kind} {words[:9]}",
         "task": f"Compare {words} with the ledger and write down what differs.",

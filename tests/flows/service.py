@@ -62,19 +62,19 @@ class Running:
         url, answers = f"{self.url}/{path}", list[httpx.Response]()
 
         def answered() -> bool:
-            asked = httpx.request(
+            requests = httpx.request(
                 method, url, json=body, auth=self.auth, timeout=PATIENCE, trust_env=False
             )
-            answers.append(asked)
-            return asked.status_code != httpx.codes.SERVICE_UNAVAILABLE
+            answers.append(requests)
+            return requests.status_code != httpx.codes.SERVICE_UNAVAILABLE
 
         wait_for(answered)
         answers[-1].raise_for_status()
         return answers[-1].json() if answers[-1].content else None
 
     def deployment(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.api(f"deployments/name/{name}", method="GET")
-        return found
+        actual: dict[str, Any] = self.api(f"deployments/name/{name}", method="GET")
+        return actual
 
     def start_run(self, name: str, **parameters: object) -> str:
         """A run of a deployment as `prefect deployment run` makes it; its id."""
@@ -82,8 +82,8 @@ class Running:
         return str(self.api(path, {"parameters": parameters})["id"])
 
     def run(self, run_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.api(f"flow_runs/{run_id}", method="GET")
-        return found
+        actual: dict[str, Any] = self.api(f"flow_runs/{run_id}", method="GET")
+        return actual
 
     def ended(self, run_id: str) -> dict[str, Any]:
         """The run once it has ended."""
@@ -130,9 +130,9 @@ def serving(folder: Path, **variables: str) -> Iterator[Running]:
     own = {"BENCHMINT_SERVE_DIR": str(folder), "BENCHMINT_PORT": "0"}
     service = Running(folder, kept | own | variables)
     try:
-        told = service.order("start")
-        assert told.returncode == 0, told.stderr
-        assert told.stdout.startswith("serving: http://127.0.0.1:")
+        result = service.order("start")
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith("serving: http://127.0.0.1:")
         yield service
     finally:
         service.order("stop")

@@ -10,9 +10,9 @@ from typing import Any
 from data.snapshot.release import Picture, ReleasedTable
 from data.stages import Results
 from flows.build_snapshot import TABLES, run_lane
-from flows.configuration import load_settings
 from flows.prefect_adapter import without_prefect
 from flows.publish import anonymized_tables
+from flows.recipe import load_settings
 from flows.run import open_run
 from flows.stages.tables import keep_pseudonymized, sealed
 

@@ -20,7 +20,7 @@ from data.demo.tables import TRUTH, demo_section, write_tables
 from data.errors import ConfigError, InputError, ReleaseError
 from data.ledger import merge
 from data.stage_tables import read_records
-from flows.configuration import load_settings
+from flows.recipe import load_settings
 from flows.stages.tables import REPORT
 from tests.flows.command import KEY, key_file
 from tests.flows.tables_lane import TablesLane, run_tables_lane
@@ -63,8 +63,8 @@ def made(
     return lane
 
 
-def released(found: TablesLane) -> dict[str, bytes]:
-    return {name: table.path.read_bytes() for name, table in found.tables.items()}
+def released(actual: TablesLane) -> dict[str, bytes]:
+    return {name: table.path.read_bytes() for name, table in actual.tables.items()}
 
 
 def steps(method: str, strength: float) -> dict[str, Any]:
@@ -77,20 +77,20 @@ def steps(method: str, strength: float) -> dict[str, Any]:
 
 def test_the_demo_passes_its_declared_limits(tmp_path: Path) -> None:
     write_tables(tmp_path / "tables")
-    found = made(tmp_path, tmp_path / "tables", {})
-    told = found.report["tables"]["enterprise"]
-    assert (told["verdict"]["status"], told["fidelity"]["status"]) == ("passed", "passed")
-    assert told["limits"]["one_company"] == told["limits"]["history"] == 0.2  # the defaults
-    assert len(told["frontier"]) == 4
-    assert {noise["same_places"] for noise in told["native_noise"]} == {True}
+    actual = made(tmp_path, tmp_path / "tables", {})
+    result = actual.report["tables"]["enterprise"]
+    assert (result["verdict"]["status"], result["fidelity"]["status"]) == ("passed", "passed")
+    assert result["limits"]["one_company"] == result["limits"]["history"] == 0.2  # the defaults
+    assert len(result["frontier"]) == 4
+    assert {noise["same_places"] for noise in result["native_noise"]} == {True}
     truth = orjson.loads((tmp_path / "tables" / TRUTH).read_bytes())
-    doubled = [n["after"] for n in told["native_noise"] if n["kind"] == "duplicate row"]
+    doubled = [n["after"] for n in result["native_noise"] if n["kind"] == "duplicate row"]
     assert doubled == [len(truth["noise"]["duplicate"])]
-    assert all(r["hold_after"] == r["held_before"] for r in told["perturbation"]["relations"])
-    (aligned,) = found.report["aggregates"]["industry_totals"]
+    assert all(r["hold_after"] == r["held_before"] for r in result["perturbation"]["relations"])
+    (aligned,) = actual.report["aggregates"]["industry_totals"]
     assert abs(aligned["offset_after"] - aligned["offset_before"]) < 1e-3
-    assert sorted(found.pictures) == ["privacy-enterprise-attacks", "privacy-enterprise-frontier"]
-    assert sorted(found.inputs) == ["table-enterprise", "table-industry_totals", "table-narrative"]
+    assert sorted(actual.pictures) == ["privacy-enterprise-attacks", "privacy-enterprise-frontier"]
+    assert sorted(actual.inputs) == ["table-enterprise", "table-industry_totals", "table-narrative"]
 
 
 def test_the_ledger_closes_over_files_columns_rows_and_tables(base: TablesLane) -> None:
@@ -105,10 +105,10 @@ def test_the_ledger_closes_over_files_columns_rows_and_tables(base: TablesLane) 
         ("row", Outcome.KEPT): rows,
         ("table", Outcome.KEPT): 3,
     }
-    told = {(row.unit, row.outcome): 0 for row in records.ledger}
+    result = {(row.unit, row.outcome): 0 for row in records.ledger}
     for row in records.ledger:
-        told[row.unit, row.outcome] += row.n
-    assert told == counts
+        result[row.unit, row.outcome] += row.n
+    assert result == counts
     gates = {(item, verdict.gate) for item, verdict in records.verdicts}
     assert gates == {("tables/enterprise", gate) for gate in ("fidelity", "re-identification")}
 
@@ -129,9 +129,9 @@ def test_rows_and_files_in_any_order_give_the_same_bytes(
 
 
 def test_another_key_gives_other_tables(base: TablesLane, tables: Path, tmp_path: Path) -> None:
-    found = made(tmp_path, tables, key="17" * 32)
-    assert not {*released(found).values()} & {*released(base).values()}
-    assert found.inputs == base.inputs
+    actual = made(tmp_path, tables, key="17" * 32)
+    assert not {*released(actual).values()} & {*released(base).values()}
+    assert actual.inputs == base.inputs
 
 
 def test_rows_do_not_leave_in_the_order_of_the_source(base: TablesLane) -> None:
@@ -145,10 +145,10 @@ def test_rows_do_not_leave_in_the_order_of_the_source(base: TablesLane) -> None:
 def test_too_little_noise_is_refused_naming_what_would_pass(tables: Path, tmp_path: Path) -> None:
     with pytest.raises(ReleaseError) as refused:
         made(tmp_path, tables, steps("least_significant_digit", 2))
-    told = str(refused.value)
-    assert "\n" not in told
-    assert "enterprise: re-identification: " in told
-    assert "; would pass (of 2 tried): rank_swap 0.5;" in told
+    result = str(refused.value)
+    assert "\n" not in result
+    assert "enterprise: re-identification: " in result
+    assert "; would pass (of 2 tried): rank_swap 0.5;" in result
     report = orjson.loads((tmp_path / "private" / REPORT).read_bytes())
     verdict = report["tables"]["enterprise"]["verdict"]
     assert (verdict["status"], verdict["reason"]) == ("failed", "risk.above_limit")
@@ -216,8 +216,8 @@ def test_nothing_kept_links_a_pseudonym_to_its_original(base: TablesLane, out: P
     held = {at for at, content in contents.items() if any(name in content for name in names)}
     assert held == {"originals.json"}  # sorted, and apart from any pseudonym
     assert base.identifiers == tuple(sorted(base.identifiers))
-    told = canonical_json([base.report, [p.standalone for p in base.pictures.values()]])
-    assert not any(name in told for name in names)
+    result = canonical_json([base.report, [p.standalone for p in base.pictures.values()]])
+    assert not any(name in result for name in names)
 
 
 def test_industries_that_do_not_leave_are_not_named(tables: Path, tmp_path: Path) -> None:
@@ -228,10 +228,10 @@ def test_industries_that_do_not_leave_are_not_named(tables: Path, tmp_path: Path
     given.mkdir()
     for name in ("enterprise.csv", "narrative.csv"):
         shutil.copy(tables / name, given)
-    found = made(tmp_path, given, section | LOOSE)
-    assert "industry" not in pl.read_parquet(found.tables["enterprise"].path).columns
-    assert "零售" not in canonical_json(found.report).decode()
-    groups = {c["group"] for c in found.report["tables"]["enterprise"]["fidelity"]["by_group"]}
+    actual = made(tmp_path, given, section | LOOSE)
+    assert "industry" not in pl.read_parquet(actual.tables["enterprise"].path).columns
+    assert "零售" not in canonical_json(actual.report).decode()
+    groups = {c["group"] for c in actual.report["tables"]["enterprise"]["fidelity"]["by_group"]}
     assert groups == {f"group {at}" for at in range(1, 6)}
 
 
@@ -240,10 +240,12 @@ def test_input_that_does_not_fit_is_one_line(tables: Path, tmp_path: Path) -> No
     shutil.copytree(tables, given)
     (given / "notes.csv").write_text("a\n1\n")  # nobody declared it
     (given / "linked.csv").symlink_to("/etc/hostname")
-    found = made(tmp_path / "a", given)
-    told = pl.read_parquet(found.folders[0] / "ledger.parquet").select("item_id", "reason").rows()
-    assert ("given/notes.csv", "table.not_declared") in told
-    assert ("given/linked.csv", "table.link") in told
+    actual = made(tmp_path / "a", given)
+    result = (
+        pl.read_parquet(actual.folders[0] / "ledger.parquet").select("item_id", "reason").rows()
+    )
+    assert ("given/notes.csv", "table.not_declared") in result
+    assert ("given/linked.csv", "table.link") in result
     aggregate = pl.read_csv(given / "industry_totals.csv").with_columns(top=pl.lit("Acme"))
     (given / "industry_totals.csv").write_bytes(aggregate.write_csv().encode())
     with pytest.raises(InputError, match="industry_totals: found undeclared columns top"):

@@ -90,9 +90,9 @@ def test_the_export_works_from_a_file_and_counts_as_the_reference(
     assert page.inner_text("#kept") == f"{now.kept} of 33 would be kept (+{now.kept - 3})."
     set_limit(page, "fixture", 1)
     both = recompute(columns, {(names.index("length"), 0): 8, (names.index("fixture"), 1): 1})
-    told = page.inner_text("#kept")
-    assert told.startswith(f"{both.kept} of 33")
-    assert f"{both.unmeasured} more that were never measured further" in told
+    result = page.inner_text("#kept")
+    assert result.startswith(f"{both.kept} of 33")
+    assert f"{both.unmeasured} more that were never measured further" in result
     page.check("#rescued")
     assert page.inner_text("#found") == f"{both.kept - 3 + both.unmeasured} of 30 rejections"
     page.click("text=Clear")

@@ -104,10 +104,10 @@ causes = st.lists(st.none() | st.sampled_from(list(Cause)), max_size=3)
 def test_network(items: list[list[Cause | None]], policy: str) -> None:
     config = NetworkConfig.model_validate({"unverified": policy})
     seen = []
-    for found in items:
+    for actual in items:
         results = {
             f"https://{n}.example/": ProbeResult(f"https://{n}.example/", cause)
-            for n, cause in enumerate(found)
+            for n, cause in enumerate(actual)
         }
         seen.append(network.measure(results, results))
     assert replays(network.GATE, config, seen)

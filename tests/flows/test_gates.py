@@ -13,8 +13,8 @@ import pytest
 
 from data.audit_page.reading import checks_of, contradictions, read_books
 from data.contracts import Bound, Gate, Limit, StageConfig
+from data.prose_tables import limit_table, ordered_gate_table, reason_table
 from flows.build_snapshot import PIPELINE
-from flows.docs_gates import limit_table, reason_table, session_gate_table
 from flows.gates import GATE_ORDER, GATES, SESSION_GATES
 from flows.recipe import Recipe
 from tests.demo import Demo
@@ -81,9 +81,11 @@ def test_the_gates_of_the_sessions_lane_are_in_the_order_of_their_stages() -> No
 
 @EACH
 def test_every_limit_and_reason_of_a_gate_is_in_the_docs(gate: Gate[Any, Any]) -> None:
-    assert all(limit.meaning in limit_table() for limit in gate.limits)
-    assert all(f"| `{reason}` | {reason.meaning} |" in reason_table() for reason in gate.reasons)
-    assert gate not in SESSION_GATES or f"| {gate.name} |" in session_gate_table()
+    assert all(limit.meaning in limit_table(GATES) for limit in gate.limits)
+    assert all(
+        f"| `{reason}` | {reason.meaning} |" in reason_table(GATES) for reason in gate.reasons
+    )
+    assert gate not in SESSION_GATES or f"| {gate.name} |" in ordered_gate_table(SESSION_GATES)
 
 
 @pytest.mark.slow(seconds=60)

@@ -42,10 +42,14 @@ def workspace_in(folder: Path) -> Path:
         f"合格{n * 31 % 900}件，负责人要求{n % 28 + 1}日前补交记录并说明原因。"
         for n in range(1, 160)
     )
-    asked = "请根据下面的会议记录写一份纪要，存为「纪要.md」，分结论与待办两部分。\n\n" + "\n".join(
-        lines
+    requests = (
+        "请根据下面的会议记录写一份纪要，存为「纪要.md」，分结论与待办两部分。\n\n"
+        + "\n".join(lines)
     )
-    said = [{"role": "user", "content": asked}, {"role": "assistant", "content": "好的，已写好。"}]
+    said = [
+        {"role": "user", "content": requests},
+        {"role": "assistant", "content": "好的，已写好。"},
+    ]
     (folder / "sessions" / "long.json").write_text(json.dumps({"messages": said}))
     for path in (folder / "signals").glob("*.csv"):  # one skill, so that there is one seed idea
         head, _, skill, *_ = path.read_text().splitlines()
@@ -55,16 +59,16 @@ def workspace_in(folder: Path) -> Path:
 
 def configuration(workspace: Path, mode: str, url: str, stages: Sequence[ModelStage]) -> Path:
     """The workspace's own settings, the model in these stages, and few questions."""
-    told = tomllib.loads((workspace / "benchmint.toml").read_text())
-    told["judging"] = {"model": {"name": MODEL, "stages": list(map(str, stages))}}
-    told["questions"]["sampling"]["size"] = 2
-    told["runtime"] = {
+    result = tomllib.loads((workspace / "benchmint.toml").read_text())
+    result["judging"] = {"model": {"name": MODEL, "stages": list(map(str, stages))}}
+    result["questions"]["sampling"]["size"] = 2
+    result["runtime"] = {
         "signals": sorted(str(path) for path in (workspace / "signals").glob("*.csv")),
         "llm": {"base_url": url, "concurrency": 1, "timeout": 1800},
         "model_calls": {"mode": mode},
     }
     path = workspace / f"{mode}.toml"
-    path.write_text(tomli_w.dumps(told))
+    path.write_text(tomli_w.dumps(result))
     return path
 
 
@@ -94,8 +98,8 @@ def build(
 
 def costs_of(out: Path) -> list[dict[str, Any]]:
     """What each stage asked, in the run of the newest release."""
-    told = json.loads((out / "snapshots" / "latest" / "run.json").read_text())
-    costs: list[dict[str, Any]] = told["judging"]
+    result = json.loads((out / "snapshots" / "latest" / "run.json").read_text())
+    costs: list[dict[str, Any]] = result["judging"]
     return costs
 
 
@@ -148,8 +152,8 @@ def test_every_stage_asks_a_real_model_and_is_replayed_without_it(tmp_path: Path
     costs = costs_of(recorded)
     assert {row["judge"] for row in costs} == {f"model:{MODEL}"}
     print(_summary(recorded, live, costs))
-    asked = {row["stage"] for row in costs if row["items"]}
-    assert asked >= set(ModelStage) - {ModelStage.TASK_CLASS}  # which needs usable labels: below
+    requests = {row["stage"] for row in costs if row["items"]}
+    assert requests >= set(ModelStage) - {ModelStage.TASK_CLASS}  # which needs usable labels: below
 
 
 def test_classes_of_labelled_tasks_are_named_by_a_real_model(tmp_path: Path) -> None:

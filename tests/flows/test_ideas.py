@@ -51,8 +51,8 @@ def report_of(*seeds: SeedIdea) -> dict[str, Any]:
         }
         for one in seeds
     ]
-    told: dict[str, Any] = orjson.loads(canonical_json({"seeds": rows}))
-    return told
+    result: dict[str, Any] = orjson.loads(canonical_json({"seeds": rows}))
+    return result
 
 
 REPORT = report_of(seed("calendar_planning"), seed("pdf_work"))
@@ -120,14 +120,14 @@ def test_ideas_replace_those_of_an_earlier_run_and_nothing_of_the_user(
     assert len((folder / IDEAS_FILE).read_bytes().splitlines()) == len(had.proposed.ideas)
     assert (folder / "mine.txt").read_text() == "of the user"
     assert {path.name for path in tmp_path.iterdir()} == {"ideas"}
-    books = {"ledger.parquet", "lineage_rows.parquet", "tallies.parquet"}
-    assert {path.name for path in folder.iterdir()} == {"mine.txt", IDEAS_FILE, *books}
+    ledgers = {"ledger.parquet", "lineage_rows.parquet", "tallies.parquet"}
+    assert {path.name for path in folder.iterdir()} == {"mine.txt", IDEAS_FILE, *ledgers}
 
 
 def test_a_model_has_the_ideas_and_a_replay_the_same(tmp_path: Path) -> None:
     with model_server(lanes) as served:
         ideas = have_ideas((), *settings(tmp_path, served.url))
-        assert len(served.asked) == 2
+        assert len(served.requests) == 2
     again = have_ideas((), *settings(tmp_path, served.url, "replay"))
     assert (again.proposed.ideas, again.replies) == (ideas.proposed.ideas, ideas.replies)
     assert list(ideas.replies) == ["model-replies-ideas"]

@@ -13,7 +13,7 @@ import pytest
 from tests.demo import Demo
 from tests.flows.command import benchmint, command, environment, sums
 
-pytestmark = [pytest.mark.slow(seconds=200), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.full, pytest.mark.slow(seconds=200), pytest.mark.timeout(1200)]
 # What is being written when the kill comes, from the first stage to the release.
 MOMENTS = (
     "private/stages/signals",
@@ -49,8 +49,8 @@ def test_a_build_killed_at_five_points_ends_in_the_same_digest(demo: Demo, tmp_p
     for moment in MOMENTS:
         kill_while_writing(out / moment, arguments)
         assert not (out / "snapshots" / "latest").exists()
-    told = benchmint(*arguments)
-    assert told.returncode == 0, told.stderr
+    result = benchmint(*arguments)
+    assert result.returncode == 0, result.stderr
     assert sums(out) == sums(demo.out)
     snapshots = [path.name for path in (out / "snapshots").iterdir()]
     assert sorted(name for name in snapshots if not name.startswith(".")) == sorted(

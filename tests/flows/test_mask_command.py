@@ -47,9 +47,9 @@ def test_mask_and_restore(folder: Path, tmp_path: Path, scope: str) -> None:
     config = tmp_path / "config.toml"
     code, said = run("mask", folder, "--out", out, "--config", config, "--scope", scope)
     assert code == 0 and "3 files masked" in said
-    told = [p.read_bytes() + str(p).encode() for p in (out / "files").rglob("*") if p.is_file()]
-    told.append((out / "reports" / "masking.json").read_bytes())
-    assert len(told) == 4 and not any(b"thornquist" in one for one in told)
+    result = [p.read_bytes() + str(p).encode() for p in (out / "files").rglob("*") if p.is_file()]
+    result.append((out / "reports" / "masking.json").read_bytes())
+    assert len(result) == 4 and not any(b"thornquist" in one for one in result)
     assert (out / "private").stat().st_mode & 0o777 == 0o700
     assert run("restore", out, "--out", back)[0] == 0
     for path in folder.rglob("*"):

@@ -51,10 +51,10 @@ def survivors(folder: Path) -> tuple[Survivor, ...]:
     store.close()
     table = _fixture("hours_Margaret_Holloway.csv", TABLE, "text/csv")
     picture = _fixture("plan.png", PICTURE, "image/png")
-    asked = instance(1, REQUEST), instance(2, "Describe plan.png for Margaret Holloway, please.")
+    requests = instance(1, REQUEST), instance(2, "Describe plan.png for Margaret Holloway, please.")
     files = (table,), (picture,)
-    both = zip(asked, files, strict=True)
-    return tuple(Survivor(one, given, folder / "fixtures") for one, given in both)
+    both = zip(requests, files, strict=True)
+    return tuple(Survivor(item, given, folder / "fixtures") for item, given in both)
 
 
 def _fixture(path: str, content: bytes, media_type: str) -> Fixture:
@@ -117,13 +117,13 @@ def test_the_vault_holds_the_values_and_opens_with_its_key(tmp_path: Path) -> No
 
 
 def test_the_key_decides_and_nothing_else(tmp_path: Path) -> None:
-    one, same, other = (
+    item, same, other = (
         masked(tmp_path, name, key)
         for name, key in (("one", KEY), ("same", KEY), ("other", OTHER_KEY))
     )
-    told = [(shard / "survivors.parquet").read_bytes() for shard in (one, same, other)]
-    assert told[0] == told[1]
-    assert told[0] != told[2]
+    result = [(shard / "survivors.parquet").read_bytes() for shard in (item, same, other)]
+    assert result[0] == result[1]
+    assert result[0] != result[2]
 
 
 @pytest.mark.parametrize(
@@ -135,18 +135,18 @@ def test_the_key_decides_and_nothing_else(tmp_path: Path) -> None:
     ],
 )
 def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
-    one = masker()
-    one.learn([Piece(text), Piece("Anna Petrova"), Piece("孟惠风")])
-    new = masked_text(text, one, find_file_names)
+    item = masker()
+    item.learn([Piece(text), Piece("Anna Petrova"), Piece("孟惠风")])
+    new = masked_text(text, item, find_file_names)
     assert "Petrova" not in new
     assert "孟惠风" not in new
     for name in ("Anna Petrova notes.docx", "孟惠风_合同.docx"):
         if name in text:
-            assert str(masked_path(Path(name), one)) in new
+            assert str(masked_path(Path(name), item)) in new
 
 
 def test_edits_are_sorted_and_apart() -> None:
-    one = masker()
-    edits = text_edits(REQUEST, one, find_file_names)
+    item = masker()
+    edits = text_edits(REQUEST, item, find_file_names)
     assert edits
     assert all(a.end <= b.start for a, b in pairwise(edits))

@@ -23,8 +23,8 @@ def metrics(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         monkeypatch.setattr(sys, "argv", ["benchmint", "metrics", *map(str, arguments)])
         with pytest.raises(SystemExit) as stopped:
             cli.main()
-        told = capsys.readouterr()
-        return int(stopped.value.code or 0), told.out, told.err
+        result = capsys.readouterr()
+        return int(stopped.value.code or 0), result.out, result.err
 
     return run
 
@@ -35,10 +35,10 @@ def test_the_newest_run_is_told_unless_another_is_named(tmp_path: Path, metrics:
         (folder,) = stage(tmp_path / name, name)
         write_timing(folder, "recover", 1.5)
         ids.append(stage_run(tmp_path, facts, [folder]))
-    for arguments, told in (((), ids[2:]), (("--run", ids[0]), ids[:1]), (("--run", "all"), ids)):
+    for arguments, result in (((), ids[2:]), (("--run", ids[0]), ids[:1]), (("--run", "all"), ids)):
         code, out, error = metrics("--out", tmp_path, *arguments)
         assert (code, error) == (0, "")
-        assert {run_id for run_id in ids if run_id in out} == set(told)
+        assert {run_id for run_id in ids if run_id in out} == set(result)
         assert out.endswith("# EOF\n")
     assert metrics("--out", tmp_path)[1] == (tmp_path / "metrics.prom").read_text()
 

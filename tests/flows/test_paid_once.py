@@ -53,8 +53,8 @@ def test_a_killed_build_pays_for_no_reply_twice(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         before = kept(out)
-        told = benchmint(*build)
-        assert told.returncode == 0, told.stderr
+        result = benchmint(*build)
+        assert result.returncode == 0, result.stderr
         counts = answered(url)
     assert before >= BEFORE_THE_KILL - CONCURRENCY
     assert len(counts) == kept(out) > before

@@ -31,7 +31,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><path d="M
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def requests(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with eight questions, their statements and their pages."""
     folder = tmp_path_factory.mktemp("asked")
     book = Book()
@@ -51,10 +51,10 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run_in(out: Path, url: str = "", *, mode: str = "record", **told: Any) -> Run:
+def run_in(out: Path, url: str = "", *, mode: str = "record", **result: Any) -> Run:
     """A run with the model at `url`; `told` are settings of the model, or the budget in tokens."""
-    budget = told.pop("budget_tokens", None)
-    model = {"name": "fake-1", **told} if url else {}
+    budget = result.pop("budget_tokens", None)
+    model = {"name": "fake-1", **result} if url else {}
     calls = {"mode": mode, "budget_tokens": budget, "prices": Prices(prompt=1e4)}
     runtime = Runtime(out=out, quiet=True, model_calls=ModelCalls.model_validate(calls))
     if url:
@@ -63,11 +63,11 @@ def run_in(out: Path, url: str = "", *, mode: str = "record", **told: Any) -> Ru
     return open_run(Recipe.model_validate({"judging": {"model": model}}), runtime)
 
 
-def phrased(run: Run, asked: Path) -> Path:
+def phrased(run: Run, requests: Path) -> Path:
     out = Path(tempfile.mkdtemp(dir=run.runtime.out))
     terms = ReleaseTerms(partial(run.opaque, "q"), None, run.recipe.release.seed)
     share = run.recipe.questions.wording.round_share
-    word_questions(asked, asked / "tables", share, run.judges, terms, out)
+    word_questions(requests, requests / "tables", share, run.judges, terms, out)
     return out
 
 
@@ -79,25 +79,25 @@ def report(out: Path) -> dict[str, Any]:
     return dict(orjson.loads((out / REPORT).read_bytes()))
 
 
-def test_questions_come_back_as_they_were(asked: Path) -> None:
-    questions = stored_questions(asked)
+def test_questions_come_back_as_they_were(requests: Path) -> None:
+    questions = stored_questions(requests)
     assert all(isinstance(one, Question) for one in questions)
     assert questions[0].gold.value == questions[0].gold.value.normalize()
     assert [one.point_id for one in questions] == sorted(one.point_id for one in questions)
 
 
-def test_without_a_model_the_structured_words_stand(asked: Path, tmp_path: Path) -> None:
-    made = phrased(run_in(tmp_path), asked)
-    assert sorted(texts(made)) == sorted(one.text for one in stored_questions(asked))
+def test_without_a_model_the_structured_words_stand(requests: Path, tmp_path: Path) -> None:
+    made = phrased(run_in(tmp_path), requests)
+    assert sorted(texts(made)) == sorted(one.text for one in stored_questions(requests))
     ledger = pl.read_parquet(made / "ledger.parquet")
     assert ledger.select("stage", "outcome", "reason").unique().rows() == [(STAGE, "kept", None)]
     assert report(made) == {"judge": "rules", "reworded": 0, "not_taken": {}}
     assert (model_costs([made]), model_replies([made])) == ([], {})
 
 
-def test_a_model_rewords_and_what_fails_the_checks_stands(asked: Path, tmp_path: Path) -> None:
+def test_a_model_rewords_and_what_fails_the_checks_stands(requests: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
-        made = phrased(run_in(tmp_path, served.url), asked)
+        made = phrased(run_in(tmp_path, served.url), requests)
     taken = [text for text in texts(made) if text.startswith("Can you tell me ")]
     ledger = pl.read_parquet(made / "ledger.parquet")
     assert ledger["outcome"].to_list() == ["kept"] * 8
@@ -116,59 +116,61 @@ def test_a_model_rewords_and_what_fails_the_checks_stands(asked: Path, tmp_path:
     assert (row["stage"], row["items"], row["errors"], row["cost"]) == (STAGE, 8, lost, 8.0)
 
 
-def test_a_replay_is_the_same_without_a_call(asked: Path, tmp_path: Path) -> None:
+def test_a_replay_is_the_same_without_a_call(requests: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
-        first = phrased(run_in(tmp_path, served.url), asked)
-        calls = len(served.asked)
-    again = phrased(run_in(tmp_path, served.url, mode="replay"), asked)
+        first = phrased(run_in(tmp_path, served.url), requests)
+        calls = len(served.requests)
+    again = phrased(run_in(tmp_path, served.url, mode="replay"), requests)
     assert calls == 8
     assert texts(again) == texts(first)
     assert model_replies([again]) == model_replies([first])
     assert list(model_replies([again])) == ["model-replies-questions"]
 
 
-def test_a_stage_that_is_not_the_models_asks_nothing(asked: Path, tmp_path: Path) -> None:
+def test_a_stage_that_is_not_the_models_asks_nothing(requests: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
-        made = phrased(run_in(tmp_path, served.url, stages=["labels"]), asked)
-    assert (served.asked, report(made)["judge"]) == ([], "rules")
+        made = phrased(run_in(tmp_path, served.url, stages=["labels"]), requests)
+    assert (served.requests, report(made)["judge"]) == ([], "rules")
 
 
 def test_the_order_in_which_stages_are_named_says_nothing() -> None:
-    told = ModelConfig.model_validate({"name": "m", "stages": ["labels", "self_containment"] * 2})
-    assert told.stages == (ModelStage.SELF_CONTAINMENT, ModelStage.LABELS)
-    assert (told.does(ModelStage.LABELS), told.does(ModelStage.GRADING)) == (True, False)
-    assert told.judge_of(ModelStage.GRADING) == "rules"
+    result = ModelConfig.model_validate({"name": "m", "stages": ["labels", "self_containment"] * 2})
+    assert result.stages == (ModelStage.SELF_CONTAINMENT, ModelStage.LABELS)
+    assert (result.does(ModelStage.LABELS), result.does(ModelStage.GRADING)) == (True, False)
+    assert result.judge_of(ModelStage.GRADING) == "rules"
 
 
 def pictures(served: Served) -> int:
-    return sum(isinstance(one["messages"][1]["content"], list) for one in served.asked)
+    return sum(isinstance(one["messages"][1]["content"], list) for one in served.requests)
 
 
 @pytest.mark.parametrize(("sees", "shown"), [(False, 0), (True, 8)])
 def test_the_statement_is_shown_to_models_that_see(
-    asked: Path, tmp_path: Path, sees: bool, shown: int
+    requests: Path, tmp_path: Path, sees: bool, shown: int
 ) -> None:
     with model_server(lanes) as served:
-        phrased(run_in(tmp_path, served.url, sees_images=sees), asked)
+        phrased(run_in(tmp_path, served.url, sees_images=sees), requests)
     assert pictures(served) == shown
-    assert (b"data:image/png;base64," in orjson.dumps(served.asked)) is sees
+    assert (b"data:image/png;base64," in orjson.dumps(served.requests)) is sees
 
 
-def test_unasked_questions_stop_the_build_and_the_next_goes_on(asked: Path, tmp_path: Path) -> None:
+def test_unasked_questions_stop_the_build_and_the_next_goes_on(
+    requests: Path, tmp_path: Path
+) -> None:
     with model_server(lanes) as served:
         with pytest.raises(ReleaseError, match=r"call\.budget.*build again"):
-            phrased(run_in(tmp_path, served.url, budget_tokens=3_400), asked)
-        assert 0 < len(served.asked) < 8
-        made = phrased(run_in(tmp_path, served.url), asked)
-        assert len(served.asked) == 8
+            phrased(run_in(tmp_path, served.url, budget_tokens=3_400), requests)
+        assert 0 < len(served.requests) < 8
+        made = phrased(run_in(tmp_path, served.url), requests)
+        assert len(served.requests) == 8
     assert report(made)["judge"] == "model:fake-1"
 
 
-def test_clients_of_one_run_share_its_budget(asked: Path, tmp_path: Path) -> None:
+def test_clients_of_one_run_share_its_budget(requests: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
         run = run_in(tmp_path, served.url, budget_tokens=8 * 150 + 3_500)
         with run.judges.budget() as budget:
-            phrased(run, asked)
+            phrased(run, requests)
             assert budget.spent.replies == 8
             with run.judges.client(masked=True) as client:
                 assert client.spent == budget.spent

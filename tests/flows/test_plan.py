@@ -15,10 +15,9 @@ from data.stage_key import StageKey, change_reason
 from data.stage_plan import PlannedStage, PlanWalk, Would
 from data.stages import Lane, Results, Shard, Stage, run_stage
 from flows.build_snapshot import PIPELINE, SELECTION, SESSIONS, SIGNALS, run_lane
-from flows.configuration import recipe_over
 from flows.plan import plan_build
 from flows.prefect_adapter import without_prefect
-from flows.recipe import Recipe, Runtime
+from flows.recipe import Recipe, Runtime, recipe_over
 from flows.run import Run, Work, open_run
 
 REUSED, RUN, FOLLOW = Would.REUSE, Would.RUN, Would.FOLLOW
@@ -71,11 +70,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tree(folder: Path) -> dict[Path, tuple[int, int]]:
-    found = (path for path in folder.rglob("*") if path.exists())
-    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
+    actual = (path for path in folder.rglob("*") if path.exists())
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in actual}
 
 
-def told(plan: list[PlannedStage]) -> dict[str, tuple[Would, str]]:
+def result(plan: list[PlannedStage]) -> dict[str, tuple[Would, str]]:
     return {one.stage: (one.would, one.why) for one in plan}
 
 
@@ -100,7 +99,7 @@ def test_a_changed_session_is_read_again_and_what_follows_waits(
     first = sorted(path for path in sessions.rglob("*.jsonl"))[0]
     first.write_bytes(first.read_bytes() + b"\n")
     runtime = runtime.model_copy(update={"sessions": (sessions,)})
-    plan = told(plan_build(recipe, runtime))
+    plan = result(plan_build(recipe, runtime))
     n = len([path for path in sessions.rglob("*") if path.is_file()])
     assert plan["signals"] == (REUSED, "")
     assert plan["scan"] == (
@@ -137,7 +136,7 @@ def test_one_setting_changed_is_named_where_it_counts(
 ) -> None:
     recipe, runtime = given(built)
     before = tree(built)
-    plan = told(plan_build(with_parts(recipe, path, value), runtime))
+    plan = result(plan_build(with_parts(recipe, path, value), runtime))
     assert tree(built) == before
     stages = list(plan)
     at = stages.index(stage)
@@ -148,7 +147,7 @@ def test_one_setting_changed_is_named_where_it_counts(
 
 @pytest.mark.slow
 def test_a_first_build_makes_everything_and_its_plan_nothing(built: Path) -> None:
-    plan = told(plan_build(*given(built, "elsewhere")))
+    plan = result(plan_build(*given(built, "elsewhere")))
     assert not (built / "elsewhere").exists()
     run = {stage for stage, (would, _) in plan.items() if would is RUN}
     assert run == {"signals", "scan", "recover"}

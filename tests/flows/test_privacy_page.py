@@ -104,9 +104,9 @@ def public(anonymized: TablesLane, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_headers_are_no_markup(public: Path) -> None:
     text = (public / "audit" / "privacy.html").read_text(encoding="utf-8")
-    found = Tags(text)
-    assert found.tags.isdisjoint({"script", "img", "iframe", "object", "form", "base"})
-    assert not any(name.startswith("on") or name == "style" for name in found.attributes)
+    actual = Tags(text)
+    assert actual.tags.isdisjoint({"script", "img", "iframe", "object", "form", "base"})
+    assert not any(name.startswith("on") or name == "style" for name in actual.attributes)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;⟨U+202E⟩=1+1" in text
     assert "\u202e" not in text
     assert "default-src &#39;none&#39;; style-src &#39;sha256-" in text
@@ -127,11 +127,11 @@ def test_no_cell_leaves_as_a_formula_and_no_identifier_leaves_at_all(
     frame = pl.read_parquet(public / "tables" / "companies_x.parquet")
     assert frame.height == 80
     assert not any(name.startswith(("=", "+", "-", "@")) for name in frame["name"])
-    told = (public / "audit" / "privacy.json").read_bytes()
+    result = (public / "audit" / "privacy.json").read_bytes()
     values = {str(value) for name in frame.columns for value in frame[name]}
     assert len(anonymized.identifiers) == 160
-    assert not any(name in values or name.encode() in told for name in anonymized.identifiers)
-    (table,) = orjson.loads(told)["tables"]["tables"].values()
+    assert not any(name in values or name.encode() in result for name in anonymized.identifiers)
+    (table,) = orjson.loads(result)["tables"]["tables"].values()
     assert table["columns"][-1] == {
         "column": HEADER,
         "role": "measure",

@@ -27,15 +27,15 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(statements: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("questions")
-    asked(statements, out)
+    requests(statements, out)
     return out
 
 
-def asked(statements: Path, out: Path) -> None:
+def requests(statements: Path, out: Path) -> None:
     sources = ("--sec", statements / "sec", "--edinet", statements / "edinet")
-    told = benchmint("questions", *sources, "--size", 50, "--out", out)
-    assert told.returncode == 0, told.stderr
-    assert "50 of 50 questions" in told.stdout
+    result = benchmint("questions", *sources, "--size", 50, "--out", out)
+    assert result.returncode == 0, result.stderr
+    assert "50 of 50 questions" in result.stdout
 
 
 def test_questions_are_half_us_and_answers_are_apart(made: Path) -> None:
@@ -66,22 +66,22 @@ def test_every_answer_is_right_and_traced_to_its_filed_value(made: Path) -> None
 
 
 def test_the_same_key_gives_the_same_bytes(statements: Path, made: Path, tmp_path: Path) -> None:
-    asked(statements, tmp_path)
+    requests(statements, tmp_path)
     for name in ("public/questions.parquet", "public/tables/points.parquet"):
         assert (tmp_path / name).read_bytes() == (made / name).read_bytes()
-    one, other = (
+    item, other = (
         pl.read_parquet(out / "private/questions/answers.parquet") for out in (made, tmp_path)
     )
-    assert one.equals(other)
+    assert item.equals(other)
 
 
 def test_the_report_tells_what_was_left_out(made: Path) -> None:
-    told = orjson.loads((made / "private/questions/questions.json").read_bytes())
-    assert told["filters"]["n_in"] == told["filters"]["n_kept"] + sum(
-        told["filters"]["rejected"].values()
+    result = orjson.loads((made / "private/questions/questions.json").read_bytes())
+    assert result["filters"]["n_in"] == result["filters"]["n_kept"] + sum(
+        result["filters"]["rejected"].values()
     )
-    assert sum(told["by_category"].values()) == told["questions"] == 50
-    assert [row["damping"] for row in told["dampings"]] == [
+    assert sum(result["by_category"].values()) == result["questions"] == 50
+    assert [row["damping"] for row in result["dampings"]] == [
         "none",
         "sqrt",
         "log",
@@ -89,7 +89,7 @@ def test_the_report_tells_what_was_left_out(made: Path) -> None:
         "sqrtlog",
     ]
     ledger = pl.read_parquet(made / "private/questions/ledger.parquet")
-    assert ledger.filter(stage="sample")["n"].sum() == told["filters"]["n_kept"]
+    assert ledger.filter(stage="sample")["n"].sum() == result["filters"]["n_kept"]
 
 
 def test_wrong_use_is_one_line(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_private_statements_are_refused(statements: Path, tmp_path: Path) -> Non
     config = tmp_path / "private.toml"
     config.write_text('[questions.sec]\ndisclosure = "private"\n')
     given = ("--sec", statements / "sec", "--config", config, "--out", tmp_path / "out")
-    told = benchmint("questions", *given)
-    assert (told.returncode, told.stderr.count("\n")) == (2, 1)
-    assert "[questions.sec] disclosure: found private; expected public" in told.stderr
+    result = benchmint("questions", *given)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "[questions.sec] disclosure: found private; expected public" in result.stderr
     assert not (tmp_path / "out/public").exists()
 
 
@@ -115,9 +115,9 @@ def test_files_that_cannot_be_read_are_named(statements: Path, tmp_path: Path) -
     broken = tmp_path / "broken.zip"
     broken.write_bytes((statements / "sec/demo.zip").read_bytes()[:5000])
     sources = ("--sec", statements / "sec", "--sec", broken)
-    told = benchmint("questions", *sources, "--size", 5, "--out", tmp_path / "out")
-    assert told.returncode == 0, told.stderr
-    assert "not read: broken.zip" in told.stderr
+    result = benchmint("questions", *sources, "--size", 5, "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    assert "not read: broken.zip" in result.stderr
     ledger = pl.read_parquet(tmp_path / "out/private/questions/statements-ledger.parquet")
     assert ledger.filter(unit="file", item_id="broken.zip")["outcome"].to_list() == ["errored"]
     alone = benchmint("questions", "--sec", broken, "--out", tmp_path / "alone")
@@ -129,7 +129,7 @@ def test_without_english_names_there_is_no_question(statements: Path, tmp_path: 
     lone.mkdir()
     summaries = next((statements / "edinet").glob("*.jsonl.gz"))
     (lone / summaries.name).write_bytes(summaries.read_bytes())
-    told = benchmint("questions", "--edinet", lone, "--size", 5, "--out", tmp_path / "out")
-    assert told.returncode == 1, told.stderr
-    assert "0 of 5 questions" in told.stdout
-    assert "question.no_company_name" in told.stdout
+    result = benchmint("questions", "--edinet", lone, "--size", 5, "--out", tmp_path / "out")
+    assert result.returncode == 1, result.stderr
+    assert "0 of 5 questions" in result.stdout
+    assert "question.no_company_name" in result.stdout

@@ -12,8 +12,7 @@ from data.contracts import Disclosure
 from data.errors import ConfigError
 from data.snapshot import PrivacyStamp
 from data.snapshot.config import DEMO_DATE, DEMO_NAME, DemoConfig
-from flows.configuration import load_settings
-from flows.recipe import Recipe, Runtime, Settings
+from flows.recipe import Recipe, Runtime, Settings, load_settings
 from flows.source import with_source
 
 DAY = dt.date(2031, 5, 6)
@@ -72,8 +71,8 @@ def test_real_input_is_dated_by_the_day_unless_configured(lane: str) -> None:
     dated = load_settings(None, given, environment={}).dated(DAY)
     assert dated.recipe.release.release_date == DAY
     assert dated.recipe.model_dump(exclude_unset=True) == {"release": {"release_date": DAY}}
-    told = given | {"release": {"release_date": dt.date(2030, 1, 1)}}
-    configured = load_settings(None, told, environment={})
+    result = given | {"release": {"release_date": dt.date(2030, 1, 1)}}
+    configured = load_settings(None, result, environment={})
     assert configured.dated(DAY).release.release_date == dt.date(2030, 1, 1)
     assert configured.released(DAY).release.release_date == DAY
 

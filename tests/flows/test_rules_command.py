@@ -36,9 +36,9 @@ def put(task: Candidate, folder: Path) -> Path:
 
 @pytest.fixture
 def task(tmp_path: Path) -> Path:
-    asked = Deliverable(file_type="txt")
+    requests = Deliverable(file_type="txt")
     made = candidate(1, Store(tmp_path / "store"))
-    return put(made.model_copy(update={"rules": hard_rules([asked], "")}), tmp_path / "task")
+    return put(made.model_copy(update={"rules": hard_rules([requests], "")}), tmp_path / "task")
 
 
 @pytest.fixture
@@ -50,21 +50,21 @@ def outputs(tmp_path: Path) -> Path:
 
 def test_a_released_folder_and_its_file_are_taken(task: Path, outputs: Path) -> None:
     (outputs / "answer.txt").write_text("The orders add up to 42.\n")
-    for place in (task, task / "rules.json"):
-        told = run(place, outputs)
-        assert (told.exit_code, told.exception) == (0, None)
-        assert "pass  count.txt" in told.stdout.splitlines()
+    for position in (task, task / "rules.json"):
+        result = run(position, outputs)
+        assert (result.exit_code, result.exception) == (0, None)
+        assert "pass  count.txt" in result.stdout.splitlines()
 
 
 def test_what_fails_is_told_with_its_reason(task: Path, outputs: Path) -> None:
-    told = run(task, outputs, "--json")
-    assert told.exit_code == 1
-    failed = {row["rule_id"]: row["reason"] for row in orjson.loads(told.stdout) if row["reason"]}
+    result = run(task, outputs, "--json")
+    assert result.exit_code == 1
+    failed = {row["rule_id"]: row["reason"] for row in orjson.loads(result.stdout) if row["reason"]}
     assert failed["count.txt"] == "rules.missing_file"
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "actual"),
     [
         (b"{", r"no rules \(JSONDecodeError\)"),
         (b'{"canary": "a-guid"}', r"no rules \(KeyError\)"),
@@ -74,20 +74,20 @@ def test_what_fails_is_told_with_its_reason(task: Path, outputs: Path) -> None:
     ],
 )
 def test_what_holds_no_rules_is_told(
-    content: bytes, found: str, outputs: Path, tmp_path: Path
+    content: bytes, actual: str, outputs: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "rules.json"
     path.write_bytes(content)
-    told = run(path, outputs)
-    assert isinstance(told.exception, InputError)
-    with pytest.raises(InputError, match=rf"rules\.json: found {found}"):
-        raise told.exception
+    result = run(path, outputs)
+    assert isinstance(result.exception, InputError)
+    with pytest.raises(InputError, match=rf"rules\.json: found {actual}"):
+        raise result.exception
 
 
 def test_a_task_without_hard_rules_says_so(outputs: Path, tmp_path: Path) -> None:
     folder = put(candidate(2, Store(tmp_path / "store")), tmp_path / "task")
-    told = run(folder, outputs)
-    assert str(told.exception) == (
+    result = run(folder, outputs)
+    assert str(result.exception) == (
         f"{folder}: found no rules.json; expected a task with hard rules. "
         "This task has none to check."
     )
@@ -98,8 +98,8 @@ def test_every_released_task_with_rules_can_be_checked(demo: Demo, tmp_path: Pat
     private = demo.out / "snapshots/latest/private"
     files = sorted(private.glob("*/rules.json"))
     assert len(files) > 10
-    told = benchmint("rules", "check", files[0].parent, tmp_path)
-    assert (told.returncode, told.stderr) == (1, "")
+    result = benchmint("rules", "check", files[0].parent, tmp_path)
+    assert (result.returncode, result.stderr) == (1, "")
     for path in files:
         rows = orjson.loads(run(path.parent, tmp_path, "--json").stdout)
         released = orjson.loads(path.read_bytes())["rules"]

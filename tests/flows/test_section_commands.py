@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from data.errors import BenchmintError
 from flows.commands import anonymize, lanes
-from flows.configuration import load_settings
+from flows.recipe import load_settings
 
 app = typer.Typer()
 for name, function in (
@@ -74,8 +74,8 @@ def test_what_profile_proposes_is_taken_by_perturb_and_by_a_build(
 
 
 def test_select_reads_what_a_build_reads(scores: Path, tmp_path: Path) -> None:
-    told = "max_tasks = 6\nlite_size = 2\nmax_changed = 0.3\npilots = ['m0', 'm1', 'm2']\n"
-    path = config(tmp_path, f"[selection]\n{told}lane_shares.questions = {{ high = 0.3 }}\n")
+    result = "max_tasks = 6\nlite_size = 2\nmax_changed = 0.3\npilots = ['m0', 'm1', 'm2']\n"
+    path = config(tmp_path, f"[selection]\n{result}lane_shares.questions = {{ high = 0.3 }}\n")
     assert load_settings(path, environment={}).selection.max_tasks == 6
     out = tmp_path / "selected"
     assert run("select", scores, "--config", path, "--out", out, "--no-quality")[0] == 0

@@ -35,8 +35,8 @@ def scores(tmp_path: Path) -> Path:
 
 def test_a_selection_is_written_measured_and_checked_again(scores: Path, tmp_path: Path) -> None:
     out = tmp_path / "selected"
-    told = benchmint("select", scores, "--size", 20, "--out", out)
-    assert told.returncode == 0, told.stderr
+    result = benchmint("select", scores, "--size", 20, "--out", out)
+    assert result.returncode == 0, result.stderr
     written = {path.name for path in out.iterdir()}
     assert written >= {"selection.json", "pool.parquet", "model.lp", "quality.json", "quality.md"}
     assert benchmint("select", "--check", out).returncode == 0
@@ -50,9 +50,9 @@ def test_a_selection_is_written_measured_and_checked_again(scores: Path, tmp_pat
 
 def test_an_impossible_selection_names_its_blockers(scores: Path, tmp_path: Path) -> None:
     out = tmp_path / "selected"
-    told = benchmint("select", scores, "--size", 61, "--out", out)
-    assert told.returncode == 1
-    assert "the size is 61" in told.stdout
+    result = benchmint("select", scores, "--size", 61, "--out", out)
+    assert result.returncode == 1
+    assert "the size is 61" in result.stdout
     blockers = orjson.loads((out / "blockers.json").read_bytes())["blockers"]
     assert blockers[0]["code"] == "size.too_few_eligible"
     assert not (out / "selection.json").exists()
@@ -61,8 +61,8 @@ def test_an_impossible_selection_names_its_blockers(scores: Path, tmp_path: Path
 def test_signals_give_weights_that_sum_to_one_whatever_the_order(tmp_path: Path) -> None:
     write_signals(tmp_path, 7)
     (newest,) = (tmp_path / "signals").glob("2026-01-01.csv")
-    told = benchmint("signals", newest, "--out", tmp_path / "first")
-    assert told.returncode == 0, told.stderr
+    result = benchmint("signals", newest, "--out", tmp_path / "first")
+    assert result.returncode == 0, result.stderr
     report = orjson.loads((tmp_path / "first" / "signals.json").read_bytes())
     assert sum(row["weight"] for row in report["families"]) == pytest.approx(1.0, abs=1e-6)
     assert report["uncategorized_share"] < 0.1

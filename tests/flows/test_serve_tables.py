@@ -84,18 +84,18 @@ async def find_and_read(client: Client) -> dict[str, Any]:
     """What an agent does: company, series, value."""
     companies = await client.call_tool("discover_companies", {"query": "kirigaura precision"})
     company_id = companies.structured_content["companies"][0]["company_id"]
-    asked = {"company_id": company_id, "query": "net sales"}
-    series = await client.call_tool("discover_company_series", asked)
-    asked = {
+    requests = {"company_id": company_id, "query": "net sales"}
+    series = await client.call_tool("discover_company_series", requests)
+    requests = {
         "company_id": company_id,
         "series_id": series.structured_content["series"][0]["series_id"],
         "period": "FY2024",
     }
-    values = await client.call_tool("get_company_fundamentals", asked)
+    values = await client.call_tool("get_company_fundamentals", requests)
     assert not values.is_error
     assert json.loads(values.content[0].text) == values.structured_content  # type: ignore[union-attr]
-    found: dict[str, Any] = values.structured_content
-    return found
+    actual: dict[str, Any] = values.structured_content
+    return actual
 
 
 def lines(log: Path) -> list[dict[str, Any]]:
@@ -110,10 +110,10 @@ def test_an_agent_over_stdio(folder: Path, tmp_path: Path) -> None:
         env=_ENVIRONMENT,
         cwd=REPO,
     )
-    found = ask(server, find_and_read)
-    assert (found["series_id"], found["values"][0]["value"]) == (SALES_JA, "7000")
-    told = [(line["tool"], line["outcome"], line["rows"]) for line in lines(log)]
-    assert told == [
+    actual = ask(server, find_and_read)
+    assert (actual["series_id"], actual["values"][0]["value"]) == (SALES_JA, "7000")
+    report = [(line["tool"], line["outcome"], line["rows"]) for line in lines(log)]
+    assert report == [
         ("discover_companies", "ok", 1),
         ("discover_company_series", "ok", 1),
         ("get_company_fundamentals", "ok", 1),
@@ -122,8 +122,8 @@ def test_an_agent_over_stdio(folder: Path, tmp_path: Path) -> None:
 
 
 def test_an_agent_over_http(port: int, log: Path) -> None:
-    found = ask(f"http://127.0.0.1:{port}/mcp", find_and_read)
-    assert (found["company_id"], found["period_asked"]) == (KIRIGAURA, "fiscal year 2024")
+    actual = ask(f"http://127.0.0.1:{port}/mcp", find_and_read)
+    assert (actual["company_id"], actual["period_asked"]) == (KIRIGAURA, "fiscal year 2024")
     assert lines(log)[-1]["arguments"] == {
         "company_id": KIRIGAURA,
         "series_id": SALES_JA,
@@ -136,17 +136,17 @@ def test_two_clients_at_once(port: int, log: Path) -> None:
     answers: list[str] = []
 
     async def work(client: Client, company_id: str, series_id: str, others: anyio.Event) -> None:
-        asked = {"company_id": company_id, "series_id": series_id, "limit": 1}
+        requests = {"company_id": company_id, "series_id": series_id, "limit": 1}
         for _ in range(10):
-            result = await client.call_tool("get_company_fundamentals", asked)
+            result = await client.call_tool("get_company_fundamentals", requests)
             answers.append(result.structured_content["values"][0]["value"])
             others.set()
 
     async def run() -> None:
         url = f"http://127.0.0.1:{port}/mcp"
-        async with Client(url) as one, Client(url) as two, anyio.create_task_group() as group:
+        async with Client(url) as item, Client(url) as two, anyio.create_task_group() as group:
             event = anyio.Event()
-            group.start_soon(work, one, QUANDELL, REVENUE, event)
+            group.start_soon(work, item, QUANDELL, REVENUE, event)
             group.start_soon(work, two, KIRIGAURA, SALES_JA, event)
 
     anyio.run(run)
@@ -165,9 +165,9 @@ def test_descriptions_tell_the_period_conventions(folder: Path) -> None:
         "discover_company_series",
         "get_company_fundamentals",
     ]
-    told = tools["get_company_fundamentals"].description or ""
+    report = tools["get_company_fundamentals"].description or ""
     for words in ("Fiscal year:", "Calendar period:", "Year to date:", "convention"):
-        assert words in told
+        assert words in report
     schema = tools["get_company_fundamentals"].input_schema
     assert schema["additionalProperties"] is False
     assert schema["properties"]["limit"]["maximum"] == 500
@@ -182,7 +182,7 @@ def database() -> Database:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "outcome", "told"),
+    ("tool", "arguments", "outcome", "report"),
     [
         ("drop_tables", {}, "invalid", "No such tool. There are: discover_companies"),
         ("discover_companies", {}, "invalid", "query: Field required"),
@@ -206,11 +206,11 @@ def database() -> Database:
     ],
 )
 def test_bad_calls_are_told_what_is_wrong(
-    database: Database, tool: str, arguments: dict[str, Any], outcome: str, told: str
+    database: Database, tool: str, arguments: dict[str, Any], outcome: str, report: str
 ) -> None:
     reply = answer(database, tool, arguments)
     assert (reply.outcome, reply.rows, reply.structured) == (outcome, 0, None)
-    assert told in reply.text and "Traceback" not in reply.text and len(reply.text) <= 2000
+    assert report in reply.text and "Traceback" not in reply.text and len(reply.text) <= 2000
 
 
 def test_a_fault_of_ours_is_one_line_without_text(database: Database) -> None:
@@ -324,10 +324,10 @@ def test_two_writers_never_tear_a_line(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert [writer.wait(300) for writer in writers] == [0, 0]
-    told = lines(path)
-    assert len(told) == 800
+    report = lines(path)
+    assert len(report) == 800
     for name in ("one", "two"):
-        assert [line["rows"] for line in told if line["tool"] == name] == list(range(200))
+        assert [line["rows"] for line in report if line["tool"] == name] == list(range(200))
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:

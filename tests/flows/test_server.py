@@ -67,9 +67,9 @@ def test_a_build_whose_server_is_killed_ends_at_once_and_says_so(tmp_path: Path)
     holder.stdout.readline()
     (server,) = Path(f"/proc/{holder.pid}/task/{holder.pid}/children").read_text().split()
     os.kill(int(server), signal.SIGKILL)
-    told = holder.stderr.read()
+    result = holder.stderr.read()
     assert holder.wait() == 2
-    assert "ended early (exit code -9). Build again: finished stages are kept." in told
+    assert "ended early (exit code -9). Build again: finished stages are kept." in result
 
 
 @pytest.mark.slow

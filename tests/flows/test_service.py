@@ -29,11 +29,11 @@ LANES |= {"select-subset"}
 @contextmanager
 def webhook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """An address on the loopback, and what was posted there."""
-    told: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
 
     class Listener(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            result.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(204)
             self.end_headers()
 
@@ -44,7 +44,7 @@ def webhook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/", told
+        yield f"http://127.0.0.1:{server.server_port}/", result
     finally:
         server.shutdown()
         server.server_close()
@@ -87,9 +87,9 @@ def fired(service: Running, deployment: str) -> list[dict[str, Any]]:
 
 def check_watched_build(service: Running, out: Path, key: Path) -> None:
     given = {"out": str(out), "overrides": overrides(key)}
-    told = service.prefect("deployment", "run", BUILD, "--watch", "--params", json.dumps(given))
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert "Flow run finished successfully in 'Completed'" in told.stdout
+    result = service.prefect("deployment", "run", BUILD, "--watch", "--params", json.dumps(given))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Flow run finished successfully in 'Completed'" in result.stdout
     verified = benchmint("verify", out / "snapshots" / "latest")
     assert verified.returncode == 0, verified.stdout
 
@@ -98,13 +98,13 @@ def check_recorded_build(service: Running, out: Path, key: Path) -> None:
     """A build by hand is recorded too, and its release tells what changed since the one before."""
     snapshots = out / "snapshots"
     before = _task_ids(snapshots / "latest")
-    told = service.build(
+    result = service.build(
         ["--out", str(out), "--key", str(key), "--workers", "1", "--quiet"],
         BENCHMINT_DEMO__SIZE=str(SIZE),
         BENCHMINT_RELEASE__RELEASE_DATE="2026-01-22",
         BENCHMINT_SELECTION__MAX_TASKS="3",
     )
-    assert told.returncode == 0, told.stderr
+    assert result.returncode == 0, result.stderr
     latest = snapshots / "latest"
     assert latest.readlink().name == "benchmint-demo-2026.01.22"
     now = _task_ids(latest)
@@ -136,40 +136,40 @@ def check_killed_build(service: Running, out: Path, key: Path) -> None:
     wait_for((out / "private" / "stages" / "signals").is_dir)
     assert service.kill() >= 3, "server, worker and run"
     assert not (out / "snapshots" / "latest").exists()
-    told = service.order("start")
-    assert told.stdout.startswith("serving: "), told.stderr
+    result = service.order("start")
+    assert result.stdout.startswith("serving: "), result.stderr
     run = service.ended(run_id)
     assert (run["state_type"], run["run_count"]) == ("COMPLETED", 2), run["state"]
 
 
-def check_failed_run(service: Running, run_id: str, told: list[dict[str, Any]]) -> None:
+def check_failed_run(service: Running, run_id: str, result: list[dict[str, Any]]) -> None:
     """Wrong configuration is not tried again, and the webhook hears of it."""
     run = service.ended(run_id)
     assert (run["state_type"], run["run_count"]) == ("FAILED", 1), run["state"]
-    wait_for(lambda: told)
-    assert [one["run_id"] for one in told] == [run_id]
-    assert (told[0]["deployment"], told[0]["state"]) == ("build-snapshot", "Failed")
-    assert "nonsense" in told[0]["message"]
+    wait_for(lambda: result)
+    assert [one["run_id"] for one in result] == [run_id]
+    assert (result[0]["deployment"], result[0]["state"]) == ("build-snapshot", "Failed")
+    assert "nonsense" in result[0]["message"]
 
 
 def check_strangers_are_refused(service: Running) -> None:
     for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
-        asked = httpx.get(f"{service.url}/health", headers=headers, timeout=30, trust_env=False)
-        assert asked.status_code == 403
+        requests = httpx.get(f"{service.url}/health", headers=headers, timeout=30, trust_env=False)
+        assert requests.status_code == 403
 
 
 def test_the_service_from_start_to_stop(tmp_path: Path) -> None:
     key = key_file(tmp_path)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     folder = tmp_path / "serve"
-    with webhook() as (url, told), serving(folder, BENCHMINT_WEBHOOK_URL=url) as service:
+    with webhook() as (url, result), serving(folder, BENCHMINT_WEBHOOK_URL=url) as service:
         ticking = schedule_soon(service, tmp_path / "ticked")
         failing = service.start_run(BUILD, out=str(tmp_path / "failed"), overrides={"nonsense": 1})
         assert service.order("start").stdout.startswith("already running: ")
         check_strangers_are_refused(service)
         check_watched_build(service, whole, key)
         expected = sums(whole)
-        check_failed_run(service, failing, told)
+        check_failed_run(service, failing, result)
         check_recorded_build(service, whole, key)
         wait_for(lambda: fired(service, ticking))
         assert (tmp_path / "ticked" / "mixture.svg").is_file()

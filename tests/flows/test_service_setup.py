@@ -35,8 +35,8 @@ def test_both_sides_get_the_password_of_this_start_and_no_other(
 ) -> None:
     for name, value in STALE.items():
         monkeypatch.setenv(name, value)
-    told = process_environment(service, URL)
-    assert {name: told[name] for name in STALE} == {
+    result = process_environment(service, URL)
+    assert {name: result[name] for name in STALE} == {
         "PREFECT_API_URL": URL,
         "PREFECT_API_AUTH_STRING": "benchmint:secret",
         "PREFECT_SERVER_API_AUTH_STRING": "benchmint:secret",

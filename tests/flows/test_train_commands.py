@@ -70,16 +70,16 @@ QUERY = 'SELECT item_id, n, "limit", n AS n, NULL AS nothing FROM rejections'
 
 
 def test_sql_prints_a_table_without_control_characters(run: Run, out: Path) -> None:
-    told = run("sql", QUERY, "--out", out)
-    assert told.exit_code == 0
-    head, row = told.stdout.splitlines()
+    report = run("sql", QUERY, "--out", out)
+    assert report.exit_code == 0
+    head, row = report.stdout.splitlines()
     assert head.split() == ["item_id", "n", "limit", "n", "nothing"]
     assert row.startswith(" =cmd|'/C calc'!A1⟨U+001B⟩[2J⟨U+202E⟩  1  -5.5   1")
 
 
 def test_sql_prints_csv_that_is_no_formula(run: Run, out: Path) -> None:
-    told = run("sql", QUERY, "--format", "csv", "--out", out)
-    assert list(csv.reader(io.StringIO(told.stdout))) == [
+    report = run("sql", QUERY, "--format", "csv", "--out", out)
+    assert list(csv.reader(io.StringIO(report.stdout))) == [
         ["item_id", "n", "limit", "n", "nothing"],
         ["'=cmd|'/C calc'!A1⟨U+001B⟩[2J⟨U+202E⟩", "1", "-5.5", "1", ""],
     ]
@@ -87,20 +87,20 @@ def test_sql_prints_csv_that_is_no_formula(run: Run, out: Path) -> None:
 
 def test_sql_prints_csv_with_line_ends_as_they_are(run: Run, out: Path) -> None:
     query = "SELECT e'a\\n\\tb' AS x, 1.10::DECIMAL(5, 2) AS y, 'c,d' AS z"
-    told = run("sql", query, "--format", "csv", "--out", out)
-    assert told.stdout == 'x,y,z\n"a\n\tb",1.1,"c,d"\n'
+    report = run("sql", query, "--format", "csv", "--out", out)
+    assert report.stdout == 'x,y,z\n"a\n\tb",1.1,"c,d"\n'
 
 
 def test_sql_speaks_utf8_whatever_the_locale(out: Path) -> None:
-    told = subprocess.run(
+    report = subprocess.run(
         [BENCHMINT, "sql", "-- 问\nSELECT '订单' AS x", "--format", "json", "--out", out],
         capture_output=True,
         check=False,
         timeout=120,
         env=environment() | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     )
-    assert (told.returncode, told.stderr) == (0, b"")
-    assert json.loads(told.stdout.decode("utf-8")) == [{"x": "订单"}]
+    assert (report.returncode, report.stderr) == (0, b"")
+    assert json.loads(report.stdout.decode("utf-8")) == [{"x": "订单"}]
 
 
 def test_audit_names_the_gates_and_reasons_that_there_are(run: Run, out: Path) -> None:
@@ -128,30 +128,30 @@ def test_the_help_of_audit_names_every_gate(run: Run) -> None:
 
 
 def test_sql_prints_json_with_every_value_as_it_is(run: Run, out: Path) -> None:
-    told = run("sql", "-", "--format", "json", "--out", out, given=QUERY)
-    assert json.loads(told.stdout) == [
+    report = run("sql", "-", "--format", "json", "--out", out, given=QUERY)
+    assert json.loads(report.stdout) == [
         {"item_id": HOSTILE, "n": 1, "limit": "-5.5", "n_2": 1, "nothing": None}
     ]
-    assert told.stdout.replace("\n", "").isprintable()
+    assert report.stdout.replace("\n", "").isprintable()
 
 
 def test_sql_without_a_query_lists_what_there_is(run: Run, out: Path) -> None:
-    told = run("sql", "--format", "json", "--out", out)
-    listed = {row["name"]: row["row"] for row in json.loads(told.stdout)}
+    report = run("sql", "--format", "json", "--out", out)
+    listed = {row["name"]: row["row"] for row in json.loads(report.stdout)}
     assert listed["funnel"] == "one stage of one run: units in, and what became of them."
     assert {"turns", "overlaps", "runs"} <= listed.keys()
 
 
 def test_sql_says_that_there_is_more(run: Run, out: Path) -> None:
-    told = run("sql", "FROM range(5)", "--limit", 2, "--format", "csv", "--out", out)
-    assert told.stdout == "range\n0\n1\n"
-    assert told.stderr == "only the first 2 rows are shown: see --limit\n"
+    report = run("sql", "FROM range(5)", "--limit", 2, "--format", "csv", "--out", out)
+    assert report.stdout == "range\n0\n1\n"
+    assert report.stderr == "only the first 2 rows are shown: see --limit\n"
 
 
 def test_sql_refuses_and_says_why(run: Run, out: Path, tmp_path: Path) -> None:
-    told = run("sql", "COPY runs TO '/tmp/runs.csv'", "--out", out)
-    assert isinstance(told.exception, SqlRefused)
-    assert "found COPY" in str(told.exception)
+    report = run("sql", "COPY runs TO '/tmp/runs.csv'", "--out", out)
+    assert isinstance(report.exception, SqlRefused)
+    assert "found COPY" in str(report.exception)
     assert isinstance(run("sql", "SELECT 1", "--out", tmp_path).exception, InputError)
 
 
@@ -172,14 +172,14 @@ def test_explore_opens_the_shell_that_is_installed(
     chosen: tuple[str, ...],
     arguments: list[str],
 ) -> None:
-    told = tmp_path / "told"
+    report = tmp_path / "told"
     for name in shells:
         shell = tmp_path / name
-        shell.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{told}"\nexit 3\n')
+        shell.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{report}"\nexit 3\n')
         shell.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert run("explore", *chosen, "--out", out).exit_code == 3
-    given = told.read_text().splitlines()
+    given = report.read_text().splitlines()
     assert given[: len(arguments)] == arguments
     assert given[-1] == str(out / "staging.duckdb")
     if "-cmd" in given:
@@ -198,9 +198,9 @@ def test_explore_says_how_to_get_a_shell(
 def test_releases_are_listed_and_a_bad_one_is_an_exit_code(
     run: Run, out: Path, tmp_path: Path
 ) -> None:
-    told = run("releases", "--out", out)
-    assert told.exit_code == 0
-    rows = [line.split() for line in told.stdout.splitlines()]
+    report = run("releases", "--out", out)
+    assert report.exit_code == 0
+    rows = [line.split() for line in report.stdout.splitlines()]
     assert [row[0] for row in rows[1:]] == ["demo-2026.07.08", "demo-2026.07.01"]
     assert rows[1][1:7] == ["2026-07-08", "1.0.0", "18", "generated", "both", "verified"]
     quick = json.loads(run("releases", "--quick", "--json", "--out", out).stdout)
@@ -211,8 +211,8 @@ def test_releases_are_listed_and_a_bad_one_is_an_exit_code(
 
 
 def test_diff_by_name_as_text_and_json(run: Run, out: Path) -> None:
-    told = run("diff", "demo-2026.07.01", "demo-2026.07.08", "--out", out)
-    assert told.stdout.splitlines()[0] == "demo-2026.07.01 → demo-2026.07.08: 18 → 18 tasks"
+    report = run("diff", "demo-2026.07.01", "demo-2026.07.08", "--out", out)
+    assert report.stdout.splitlines()[0] == "demo-2026.07.01 → demo-2026.07.08: 18 → 18 tasks"
     whole = orjson.loads(
         run("diff", "demo-2026.07.01", "demo-2026.07.08", "--json", "--out", out).stdout
     )
@@ -232,28 +232,28 @@ def test_purge_takes_old_replies_out_of_their_store(run: Run, tmp_path: Path) ->
     decisions = tmp_path / "private/review/decisions.log"
     decisions.write_text("kept")
     os.utime(decisions, (1, 1))
-    asked = ("purge", "--before", "2026-09-01", "--out", tmp_path)
+    requests = ("purge", "--before", "2026-09-01", "--out", tmp_path)
     line = f"model replies: {REPLIES}: 1970-01-01, 1 replies, 4 B"
-    assert line in run(*asked, "--dry-run").stdout.splitlines()
-    assert line in run(*asked).stdout.splitlines()
-    assert run(*asked).stdout.splitlines()[-1] == "nothing to remove"
+    assert line in run(*requests, "--dry-run").stdout.splitlines()
+    assert line in run(*requests).stdout.splitlines()
+    assert run(*requests).stdout.splitlines()[-1] == "nothing to remove"
     assert decisions.read_text() == "kept"
 
 
 def test_purge_lists_first_and_then_removes(run: Run, tmp_path: Path) -> None:
     for weeks in (0, 1):
         train.written(tmp_path, weeks)
-    asked = ("purge", "--before", "2026-09-01", "--out", tmp_path)
+    requests = ("purge", "--before", "2026-09-01", "--out", tmp_path)
     half = tmp_path / "snapshots/demo-2026.07.01/private"
-    dry = run(*asked, "--dry-run").stdout.splitlines()
+    dry = run(*requests, "--dry-run").stdout.splitlines()
     assert dry[0].startswith("private half: snapshots/demo-2026.07.01/private: 2026-07-01, ")
     assert dry[1] == "stays: snapshots/demo-2026.07.08: the newest release that verifies"
     assert dry[-1].endswith(": would be removed")
     assert half.is_dir()
-    done = run(*asked).stdout.splitlines()
+    done = run(*requests).stdout.splitlines()
     assert done[-1].endswith("removed, logged in private/access.log")
     assert not half.exists()
-    assert run(*asked).stdout.splitlines()[-1] == "nothing to remove"
+    assert run(*requests).stdout.splitlines()[-1] == "nothing to remove"
 
 
 def test_purge_wants_a_limit_and_the_directory_for_itself(run: Run, tmp_path: Path) -> None:
@@ -265,6 +265,6 @@ def test_purge_wants_a_limit_and_the_directory_for_itself(run: Run, tmp_path: Pa
     assert isinstance(gone.exception, InputError)
     assert not (tmp_path / "gone").exists()
     with building(tmp_path):
-        told = run("purge", "--keep-runs", 1, "--out", tmp_path)
-    assert isinstance(told.exception, BuildRunning)
+        report = run("purge", "--keep-runs", 1, "--out", tmp_path)
+    assert isinstance(report.exception, BuildRunning)
     assert [path.name for path in tmp_path.iterdir()] == ["private"]

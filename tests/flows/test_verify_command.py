@@ -18,8 +18,8 @@ app.command()(verify_command)
 
 
 def printed(folder: Path) -> tuple[int, list[str]]:
-    told = CliRunner().invoke(app, [str(folder)])
-    return told.exit_code, told.stdout.splitlines()
+    result = CliRunner().invoke(app, [str(folder)])
+    return result.exit_code, result.stdout.splitlines()
 
 
 @pytest.fixture
@@ -29,11 +29,11 @@ def snapshot(tmp_path: Path) -> Path:
 
 def test_a_folder_or_file_of_another_kind_is_called_no_snapshot(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for place in (tmp_path, tmp_path / "file"):
-        code, lines = printed(place)
+    for position in (tmp_path, tmp_path / "file"):
+        code, lines = printed(position)
         assert (code, len(lines)) == (1, 2)
         assert lines[0].startswith("snapshot.not_one: ")
-        assert lines[1] == f"{place}: no snapshot"
+        assert lines[1] == f"{position}: no snapshot"
 
 
 def test_one_finding_is_one(snapshot: Path) -> None:
@@ -46,7 +46,7 @@ def test_one_finding_is_one(snapshot: Path) -> None:
 
 
 def test_a_hostile_name_of_a_snapshot_stays_text(snapshot: Path) -> None:
-    edit_json(snapshot / "public/manifest.json", lambda told: told.update(snapshot="\x1b[2Jx"))
+    edit_json(snapshot / "public/manifest.json", lambda result: result.update(snapshot="\x1b[2Jx"))
     assert printed(snapshot)[1][-2].startswith("⟨U+001B⟩[2Jx: 2 tasks, ")
 
 

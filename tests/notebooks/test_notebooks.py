@@ -72,9 +72,9 @@ def test_names_become_text_not_markup() -> None:
 
 
 def test_a_listing_has_no_markup_and_four_digits() -> None:
-    told = listing(pl.DataFrame({"a": [HOSTILE], "n": [0.0003521291975397282]}), "None.").text
-    assert "<script" not in told and "\x1b" not in told
-    assert "0.0003521" in told and "0.00035212" not in told
+    result = listing(pl.DataFrame({"a": [HOSTILE], "n": [0.0003521291975397282]}), "None.").text
+    assert "<script" not in result and "\x1b" not in result
+    assert "0.0003521" in result and "0.00035212" not in result
     assert "<script" not in paragraph(HOSTILE)
     assert "None." in listing(pl.DataFrame({"a": []}), "None.").text
 
@@ -88,12 +88,12 @@ def test_bars_and_lines_of_nothing_are_empty_pictures() -> None:
 @pytest.mark.slow
 def test_the_funnel_is_that_of_the_release(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
     text, defined = run("funnel_overlaps", demo.out, monkeypatch)
-    told = {
+    result = {
         (row["stage"], row["unit"]): row["n_in"]
         for row in audit_file(demo.out, "funnel.json")["stages"]
     }
     funnel = defined["funnel"]
-    assert dict(zip(funnel["stage", "unit"].rows(), funnel["n_in"], strict=True)) == told
+    assert dict(zip(funnel["stage", "unit"].rows(), funnel["n_in"], strict=True)) == result
     assert set(defined["steps"]["unit"]) == {"instance"}
     assert "<svg" in text and "masking" in text
     lost = funnel["rejected"].sum() + funnel["errored"].sum()
@@ -123,8 +123,8 @@ def test_the_mixture_has_a_past_and_sums_to_one(
     assert all(None not in weights for weights in defined["series"].values())
     assert "polyline" in text
     assert defined["skills"].height == defined["patterns"]["signals"][0]
-    told = audit_file(demo.out, "selection.json")["coverage_gap"]
-    assert defined["gap"]["family"].to_list() == [row["family"] for row in told["rows"]]
+    result = audit_file(demo.out, "selection.json")["coverage_gap"]
+    assert defined["gap"]["family"].to_list() == [row["family"] for row in result["rows"]]
     assert sum(defined["gap"]["market_percent"]) == pytest.approx(100, abs=1e-4)
 
 
@@ -150,12 +150,12 @@ def test_the_selection_is_held_against_market_and_pool(
     demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, defined = run("selection_quality", demo.out, monkeypatch)
-    told = audit_file(demo.out, "selection.json")
-    assert sorted(defined["chosen"]["task_id"]) == sorted(told["chosen"])
-    assert defined["families"]["chosen"].sum() == len(told["chosen"])
-    assert defined["families"]["pool"].sum() == told["pool"]
+    result = audit_file(demo.out, "selection.json")
+    assert sorted(defined["chosen"]["task_id"]) == sorted(result["chosen"])
+    assert defined["families"]["chosen"].sum() == len(result["chosen"])
+    assert defined["families"]["pool"].sum() == result["pool"]
     assert 0 <= defined["off"] <= 1
-    assert defined["constraints"].height == len(told["rows"])
+    assert defined["constraints"].height == len(result["rows"])
 
 
 @pytest.mark.slow

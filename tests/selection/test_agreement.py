@@ -49,8 +49,8 @@ def test_a_calibration_undoes_a_shift_and_keeps_the_mean_otherwise() -> None:
     levels = np.array([0.1, 0.3, 0.4, 0.6])
     scores = np.vstack([levels, levels, levels + 0.4, levels + 0.4])
     chosen = np.array([True, True, False, False])
-    told = calibrate(scores, chosen).estimate(np.array([[0.5], [0.5]]))
-    assert told[0] == pytest.approx(0.7, abs=1e-6)
+    result = calibrate(scores, chosen).estimate(np.array([[0.5], [0.5]]))
+    assert result[0] == pytest.approx(0.7, abs=1e-6)
 
 
 def test_a_model_beyond_the_pilots_is_not_drawn_back_to_their_level() -> None:
@@ -67,30 +67,30 @@ def test_a_model_beyond_the_pilots_is_not_drawn_back_to_their_level() -> None:
 def test_leaving_one_out_never_sees_the_pilot_it_estimates() -> None:
     matrix = drawn(60, 6, seed=2).scores
     chosen = np.arange(60) % 3 == 0
-    told = leave_one_out(matrix, chosen)
+    result = leave_one_out(matrix, chosen)
     changed = matrix.copy()
     changed[~chosen, 2] = 1 - changed[~chosen, 2]  # what the subset does not show of model 2
-    assert leave_one_out(changed, chosen)[2] == told[2]
-    assert leave_one_out(changed, chosen)[3] != told[3]
+    assert leave_one_out(changed, chosen)[2] == result[2]
+    assert leave_one_out(changed, chosen)[3] != result[3]
 
 
 def test_missing_cells_are_estimated_from_the_pilots() -> None:
     matrix = drawn(40, 6).scores
     chosen = np.arange(40) < 10
     calibration = calibrate(matrix, chosen)
-    one = matrix[chosen][:, [0]].copy()
-    one[0, 0] = np.nan
+    item = matrix[chosen][:, [0]].copy()
+    item[0, 0] = np.nan
     filled = matrix[chosen][:, [0]].copy()
     filled[0, 0] = matrix[0].mean()
-    assert calibration.estimate(one)[0] == pytest.approx(calibration.estimate(filled)[0])
+    assert calibration.estimate(item)[0] == pytest.approx(calibration.estimate(filled)[0])
 
 
 def test_a_rank_correlation_over_ties_on_both_sides() -> None:
     full = np.array([0.9, 0.8, 0.8, 0.1])
     subsets = np.array([[0.9, 0.8, 0.7, 0.1], [0.1, 0.8, 0.8, 0.9], [0.5, 0.5, 0.5, 0.5]])
     # 5 of 6 pairs are untied in the pool: 5/sqrt(6·5); all reversed, one tied on both sides; none.
-    told = kendall_tau(subsets, full)
-    assert told.tolist() == pytest.approx([5 / np.sqrt(30), -1.0, 0.0])
+    result = kendall_tau(subsets, full)
+    assert result.tolist() == pytest.approx([5 / np.sqrt(30), -1.0, 0.0])
 
 
 def test_means_closer_than_a_billionth_are_tied() -> None:

@@ -26,20 +26,20 @@ def pool(*items: PoolItem) -> Pool:
 
 
 def blockers(pool: Pool, config: SelectionConfig) -> tuple[Blocker, ...]:
-    told = select_subset(pool, config)
-    assert told.chosen is None
-    return told.blockers
+    result = select_subset(pool, config)
+    assert result.chosen is None
+    return result.blockers
 
 
 def test_the_budget_proposed_is_enough() -> None:
     costs = (4115.2137, 4115.2137, 4115.2136, 9000.0)
     given = pool(*(PoolItem(f"i{n}", "f", cost=cost) for n, cost in enumerate(costs)))
     config = SelectionConfig(size=3, budget=12_345.6, **SPREAD)
-    (told,) = blockers(given, config)
-    assert (told.code, told.relaxation) == (BlockerCode.BUDGET, "budget = 12345.641")
-    wider = config.model_copy(update={"budget": float(told.relaxation.split()[-1])})
+    (result,) = blockers(given, config)
+    assert (result.code, result.relaxation) == (BlockerCode.BUDGET, "budget = 12345.641")
+    wider = config.model_copy(update={"budget": float(result.relaxation.split()[-1])})
     assert select_subset(given, wider).chosen == ("i0", "i1", "i2")
-    assert told.text == "the 3 cheapest eligible items cost 12345.641, the budget is 12345.6"
+    assert result.text == "the 3 cheapest eligible items cost 12345.641, the budget is 12345.6"
 
 
 def ordered(leads: list[float], margin: float) -> tuple[Pool, SelectionConfig]:
@@ -53,8 +53,8 @@ def ordered(leads: list[float], margin: float) -> tuple[Pool, SelectionConfig]:
 
 def test_the_order_margin_proposed_holds() -> None:
     given, config = ordered([0.1, 0.1, 0.0996, -0.4, -0.3], 0.2)  # 2,996 / 3 = 998.67
-    (told,) = blockers(given, config)
-    proposed = re.match(r"order_margin = (\S+), or another order of pilots", told.relaxation)
+    (result,) = blockers(given, config)
+    proposed = re.match(r"order_margin = (\S+), or another order of pilots", result.relaxation)
     assert proposed is not None
     assert proposed[1] == "0.0998"
     eased = config.model_copy(update={"order_margin": float(proposed[1])})
@@ -63,8 +63,8 @@ def test_the_order_margin_proposed_holds() -> None:
 
 def test_no_margin_is_proposed_where_the_order_is_the_other_way_round() -> None:
     given, config = ordered([-0.1, -0.2, -0.3, -0.4], 0.0)
-    (told,) = blockers(given, config)
-    assert (told.code, told.relaxation) == (BlockerCode.ORDER, "another order of pilots")
+    (result,) = blockers(given, config)
+    assert (result.code, result.relaxation) == (BlockerCode.ORDER, "another order of pilots")
 
 
 def test_a_missing_score_is_no_failure_in_the_order() -> None:
@@ -75,9 +75,9 @@ def test_a_missing_score_is_no_failure_in_the_order() -> None:
     given = pool_of_matrix(matrix, config)
     programme = select_subset(given, config.model_copy(update={"order_margin": None})).programme
     assert programme.rows[0].kind is RowKind.SIZE
-    told = select_subset(given, config.model_copy(update={"drop_zero_discrimination": False}))
-    assert told.chosen is None
-    (row,) = (row for row in told.programme.rows if row.kind is RowKind.ORDER)
+    result = select_subset(given, config.model_copy(update={"drop_zero_discrimination": False}))
+    assert result.chosen is None
+    (row,) = (row for row in result.programme.rows if row.kind is RowKind.ORDER)
     assert row.coefficients is not None
     assert row.coefficients.tolist()[:2] == [1000, -1000]
     assert abs(int(row.coefficients[2])) < 1000  # 0.9 - (0.9 + 0.6667 - 0.6857)
@@ -96,9 +96,9 @@ def test_soft_rows_do_not_hide_the_hard_one() -> None:
     ones = np.ones(6, dtype=np.int64)
     programme = Programme(ids, ones, rows, free, ~free, ones)
     given = pool(*(PoolItem(name, "f") for name in ids))
-    (told,) = explain(given, SelectionConfig(size=5), programme)
-    assert (told.code, told.short) == (BlockerCode.TOGETHER, 1)
-    assert told.relaxation == f"move the bound of {told.subject} by 1"
+    (result,) = explain(given, SelectionConfig(size=5), programme)
+    assert (result.code, result.short) == (BlockerCode.TOGETHER, 1)
+    assert result.relaxation == f"move the bound of {result.subject} by 1"
 
 
 def test_a_near_duplicate_outside_the_lane_does_not_count_against_it() -> None:
@@ -109,15 +109,15 @@ def test_a_near_duplicate_outside_the_lane_does_not_count_against_it() -> None:
     ]
     shares = {"questions": Band(low=0.25), "sessions": Band(low=1.0)}
     config = SelectionConfig(size=4, lane_shares=shares, **SPREAD)
-    told = blockers(pool(*items), config)
-    assert {one.code for one in told} == {BlockerCode.TOGETHER}, "one question can be chosen"
+    result = blockers(pool(*items), config)
+    assert {one.code for one in result} == {BlockerCode.TOGETHER}, "one question can be chosen"
     none = config.model_copy(update={"lane_shares": {"questions": Band(low=0.5)}})
     (short,) = blockers(pool(*items), none)
     assert (short.code, short.needed, short.available) == (BlockerCode.SHARE, 2, 1)
 
 
-def coded(told: tuple[Blocker, ...]) -> list[tuple[str, str, float, float, float]]:
-    return [(one.code, one.subject, one.needed, one.available, one.short) for one in told]
+def coded(result: tuple[Blocker, ...]) -> list[tuple[str, str, float, float, float]]:
+    return [(one.code, one.subject, one.needed, one.available, one.short) for one in result]
 
 
 def test_as_many_eligible_items_as_asked_for_are_enough_one_fewer_is_short() -> None:
@@ -125,14 +125,14 @@ def test_as_many_eligible_items_as_asked_for_are_enough_one_fewer_is_short() -> 
     given = pool(*items)
     enough = SelectionConfig(size=3, **SPREAD)
     assert select_subset(given, enough).chosen is not None
-    told = blockers(given, enough.model_copy(update={"size": 4}))
-    assert coded(told) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 4, 3, 1)]
-    assert told[0].text == (
+    result = blockers(given, enough.model_copy(update={"size": 4}))
+    assert coded(result) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 4, 3, 1)]
+    assert result[0].text == (
         "4 of 4 items are eligible (0 do not distinguish the pilots), at most 3 can be chosen "
         "together, and the size is 4: 1 short"
     )
     assert (
-        told[0].relaxation == "size = 3, or a selection_threshold that leaves more items eligible"
+        result[0].relaxation == "size = 3, or a selection_threshold that leaves more items eligible"
     )
 
 
@@ -140,9 +140,9 @@ def test_items_that_do_not_distinguish_pilots_are_counted_apart() -> None:
     cells = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
     matrix = ScoreMatrix(("a", "b", "c", "d"), ("f",) * 4, ("x", "y"), cells)
     config = SelectionConfig(size=3, must_exclude=("c",), **FREE)
-    told = blockers(pool_of_matrix(matrix, config), config)
-    assert coded(told) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 3, 1, 2)]
-    assert told[0].text.startswith("1 of 4 items are eligible (2 do not distinguish the pilots)")
+    result = blockers(pool_of_matrix(matrix, config), config)
+    assert coded(result) == [(BlockerCode.TOO_FEW_ELIGIBLE, "size", 3, 1, 2)]
+    assert result[0].text.startswith("1 of 4 items are eligible (2 do not distinguish the pilots)")
 
 
 def test_as_many_families_as_items_are_covered() -> None:
@@ -150,18 +150,18 @@ def test_as_many_families_as_items_are_covered() -> None:
     fits = SelectionConfig(size=6)
     assert select_subset(pool_of_matrix(matrix, fits), fits).chosen is not None
     short = SelectionConfig(size=5)
-    told = blockers(pool_of_matrix(matrix, short), short)
-    assert coded(told) == [(BlockerCode.FEWER_THAN_FAMILIES, "size", 6, 5, 1)]
-    assert told[0].text == "6 families must be covered, and the size is only 5"
+    result = blockers(pool_of_matrix(matrix, short), short)
+    assert coded(result) == [(BlockerCode.FEWER_THAN_FAMILIES, "size", 6, 5, 1)]
+    assert result[0].text == "6 families must be covered, and the size is only 5"
 
 
 def test_a_family_without_an_eligible_item_is_named() -> None:
     cells = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     matrix = ScoreMatrix(("a", "b", "c", "d"), ("f", "f", "g", "g"), ("x", "y"), cells)
     config = SelectionConfig(size=2, objective=Objective.PAIRS)
-    told = blockers(pool_of_matrix(matrix, config), config)
-    assert coded(told) == [(BlockerCode.EMPTY_FAMILY, "g", 1, 0, 1)]
-    assert told[0].text == "family g must be covered, and none of its 2 items is eligible"
+    result = blockers(pool_of_matrix(matrix, config), config)
+    assert coded(result) == [(BlockerCode.EMPTY_FAMILY, "g", 1, 0, 1)]
+    assert result[0].text == "family g must be covered, and none of its 2 items is eligible"
     with_one = config.model_copy(update={"must_include": ("d",)})
     assert select_subset(pool_of_matrix(matrix, with_one), with_one).chosen is not None
 
@@ -176,9 +176,9 @@ def test_a_share_is_short_by_the_items_that_are_missing(kind: str) -> None:
     fits = SelectionConfig(size=10, **FREE, **shares)
     assert select_subset(pool(*items), fits).chosen is not None
     short = fits.model_copy(update={"must_exclude": ("i0",), "size": 9})
-    told = blockers(pool(*items), short)
-    assert coded(told) == [(BlockerCode.SHARE, f"{kind} l", 3, 2, 1)]
-    assert told[0].relaxation == f"a low share of {kind} l for at most 2 items"
+    result = blockers(pool(*items), short)
+    assert coded(result) == [(BlockerCode.SHARE, f"{kind} l", 3, 2, 1)]
+    assert result[0].relaxation == f"a low share of {kind} l for at most 2 items"
 
 
 def test_must_include_names_items_of_the_pool_that_are_not_excluded() -> None:
@@ -190,14 +190,14 @@ def test_must_include_names_items_of_the_pool_that_are_not_excluded() -> None:
         lane_shares={"l": Band(high=0.34)},
         **FREE,
     )
-    told = blockers(pool(*items), config)
-    assert coded(told) == [
+    result = blockers(pool(*items), config)
+    assert coded(result) == [
         (BlockerCode.FORCED, "i1", 1, 0, 1),
         (BlockerCode.FORCED, "x", 1, 0, 1),
         (BlockerCode.FORCED, "lane l", 2, 1, 1),
     ]
-    assert told[2].text == "must_include names 2 items of lane l, which admits 1"
-    assert told[2].relaxation == "remove 1 of them from must_include"
+    assert result[2].text == "must_include names 2 items of lane l, which admits 1"
+    assert result[2].relaxation == "remove 1 of them from must_include"
     wide = config.model_copy(update={"lane_shares": {"l": Band(high=0.67)}})
     chosen = select_subset(pool(*items), wide).chosen
     assert chosen is not None
@@ -208,12 +208,12 @@ def test_explained_must_include_says_which_names_are_impossible() -> None:
     items = [PoolItem(f"i{n}", "f") for n in range(4)]
     config = SelectionConfig(size=2, must_include=("i1", "x", "i0"), must_exclude=("i1",), **FREE)
     given = pool(*items)
-    told = explain(given, config, programme_of(given, config))
-    assert coded(told) == [
+    result = explain(given, config, programme_of(given, config))
+    assert coded(result) == [
         (BlockerCode.FORCED, "i1", 1, 0, 1),
         (BlockerCode.FORCED, "x", 1, 0, 1),
     ]
-    assert [one.text for one in told] == [
+    assert [one.text for one in result] == [
         "must_include i1 is excluded too",
         "must_include x is not in the pool",
     ]
@@ -222,8 +222,8 @@ def test_explained_must_include_says_which_names_are_impossible() -> None:
 def test_a_soft_or_weighted_row_is_no_limit_of_must_include() -> None:
     items = [PoolItem(f"i{n}", "f", cost=1.0) for n in range(4)]
     config = SelectionConfig(size=2, must_include=("i0", "i1"), budget=2.0, quota_price=0.5)
-    told = select_subset(pool(*items), config)
-    assert told.chosen == ("i0", "i1")
+    result = select_subset(pool(*items), config)
+    assert result.chosen == ("i0", "i1")
     programme = programme_of(pool(*items), config)
     assert explain(pool(*items), config, programme) == ()
 
@@ -237,10 +237,10 @@ def test_a_budget_of_exactly_the_cheapest_items_is_enough(
     if short is None:
         assert select_subset(pool(*items), config).chosen == ("i0", "i1", "i2")
         return
-    (told,) = blockers(pool(*items), config)
-    assert (told.code, told.needed, told.available) == (BlockerCode.BUDGET, 3.0, budget)
-    assert told.short == pytest.approx(short)
-    assert told.relaxation == "budget = 3"
+    (result,) = blockers(pool(*items), config)
+    assert (result.code, result.needed, result.available) == (BlockerCode.BUDGET, 3.0, budget)
+    assert result.short == pytest.approx(short)
+    assert result.relaxation == "budget = 3"
     (same,) = blockers(pool(*items[:3]), config)  # all items there are
     assert (same.code, same.relaxation) == (BlockerCode.BUDGET, "budget = 3")
 
@@ -248,10 +248,10 @@ def test_a_budget_of_exactly_the_cheapest_items_is_enough(
 @pytest.mark.parametrize(("margin", "holds"), [(0.1, True), (0.1001, False)])
 def test_an_order_margin_of_exactly_the_best_mean_lead_holds(margin: float, holds: bool) -> None:
     given, config = ordered([0.1, 0.1, 0.1, -0.5, -0.6], margin)
-    told = select_subset(given, config)
-    assert (told.chosen is not None) is holds
+    result = select_subset(given, config)
+    assert (result.chosen is not None) is holds
     if not holds:
-        (only,) = told.blockers
+        (only,) = result.blockers
         assert (only.code, only.subject) == (BlockerCode.ORDER, "first ahead of second")
         assert only.needed == pytest.approx(0.1001)
         assert only.available == pytest.approx(0.1)
@@ -266,9 +266,9 @@ def test_an_order_margin_of_exactly_the_best_mean_lead_holds(margin: float, hold
 def test_no_lead_at_all_proposes_no_margin() -> None:
     given, config = ordered([0.1, -0.1, 0.0, -0.5], 0.2)
     config = config.model_copy(update={"drop_zero_discrimination": False, **FREE})
-    told = blockers(given, config)
-    assert [one.relaxation for one in told] == ["another order of pilots"]
-    assert told[0].available == 0
+    result = blockers(given, config)
+    assert [one.relaxation for one in result] == ["another order of pilots"]
+    assert result[0].available == 0
 
 
 def test_of_rows_that_conflict_the_least_costly_ones_are_moved() -> None:
@@ -276,12 +276,14 @@ def test_of_rows_that_conflict_the_least_costly_ones_are_moved() -> None:
     items = [PoolItem(f"i{n}", "f", lane="l" if n < 2 else "m", cost=n / 10) for n in range(4)]
     shares = {"m": Band(low=1.0)}
     config = SelectionConfig(size=2, budget=0.45, lane_shares=shares, **FREE)
-    told = blockers(pool(*items), config)
-    assert [(one.code, one.subject) for one in told] == [(BlockerCode.TOGETHER, "budget")]
-    assert (told[0].needed, told[0].available) == (0.45, 0.5)
-    assert told[0].short == pytest.approx(0.05)
-    assert told[0].text == ("budget cannot hold together with the rest: 0.5 is the nearest to 0.45")
-    assert told[0].relaxation == "move the bound of budget by 0.05"
+    result = blockers(pool(*items), config)
+    assert [(one.code, one.subject) for one in result] == [(BlockerCode.TOGETHER, "budget")]
+    assert (result[0].needed, result[0].available) == (0.45, 0.5)
+    assert result[0].short == pytest.approx(0.05)
+    assert result[0].text == (
+        "budget cannot hold together with the rest: 0.5 is the nearest to 0.45"
+    )
+    assert result[0].relaxation == "move the bound of budget by 0.05"
 
 
 def test_a_lower_bound_that_gives_way_is_stated_as_such() -> None:
@@ -292,10 +294,10 @@ def test_a_lower_bound_that_gives_way_is_stated_as_such() -> None:
         difficulty_shares={"d": Band(high=0.25)},
         **FREE,
     )
-    told = blockers(pool(*items), config)
-    assert {one.code for one in told} == {BlockerCode.TOGETHER}
-    assert sum(one.short for one in told) == 1
-    (only,) = told
+    result = blockers(pool(*items), config)
+    assert {one.code for one in result} == {BlockerCode.TOGETHER}
+    assert sum(one.short for one in result) == 1
+    (only,) = result
     assert (only.subject, only.needed, only.available) in (
         ("lane l", 2, 1),
         ("difficulty d", 1, 2),

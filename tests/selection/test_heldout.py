@@ -67,11 +67,11 @@ def test_intervals_hold_the_mean_and_widen_with_matrices() -> None:
 
 
 def test_the_published_table_used_the_committed_seeds_and_configuration() -> None:
-    told = orjson.loads((REPO / "benchmarks/results/selection_quality.json").read_bytes())
+    result = orjson.loads((REPO / "benchmarks/results/selection_quality.json").read_bytes())
     seeds = orjson.loads((REPO / "benchmarks/heldout_seeds.json").read_bytes())
-    assert told["seeds"] == seeds
-    assert told["config"] == config_of(1).model_dump(mode="json", exclude={"size"})
-    names = {cell["split"] for cell in told["cells"]}
+    assert result["seeds"] == seeds
+    assert result["config"] == config_of(1).model_dump(mode="json", exclude={"size"})
+    names = {cell["split"] for cell in result["cells"]}
     assert names == {*map(str, seeds["evaluation"]), WEAK_TO_STRONG}
     developed = {s for part in seeds["development"] for s in range(part["first"], part["last"] + 1)}
     assert not developed & set(seeds["evaluation"])
@@ -79,15 +79,17 @@ def test_the_published_table_used_the_committed_seeds_and_configuration() -> Non
 
 @pytest.mark.slow
 def test_published_cells_come_out_again(material: Path) -> None:
-    told = orjson.loads((REPO / "benchmarks/results/selection_quality.json").read_bytes())
+    result = orjson.loads((REPO / "benchmarks/results/selection_quality.json").read_bytes())
     matrix, _ = read_scores(material / "scores" / "claw_eval_live_105x14.csv")
-    published = [c for c in told["cells"] if c["matrix"] == "claw_eval_live_105x14"]
-    splits = {split.name: split for split in splits_of(matrix, tuple(told["seeds"]["evaluation"]))}
+    published = [c for c in result["cells"] if c["matrix"] == "claw_eval_live_105x14"]
+    splits = {
+        split.name: split for split in splits_of(matrix, tuple(result["seeds"]["evaluation"]))
+    }
     assert len(published) == 18
     for cell in published:
         split = splits[cell["split"]]
         again = evaluate(
-            cell["matrix"], matrix, split, cell["share"], told["seeds"]["random_draws"]
+            cell["matrix"], matrix, split, cell["share"], result["seeds"]["random_draws"]
         )
         assert again.gain == pytest.approx(cell["gain"], abs=1e-5)
 

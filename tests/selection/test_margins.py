@@ -49,8 +49,8 @@ def test_within_its_stratum_the_most_discriminating_item_is_taken() -> None:
         if row.kind is RowKind.STRATUM:
             inside = row.members[programme.allowed[row.members]]
             taken = programme.gains[inside[chosen[inside]]]
-            left = programme.gains[inside[~chosen[inside]]]
-            assert taken.min(initial=10_000) >= left.max(initial=-10_000)
+            remaining = programme.gains[inside[~chosen[inside]]]
+            assert taken.min(initial=10_000) >= remaining.max(initial=-10_000)
 
 
 @pytest.mark.parametrize("objective", [Objective.MARGINS, Objective.PAIRS])
@@ -58,7 +58,7 @@ def test_bytes_are_equal_for_any_row_order_and_solver(tmp_path: Path, objective:
     matrix = drawn(150, 8, 5)
     matrix.scores[3, 2] = np.nan
     config = SelectionConfig(size=40, objective=objective, pilots=("m05", "m01", "m07"))
-    told = []
+    result = []
     for number, solver in enumerate((SolverName.HIGHS, SolverName.CBC, SolverName.HIGHS)):
         path = write_csv(tmp_path / f"{number}.csv", matrix, None if number == 0 else number)
         read, _ = read_scores(path)
@@ -66,8 +66,8 @@ def test_bytes_are_equal_for_any_row_order_and_solver(tmp_path: Path, objective:
         out = tmp_path / str(number)
         write_selection(out, pool, config, select_subset(pool, config, preferred=solver))
         assert check_selection(out) == ()
-        told.append({name: (out / name).read_bytes() for name in FILES})
-    assert told[0] == told[1] == told[2]
+        result.append({name: (out / name).read_bytes() for name in FILES})
+    assert result[0] == result[1] == result[2]
 
 
 def test_out_of_order_pilots_change_the_designated_pairs_not_the_margins() -> None:
@@ -131,7 +131,7 @@ def test_a_family_without_weight_still_gets_its_one_seat() -> None:
     weights = {"f0": 1.0, "f1": 1.0, "f2": 0.0}
     pool = pool_of_matrix(matrix, config)
     for cover, seats in ((True, (10, 9, 1)), (False, (10, 10, 0))):
-        asked = config.model_copy(update={"cover_families": cover})
-        programme = select_subset(pool, asked, weights).programme
+        requests = config.model_copy(update={"cover_families": cover})
+        programme = select_subset(pool, requests, weights).programme
         quotas = {row.name: row.low for row in programme.rows if row.kind is RowKind.QUOTA}
         assert quotas == dict(zip(("quota f0", "quota f1", "quota f2"), seats, strict=True))

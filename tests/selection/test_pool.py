@@ -174,12 +174,12 @@ scores = arrays(
 
 def test_the_correlation_is_that_of_item_and_rest() -> None:
     matrix = drawn(30, 8).scores
-    told = item_rest_correlation(matrix)
+    result = item_rest_correlation(matrix)
     for item in range(30):
         rest = matrix.sum(axis=0) - matrix[item]
         varies = matrix[item].std() > 0
         expected = np.corrcoef(matrix[item], rest)[0, 1] if varies else 0.0
-        assert told[item] == pytest.approx(expected, abs=1e-8)
+        assert result[item] == pytest.approx(expected, abs=1e-8)
 
 
 def test_items_without_spread_and_lone_pilots_gain_nothing() -> None:
@@ -189,8 +189,8 @@ def test_items_without_spread_and_lone_pilots_gain_nothing() -> None:
 
 
 def test_an_item_that_contradicts_the_others_has_a_negative_gain() -> None:
-    told = item_rest_correlation(np.array([[1, 0.5, 0], [1, 0.5, 0], [0, 0.5, 1.0]]))
-    assert told[2] == -1
+    result = item_rest_correlation(np.array([[1, 0.5, 0], [1, 0.5, 0], [0, 0.5, 1.0]]))
+    assert result[2] == -1
 
 
 @settings(deadline=None)
@@ -203,9 +203,9 @@ def test_the_order_of_models_does_not_matter(matrix: np.ndarray) -> None:
 
 def test_missing_cells_are_filled_from_item_and_model() -> None:
     gap = np.nan
-    told = filled(np.array([[1.0, 0.5], [0.5, gap]]))
+    result = filled(np.array([[1.0, 0.5], [0.5, gap]]))
     # item mean 0.5 + model mean 0.5 - mean of the known cells 2/3
-    assert told[1, 1] == pytest.approx(1 / 3)
+    assert result[1, 1] == pytest.approx(1 / 3)
     # 1 + 1 - 0.6 would be above the scale
     assert filled(np.array([[1.0, 1.0, gap], [0.0, 0.0, 1.0]]))[0, 2] == 1.0
     assert not np.isnan(filled(np.full((2, 2), gap))).any()

@@ -38,20 +38,20 @@ def test_the_whole_pool_is_perfect() -> None:
     pool = pool_of_matrix(matrix, config)
     selected = select_subset(pool, config)
     assert selected.solution.chosen is not None
-    told = measure_quality(pool, config, selected.programme, selected.solution.chosen)
-    assert (told.tau, told.spearman, told.mean_error) == (1, 1, 0)
-    assert told.near_optimal.subsets == 0  # there is no other subset of that size
-    assert told.subset_deviation == told.pool_deviation
+    result = measure_quality(pool, config, selected.programme, selected.solution.chosen)
+    assert (result.tau, result.spearman, result.mean_error) == (1, 1, 0)
+    assert result.near_optimal.subsets == 0  # there is no other subset of that size
+    assert result.subset_deviation == result.pool_deviation
 
 
 def test_figures_of_a_subset() -> None:
-    told = measured()
-    assert 0.5 < told.tau <= 1
-    assert told.subset_deviation > told.pool_deviation
-    assert told.calibrated_error is not None
-    assert told.calibrated_error < told.mean_error
-    assert len(told.discrimination) == 30
-    passes = told.pass_counts
+    result = measured()
+    assert 0.5 < result.tau <= 1
+    assert result.subset_deviation > result.pool_deviation
+    assert result.calibrated_error is not None
+    assert result.calibrated_error < result.mean_error
+    assert len(result.discrimination) == 30
+    passes = result.pass_counts
     assert [counts.threshold for counts in passes] == [0.8]
     # The chosen are those that tell pilots apart.
     assert (passes[0].all_pass_subset, passes[0].all_fail_subset) == (0, 0)
@@ -65,22 +65,42 @@ def test_twenty_near_optimal_subsets_meet_every_row_and_are_no_better() -> None:
     chosen, best = selected.solution.chosen, selected.solution.objective
     assert chosen is not None
     assert best is not None
-    found = list(near_optimal(selected.programme, chosen, 0))
-    assert len({each.chosen.tobytes() for each in found}) == NEAR_OPTIMAL
-    for each in found:
+    actual = list(near_optimal(selected.programme, chosen, 0))
+    assert len({each.chosen.tobytes() for each in actual}) == NEAR_OPTIMAL
+    for each in actual:
         assert each.chosen.sum() == 30
         assert each.objective <= best
         assert selected.programme.broken(each.chosen) == []
         assert selected.programme.objective(each.chosen) == each.objective
 
 
+def test_figures_have_nine_decimals() -> None:
+    report = measured(size=29, released=True)
+    figures = [
+        report.mean_error,
+        report.calibrated_error,
+        report.subset_deviation,
+        report.pool_deviation,
+    ]
+    figures += [point.mean_error for point in report.frontier]
+    figures += [model.calibrated for model in report.models]
+    for figure in figures:
+        assert figure is not None
+        assert figure == round(figure, 9)
+    for name in ("mean_error", "calibrated_error", "subset_deviation", "pool_deviation"):
+        figure = getattr(report, name)
+        assert figure != round(figure, 8), name
+    assert any(p.mean_error != round(p.mean_error or 0, 8) for p in report.frontier)
+    assert any(m.calibrated != round(m.calibrated or 0, 8) for m in report.models)
+
+
 def test_the_frontier_rises_and_keeps_its_bound() -> None:
-    told = measured(released=True).frontier
-    assert [point.max_changed for point in told][:3] == [0, 0.166666667, 0.333333333]
-    solved = [point.objective for point in told if point.objective is not None]
+    result = measured(released=True).frontier
+    assert [point.max_changed for point in result][:3] == [0, 0.166666667, 0.333333333]
+    solved = [point.objective for point in result if point.objective is not None]
     assert solved == sorted(solved)
-    assert told[0].changed == 0
-    for point in told:
+    assert result[0].changed == 0
+    for point in result:
         assert point.changed is not None
         assert point.changed <= point.max_changed * 30 + 1e-6
     assert measured().frontier == ()
@@ -90,13 +110,13 @@ def test_reliability_is_sure_of_wide_gaps_and_unsure_of_ties() -> None:
     generator = np.random.default_rng(0)
     same = (generator.random(200) < 0.5).astype(float)
     scores = np.column_stack([np.ones(200), same, same[::-1], np.zeros(200)])
-    told = reliability(("top", "one", "other", "bottom"), scores, scores, 0)
-    assert [(pair.better, pair.worse) for pair in told.adjacent][1] == ("one", "other")
-    first, tied, last = (pair.probability for pair in told.adjacent)
+    result = reliability(("top", "one", "other", "bottom"), scores, scores, 0)
+    assert [(pair.better, pair.worse) for pair in result.adjacent][1] == ("one", "other")
+    first, tied, last = (pair.probability for pair in result.adjacent)
     assert (first, last) == (1, 1)
     assert tied == pytest.approx(0.5, abs=0.1)
-    assert sum(part.pairs for part in told.by_gap) == 5  # the tie has no order to keep
-    assert told.smallest_gap == 0.2
+    assert sum(part.pairs for part in result.by_gap) == 5  # the tie has no order to keep
+    assert result.smallest_gap == 0.2
 
 
 def test_a_tie_counts_half() -> None:
@@ -110,11 +130,11 @@ def test_no_subset_is_counted_twice() -> None:
     pool = pool_of_matrix(drawn(6, 5, n_families=1), config)
     selected = select_subset(pool, config)
     assert selected.solution.chosen is not None
-    found = [
+    actual = [
         each.chosen.tobytes()
         for each in near_optimal(selected.programme, selected.solution.chosen, 0)
     ]
-    assert 1 < len(found) == len(set(found)) < 15  # at most 6 over 4 subsets exist
+    assert 1 < len(actual) == len(set(actual)) < 15  # at most 6 over 4 subsets exist
 
 
 def test_a_missing_cell_neither_passes_nor_fails() -> None:
@@ -125,16 +145,16 @@ def test_a_missing_cell_neither_passes_nor_fails() -> None:
     pool = pool_of_matrix(matrix, config)
     selected = select_subset(pool, config)
     assert selected.solution.chosen is not None
-    told = measure_quality(pool, config, selected.programme, selected.solution.chosen).pass_counts
-    assert [(counts.all_pass_subset, counts.all_fail_pool) for counts in told] == [(1, 1)]
+    result = measure_quality(pool, config, selected.programme, selected.solution.chosen).pass_counts
+    assert [(counts.all_pass_subset, counts.all_fail_pool) for counts in result] == [(1, 1)]
 
 
 def test_unreliable_subsets_tell_no_gap_apart() -> None:
     generator = np.random.default_rng(1)
     pool = (generator.random((100, 2)) < [0.9, 0.2]).astype(float)
-    told = reliability(("a", "b"), pool, pool[:, ::-1], 0)
-    assert told.by_gap[-1].reliability == 0
-    assert told.smallest_gap is None
+    result = reliability(("a", "b"), pool, pool[:, ::-1], 0)
+    assert result.by_gap[-1].reliability == 0
+    assert result.smallest_gap is None
 
 
 def test_files_are_the_same_bytes_for_both_solvers(tmp_path: Path) -> None:
@@ -155,9 +175,9 @@ def test_files_are_the_same_bytes_for_both_solvers(tmp_path: Path) -> None:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
         if name.endswith(".svg"):
             assert ET.fromstring((folders[0] / name).read_bytes()).tag.endswith("svg")
-    told = orjson.loads((folders[0] / "quality.json").read_bytes())
-    assert told["size"] == 30
-    assert told["near_optimal"]["subsets"] == NEAR_OPTIMAL
+    result = orjson.loads((folders[0] / "quality.json").read_bytes())
+    assert result["size"] == 30
+    assert result["near_optimal"]["subsets"] == NEAR_OPTIMAL
     assert "![quality-means.svg](quality-means.svg)" in (folders[0] / "quality.md").read_text()
 
 

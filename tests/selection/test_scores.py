@@ -31,7 +31,7 @@ def matrix_of(columns: dict[str, list[float]], costs: list[float] | None = None)
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "matches"),
     [
         (HEAD + "a,f,m,NaN\n", "1 scores outside [0, 1], first nan"),
         (HEAD + "a,f,m,inf\n", "1 scores outside [0, 1], first inf"),
@@ -53,12 +53,12 @@ def matrix_of(columns: dict[str, list[float]], costs: list[float] | None = None)
         ("item,family,model,score,cost\na,f,m,1,NaN\n", "1 costs that are negative or not finite"),
     ],
 )
-def test_a_bad_table_is_one_clear_error(tmp_path: Path, content: str, found: str) -> None:
+def test_a_bad_table_is_one_clear_error(tmp_path: Path, content: str, matches: str) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(content)
     with pytest.raises(InputError) as caught:
         read_scores(path)
-    assert found in caught.value.actual
+    assert matches in caught.value.actual
     assert str(path) in str(caught.value)
     assert "\x1b" not in str(caught.value)
 
@@ -107,11 +107,11 @@ def test_missing_cells_and_odd_models_are_named(tmp_path: Path) -> None:
     matrix, findings = read_scores(path)
     assert matrix.scores.shape == (301, 3)
     assert int(np.isnan(matrix.scores).sum()) == 1
-    told = {finding.code: finding for finding in findings}
-    assert told[FindingCode.MISSING_CELLS].count == 1
-    assert told[FindingCode.DUPLICATE_MODEL].subject == "twin"
-    assert told[FindingCode.IMPOSSIBLE_MODEL].subject == "broken"
-    assert told[FindingCode.CONSTANT_ITEMS].count == 151
+    result = {finding.code: finding for finding in findings}
+    assert result[FindingCode.MISSING_CELLS].count == 1
+    assert result[FindingCode.DUPLICATE_MODEL].subject == "twin"
+    assert result[FindingCode.IMPOSSIBLE_MODEL].subject == "broken"
+    assert result[FindingCode.CONSTANT_ITEMS].count == 151
 
 
 def test_scores_of_exactly_0_and_1_are_inside_and_any_beyond_are_counted(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_file_that_the_system_cannot_read_is_one_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path, HEAD + "a,f,m,1\n")
-    for error, found in (
+    for error, matches in (
         (OSError(5, "Input/output error"), "Input/output error"),
         (OSError(), "a file that cannot be read to its end"),
     ):
@@ -152,7 +152,7 @@ def test_a_file_that_the_system_cannot_read_is_one_clear_error(
         monkeypatch.setattr(pl, "read_csv", failing)
         with pytest.raises(InputError) as caught:
             read_scores(path)
-        assert caught.value.actual == found
+        assert caught.value.actual == matches
 
 
 def test_only_models_that_are_there_and_named_once_can_be_taken() -> None:
@@ -231,9 +231,9 @@ def test_one_score_for_200_items_is_impossible_for_fewer_it_may_be_real(
     }
     longest = max(map(len, columns.values()))
     filled = {name: [*cells, *[nan] * (longest - len(cells))] for name, cells in columns.items()}
-    found = [f for f in examine(matrix_of(filled)) if f.code is FindingCode.IMPOSSIBLE_MODEL]
-    assert [f.subject for f in found] == odd
-    assert [f.count for f in found] == [n_items] * len(odd)
+    matches = [f for f in examine(matrix_of(filled)) if f.code is FindingCode.IMPOSSIBLE_MODEL]
+    assert [f.subject for f in matches] == odd
+    assert [f.count for f in matches] == [n_items] * len(odd)
 
 
 def test_an_item_costs_the_mean_over_its_models(tmp_path: Path) -> None:

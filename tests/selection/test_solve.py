@@ -77,13 +77,13 @@ def test_the_relaxation_finds_the_optimum_that_trying_all_finds(
     gains, families, size, price, seed = drawn
     problem = programme(gains, families, size, price=price, seed=seed)
     expected = best_by_trying(problem, size)
-    found = solve(problem)
+    actual = solve(problem)
     if expected is None:
-        assert found.status is SolveStatus.INFEASIBLE
+        assert actual.status is SolveStatus.INFEASIBLE
         return
-    assert found.method is Method.RELAXATION
-    assert (found.objective, found.bound) == (expected[0], expected[0])
-    assert positions(found.chosen) == expected[1]
+    assert actual.method is Method.RELAXATION
+    assert (actual.objective, actual.bound) == (expected[0], expected[0])
+    assert positions(actual.chosen) == expected[1]
 
 
 @settings(max_examples=25, deadline=None)
@@ -98,13 +98,13 @@ def test_weighted_rows_are_branched_on(
     row = Row("budget", RowKind.BUDGET, everything, high=bound, coefficients=costs)
     problem = replace(light, rows=(*light.rows, row))
     expected = best_by_trying(problem, size)
-    found = solve(problem)
+    actual = solve(problem)
     if expected is None:
-        assert found.status is SolveStatus.INFEASIBLE
+        assert actual.status is SolveStatus.INFEASIBLE
         return
-    assert found.objective == expected[0]
-    assert found.unique
-    assert positions(found.chosen) == expected[1]
+    assert actual.objective == expected[0]
+    assert actual.unique
+    assert positions(actual.chosen) == expected[1]
 
 
 @pytest.mark.parametrize("price", [None, 5])

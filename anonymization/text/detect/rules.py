@@ -26,7 +26,7 @@ from anonymization.text.detect.prose import MachineLines
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
-from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
+from data.text.scripts import AFTER, BEFORE, CAPITALS, HAN, LETTER
 
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _ID_CHECK = "10X98765432"
@@ -162,6 +162,7 @@ _MACROS = {
     "%B": BEFORE,
     "%E": AFTER,
     "%LETTER": LETTER,
+    "%HAN": HAN,
     "%UP": f"[{CAPITALS}]",
     "%ANY": rf"{LETTER}(?:{LETTER}|['-](?={LETTER})){{1,24}}",
 }

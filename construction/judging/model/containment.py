@@ -28,7 +28,7 @@ from construction.judging.rules.facts import Fact, FactKind, find_facts
 from construction.judging.rules.rewriting import check_faithfulness
 from construction.judging.rules.sentences import missing_files
 from data.neutralise import visible
-from data.text.language import leading_language
+from data.text.scripts import leading_language
 
 STAGE = "self_containment"
 SecondOpinion = Callable[[Case], Containment]

@@ -21,9 +21,8 @@ from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.sentences import is_noise
 from construction.judging.rules.taxonomy import business_task, spaced
 from data.contracts import Count, Criterion, Deliverable, Evidence, Rubric, Rule, StageConfig
-from data.text.language import leading_language
 from data.text.lexicon import any_of, has_any
-from data.text.scripts import HAN
+from data.text.scripts import HAN, leading_language
 
 DIMENSIONS = (
     "grounded_accuracy",

@@ -25,7 +25,7 @@ from construction.judging.rules.facts import Fact, FactKind, find_facts, plain_t
 from construction.judging.rules.sentences import is_exchange, is_noise
 from construction.mentions.extensions import tail
 from construction.prompt_frame import WORDS
-from data.text.language import leading_language
+from data.text.scripts import leading_language
 
 _SPEAKER = re.compile(r"(?m)^([^:\n]{1,40}): ")
 _ODD = re.compile(r"[^\w./\\ -]")

@@ -16,10 +16,9 @@ from construction.mentions.spans import find_file_spans
 from construction.signals.analyse import with_families
 from construction.signals.config import SignalsConfig
 from data.contracts import Count, Label, StageConfig, TaskClass, Weight
-from data.text.language import leading_language
 from data.text.lexicon import any_of
 from data.text.numerals import ONE_TO_TEN
-from data.text.scripts import HAN
+from data.text.scripts import HAN, leading_language
 from data.text.sentences import phrase_form
 
 _STRENGTHS = ("strong", "usual", "weak")

@@ -18,8 +18,7 @@ from construction.mentions.urls import find_urls
 from construction.prompt_frame import WORDS, PromptWords
 from construction.sessions.prompts.redactions import holds_mark
 from data.contracts import CutReason, Deliverable, Fixture, TaskInstance, UserTurn
-from data.text.language import leading_language
-from data.text.scripts import HAN
+from data.text.scripts import HAN, leading_language
 
 _ANSWER_WORDS = 8  # a longer first sentence says more than "done with that"
 _STATUS_WORDS = 25  # a longer turn does more than ask about progress

@@ -11,8 +11,8 @@ from construction.statements.answers.contracts import Dimension, GoldAnswer, Uni
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.units import of_gold
 from data.text.folding import fold_width
-from data.text.language import leading_language
 from data.text.lexicon import load_table
+from data.text.scripts import leading_language
 
 _GAP = "@"  # replaces a period phrase
 _PERIOD_LEAD = re.compile(

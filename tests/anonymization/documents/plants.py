@@ -91,9 +91,9 @@ def slides() -> bytes:
     data: Any = CategoryChartData()  # type: ignore[no-untyped-call]
     data.categories = [PERSON, OTHER]
     data.add_series(MAIL, (1, 2))
-    place = Inches(1), Inches(1), Inches(4), Inches(3)
-    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data)
-    slide.shapes.add_table(1, 1, *place).table.cell(0, 0).text = PERSON
+    position = Inches(1), Inches(1), Inches(4), Inches(3)
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *position, data)
+    slide.shapes.add_table(1, 1, *position).table.cell(0, 0).text = PERSON
     slide.shapes[0].name = f"Box of {PERSON}"
     show.core_properties.author = OTHER
     show.slide_masters[0].shapes[0].text_frame.text = OTHER

@@ -42,9 +42,9 @@ def png() -> bytes:
 
 
 def exif() -> bytes:
-    told = Image.Exif()
-    told[0x013B] = WORDS  # Artist
-    return told.tobytes()
+    result = Image.Exif()
+    result[0x013B] = WORDS  # Artist
+    return result.tobytes()
 
 
 def gif() -> bytes:

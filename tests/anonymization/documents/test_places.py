@@ -42,9 +42,9 @@ def workbook(rows: Sequence[Sequence[object]]) -> openpyxl.Workbook:
 def masked(book: openpyxl.Workbook) -> openpyxl.Workbook:
     out = io.BytesIO()
     book.save(out)
-    told = mask_bytes(out.getvalue(), "a.xlsx", masker(), PLAIN)
-    assert told.report.refusal is None
-    return openpyxl.load_workbook(io.BytesIO(told.data))
+    result = mask_bytes(out.getvalue(), "a.xlsx", masker(), PLAIN)
+    assert result.report.refusal is None
+    return openpyxl.load_workbook(io.BytesIO(result.data))
 
 
 def test_a_defined_name_and_its_users_change_together() -> None:
@@ -98,8 +98,8 @@ def test_text_within_a_break_is_masked_too(tag: str) -> None:
     run.add_text(f"Thornquist, {ADA_MAIL}, or Ulrich Vandermeer")
     out = io.BytesIO()
     document.save(out)
-    told = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
-    content = zipfile.ZipFile(io.BytesIO(told)).read("word/document.xml").decode()
+    output = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
+    content = zipfile.ZipFile(io.BytesIO(output)).read("word/document.xml").decode()
     assert ADA_MAIL not in content and "Vandermeer" not in content
     assert "see " in content and "Thornquist, " in content and ", or " in content
 
@@ -107,9 +107,9 @@ def test_text_within_a_break_is_masked_too(tag: str) -> None:
 def test_text_between_elements_is_masked_too() -> None:
     page = f"<p>x<b>y</b> {ADA_MAIL} <i>z</i></p>"
     archive = with_part(letter(), "customXml/item1.xml", f"<a>{page}</a>".encode())
-    told = mask_bytes(archive, "a.docx", masker(), PLAIN)
-    assert told.report.refusal is None
-    part = zipfile.ZipFile(io.BytesIO(told.data)).read("customXml/item1.xml")
+    result = mask_bytes(archive, "a.docx", masker(), PLAIN)
+    assert result.report.refusal is None
+    part = zipfile.ZipFile(io.BytesIO(result.data)).read("customXml/item1.xml")
     assert ADA_MAIL.encode() not in part
     assert b"<b>y</b>" in part and b"<i>z</i>" in part
 
@@ -126,8 +126,8 @@ def test_a_bookmark_and_its_link_change_together() -> None:
     document.add_paragraph().add_run()._r.append(field)
     out = io.BytesIO()
     document.save(out)
-    told = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
-    root = etree.fromstring(zipfile.ZipFile(io.BytesIO(told)).read("word/document.xml"))
+    result = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
+    root = etree.fromstring(zipfile.ZipFile(io.BytesIO(result)).read("word/document.xml"))
     names = {
         str(value)
         for element in root.iter("{*}bookmarkStart", "{*}hyperlink")
@@ -135,7 +135,7 @@ def test_a_bookmark_and_its_link_change_together() -> None:
     }
     codes = [element.text for element in root.iter("{*}instrText")]
     assert len(names) == 1 and codes == [f" REF {names.pop()} \\h "]
-    assert b"Vandermeer" not in told
+    assert b"Vandermeer" not in result
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_a_change_on_one_side_alone_is_read(kind: str, text_kind: str) -> None:
     document.add_paragraph("Ask ")._p.append(change)
     out = io.BytesIO()
     document.save(out)
-    told = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
-    content = zipfile.ZipFile(io.BytesIO(told)).read("word/document.xml")
+    result = mask_bytes(out.getvalue(), "a.docx", masker(), PLAIN).data
+    content = zipfile.ZipFile(io.BytesIO(result)).read("word/document.xml")
     assert b"Ask " in content
     assert b"Vandermeer" not in content
 
@@ -170,8 +170,8 @@ def test_a_change_on_one_side_alone_is_read(kind: str, text_kind: str) -> None:
     ids=["first row", "under a title", "after a gap"],
 )
 def test_headings_above(rows: list[list[str]], labels: list[str]) -> None:
-    told = labelled_cells(sheet_of(rows), lambda cell: cell.text or "")
-    assert [label for _, label in told] == labels
+    result = labelled_cells(sheet_of(rows), lambda cell: cell.text or "")
+    assert [label for _, label in result] == labels
 
 
 def test_rows_of_two_cells_are_pairs() -> None:
@@ -272,9 +272,9 @@ def test_hostile_pages_are_read_to_the_end(piece: str) -> None:
 
 
 def test_escaped_strings_of_scripts_are_masked_as_they_are_written() -> None:
-    told = mask_bytes(SCRIPT.encode(), "a.html", masker(), PLAIN).data
+    result = mask_bytes(SCRIPT.encode(), "a.html", masker(), PLAIN).data
     assert (
-        told != SCRIPT.encode()
-        and told.isascii()
-        and told.startswith(b'<script>var a = {"user": "\\u')
+        result != SCRIPT.encode()
+        and result.isascii()
+        and result.startswith(b'<script>var a = {"user": "\\u')
     )

@@ -43,8 +43,8 @@ def test_the_first_row_with_a_text_holds_the_headings() -> None:
 
 def test_a_row_after_a_gap_holds_headings_if_it_has_two_texts_or_more() -> None:
     body = (2, {"A": "x", "B": "y"})
-    one = sheet((1, {"A": "Name", "B": "Age"}), body, (4, {"A": "Total"}))
-    assert labels(one) == ["", "", "Name", "Age", "Name"]
+    item = sheet((1, {"A": "Name", "B": "Age"}), body, (4, {"A": "Total"}))
+    assert labels(item) == ["", "", "Name", "Age", "Name"]
     two = sheet(
         (1, {"A": "Name", "B": "Age"}), body, (4, {"A": "Plate", "B": "Town"}), (5, {"B": "z"})
     )

@@ -32,7 +32,7 @@ def targets(tripwires: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) 
 
 
 def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidate:
-    told = Provenance(
+    result = Provenance(
         source="logs",
         source_format="chat",
         item_id=f"{session}_i1",
@@ -44,7 +44,7 @@ def candidate(prompt: str, session: str = "one", *fixtures: Fixture) -> Candidat
         prompt=prompt,
         language="en",
         fixtures=fixtures,
-        provenance=told,
+        provenance=result,
     )
 
 
@@ -122,15 +122,15 @@ def test_tripwires_are_read_line_by_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "result"),
     [(b"\xff\xfe\x00", "one value a line"), (b"EMP-1\nab\n", r":2: found 2 characters")],
 )
 def test_tripwires_that_could_not_be_found_are_refused(
-    content: bytes, told: str, tmp_path: Path
+    content: bytes, result: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "wires.txt"
     file.write_bytes(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=result):
         read_tripwires(file, CONFIG)
 
 

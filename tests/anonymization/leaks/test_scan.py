@@ -51,7 +51,7 @@ PATTERNS = LeakPatterns(
 )
 
 
-def _found(data: bytes, name: str = "file") -> set[str]:
+def _actual(data: bytes, name: str = "file") -> set[str]:
     """The values that the scan names, by their digests."""
     digests = {PATTERNS.digest(i): private.value for i, private in enumerate(PATTERNS.values)}
     leaks = scan_bytes(name, data, PATTERNS, CONFIG)
@@ -119,7 +119,7 @@ def _tar(data: bytes) -> bytes:
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_a_plant_is_found_in_every_form(encoder: str, value: str) -> None:
-    assert _found(ENCODERS[encoder](value)) == {value}
+    assert _actual(ENCODERS[encoder](value)) == {value}
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -130,22 +130,22 @@ def test_base64_is_read_at_every_alignment(
 ) -> None:
     inner = b"\xff\xfe?>"[: shift % 5] + b"." * shift + value.encode()
     for data in (inner, inner + b"\xfb tail"):
-        assert _found(b'{"data": "' + encode(data) + b'"}') == {value}
+        assert _actual(b'{"data": "' + encode(data) + b'"}') == {value}
 
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("lead", range(0, 60, 7))
 def test_base64_is_read_across_the_line_breaks_of_a_mail(value: str, lead: int) -> None:
     body = encodebytes(b"\x00\xfe" * lead + value.encode() + b"\xff" * 80)
-    assert _found(b"Content-Transfer-Encoding: base64\r\n\r\n" + body.replace(b"\n", b"\r\n")) == {
+    assert _actual(b"Content-Transfer-Encoding: base64\r\n\r\n" + body.replace(b"\n", b"\r\n")) == {
         value
     }
 
 
 def test_mail_addresses_full_names_and_tripwires_are_found_in_any_case() -> None:
-    assert _found(MAIL.upper().encode()) == {MAIL}
-    assert _found(NAME.upper().encode()) == {NAME}
-    assert _found(NAME.lower().encode()) == {NAME}
+    assert _actual(MAIL.upper().encode()) == {MAIL}
+    assert _actual(NAME.upper().encode()) == {NAME}
+    assert _actual(NAME.lower().encode()) == {NAME}
     several = [PrivateValue("Rosemary", "PERSON"), PrivateValue("Wire-77Q", "tripwire")]
     leaks = scan_bytes("file", b"rosemary, wire-77q", LeakPatterns(several, KEY, CONFIG), CONFIG)
     assert [leak.kind for leak in leaks] == ["tripwire"]  # rosemary is an herb too
@@ -225,7 +225,7 @@ def _pdf(text: str, title: str) -> bytes:
 
 
 def test_pdf_text_and_metadata_are_searched() -> None:
-    assert _found(_pdf(f"written by {NAME}", CHINESE)) == {NAME, CHINESE}
+    assert _actual(_pdf(f"written by {NAME}", CHINESE)) == {NAME, CHINESE}
 
 
 def test_a_broken_pdf_is_not_scannable() -> None:
@@ -242,8 +242,8 @@ def test_picture_metadata_is_searched() -> None:
     exif = Image.Exif()
     exif[0x013B] = MAIL
     picture.save(jpeg, "JPEG", exif=exif, comment=CODE.encode())
-    assert _found(png.getvalue()) == {NAME, CHINESE}
-    assert _found(jpeg.getvalue()) == {MAIL, CODE}
+    assert _actual(png.getvalue()) == {NAME, CHINESE}
+    assert _actual(jpeg.getvalue()) == {MAIL, CODE}
 
 
 def test_file_and_member_names_are_searched(tmp_path: Path) -> None:

@@ -85,5 +85,5 @@ def test_order_and_other_rows_change_nothing() -> None:
 
 def test_another_key_gives_other_noise() -> None:
     config, frame = company_config(step(PerturbMethod.LOG_NOISE, 0.1)), company_table()
-    one, two = (perturb_table(frame, config, key).frame for key in (KEY, bytes(32)))
-    assert int((one["people"] == two["people"]).sum()) < 0.05 * frame.height
+    item, two = (perturb_table(frame, config, key).frame for key in (KEY, bytes(32)))
+    assert int((item["people"] == two["people"]).sum()) < 0.05 * frame.height

@@ -52,7 +52,7 @@ def points() -> tuple[FrontierPoint, ...]:
 
 
 @pytest.fixture(scope="module")
-def told(points: tuple[FrontierPoint, ...]) -> TablePrivacy:
+def output(points: tuple[FrontierPoint, ...]) -> TablePrivacy:
     frame, released, config = world(NOISE)
     report = attack(frame, released, config, ATTACKS)
     limits, worth = RiskLimits(), UtilityLimits()
@@ -64,8 +64,8 @@ def told(points: tuple[FrontierPoint, ...]) -> TablePrivacy:
 
 def test_nothing_changed_is_full_utility() -> None:
     frame, _, config = world(NOISE)
-    found = utility(link(frame, frame, config), config.relations)
-    assert (found.spearman, found.flips, found.sums, found.d, found.broken) == (1, 0, 0, 0, 0)
+    actual = utility(link(frame, frame, config), config.relations)
+    assert (actual.spearman, actual.flips, actual.sums, actual.d, actual.broken) == (1, 0, 0, 0, 0)
 
 
 def test_flips_sums_and_relations_as_counted_by_hand() -> None:
@@ -87,11 +87,11 @@ def test_flips_sums_and_relations_as_counted_by_hand() -> None:
         equity=pl.Series([40, 50, 100, 25, 30, 35, 40]),  # one total does not add up
     )
     config = company_config(NOISE)
-    found = utility(link(frame, released, config), config.relations)
-    assert (found.flips, found.of["flips"]) == (0.5, "people")
-    assert found.broken == 2
+    actual = utility(link(frame, released, config), config.relations)
+    assert (actual.flips, actual.of["flips"]) == (0.5, "people")
+    assert actual.broken == 2
     # only 2020 has five numbers; the worst sum is that of cash: 30 → 525
-    assert (found.sums, found.of["sums"]) == (495 / 30, "cash")
+    assert (actual.sums, actual.of["sums"]) == (495 / 30, "cash")
 
 
 def test_stronger_methods_cost_utility_and_risk(points: tuple[FrontierPoint, ...]) -> None:
@@ -144,7 +144,9 @@ def test_a_setting_without_attack_on_the_industry_would_not_pass(
     points: tuple[FrontierPoint, ...],
 ) -> None:
     (quick,) = (
-        replace(p, risks={r: found for r, found in p.risks.items() if r is not Risk.WHOLE_INDUSTRY})
+        replace(
+            p, risks={r: actual for r, actual in p.risks.items() if r is not Risk.WHOLE_INDUSTRY}
+        )
         for p in points[:1]
     )
     limits = OPEN.model_copy(update={"whole_industry": 0.99})
@@ -153,12 +155,12 @@ def test_a_setting_without_attack_on_the_industry_would_not_pass(
     assert would_pass([quick], OPEN, UtilityLimits())["would_pass"] == CONFIGURED  # accepted
 
 
-def test_a_release_that_passes_without_its_declared_utility_says_so(told: TablePrivacy) -> None:
-    assert "does not keep" not in statement(told)  # refused: what would pass is said instead
-    verdict = judge(told.attacks, OPEN, told.worth, told.frontier)
+def test_a_release_that_passes_without_its_declared_utility_says_so(output: TablePrivacy) -> None:
+    assert "does not keep" not in statement(output)  # refused: what would pass is said instead
+    verdict = judge(output.attacks, OPEN, output.worth, output.frontier)
     for least, is_kept in ((1.0, False), (0.0, True)):
         worth = UtilityLimits(min_spearman=least, max_flips=1, max_sums=99, max_broken=999)
-        passing = replace(told, limits=OPEN, worth=worth, verdict=verdict)
+        passing = replace(output, limits=OPEN, worth=worth, verdict=verdict)
         assert ("does not keep the declared utility" in statement(passing)) is not is_kept
 
 
@@ -171,22 +173,22 @@ def test_a_risk_above_its_limit_fails_even_if_others_were_not_measured() -> None
 
 def test_limits_hold_for_the_columns_declared(points: tuple[FrontierPoint, ...]) -> None:
     report = attack(*world(NOISE), ATTACKS)
-    every, one = report.worst(Risk.WHOLE_INDUSTRY, 5), report.worst(Risk.WHOLE_INDUSTRY, 1)
+    every, item = report.worst(Risk.WHOLE_INDUSTRY, 5), report.worst(Risk.WHOLE_INDUSTRY, 1)
     assert every is not None
-    assert one is not None
-    assert len(one.columns) == 1
-    assert every.rate > one.rate
-    limits = OPEN.model_copy(update={"whole_industry": (every.rate + one.rate) / 2})
+    assert item is not None
+    assert len(item.columns) == 1
+    assert every.rate > item.rate
+    limits = OPEN.model_copy(update={"whole_industry": (every.rate + item.rate) / 2})
     narrow = limits.model_copy(update={"columns": 1})
     wide = limits.model_copy(update={"columns": 5})
     assert judge(report, narrow, UtilityLimits(), points).status is Status.PASSED
     assert judge(report, wide, UtilityLimits(), points).status is Status.FAILED
 
 
-def test_the_file_is_the_same_every_time_and_holds_no_company(told: TablePrivacy) -> None:
-    written = pretty_json(privacy_json(told))
+def test_the_file_is_the_same_every_time_and_holds_no_company(output: TablePrivacy) -> None:
+    written = pretty_json(privacy_json(output))
     frame, released, config = world(NOISE)
-    again = replace(told, attacks=attack(frame.reverse(), released.reverse(), config, ATTACKS))
+    again = replace(output, attacks=attack(frame.reverse(), released.reverse(), config, ATTACKS))
     assert pretty_json(privacy_json(again)) == written
     assert not any(code.encode() in written for code in frame["id"].unique())
     table = json.loads(written)
@@ -195,19 +197,19 @@ def test_the_file_is_the_same_every_time_and_holds_no_company(told: TablePrivacy
     assert {a["risk"] for a in table["attacks"]} == {risk.value for risk in Risk}
 
 
-def test_nothing_claims_more_than_was_measured(told: TablePrivacy) -> None:
-    text = json.dumps(privacy_json(told)) + rates_picture(told) + frontier_picture(told)
+def test_nothing_claims_more_than_was_measured(output: TablePrivacy) -> None:
+    text = json.dumps(privacy_json(output)) + rates_picture(output) + frontier_picture(output)
     for word in ("irreversible", "anonymous", "cannot be re-identified", "guarantee"):
         assert word not in text
-    worst = told.attacks.worst(Risk.WHOLE_INDUSTRY, 3)
+    worst = output.attacks.worst(Risk.WHOLE_INDUSTRY, 3)
     assert worst is not None
-    assert f"{100 * worst.rate:.1f} %" in statement(told)
-    assert "none of those tried" in statement(told)
+    assert f"{100 * worst.rate:.1f} %" in statement(output)
+    assert "none of those tried" in statement(output)
 
 
-def test_pictures_are_whole_and_names_are_no_markup(told: TablePrivacy) -> None:
+def test_pictures_are_whole_and_names_are_no_markup(output: TablePrivacy) -> None:
     for picture in (rates_picture, frontier_picture):
-        inline, alone = picture(told), picture(told, standalone=True)
+        inline, alone = picture(output), picture(output, standalone=True)
         assert ElementTree.fromstring(inline).tag == "{http://www.w3.org/2000/svg}svg"
         assert "<style>" in alone
         assert "<style>" not in inline

@@ -71,9 +71,9 @@ def test_dropping_other_codes_changes_nothing_where_none_clash() -> None:
     ],
 )
 def test_dissect(name: str, core: str, language: Language) -> None:
-    found = dissect(name, Language.ZH)
-    assert (found.core, found.language) == (core, language)
-    assert found.before + found.core + found.after == name
+    actual = dissect(name, Language.ZH)
+    assert (actual.core, actual.language) == (core, language)
+    assert actual.before + actual.core + actual.after == name
 
 
 def _companies(count: int) -> list[Company]:
@@ -160,10 +160,10 @@ def test_one_mapping_for_tables_and_narratives() -> None:
         TableConfig(columns={"code": code, "text": text}, entity="code"),
     )
     pseudonyms = make_pseudonyms(list(zip((table, said), configs, strict=True)), KEY)
-    one, two = (
+    item, two = (
         pseudonymize(*pair, pseudonyms).frame for pair in zip((table, said), configs, strict=True)
     )
-    assert one["name"][1] is None and one["en"][1] == " "
-    core, en = one["name"][0].removesuffix("股份有限公司"), one["en"][0].removesuffix(" Corp.")
-    assert two.row(0) == (one["code"][0], f"{core}（{en}，{one['code'][0]}）")
+    assert item["name"][1] is None and item["en"][1] == " "
+    core, en = item["name"][0].removesuffix("股份有限公司"), item["en"][0].removesuffix(" Corp.")
+    assert two.row(0) == (item["code"][0], f"{core}（{en}，{item['code'][0]}）")
     assert "蓝湖" not in core and "Blue Lake" not in en

@@ -97,8 +97,8 @@ def test_undeclared_derived_columns_are_found_and_related_ones_are_not() -> None
     frame, config = _with_derived()
     measure = ColumnConfig(role=ColumnRole.MEASURE)
     columns = {**config.columns, "per_head": measure, "growth": measure}
-    found = find_undeclared(frame, config.model_copy(update={"columns": columns}))
-    assert {s.column: (s.formula.kind, s.formula.of) for s in found} == {
+    actual = find_undeclared(frame, config.model_copy(update={"columns": columns}))
+    assert {s.column: (s.formula.kind, s.formula.of) for s in actual} == {
         "growth": (DerivedKind.GROWTH, ("people",)),
         "per_head": (DerivedKind.RATIO, ("assets", "people")),
     }

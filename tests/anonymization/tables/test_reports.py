@@ -62,13 +62,13 @@ def test_aggregates_move_with_the_rows_and_keep_their_coverage() -> None:
     sums = totals(frame, config, ("industry", "year"))
     given = sums.select("industry", "year", people=(pl.col("people") * 1.3).round().cast(pl.Int64))
     given = pl.concat([given, _cell("none", "2020", 0), _cell("none", "2021", None)])
-    aligned, (told,) = align(given, frame, made, config, PEOPLE)
+    aligned, (result,) = align(given, frame, made, config, PEOPLE)
     new = totals(made, config, ("industry", "year"))
     ratio = aligned["people"][:-2] / new["people"]
     assert ratio.to_list() == pytest.approx([1.3] * len(ratio), rel=1e-3)
     assert aligned["people"][-2:].to_list() == [0, None]
-    assert (told.cells, told.matched, told.moved) == (10, 8, 8)
-    assert told.offset_after == pytest.approx(told.offset_before, abs=1e-3)
+    assert (result.cells, result.matched, result.moved) == (10, 8, 8)
+    assert result.offset_after == pytest.approx(result.offset_before, abs=1e-3)
 
 
 PEOPLE = AggregateConfig(by={"industry": "industry", "year": "year"}, values={"people": "people"})
@@ -90,8 +90,8 @@ def test_periods_of_aggregates_are_cut_as_those_of_rows(given_ends: bool, row_en
     given = given.with_columns(
         pl.col("people").cast(pl.Int64), end.alias("year") if given_ends else "year"
     )
-    aligned, (told,) = align(given, frame, made, config, PEOPLE)
-    assert (told.matched, told.moved) == (8, 8)
+    aligned, (result,) = align(given, frame, made, config, PEOPLE)
+    assert (result.matched, result.moved) == (8, 8)
     new = totals(made, config, ("industry", "year"))["people"]
     assert aligned["people"].to_list() == pytest.approx(new.to_list(), rel=1e-3)
     assert aligned["year"].to_list() == given["year"].to_list()
@@ -130,8 +130,8 @@ def test_gaps_are_seen_in_periods_of_any_shape(label: str, chars: int) -> None:
 def test_aggregates_that_are_all_alike_have_no_correlation() -> None:
     frame, config = company_table(), company_config(step(M.LOG_NOISE, 0.4))
     given = totals(frame, config, ("industry", "year")).select("industry", "year", people=7)
-    _, (told,) = align(given, frame, frame, config, PEOPLE)
-    assert (told.shape_before, told.shape_after, told.kept) == (None, None, None)
+    _, (result,) = align(given, frame, frame, config, PEOPLE)
+    assert (result.shape_before, result.shape_after, result.kept) == (None, None, None)
 
 
 def test_native_noise_is_counted_and_its_loss_is_seen() -> None:

@@ -39,7 +39,7 @@ class Plant:
 
     path: Path
     fmt: str
-    place: str
+    location: str
     kind: Kind
     value: str
     contextual: bool
@@ -55,14 +55,14 @@ class Bed:
 
     def put(
         self,
-        place: str,
+        location: str,
         kind: Kind,
         value: str,
         words: str = "{}",
         *,
         contextual: bool | None = None,
     ) -> str:
-        """`words` with `value` in place of `{}`; the caller lays that text at `place`."""
-        told = words != "{}" if contextual is None else contextual
-        self.plants.append(Plant(self.path, self._fmt, place, kind, value, told))
+        """`words` with `value` in place of `{}`; the caller lays that text at `location`."""
+        result = words != "{}" if contextual is None else contextual
+        self.plants.append(Plant(self.path, self._fmt, location, kind, value, result))
         return words.replace("{}", value)

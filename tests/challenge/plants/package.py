@@ -49,8 +49,8 @@ class Package:
 
     def before(self, name: str, mark: str, new: str) -> None:
         """Put `new` before the last `mark` of a part."""
-        head, found, tail = self.parts[name].decode().rpartition(mark)
-        assert found, (name, mark)
+        head, actual, tail = self.parts[name].decode().rpartition(mark)
+        assert actual, (name, mark)
         self.parts[name] = (head + new + mark + tail).encode()
 
     def relate(self, source: str, kind: str, target: str, *, external: bool = False) -> str:

@@ -10,6 +10,6 @@ REPEATED_FRAME = r"looked after by (.+?), who joined"
 """Finds what stands for the repeated value once a text is masked."""
 
 
-def repeated(bed: Bed, place: str) -> str:
+def repeated(bed: Bed, position: str) -> str:
     """The sentence with the repeated value, noted as a plant at `place`."""
-    return bed.put(place, Kind.PERSON, REPEATED, _WORDS)
+    return bed.put(position, Kind.PERSON, REPEATED, _WORDS)

@@ -28,8 +28,8 @@ def resident_id(body: str) -> str:
 def card(body: str) -> str:
     """A card number: the body and its Luhn digit."""
     total = 0
-    for place, digit in enumerate(reversed(body)):
-        doubled = int(digit) * (2 if place % 2 == 0 else 1)
+    for position, digit in enumerate(reversed(body)):
+        doubled = int(digit) * (2 if position % 2 == 0 else 1)
         total += doubled - 9 if doubled > 9 else doubled
     return body + str(-total % 10)
 
@@ -46,7 +46,9 @@ def company_code(region: str, organisation: str) -> str:
     return body + _CODE_ALPHABET[-total % 31]
 
 
-_ORG_VALUES = {char: place for place, char in enumerate(string.digits + string.ascii_uppercase)}
+_ORG_VALUES = {
+    char: position for position, char in enumerate(string.digits + string.ascii_uppercase)
+}
 
 
 def token(label: str, length: int, alphabet: str = ALNUM) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -33,8 +34,8 @@ HOLD_TEXT = [kind for kind in TYPES if holding(kind, WORK) is not None]
 
 
 def task(kind: str, *names: str, count: int = 1, inputs: tuple[bytes, ...] = ()) -> TaskSpec:
-    asked = Deliverable(file_type=kind, count=count, name_hints=names)
-    rules = [rule.model_dump() for rule in hard_rules([asked], TEMPLATE)]
+    requests = Deliverable(file_type=kind, count=count, name_hints=names)
+    rules = [rule.model_dump() for rule in hard_rules([requests], TEMPLATE)]
     digests = [{"sha256": hashlib.sha256(data).hexdigest()} for data in inputs]
     return spec_of({"task_id": "t", "prompt": PROMPT, "rules": rules, "fixtures": digests})
 
@@ -174,7 +175,7 @@ def test_a_file_that_kills_its_process_fails_alone(
     source = source.replace("    status = 1\n", f"    status = 1\n{killer}")
     (package / "child.py").write_text(source)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    from hostile import child  # type: ignore[import-not-found]
+    child = importlib.import_module("hostile").child
 
     folder = tmp_path / "outputs"
     folder.mkdir()

@@ -213,8 +213,8 @@ def test_what_only_looks_like_a_placeholder_passes(text: str, tmp_path: Path) ->
     ],
 )
 def test_error_output_in_place_of_content(text: str, tmp_path: Path) -> None:
-    found = reasons(run(tmp_path, {"a.txt": text.encode()}, "txt"))
-    assert found == {"no_traceback": RuleReason.TRACEBACK}
+    actual = reasons(run(tmp_path, {"a.txt": text.encode()}, "txt"))
+    assert actual == {"no_traceback": RuleReason.TRACEBACK}
 
 
 def test_hidden_text_of_a_page_is_not_judged(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_count_name_and_extension_families(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "Summary.MD").write_text("one")
     (tmp_path / "b.markdown").write_text("two")
-    asked = Deliverable(file_type="md", count=3, name_hints=("out/summary.md", "plan.md"))
-    results = {r.rule_id: r for r in check(hard_rules([asked], ""), tmp_path)}
+    requests = Deliverable(file_type="md", count=3, name_hints=("out/summary.md", "plan.md"))
+    results = {r.rule_id: r for r in check(hard_rules([requests], ""), tmp_path)}
     assert (results["count.md"].reason, results["count.md"].observed) == (
         RuleReason.TOO_FEW_FILES,
         2,

@@ -74,20 +74,20 @@ def test_one_voice_twice_is_an_error_and_no_unanimity() -> None:
 def test_agreement_is_what_the_caller_says() -> None:
     opinions = said("a", ann="1,200", bob="1200.0")
     assert route(["a"], opinions, CONFIG).admitted == ()
-    done = route(["a"], opinions, CONFIG, same=lambda told: str(float(told.replace(",", ""))))
+    done = route(["a"], opinions, CONFIG, same=lambda result: str(float(result.replace(",", ""))))
     assert done.admitted[0].answer == "1,200"
 
 
 @pytest.mark.parametrize(
-    ("items", "opinions", "found"),
+    ("items", "opinions", "actual"),
     [
         (["a", "a"], [], "an id that occurs twice"),
         (["a"], [Opinion("b", "ann", "x")], "an opinion about an unknown item"),
         (["a"], [Opinion("a", "ann", "x", 0)], "a round below 1"),
     ],
 )
-def test_input_that_makes_no_sense(items: list[str], opinions: list[Opinion], found: str) -> None:
-    with pytest.raises(InputError, match=found):
+def test_input_that_makes_no_sense(items: list[str], opinions: list[Opinion], actual: str) -> None:
+    with pytest.raises(InputError, match=actual):
         route(items, opinions, CONFIG)
 
 
@@ -114,7 +114,7 @@ def test_order_does_not_matter_and_books_close(
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
     assert route(items[::-1], shuffled, config) == done
     assert sum(done.tally.counts.values()) == 4
-    assert sum(one.admitted for one in done.funnel) == len(done.admitted)
-    for one in done.admitted:
-        voices = [v for v in opinions if (v.item_id, v.round) == (one.item_id, one.round)]
-        assert {v.answer for v in voices} == {one.answer} and len(voices) >= least
+    assert sum(entry.admitted for entry in done.funnel) == len(done.admitted)
+    for entry in done.admitted:
+        voices = [v for v in opinions if (v.item_id, v.round) == (entry.item_id, entry.round)]
+        assert {v.answer for v in voices} == {entry.answer} and len(voices) >= least

@@ -14,8 +14,8 @@ def wrote(*paths: str) -> list[AgentAct]:
     return [AgentAct("wrote", path, 1) for path in paths]
 
 
-def types(found: tuple[Deliverable, ...]) -> list[tuple[str, int]]:
-    return [(item.file_type, item.count) for item in found]
+def types(actual: tuple[Deliverable, ...]) -> list[tuple[str, int]]:
+    return [(item.file_type, item.count) for item in actual]
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def types(found: tuple[Deliverable, ...]) -> list[tuple[str, int]]:
     ],
 )
 def test_types_and_counts_of_a_request(request_text: str, expected: list[tuple[str, int]]) -> None:
-    found = expected_deliverables(request_text, [], [])
-    assert types(found) == expected
-    assert {item.source for item in found} == {"request"}
+    actual = expected_deliverables(request_text, [], [])
+    assert types(actual) == expected
+    assert {item.source for item in actual} == {"request"}
 
 
 @pytest.mark.parametrize(
@@ -58,30 +58,30 @@ def test_an_answer_is_delivered_as_answer_md(request_text: str) -> None:
 
 
 def test_named_outputs_are_asked_for_with_their_names() -> None:
-    found = expected_deliverables(
+    actual = expected_deliverables(
         "Merge the two tables and save them", ["out/x.csv", "out\\notes.MD", "out/x.csv"], []
     )
-    assert found == (
+    assert actual == (
         Deliverable(file_type="csv", name_hints=("x.csv",)),
         Deliverable(file_type="md", name_hints=("notes.MD",)),
     )
 
 
 def test_more_names_than_asked_for_raise_the_count() -> None:
-    (found,) = expected_deliverables("Write a report", ["a.md", "b.md"], [])
-    assert (found.count, found.name_hints) == (2, ("a.md", "b.md"))
+    (actual,) = expected_deliverables("Write a report", ["a.md", "b.md"], [])
+    assert (actual.count, actual.name_hints) == (2, ("a.md", "b.md"))
 
 
 def test_what_the_agent_made_of_a_report_is_its_type() -> None:
-    (found,) = expected_deliverables(
+    (actual,) = expected_deliverables(
         "Write a report on churn", [], wrote("/w/churn.docx", "/w/x.py")
     )
-    assert found == Deliverable(file_type="docx", source="both")
+    assert actual == Deliverable(file_type="docx", source="both")
 
 
 def test_a_type_named_and_produced_has_both_sources() -> None:
-    (found,) = expected_deliverables("Export it as an Excel file", [], wrote("a.xlsx", "b.xlsx"))
-    assert found == Deliverable(file_type="xlsx", source="both")
+    (actual,) = expected_deliverables("Export it as an Excel file", [], wrote("a.xlsx", "b.xlsx"))
+    assert actual == Deliverable(file_type="xlsx", source="both")
 
 
 def test_files_that_the_agent_wrote_stand_alone() -> None:
@@ -90,13 +90,13 @@ def test_files_that_the_agent_wrote_stand_alone() -> None:
         AgentAct("read", "/w/data.csv", 1),
         AgentAct("ran", "/w/run.sh", 2),
     ]
-    (found,) = expected_deliverables("Fix the loader", [], acts)
-    assert found == Deliverable(file_type="py", name_hints=("loader.py",), source="produced")
+    (actual,) = expected_deliverables("Fix the loader", [], acts)
+    assert actual == Deliverable(file_type="py", name_hints=("loader.py",), source="produced")
 
 
 def test_code_is_a_means_where_a_document_was_made() -> None:
-    found = expected_deliverables("Finish it", [], wrote("make.py", "deck.pptx", "notes.md"))
-    assert types(found) == [("md", 1), ("pptx", 1)]
+    actual = expected_deliverables("Finish it", [], wrote("make.py", "deck.pptx", "notes.md"))
+    assert types(actual) == [("md", 1), ("pptx", 1)]
 
 
 @given(
@@ -110,7 +110,7 @@ def test_code_is_a_means_where_a_document_was_made() -> None:
 def test_there_is_always_something_to_deliver(
     request_text: str, named: list[str], acts: list[AgentAct]
 ) -> None:
-    found = expected_deliverables(request_text, named, acts)
-    assert found
-    assert list(found) == sorted(found, key=lambda item: item.file_type)
-    assert all(item.count >= max(1, len(item.name_hints)) for item in found)
+    actual = expected_deliverables(request_text, named, acts)
+    assert actual
+    assert list(actual) == sorted(actual, key=lambda item: item.file_type)
+    assert all(item.count >= max(1, len(item.name_hints)) for item in actual)

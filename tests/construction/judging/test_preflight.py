@@ -50,9 +50,9 @@ def later(*texts: str, before: Sequence[str] = ("Sort the invoices by date.",)) 
     ],
 )
 def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
-    found = verdict(said(*texts))
-    assert (found.gate, found.status, found.reason) == ("preflight", Status.PASSED, None)
-    assert (found.observed, found.limit) == (1.0, 0.6)
+    actual = verdict(said(*texts))
+    assert (actual.gate, actual.status, actual.reason) == ("preflight", Status.PASSED, None)
+    assert (actual.observed, actual.limit) == (1.0, 0.6)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
     ],
 )
 def test_what_a_newcomer_cannot_meet(instance: TaskInstance, reason: PreflightReason) -> None:
-    found = verdict(instance)
-    assert (found.status, found.reason) == (Status.FAILED, reason)
+    actual = verdict(instance)
+    assert (actual.status, actual.reason) == (Status.FAILED, reason)
 
 
 def test_files_at_hand_make_a_request_stand() -> None:
@@ -93,8 +93,8 @@ def test_one_missing_file_of_many_is_no_obstacle() -> None:
     acts = [("read", f"/w/{name}.csv", 1) for name in "abc"]
     instance = said("Merge these three price lists and explain the gaps", acts=acts)
     assert verdict(instance, "a.csv", "b.csv").status is Status.PASSED
-    found = verdict(instance, "a.csv")
-    assert (found.reason, found.observed) == (PreflightReason.MISSING_INPUTS, 0.666666667)
+    actual = verdict(instance, "a.csv")
+    assert (actual.reason, actual.observed) == (PreflightReason.MISSING_INPUTS, 0.666666667)
 
 
 def test_files_that_the_agent_wrote_itself_are_not_missing() -> None:
@@ -104,8 +104,8 @@ def test_files_that_the_agent_wrote_itself_are_not_missing() -> None:
 
 def test_an_output_named_is_a_demand_however_it_is_put() -> None:
     instance = said("Bake-sale posters, two sizes, cheerful, saved as posters.pdf by noon")
-    found = verdict(instance)
-    assert (found.status, found.measures["demands"]) == (Status.PASSED, 1)
+    actual = verdict(instance)
+    assert (actual.status, actual.measures["demands"]) == (Status.PASSED, 1)
 
 
 def test_an_account_counts_wherever_it_was_mentioned() -> None:
@@ -142,7 +142,7 @@ def test_a_thread_must_tell_what_it_is_about() -> None:
         6,
         120,
     )
-    told = (
+    result = (
         "The kitchen for the Lindgren house is ready but for the handles, which the supplier "
         "promised for last Friday and now for the end of the month. The fitters are booked for "
         "Tuesday, and the family moves in on Thursday. "
@@ -152,7 +152,7 @@ def test_a_thread_must_tell_what_it_is_about() -> None:
         "saw them in the shop. If we deliver without handles, the fitters have to come again for "
         "half a day, and their firm is booked out until the middle of next month. "
     )
-    assert verdict(from_mia(told + "Should we deliver without?")).status is Status.PASSED
+    assert verdict(from_mia(result + "Should we deliver without?")).status is Status.PASSED
 
 
 def test_in_a_channel_a_call_by_name_is_for_somebody_else() -> None:
@@ -167,14 +167,14 @@ def test_most_demands_must_be_met() -> None:
     half = said(
         "Write a haiku about rye. Are you ready? Who is on the late shift? When will the oven come?"
     )
-    found = verdict(half)
-    assert (found.reason, found.observed) == (PreflightReason.CONVERSATION_ONLY, 0.25)
+    actual = verdict(half)
+    assert (actual.reason, actual.observed) == (PreflightReason.CONVERSATION_ONLY, 0.25)
 
 
 def test_measures_hold_counts_and_never_text() -> None:
-    found = verdict(said("Write a haiku about rye."))
-    assert found.measures["words"] == 5
-    assert all(isinstance(value, int) for value in found.measures.values())
+    actual = verdict(said("Write a haiku about rye."))
+    assert actual.measures["words"] == 5
+    assert all(isinstance(value, int) for value in actual.measures.values())
 
 
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=4), st.booleans())
@@ -182,7 +182,7 @@ def test_every_instance_gets_a_verdict_with_its_reason(texts: list[str], is_late
     instance = later(*texts) if is_later else said(*texts)
     packaged = package(instance, (), Identity("t", "s", Disclosure.PUBLIC))
     signals = measure(packaged.case, packaged.conversation)
-    found = GATE.judge(signals, PreflightConfig())
-    assert found.measures == measures(signals)
-    assert (found.reason is None) == (found.status is Status.PASSED)
+    actual = GATE.judge(signals, PreflightConfig())
+    assert actual.measures == measures(signals)
+    assert (actual.reason is None) == (actual.status is Status.PASSED)
     assert signals.demands.met <= signals.demands.count

@@ -137,14 +137,14 @@ def test_flags_that_are_not_set(text: str, flag: str) -> None:
 
 def test_sentences_keep_their_place_and_names_keep_their_dots() -> None:
     text = "Great!  Open data_loader.py, v3.12.\n- Why?\n```\nWhat? Never!\n```\n最后，导出。"
-    found = read(text)
-    assert [sentence.text for sentence in found] == [
+    actual = read(text)
+    assert [sentence.text for sentence in actual] == [
         "Great!",
         "Open data_loader.py, v3.12.",
         "- Why?",
         "最后，导出。",
     ]
-    assert all(text.startswith(sentence.text, sentence.start) for sentence in found)
+    assert all(text.startswith(sentence.text, sentence.start) for sentence in actual)
 
 
 def test_words_are_counted_in_both_scripts() -> None:
@@ -154,9 +154,9 @@ def test_words_are_counted_in_both_scripts() -> None:
 
 def test_of_a_pasted_book_both_ends_are_read() -> None:
     book = "Summarise this. " + "It was so. " * 5_000 + "Keep it under a page."
-    found = read(book)
-    assert len(found) == 400
-    assert (found[0].text, found[-1].text) == ("Summarise this.", "Keep it under a page.")
+    actual = read(book)
+    assert len(actual) == 400
+    assert (actual[0].text, actual[-1].text) == ("Summarise this.", "Keep it under a page.")
 
 
 @given(st.text(max_size=400))

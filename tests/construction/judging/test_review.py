@@ -72,24 +72,24 @@ def filled(sheet: bytes, suffix: str, path: Path, decisions: dict[tuple[str, str
     if suffix == ".xlsx":
         book = load_workbook(io.BytesIO(sheet))
         for row in book.worksheets[0].iter_rows(min_row=2):
-            told = decisions.get((str(row[0].value), str(row[1].value)))
-            if told:
-                row[5].value, row[6].value = told, "Kim"
+            result = decisions.get((str(row[0].value), str(row[1].value)))
+            if result:
+                row[5].value, row[6].value = result, "Kim"
         book.save(target)
         return target
     rows = list(csv.reader(io.StringIO(sheet.decode("utf-8-sig"))))
     for cells in rows[1:]:
-        told = decisions.get((cells[0], cells[1]))
-        if told:
-            cells[5], cells[6] = told, "Kim"
+        result = decisions.get((cells[0], cells[1]))
+        if result:
+            cells[5], cells[6] = result, "Kim"
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     target.write_text(out.getvalue(), "utf-8")
     return target
 
 
-def decision(item_id: str, told: str, topic: Topic = Topic.CONTAINMENT, **more: Any) -> Decision:
-    return Decision(item_id=item_id, topic=topic, decision=told, reviewer="Kim", date=DAY, **more)
+def decision(item_id: str, result: str, topic: Topic = Topic.CONTAINMENT, **more: Any) -> Decision:
+    return Decision(item_id=item_id, topic=topic, decision=result, reviewer="Kim", date=DAY, **more)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
@@ -116,8 +116,8 @@ def test_the_workbook_holds_no_formula_and_offers_the_choices() -> None:
         '\'=HYPERLINK("http://x")',
         "Do it",
     ]
-    told = {str(v.sqref): v.formula1 for v in sheet.data_validations.dataValidation}
-    assert told == {
+    result = {str(v.sqref): v.formula1 for v in sheet.data_validations.dataValidation}
+    assert result == {
         "F2": f'"{",".join(OPTIONS[Topic.ROLE])}"',
         "F3:F4": f'"{",".join(OPTIONS[Topic.CONTAINMENT])}"',
     }
@@ -151,8 +151,8 @@ def rows_sheet(
     return target
 
 
-def row(item_id: str = "a", told: str = "missing_input", **more: str) -> Row:
-    told_row = {"item": item_id, "topic": "self_containment", "decision": told, "reviewer": "Kim"}
+def row(item_id: str = "a", result: str = "missing_input", **more: str) -> Row:
+    told_row = {"item": item_id, "topic": "self_containment", "decision": result, "reviewer": "Kim"}
     return told_row | {"date": "2025-11-22"} | more
 
 
@@ -161,9 +161,9 @@ def row(item_id: str = "a", told: str = "missing_input", **more: str) -> Row:
     [
         ([row("zz")], RowReason.UNKNOWN_ITEM),
         ([row(topic="answer")], RowReason.UNKNOWN_ITEM),
-        ([row(told="perhaps")], RowReason.UNKNOWN_DECISION),
-        ([row(told="=1+1")], RowReason.FORMULA),
-        ([row(told="@SUM(A1)")], RowReason.FORMULA),
+        ([row(result="perhaps")], RowReason.UNKNOWN_DECISION),
+        ([row(result="=1+1")], RowReason.FORMULA),
+        ([row(result="@SUM(A1)")], RowReason.FORMULA),
         ([row(reviewer="=cmd|x")], RowReason.FORMULA),
         ([row(reviewer=" ")], RowReason.NO_REVIEWER),
         ([row(date="yesterday")], RowReason.BAD_DATE),
@@ -202,20 +202,20 @@ def test_sheets_as_spreadsheets_save_them(tmp_path: Path, how: dict[str, str], n
 
 def test_columns_may_move_but_not_go(tmp_path: Path) -> None:
     moved = ["note", "Decision ", "extra", "date", "topic", "reviewer", "item"]
-    told = row() | {"Decision ": "missing_input"}
-    done = read_decisions(rows_sheet(tmp_path, [told], moved), ITEMS, LIMITS)
+    result = row() | {"Decision ": "missing_input"}
+    done = read_decisions(rows_sheet(tmp_path, [result], moved), ITEMS, LIMITS)
     assert done.decisions == (decision("a", "missing_input"),)
-    for header, found in (
+    for header, actual in (
         (COLUMNS[:-1], "named date"),
         ((*COLUMNS, "Decision"), "named decision"),
         ((), "named item"),
     ):
-        with pytest.raises(InputError, match=found):
+        with pytest.raises(InputError, match=actual):
             read_decisions(rows_sheet(tmp_path, [row()], header), ITEMS, LIMITS)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "found"),
+    ("name", "content", "actual"),
     [
         ("a.csv", b"item,\xff\xff\n", "bytes that are not utf-8"),
         ("a.csv", b'item,"a\nb', "a row that is no CSV"),
@@ -229,11 +229,11 @@ def test_columns_may_move_but_not_go(tmp_path: Path) -> None:
         ("a.ods", b"PK", "a .ods file"),
     ],
 )
-def test_files_that_are_no_sheet(tmp_path: Path, name: str, content: bytes, found: str) -> None:
+def test_files_that_are_no_sheet(tmp_path: Path, name: str, content: bytes, actual: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     limits = SheetLimits(bytes=1_000_000, rows=200, seconds=20)
-    with pytest.raises(InputError, match=found):
+    with pytest.raises(InputError, match=actual):
         read_decisions(path, ITEMS, limits)
     with pytest.raises(InputError, match="no file"):
         read_decisions(tmp_path, ITEMS, limits)
@@ -278,8 +278,8 @@ def test_decisions_are_chained_and_the_last_counts(tmp_path: Path) -> None:
     assert record(tmp_path, [first, decision("b", "self_contained")]) == 2
     assert record(tmp_path, [first.model_copy(update={"date": date(2026, 1, 1)})]) == 0
     assert record(tmp_path, [second]) == 1
-    told = recorded(tmp_path)
-    assert {key: one.decision.decision for key, one in told.items()} == {
+    result = recorded(tmp_path)
+    assert {key: one.decision.decision for key, one in result.items()} == {
         ("a", Topic.CONTAINMENT): "multi_task",
         ("b", Topic.CONTAINMENT): "self_contained",
     }
@@ -305,22 +305,22 @@ def test_an_altered_log_stops_everything(tmp_path: Path, tamper: str) -> None:
 
 def test_decisions_override_and_are_told_in_the_provenance(tmp_path: Path) -> None:
     record(tmp_path, [decision("t1", "self_contained"), decision("t1", "hr_admin", Topic.ROLE)])
-    told = recorded(tmp_path)
+    result = recorded(tmp_path)
     before = Containment(
         self_contained=False, reason_code=ContainmentReason.MISSING_INPUT, brief_reason="x"
     )
-    after = overridden(before, told[("t1", Topic.CONTAINMENT)])
+    after = overridden(before, result[("t1", Topic.CONTAINMENT)])
     assert after is not None and after.self_contained and after.confidence == 1.0
-    assert overridden(None, told[("t1", Topic.CONTAINMENT)]) == after
+    assert overridden(None, result[("t1", Topic.CONTAINMENT)]) == after
     assert overridden(before, None) is before
-    candidate = with_decisions(case("x").candidate, told)
+    candidate = with_decisions(case("x").candidate, result)
     assert candidate.role is not None
     assert (candidate.role.value, candidate.role.judge) == ("hr_admin", "person")
     review = candidate.provenance.detail["review"]
     assert review["self_containment"]["decision"] == "self_contained"
-    assert review["role"]["entry"] == told[("t1", Topic.ROLE)].entry
+    assert review["role"]["entry"] == result[("t1", Topic.ROLE)].entry
     other = case("x", item_id="t2").candidate
-    assert with_decisions(other, told) is other
+    assert with_decisions(other, result) is other
 
 
 def test_disputes_counts_and_answers(tmp_path: Path) -> None:
@@ -351,9 +351,9 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(typer.Exit) as stopped:
         command.review_import_command(path, out=tmp_path)
     assert stopped.value.exit_code == 1
-    told = capsys.readouterr().out
-    assert "2 decisions recorded, 0 known, 0 undecided" in told
-    assert "row 4 not used: review.unknown_decision" in told
+    result = capsys.readouterr().out
+    assert "2 decisions recorded, 0 known, 0 undecided" in result
+    assert "row 4 not used: review.unknown_decision" in result
     command.review_export_command(tmp_path / "rest.xlsx", out=tmp_path)
     assert "1 item to decide" in capsys.readouterr().out
     before = sheet.read_bytes()

@@ -48,10 +48,10 @@ def test_a_release_sees_its_own_rounds_and_those_before(tmp_path: Path) -> None:
     write_rounds(tmp_path, log)
     assert read_rounds(tmp_path) == log
     for release, numbers in (("r1", [1]), ("r2", [1, 2]), ("r3", [1, 2])):
-        found = rounds_of(log, release, [TWO, ONE], WHO)
-        assert [one.round for one in found["one"]] == numbers
-        assert [one.round for one in found["two"]] == [1]
-    assert [one.annotator for one in opinions({"one": found["one"]})] == ["m", "rules"] * 2
+        actual = rounds_of(log, release, [TWO, ONE], WHO)
+        assert [one.round for one in actual["one"]] == numbers
+        assert [one.round for one in actual["two"]] == [1]
+    assert [one.annotator for one in opinions({"one": actual["one"]})] == ["m", "rules"] * 2
 
 
 def test_a_release_without_a_round_keeps_its_place() -> None:
@@ -71,11 +71,11 @@ def test_another_text_or_other_annotators_begin_anew() -> None:
 
 def test_the_next_round_takes_what_each_annotator_said() -> None:
     refused: Judged[Containment] = Judged("one", None, "call.refused")
-    told = {"rules": [Judged("one", YES)], "m": [refused]}
-    (first,) = held_rounds([ONE], told, {"one": []})
+    result = {"rules": [Judged("one", YES)], "m": [refused]}
+    (first,) = held_rounds([ONE], result, {"one": []})
     assert first == held(1, rules=YES, m=None)
     assert [one.annotator for one in opinions({"one": [first]})] == ["rules"]
-    (second,) = held_rounds([ONE], told, {"one": [first]})
+    (second,) = held_rounds([ONE], result, {"one": [first]})
     assert second.round == 2
 
 

@@ -17,10 +17,12 @@ PASTED = (
 )
 
 
-def judged(one: Case) -> Containment:
-    found = judge_containment(one, ContainmentConfig())
-    assert verdict(one, ContainmentConfig()) == found.model_copy(update={"rewritten_prompt": None})
-    return found
+def judged(item: Case) -> Containment:
+    actual = judge_containment(item, ContainmentConfig())
+    assert verdict(item, ContainmentConfig()) == actual.model_copy(
+        update={"rewritten_prompt": None}
+    )
+    return actual
 
 
 @pytest.mark.parametrize(
@@ -43,10 +45,10 @@ def judged(one: Case) -> Containment:
     ],
 )
 def test_requests_that_a_newcomer_can_meet(text: str, files: tuple[str, ...]) -> None:
-    found = judged(case(text, files=files))
-    assert (found.reason_code, found.self_contained) == (Reason.SELF_CONTAINED, True)
-    assert found.rewritten_prompt is not None
-    assert "outputs/" in found.rewritten_prompt
+    actual = judged(case(text, files=files))
+    assert (actual.reason_code, actual.self_contained) == (Reason.SELF_CONTAINED, True)
+    assert actual.rewritten_prompt is not None
+    assert "outputs/" in actual.rewritten_prompt
 
 
 @pytest.mark.parametrize(
@@ -87,10 +89,10 @@ def test_requests_that_a_newcomer_can_meet(text: str, files: tuple[str, ...]) ->
     ],
 )
 def test_requests_that_a_newcomer_cannot_meet(text: str, reason: ContainmentReason) -> None:
-    found = judged(case(text))
-    assert (found.reason_code, found.self_contained) == (reason, False)
-    assert found.rewritten_prompt is None
-    assert found.brief_reason
+    actual = judged(case(text))
+    assert (actual.reason_code, actual.self_contained) == (reason, False)
+    assert actual.rewritten_prompt is None
+    assert actual.brief_reason
 
 
 def test_the_first_reason_of_the_codebook_decides() -> None:
@@ -99,8 +101,8 @@ def test_the_first_reason_of_the_codebook_decides() -> None:
 
 
 def test_a_new_task_announced_at_the_start_is_no_second_task() -> None:
-    found = judged(case("New task: write a haiku about autumn rain in the mountains"))
-    assert found.reason_code is Reason.SELF_CONTAINED
+    actual = judged(case("New task: write a haiku about autumn rain in the mountains"))
+    assert actual.reason_code is Reason.SELF_CONTAINED
 
 
 THANKS = ("Thank you.", "Thanks a lot, really appreciate it!", "OK that's all, thank you.")
@@ -130,10 +132,10 @@ def test_small_later_refinements_are_part_of_the_task() -> None:
 
 
 def test_messages_between_people_are_no_task() -> None:
-    one = case("How did the launch go?")
+    item = case("How did the launch go?")
     prompt = f"{WORDS['en'].thread}\n\nMaya: How did the launch go?"
-    thread = one.model_copy(
-        update={"candidate": one.candidate.model_copy(update={"prompt": prompt})}
+    thread = item.model_copy(
+        update={"candidate": item.candidate.model_copy(update={"prompt": prompt})}
     )
     assert judged(thread).reason_code is Reason.CONVERSATION_ONLY
 
@@ -150,9 +152,9 @@ def test_asking_back_tips_the_scales_but_proves_nothing() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_gets_a_verdict_that_fits_its_reason(text: str) -> None:
-    found = judged(case(text or "?"))
-    assert found.self_contained == (found.reason_code is Reason.SELF_CONTAINED)
-    assert (found.rewritten_prompt is not None) == found.self_contained
+    actual = judged(case(text or "?"))
+    assert actual.self_contained == (actual.reason_code is Reason.SELF_CONTAINED)
+    assert (actual.rewritten_prompt is not None) == actual.self_contained
 
 
 @pytest.mark.parametrize(

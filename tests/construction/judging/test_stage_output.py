@@ -86,14 +86,14 @@ NAMED = {
 
 
 @pytest.mark.parametrize(
-    ("told", "outcome", "reason", "name", "judge"),
+    ("result", "outcome", "reason", "name", "judge"),
     [
         (NAMED, "kept", None, "Log error counts", "model:m"),
         (CallReason.REFUSED, "errored", "call.refused", "Engineering and IT, general", "rules"),
     ],
 )
 def test_a_model_may_name_the_classes_and_nothing_else(
-    told: dict[str, object] | CallReason,
+    result: dict[str, object] | CallReason,
     outcome: str,
     reason: str | None,
     name: str,
@@ -101,7 +101,7 @@ def test_a_model_may_name_the_classes_and_nothing_else(
     tmp_path: Path,
 ) -> None:
     config = JudgingConfig.model_validate({"model": {"name": "m", "stages": ["task_class"]}})
-    given = label_and_grade([GOOD], config, always(told), 7)
+    given = label_and_grade([GOOD], config, always(result), 7)
     write_labelled([GOOD], given, {}, tmp_path)
     (done,) = read_labelled(tmp_path)
     assert done.task_class is not None and done.role is not None
@@ -149,9 +149,9 @@ def test_judges_that_differ_leave_the_case_to_people() -> None:
 
 
 def test_a_model_judges_where_there_is_a_client() -> None:
-    told = {"self_contained": True, "reason_code": "self_contained", "brief_reason": "all there"}
+    result = {"self_contained": True, "reason_code": "self_contained", "brief_reason": "all there"}
     config = JudgingConfig.model_validate({"model": {"name": "m"}})
-    (judged,) = contain([GOOD], config, always(told))
+    (judged,) = contain([GOOD], config, always(result))
     assert judged.value is not None
     assert judged.value.brief_reason == "all there"
     assert judged.usage == Usage(5, 3)
@@ -180,9 +180,9 @@ def test_cases_come_back_with_the_beginning_of_their_files(tmp_path: Path) -> No
     file = tmp_path / "content"
     file.write_text("service,code\ngateway,502\n" * 500)
     files = {GOOD.candidate.fixtures[0].sha256: file}
-    told = with_excerpts(GOOD, files, lambda file, path: None)
-    write_cases(tmp_path, [told])
+    result = with_excerpts(GOOD, files, lambda file, path: None)
+    write_cases(tmp_path, [result])
     (back,) = read_cases(tmp_path)
-    assert back == told
+    assert back == result
     assert back.excerpts["gateway.csv"].startswith("service,code\ngateway,502")
     assert len(back.excerpts["gateway.csv"]) == 1500

@@ -98,5 +98,5 @@ def test_folders_of_snapshots_are_their_files_by_name(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / "below").mkdir()
     given = [tmp_path, tmp_path / "not-there-yet", tmp_path / "a-2026-01-01.csv"]
-    found = [path.name for path in snapshot_files(given)]
-    assert found == ["a-2026-01-01.csv", "b-2026-01-02.csv", "a-2026-01-01.csv"]
+    actual = [path.name for path in snapshot_files(given)]
+    assert actual == ["a-2026-01-01.csv", "b-2026-01-02.csv", "a-2026-01-01.csv"]

@@ -52,20 +52,20 @@ def test_every_category_can_be_given() -> None:
 
 
 def test_what_matches_nothing_is_in_the_ledger() -> None:
-    found = assign(
+    actual = assign(
         series(
             {"series_id": "b", "name": "Other | Legal fees"},
             {"series_id": "a", "name": "Statement of equity | Dividends"},
             {"series_id": "c", "name": "Balance sheet | Total assets"},
         )
     )
-    told = found.ledger.select("item_id", "unit", "outcome", "reason", "evidence", "n").rows()
-    assert told == [
+    result = actual.ledger.select("item_id", "unit", "outcome", "reason", "evidence", "n").rows()
+    assert result == [
         ("a", "series", "rejected", "category.none", '{"first":"Statement of equity"}', 1),
         ("b", "series", "rejected", "category.none", '{"first":"Other"}', 1),
     ]
-    assert found.series["series_id"].to_list() == ["b", "a", "c"]
-    assert found.tallies[0].counts == {Outcome.KEPT: 1, Outcome.REJECTED: 2, Outcome.ERRORED: 0}
+    assert actual.series["series_id"].to_list() == ["b", "a", "c"]
+    assert actual.tallies[0].counts == {Outcome.KEPT: 1, Outcome.REJECTED: 2, Outcome.ERRORED: 0}
 
 
 def test_the_first_rule_that_fits_decides() -> None:
@@ -73,11 +73,11 @@ def test_the_first_rule_that_fits_decides() -> None:
         Rule(None, ("Other",), ("secret",)),
         Rule(Category.GUIDANCE, ("Other",)),
     )
-    told = series(
+    result = series(
         {"series_id": "a", "name": "Other | Secret plan"},
         {"series_id": "b", "name": "Other | Plan"},
     )
-    assert assign(told, rules).series["category"].to_list() == [None, "guidance"]
+    assert assign(result, rules).series["category"].to_list() == [None, "guidance"]
 
 
 def test_a_users_table(tmp_path: Path) -> None:

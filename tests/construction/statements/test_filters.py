@@ -67,19 +67,19 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_rejected(name: str) -> None:
     more, reason = BAD[name]
-    found = filter_points(_statements(_point(name, **more), _point("fine")), FilterConfig())
-    assert found.points["point_id"].to_list() == ["fine"]
-    assert found.ledger.select("item_id", "reason").rows() == [(name, reason)]
+    actual = filter_points(_statements(_point(name, **more), _point("fine")), FilterConfig())
+    assert actual.points["point_id"].to_list() == ["fine"]
+    assert actual.ledger.select("item_id", "reason").rows() == [(name, reason)]
 
 
 @pytest.mark.parametrize("value", ["0.01", "-5", "1000", "10", "0.0001"])
 def test_kept(value: str) -> None:
-    found = filter_points(_statements(_point("p", value=value)), FilterConfig())
-    assert found.points.height == 1
+    actual = filter_points(_statements(_point("p", value=value)), FilterConfig())
+    assert actual.points.height == 1
 
 
 def test_policies_can_be_changed() -> None:
-    told = _statements(
+    result = _statements(
         _point("zero", value="0"),
         _point("local", series_id="local"),
         _point("staff", series_id="staff", auto_generated=True),
@@ -88,13 +88,13 @@ def test_policies_can_be_changed() -> None:
     config = FilterConfig(
         reject_zero=False, untranslated="local", keep_auto_generated=("Operating indicators",)
     )
-    assert filter_points(told, config).points["point_id"].to_list() == ["zero", "local", "staff"]
+    assert filter_points(result, config).points["point_id"].to_list() == ["zero", "local", "staff"]
 
 
 def test_unfilled_periods_are_told_apart() -> None:
-    told = _statements(_point("p"))
-    bare = told.points.with_columns(period_type=pl.lit(None, pl.String))
-    unfilled = Statements(told.companies, told.series, bare, told.history, told.rows)
+    result = _statements(_point("p"))
+    bare = result.points.with_columns(period_type=pl.lit(None, pl.String))
+    unfilled = Statements(result.companies, result.series, bare, result.history, result.rows)
     assert filter_points(unfilled, FilterConfig()).ledger["reason"].to_list() == [
         "period.not_filled"
     ]
@@ -109,8 +109,8 @@ def test_the_report_stands_beside_the_seed() -> None:
 
 
 def test_the_evidence_points_to_the_row() -> None:
-    told = _statements(_point("p", value="0", report=2, line=7, document='D"1'))
-    row = filter_points(told, FilterConfig()).ledger.row(0, named=True)
+    result = _statements(_point("p", value="0", report=2, line=7, document='D"1'))
+    row = filter_points(result, FilterConfig()).ledger.row(0, named=True)
     assert row["evidence"] == '{"document":"D\\"1","line":7,"report":2}'
     assert (row["stage"], row["unit"], row["stratum"]) == (
         "filter_points",
@@ -124,11 +124,11 @@ def test_the_evidence_points_to_the_row() -> None:
 def test_the_ledger_closes_in_any_order(names: list[str], shuffler: Any) -> None:
     more = {name: fields for name, (fields, _) in BAD.items()}
     listed = [_point(f"{n} {name}", **more.get(name, {})) for n, name in enumerate(names)]
-    found = filter_points(_statements(*listed), FilterConfig())
-    counts = found.tallies[0].counts
-    assert counts[Outcome.KEPT] == names.count("fine") == found.points.height
-    assert counts[Outcome.REJECTED] == found.ledger.height == sum(found.report.rejected.values())
-    assert found.ledger.schema == pl.Schema(dict(LEDGER))
-    assert found.points.schema == pl.Schema(POINTS.schema)
+    actual = filter_points(_statements(*listed), FilterConfig())
+    counts = actual.tallies[0].counts
+    assert counts[Outcome.KEPT] == names.count("fine") == actual.points.height
+    assert counts[Outcome.REJECTED] == actual.ledger.height == sum(actual.report.rejected.values())
+    assert actual.ledger.schema == pl.Schema(dict(LEDGER))
+    assert actual.points.schema == pl.Schema(POINTS.schema)
     shuffler.shuffle(listed)
-    assert filter_points(_statements(*listed), FilterConfig()).ledger.equals(found.ledger)
+    assert filter_points(_statements(*listed), FilterConfig()).ledger.equals(actual.ledger)

@@ -60,8 +60,8 @@ def test_there_are_more_than_a_hundred_pairs() -> None:
 
 @pytest.mark.parametrize(("label", "english", "statement"), _pairs())
 def test_pair(label: str, english: str, statement: Statement | None) -> None:
-    told = translate(label, statement)
-    assert (told.text, told.method) == (english, LabelMethod.TABLE)
+    result = translate(label, statement)
+    assert (result.text, result.method) == (english, LabelMethod.TABLE)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_pair(label: str, english: str, statement: Statement | None) -> None:
     ],
 )
 def test_what_is_not_known_whole_is_untranslated(label: str) -> None:
-    told = translate(label)
-    assert (told.text, told.method) == (None, LabelMethod.UNTRANSLATED)
+    result = translate(label)
+    assert (result.text, result.method) == (None, LabelMethod.UNTRANSLATED)
 
 
 def test_an_english_label_is_reported_as_it_is() -> None:
-    told = translate(" EBITDA (adjusted)")
-    assert (told.text, told.method) == ("EBITDA (adjusted)", LabelMethod.REPORTED)
+    result = translate(" EBITDA (adjusted)")
+    assert (result.text, result.method) == ("EBITDA (adjusted)", LabelMethod.REPORTED)
 
 
 def test_width_and_spaces_do_not_matter() -> None:
@@ -110,34 +110,34 @@ def test_only_a_loss_of_the_same_kind_is_put_in_brackets() -> None:
 
 @given(st.lists(st.sampled_from(_PARTS), max_size=12).map("".join) | st.text(max_size=60))
 def test_a_translation_holds_no_japanese(label: str) -> None:
-    told = translate(label)
-    if told.text is None:
-        assert told.method is LabelMethod.UNTRANSLATED
+    result = translate(label)
+    if result.text is None:
+        assert result.method is LabelMethod.UNTRANSLATED
         return
-    assert not _JAPANESE.search(told.text)
-    assert told.text.isascii()
-    assert told.text.strip() == told.text != ""
+    assert not _JAPANESE.search(result.text)
+    assert result.text.isascii()
+    assert result.text.strip() == result.text != ""
 
 
 @given(st.sampled_from(sorted(default_table())), st.sampled_from(sorted(default_table())))
 def test_sections_tell_items_apart(first: str, second: str) -> None:
     """The item and its section both stand in the composed label."""
-    told = translate(f"{first}、{second}")
-    if not told.exact and "(" not in first + second:
+    result = translate(f"{first}、{second}")
+    if not result.exact and "(" not in first + second:
         item, section = translate(first).text, translate(second).text
-        assert item is not None and section is not None and told.text is not None
-        assert told.text.startswith(item)
-        assert section.removeprefix("Total ").lower() in told.text.lower()
+        assert item is not None and section is not None and result.text is not None
+        assert result.text.startswith(item)
+        assert section.removeprefix("Total ").lower() in result.text.lower()
 
 
 def test_the_table_is_japanese_to_ascii() -> None:
     table = default_table()
-    assert all(text.isascii() for told in table.values() for text in told.values())
+    assert all(text.isascii() for result in table.values() for text in result.values())
     assert all(_JAPANESE.search(label) for label in table)
 
 
 @pytest.mark.parametrize(
-    ("line", "place"),
+    ("line", "position"),
     [
         ("土地", ":2:"),
         ("土地\tLand\tCash flow\n", ":2:"),
@@ -146,10 +146,10 @@ def test_the_table_is_japanese_to_ascii() -> None:
         ("土地\tLand\n土 地\tGround\n", ":3:"),
     ],
 )
-def test_a_line_that_does_not_fit_is_named(tmp_path: Path, line: str, place: str) -> None:
+def test_a_line_that_does_not_fit_is_named(tmp_path: Path, line: str, position: str) -> None:
     path = tmp_path / "table.tsv"
     path.write_text(f"# remark\n{line}", "utf-8")
-    with pytest.raises(ConfigError, match=re.escape(f"table.tsv{place}")):
+    with pytest.raises(ConfigError, match=re.escape(f"table.tsv{position}")):
         load_table(path)
 
 

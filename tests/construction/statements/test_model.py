@@ -52,10 +52,10 @@ def statements(label: str, name: str) -> Statements:
     ],
 )
 def test_labels_and_names(hostile: str, plain: str) -> None:
-    told = plain_texts(statements(hostile, hostile))
-    assert told.companies["name"][0] == plain
-    assert told.series["label"][0] == told.rows["label"][0] == plain
-    assert told.series["name"][0] == f"Balance sheet{SEPARATOR}{plain}"
+    result = plain_texts(statements(hostile, hostile))
+    assert result.companies["name"][0] == plain
+    assert result.series["label"][0] == result.rows["label"][0] == plain
+    assert result.series["name"][0] == f"Balance sheet{SEPARATOR}{plain}"
 
 
 def point(document: str, value: str, filed: int | None, **more: Any) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def test_every_point_stands_or_was_replaced_or_was_filed_again(points: Any, shuf
     stands, history = latest(frame(*points))
     assert stands["series_id"].n_unique() == stands.height
     assert stands["restatements"].sum() == history.height
-    told = set(stands["point_id"]) | set(history["point_id"])
+    result = set(stands["point_id"]) | set(history["point_id"])
     last = {row["series_id"]: row["value"] for row in stands.iter_rows(named=True)}
-    for left in (p for p in points if p["point_id"] not in told):
-        assert left["value"] == last[left["series_id"]]
+    for remaining in (p for p in points if p["point_id"] not in result):
+        assert remaining["value"] == last[remaining["series_id"]]
     shuffler.shuffle(points)
     again = latest(frame(*points))
     assert again[0].equals(stands)

@@ -18,7 +18,7 @@ from data.canonical import canonical_json
 from data.contracts import Scalar, Status, Verdict
 from data.tables import VERDICTS as SCHEMA
 from data.tables import verdict_record
-from tests.data.audit_page.books import CHECKS, VERDICTS, books, columns, verdict
+from tests.data.audit_page.ledger_rows import CHECKS, VERDICTS, columns, ledger, verdict
 
 
 def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
@@ -33,9 +33,9 @@ def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
 def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() -> None:
     # Kept with nine characters: the run's limit was another one than ten.
     strange = (*VERDICTS, verdict("g", "length", 9, failed=False))
-    steps = build_columns(books(strange), CHECKS, Shown())["steps"]
-    told = {step["name"]: (step["whatif"], step["contradictions"]) for step in steps}
-    assert told == {
+    steps = build_columns(ledger(strange), CHECKS, Shown())["steps"]
+    result = {step["name"]: (step["whatif"], step["contradictions"]) for step in steps}
+    assert result == {
         "length": (False, 1),
         "fixture": (True, 0),
         "distinct": (False, 0),
@@ -45,7 +45,7 @@ def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() 
 
 def test_blocked_verdicts_contradict_nothing() -> None:
     blocked = VERDICTS[3] | {"item": "h", "status": Status.NOT_MEASURED, "observed": None}
-    step = build_columns(books((*VERDICTS, blocked)), CHECKS, Shown())["steps"][0]
+    step = build_columns(ledger((*VERDICTS, blocked)), CHECKS, Shown())["steps"][0]
     assert step["whatif"]
     assert cell(step["status"], -1) == 3
 
@@ -53,7 +53,7 @@ def test_blocked_verdicts_contradict_nothing() -> None:
 def test_what_other_lanes_judge_is_not_counted_among_the_items() -> None:
     table = VERDICTS[0] | {"item": "tables/x", "gate": "fidelity"}
     strange = VERDICTS[0] | {"gate": "renamed since"}
-    made = build_columns(books((*VERDICTS, table, strange)), CHECKS, Shown())
+    made = build_columns(ledger((*VERDICTS, table, strange)), CHECKS, Shown())
     assert [step["name"] for step in made["steps"]][-2:] == ["leaks", "renamed since"]
     assert (made["items"], "tables/x" in made["ids"]) == (6, False)
 
@@ -81,13 +81,13 @@ def test_csv_holds_every_rejection_and_no_formula() -> None:
 
 
 def test_json_holds_the_same() -> None:
-    told = orjson.loads(as_json(columns()))
-    assert told["about"]["run_id"] == "demo-1"
-    assert [row["reason"] for row in told["rejections"]][-1] == "instance.duplicate"
+    result = orjson.loads(as_json(columns()))
+    assert result["about"]["run_id"] == "demo-1"
+    assert [row["reason"] for row in result["rejections"]][-1] == "instance.duplicate"
 
 
 def test_a_run_without_rejections_makes_a_page() -> None:
-    empty = build_columns(books((), ()), CHECKS, Shown())
+    empty = build_columns(ledger((), ()), CHECKS, Shown())
     assert (empty["items"], empty["steps"]) == (0, [])
     assert "0 rejections" in audit_page(empty, served=False)
     assert as_csv(empty).count("\n") == 1
@@ -110,13 +110,13 @@ scalars = st.none() | st.integers(-99, 99) | st.floats(-9, 9) | st.booleans() | 
 
 
 @given(st.lists(scalars))
-def test_scalars_are_read_as_they_were_recorded(told: list[Scalar]) -> None:
-    rows = [Verdict("g", Status.PASSED, None, value, 1, {"m": value}) for value in told]
+def test_scalars_are_read_as_they_were_recorded(result: list[Scalar]) -> None:
+    rows = [Verdict("g", Status.PASSED, None, value, 1, {"m": value}) for value in result]
     frame = pl.DataFrame([verdict_record("i", row) for row in rows], schema=dict(SCHEMA))
     read = judged(frame.rename({"item_id": "item"}))
-    assert read.observed == [str(v) if isinstance(v, bool) else v for v in told]
-    assert [type(value) for value in read.measures.get("m", [])] == list(map(type, told))
-    assert list(read.limit) == [1] * len(told)
+    assert read.observed == [str(v) if isinstance(v, bool) else v for v in result]
+    assert [type(value) for value in read.measures.get("m", [])] == list(map(type, result))
+    assert list(read.limit) == [1] * len(result)
 
 
 @pytest.mark.parametrize("broken", ['{"a":1},{"b":2}', "{", "[1]", "7", '{"a":NaN}'])

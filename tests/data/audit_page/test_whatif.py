@@ -14,7 +14,7 @@ import pytest
 import data.audit_page
 from data.audit_page import recompute
 from data.audit_page.whatif import KEPT, Neighbour, StepCount, neighbours
-from tests.data.audit_page.books import columns
+from tests.data.audit_page.ledger_rows import columns
 
 SCRIPT = Path(data.audit_page.__file__).parent / "templates" / "whatif.js"
 DRIVER = """
@@ -66,7 +66,7 @@ def random_case(seed: int) -> dict[str, Any]:
     """Columns of 12 items and 3 steps, not always such as a run would give."""
     draw = random.Random(seed)
     steps: list[dict[str, Any]] = []
-    for place in range(3):
+    for position in range(3):
         rows = sorted(draw.sample(range(12), draw.randint(0, 12)))
         checks = [
             {
@@ -83,12 +83,12 @@ def random_case(seed: int) -> dict[str, Any]:
                 "whatif": draw.random() < 0.8,
                 "complete": draw.random() < 0.6,
                 "checks": checks,
-                "name": f"step-{place}",
+                "name": f"step-{position}",
             }
         )
     limits = [
-        (place, check, draw.choice([0, 1, 2, 3, 0.3, 0.34, 0.35]))
-        for place, step in enumerate(steps)
+        (position, check, draw.choice([0, 1, 2, 3, 0.3, 0.34, 0.35]))
+        for position, step in enumerate(steps)
         for check in range(len(step["checks"]))
         if draw.random() < 0.7
     ]
@@ -109,17 +109,17 @@ def test_the_script_counts_as_the_reference() -> None:
     assert ran.returncode == 0, ran.stderr
     for case, said in zip(cases, orjson.loads(ran.stdout), strict=True):
         recorded = {
-            (place, check): step["checks"][check]["limit"]
-            for place, step in enumerate(case["columns"]["steps"])
+            (position, check): step["checks"][check]["limit"]
+            for position, step in enumerate(case["columns"]["steps"])
             for check in range(len(step["checks"]))
         }
         limits = {(p, c): limit for p, c, limit in case["limits"] if limit != recorded[p, c]}
         now = recompute(case["columns"], limits)
         assert tuple(said["outcomes"]) == now.outcomes
         assert (said["kept"], said["open"]) == (now.kept, now.unmeasured)
-        told = [(step["reached"], step["failed"], step["unmeasured"]) for step in said["steps"]]
-        assert told == [(step.reached, step.failed, step.unmeasured) for step in now.steps]
-        near = [neighbours(case["columns"], place, check, 4) for place, check in recorded]
+        result = [(step["reached"], step["failed"], step["unmeasured"]) for step in said["steps"]]
+        assert result == [(step.reached, step.failed, step.unmeasured) for step in now.steps]
+        near = [neighbours(case["columns"], position, check, 4) for position, check in recorded]
         assert [[tuple(line.values()) for line in lines] for lines in said["near"]] == [
             [(line.limit, line.through, line.kept, line.unmeasured) for line in lines]
             for lines in near

@@ -100,8 +100,8 @@ def paired(file: ReadFile) -> Iterator[tuple[Session, SessionTruth]]:
 def found_instances(session: Session) -> list[tuple[int, ...]]:
     """The positions, among the human turns, that form each recovered instance."""
     position = {turn.index: at for at, turn in enumerate(human_turns(session))}
-    found = recover(session, RecoveryConfig()).instances
-    return [tuple(position[turn.index] for turn in one.user_turns) for one in found]
+    actual = recover(session, RecoveryConfig()).instances
+    return [tuple(position[turn.index] for turn in one.user_turns) for one in actual]
 
 
 def gate_all(folder: Path, files: list[ReadFile]) -> list[Gated]:
@@ -110,13 +110,13 @@ def gate_all(folder: Path, files: list[ReadFile]) -> list[Gated]:
     gated = []
     for file in files:
         for session, truth in paired(file):
-            found = recover(session, RecoveryConfig()).instances
-            if len(found) != len(truth.instances):
+            actual = recover(session, RecoveryConfig()).instances
+            if len(actual) != len(truth.instances):
                 continue  # told by the test of the instances
             where = file.truth.path
             gated += [
                 _gate(where, one, told, index)
-                for one, told in zip(found, truth.instances, strict=True)
+                for one, told in zip(actual, truth.instances, strict=True)
             ]
     return gated
 

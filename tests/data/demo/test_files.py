@@ -39,7 +39,7 @@ def digests() -> dict[str, str]:
 
 def test_files_have_the_same_bytes_in_another_process_and_at_another_time() -> None:
     code = f"from {__name__} import digests; import json; print(json.dumps(digests()))"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=REPO,
         env=os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"},
@@ -47,7 +47,7 @@ def test_files_have_the_same_bytes_in_another_process_and_at_another_time() -> N
         text=True,
         check=True,
     )
-    assert json.loads(told.stdout) == digests()
+    assert json.loads(result.stdout) == digests()
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.docx", "a.pptx"])

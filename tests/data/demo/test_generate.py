@@ -23,14 +23,14 @@ SEED = 7
 
 def tree(folder: Path) -> dict[str, str]:
     """Path to digest (or link target) of everything below a folder."""
-    found = {}
+    actual = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
-            found[name] = f"-> {path.readlink()}"
+            actual[name] = f"-> {path.readlink()}"
         elif path.is_file():
-            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+            actual[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return actual
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +166,8 @@ def test_tripwires_stand_in_the_sessions_they_name(sixty: tuple[Path, DemoSummar
 def test_identity_numbers_have_a_right_check_digit() -> None:
     weights = [2 ** (17 - place) % 11 for place in range(17)]
     for number in range(600):
-        one = make_session(SEED, number)
-        for wire in one.tripwires:
+        item = make_session(SEED, number)
+        for wire in item.tripwires:
             if wire.kind == "id_number":
                 total = sum(int(d) * w for d, w in zip(wire.value[:17], weights, strict=True))
                 last = 10 if wire.value[17] == "X" else int(wire.value[17])
@@ -190,9 +190,9 @@ def test_sizes_out_of_range_are_refused(tmp_path: Path, size: int) -> None:
 
 
 def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
-    left = tmp_path / ".demo.part" / "sessions"
-    left.mkdir(parents=True)
-    (left / "half.jsonl").write_text("{")
+    remaining = tmp_path / ".demo.part" / "sessions"
+    remaining.mkdir(parents=True)
+    (remaining / "half.jsonl").write_text("{")
     generate(tmp_path / "demo", 1, SEED)
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
     assert not (tmp_path / "demo" / "sessions" / "half.jsonl").exists()

@@ -44,10 +44,10 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
     for name, seed in (("one", 7), ("two", 7), ("other", 8)):
         write_signals(tmp_path / name, seed)
-    one, two, other = (content(tmp_path / name) for name in ("one", "two", "other"))
-    assert sorted(one) == [f"{month}.csv" for month in MONTHS]
-    assert one == two
-    assert not set(one.values()) & set(other.values())
+    item, two, other = (content(tmp_path / name) for name in ("one", "two", "other"))
+    assert sorted(item) == [f"{month}.csv" for month in MONTHS]
+    assert item == two
+    assert not set(item.values()) & set(other.values())
 
 
 def test_a_demo_workspace_holds_the_snapshots_of_its_seed(tmp_path: Path) -> None:
@@ -73,10 +73,10 @@ def test_the_shape_is_that_of_the_registry_export(folder: Path) -> None:
 
 @pytest.mark.parametrize("month", MONTHS)
 def test_the_collector_reads_every_row(folder: Path, month: str) -> None:
-    told, written = collected(folder, month), rows(folder, month)
-    assert told.issues == ()
-    assert {signal.slug for signal in told.snapshot.signals} == written.keys()
-    for signal in told.snapshot.signals:
+    result, written = collected(folder, month), rows(folder, month)
+    assert result.issues == ()
+    assert {signal.slug for signal in result.snapshot.signals} == written.keys()
+    for signal in result.snapshot.signals:
         row = written[signal.slug]
         assert (signal.name, signal.summary) == (row["name"], row["summary"])
         assert signal.owner == row["owner"]
@@ -124,8 +124,8 @@ def test_words_cover_every_family_and_both_languages() -> None:
     assert families.keys() == {*declared, NOWHERE}
     assert len(families[NOWHERE]) == 3
     skills = [row for rows_ in families.values() for row in rows_]
-    for place in range(3):
-        assert len({row[place] for row in skills}) == len(skills)
+    for position in range(3):
+        assert len({row[position] for row in skills}) == len(skills)
     for family, rows_ in families.items():
         chinese = [row for row in rows_ if any("一" <= letter <= "鿿" for letter in row[2])]
         assert 0 < len(chinese) < len(rows_), family

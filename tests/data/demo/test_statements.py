@@ -62,14 +62,14 @@ def tables(folder: Path) -> dict[str, list[list[bytes]]]:
 @pytest.fixture(scope="module")
 def facts(tables: dict[str, list[list[bytes]]], truth: dict[str, Any]) -> Facts:
     """Consolidated values by filing, day and quarters, and within by tag."""
-    broken = {one["line"] for one in truth["sec"]["broken_lines"] if one["file"] == "num.txt"}
-    found: dict[tuple[str, str, int], dict[str, Decimal]] = {}
+    broken = {item["line"] for item in truth["sec"]["broken_lines"] if item["file"] == "num.txt"}
+    actual: dict[tuple[str, str, int], dict[str, Decimal]] = {}
     for number, line in enumerate(tables["num"], start=1):
         if number == 1 or number in broken or line[6] or line[7]:
             continue
         adsh, tag, _, ddate, qtrs = (field.decode() for field in line[:5])
-        found.setdefault((adsh, ddate, int(qtrs)), {})[tag] = Decimal(line[8].decode())
-    return found
+        actual.setdefault((adsh, ddate, int(qtrs)), {})[tag] = Decimal(line[8].decode())
+    return actual
 
 
 @pytest.fixture(scope="module")
@@ -116,16 +116,16 @@ def test_lines_are_whole_but_for_the_planted_ones(
         if len(line) != columns[name]
     ]
     planted = truth["sec"]["broken_lines"]
-    assert short == [{"file": one["file"], "line": one["line"]} for one in planted[:1]]
-    assert [one["why"] for one in planted] == [
+    assert short == [{"file": item["file"], "line": item["line"]} for item in planted[:1]]
+    assert [item["why"] for item in planted] == [
         "too few columns",
         "no such day",
         "no number",
         "no such line",
     ]
-    for one in planted:
-        lines = tables[one["file"].removesuffix(".txt")]
-        assert one["line"] > len(lines) - 3  # at the end, after the good ones
+    for item in planted:
+        lines = tables[item["file"].removesuffix(".txt")]
+        assert item["line"] > len(lines) - 3  # at the end, after the good ones
 
 
 IDENTITIES: dict[str, tuple[str, ...]] = {
@@ -198,7 +198,7 @@ def test_segments_and_regions_add_up(truth: dict[str, Any]) -> None:
         axis = plant["dimensions"].split("=")[0]
         key = (plant["company_id"], axis)
         parts[key] = parts.get(key, 0) + int(plant["value"])
-    whole = {one["company_id"]: int(one["value"]) for one in truth["sec"]["plants"]["rounding"]}
+    whole = {item["company_id"]: int(item["value"]) for item in truth["sec"]["plants"]["rounding"]}
     assert len(parts) == 2 * len(whole)
     for (company_id, _), total in parts.items():
         assert total == whole[company_id]
@@ -237,7 +237,7 @@ def test_japanese_reports_state_the_days_that_real_ones_state(
     third = summaries[0]["periods"][2]
     assert third["docDescription"] == "四半期報告書－第41期第3四半期(2021/10/01－2021/12/31)"
     stated = [
-        (one["periods"][-2]["periodStart"], one["periods"][-2]["periodEnd"]) for one in summaries
+        (item["periods"][-2]["periodStart"], item["periods"][-2]["periodEnd"]) for item in summaries
     ]
     assert stated[0] == ("2023-04-01", "2024-03-31")  # the figures are of its first half
     assert stated[3] == ("2023-07-01", "2023-12-31")  # one company states the half itself
@@ -245,13 +245,13 @@ def test_japanese_reports_state_the_days_that_real_ones_state(
 
 def test_scales_year_ends_and_countries(truth: dict[str, Any]) -> None:
     companies = truth["companies"]
-    assert {one["scale"] for one in companies} == {1, 1_000, 1_000_000}
-    assert {one["fiscal_year_end_month"] for one in companies} == {1, 3, 6, 9, 12}
-    assert {one["country"] for one in companies} == {"US", "GB", "DE", "BR", "CA", "JP"}
-    assert len({one["ticker"] for one in companies}) == len(companies) == COMPANIES
-    for one in truth["sec"]["plants"]["rounding"]:
-        assert int(one["value"]) % one["scale"] == 0
-    odd = [one for one in truth["sec"]["plants"]["rounding"] if int(one["value"]) % 1_000]
+    assert {item["scale"] for item in companies} == {1, 1_000, 1_000_000}
+    assert {item["fiscal_year_end_month"] for item in companies} == {1, 3, 6, 9, 12}
+    assert {item["country"] for item in companies} == {"US", "GB", "DE", "BR", "CA", "JP"}
+    assert len({item["ticker"] for item in companies}) == len(companies) == COMPANIES
+    for item in truth["sec"]["plants"]["rounding"]:
+        assert int(item["value"]) % item["scale"] == 0
+    odd = [item for item in truth["sec"]["plants"]["rounding"] if int(item["value"]) % 1_000]
     assert len(odd) == 4  # those that report to the dollar
 
 
@@ -264,11 +264,11 @@ def test_the_code_list_is_read_as_the_real_one(folder: Path, truth: dict[str, An
     text = (folder / CODES_FILE).read_bytes().decode("cp932")
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[0][0] == "ダウンロード実行日" and len(rows[1]) == 13
-    told = {(f"edinet:{row[0]}", row[6], row[11]) for row in rows[2:]}
-    assert told == {
-        (one["company_id"], one["name_local"], f"{one['ticker']}0")
-        for one in truth["companies"]
-        if one["country"] == "JP"
+    result = {(f"edinet:{row[0]}", row[6], row[11]) for row in rows[2:]}
+    assert result == {
+        (item["company_id"], item["name_local"], f"{item['ticker']}0")
+        for item in truth["companies"]
+        if item["country"] == "JP"
     }
 
 
@@ -278,9 +278,9 @@ def test_no_company_is_real(material: Path) -> None:
     rows = list(csv.reader(io.StringIO(listed.decode("cp932", "replace"))))[2:]
     real = {_bare(row[6]) for row in rows} | {_bare(row[7]) for row in rows}
     real_codes = {row[0] for row in rows} | {row[11] for row in rows}
-    for one in japanese_companies(SEED, 200):
-        assert not {_bare(one.name), _bare(one.name_local or "")} & real
-        assert not {one.source_id, f"{one.ticker}0"} & real_codes
+    for item in japanese_companies(SEED, 200):
+        assert not {_bare(item.name), _bare(item.name_local or "")} & real
+        assert not {item.source_id, f"{item.ticker}0"} & real_codes
     tickers = pl.read_parquet(material / "tables" / "sec" / "company_tickers.parquet")
     texts = {
         str(value).upper()
@@ -288,9 +288,9 @@ def test_no_company_is_real(material: Path) -> None:
         for value in tickers[column].cast(pl.String).to_list()
     }
     bare = {_bare(text) for text in texts}
-    for one in us_companies(SEED, 60):
-        assert one.source_id not in texts and _bare(one.name) not in bare
-        assert one.ticker not in texts
+    for item in us_companies(SEED, 60):
+        assert item.source_id not in texts and _bare(item.name) not in bare
+        assert item.ticker not in texts
 
 
 def _bare(name: str) -> str:
@@ -365,9 +365,9 @@ def test_the_reader_gives_the_right_value_and_period(
     )
     same = ("company_id", "concept", "unit", "dimensions", "period_start", "period_end", "months")
     for plant in truth[source]["plants"][kind]:
-        told = points.filter(pl.col(name).eq_missing(pl.lit(plant[name])) for name in same)
-        assert told.height == 1, plant
-        (point,) = told.to_dicts()
+        result = points.filter(pl.col(name).eq_missing(pl.lit(plant[name])) for name in same)
+        assert result.height == 1, plant
+        (point,) = result.to_dicts()
         assert Decimal(point["value"]) == Decimal(plant["value"]), plant
         if "document" in plant:
             assert point["document"] == plant["document"]
@@ -375,7 +375,7 @@ def test_the_reader_gives_the_right_value_and_period(
         if plant.get("earlier") and kind == "restated":
             history = made.history.filter(pl.col("replaced_by") == point["point_id"])
             before = {(Decimal(p["value"]), p["document"]) for p in history.to_dicts()}
-            earlier = {(Decimal(one["value"]), one["document"]) for one in plant["earlier"]}
+            earlier = {(Decimal(item["value"]), item["document"]) for item in plant["earlier"]}
             assert earlier <= before and point["restatements"] >= 1
 
 

@@ -52,9 +52,9 @@ def test_every_file_is_told_for_what_it_is(sixty: Observed) -> None:
 
 def test_planted_lines_are_found_and_no_others(sixty: Observed) -> None:
     for file in sixty.files:
-        found = [(issue.line, issue.reason) for issue in file.issues]
+        actual = [(issue.line, issue.reason) for issue in file.issues]
         planted = [(issue.line, issue.reason) for issue in file.truth.issues]
-        assert found == planted, file.truth.path
+        assert actual == planted, file.truth.path
 
 
 def test_every_session_has_its_human_turns(sixty: Observed) -> None:
@@ -93,7 +93,7 @@ def test_sessions_split_where_the_plan_says(sixty: Observed) -> None:
 
 def _wrongly_split(observed: Observed) -> list[tuple[str, object, object]]:
     pairs = [
-        (file.truth.path, found_instances(session), [one.turns for one in truth.instances])
+        (file.truth.path, found_instances(session), [item.turns for item in truth.instances])
         for file in observed.files
         for session, truth in paired(file)
     ]
@@ -116,29 +116,29 @@ def _misjudged(observed: Observed, gate: str) -> list[tuple[str, object, object,
 
 def test_exactly_the_declared_files_are_declared(sixty: Observed) -> None:
     wrong = [
-        (one.where, one.files.declared, one.truth.declared)
-        for one in sixty.gated
-        if one.files.declared != len(one.truth.declared)
+        (item.where, item.files.declared, item.truth.declared)
+        for item in sixty.gated
+        if item.files.declared != len(item.truth.declared)
     ]
     assert wrong == []
 
 
 def test_spans_are_restored_to_what_was_there(sixty: Observed) -> None:
-    for one in sixty.gated:
-        found = [(str(span.status), span.value) for span in one.spans]
-        assert found == [(span.status, span.value) for span in one.truth.spans], one.where
+    for item in sixty.gated:
+        actual = [(str(span.status), span.value) for span in item.spans]
+        assert actual == [(span.status, span.value) for span in item.truth.spans], item.where
 
 
 def test_the_network_gate_sees_the_planted_urls(sixty: Observed) -> None:
-    for one in sixty.gated:
-        if "network" in {verdict.gate for verdict in one.verdicts}:
-            planted = {normalise(url.url) for url in one.truth.urls}
-            assert set(one.urls) == planted, one.where
+    for item in sixty.gated:
+        if "network" in {verdict.gate for verdict in item.verdicts}:
+            planted = {normalise(url.url) for url in item.truth.urls}
+            assert set(item.urls) == planted, item.where
 
 
 def test_a_live_probe_would_request_only_what_may_be_requested(sixty: Observed) -> None:
     seen = set()
-    for url in (url for one in sixty.gated for url in one.truth.urls):
+    for url in (url for item in sixty.gated for url in item.truth.urls):
         cause = refusal(parse_url(normalise(url.url)))
         wanted = url.live if url.live in ("forbidden_address", "one_time_path") else None
         assert (None if cause is None else str(cause)) == wanted, url
@@ -148,12 +148,12 @@ def test_a_live_probe_would_request_only_what_may_be_requested(sixty: Observed) 
 
 def test_copies_are_told_by_their_words_and_nothing_else_is(sixty: Observed) -> None:
     first: dict[str, str] = {}
-    kept = [one for one in sixty.gated if one.truth.outcome in ("kept", "instance.duplicate")]
-    for one in sorted(kept, key=lambda one: one.instance.source_path):
-        original = first.setdefault(one.instance.fingerprint, one.where)
-        is_copy = one.truth.outcome == "instance.duplicate"
-        assert (original != one.where) is is_copy, one.where
-    assert sum(one.truth.outcome == "instance.duplicate" for one in kept) == 2
+    kept = [item for item in sixty.gated if item.truth.outcome in ("kept", "instance.duplicate")]
+    for item in sorted(kept, key=lambda item: item.instance.source_path):
+        original = first.setdefault(item.instance.fingerprint, item.where)
+        is_copy = item.truth.outcome == "instance.duplicate"
+        assert (original != item.where) is is_copy, item.where
+    assert sum(item.truth.outcome == "instance.duplicate" for item in kept) == 2
 
 
 @pytest.mark.slow

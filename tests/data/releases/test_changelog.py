@@ -24,7 +24,7 @@ def released(root: Path, weeks: int, **other: Any) -> str:
     return (ref.path / "public" / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def told(changelog: str) -> list[str]:
+def result(changelog: str) -> list[str]:
     return [line.removeprefix("- ") for line in changelog.splitlines() if line.startswith("- ")]
 
 
@@ -34,7 +34,7 @@ def first(tmp_path: Path) -> str:
 
 
 def test_the_first_release_says_so(first: str) -> None:
-    assert told(first) == ["First release of this snapshot series."]
+    assert result(first) == ["First release of this snapshot series."]
     assert first.splitlines()[0] == "# Changes"
     assert "`demo-2026.07.01`" in first
 
@@ -50,7 +50,7 @@ def test_the_next_one_tells_tasks_and_mixture(first: str, tmp_path: Path) -> Non
         ],
         selection=train.mixture({"correspondence": 0.6, "data_reporting": 0.4}),
     )
-    lines = told(changelog)
+    lines = result(changelog)
     n = len(candidates)
     counted = f"0 tasks added, 1 removed, 1 changed; {n} tasks before, {n - 1} now."
     assert lines[0].startswith(f"Since demo-2026.07.01: {counted}")
@@ -64,8 +64,8 @@ def test_the_next_one_tells_tasks_and_mixture(first: str, tmp_path: Path) -> Non
 
 def test_it_compares_with_the_release_before_not_the_newest(first: str, tmp_path: Path) -> None:
     released(tmp_path, 2)
-    assert told(released(tmp_path, 1))[0].startswith("Since demo-2026.07.01: ")
-    assert told(released(tmp_path, 3))[0].startswith("Since demo-2026.07.15: ")
+    assert result(released(tmp_path, 1))[0].startswith("Since demo-2026.07.01: ")
+    assert result(released(tmp_path, 3))[0].startswith("Since demo-2026.07.15: ")
 
 
 def test_hostile_text_is_no_markup(first: str, tmp_path: Path) -> None:

@@ -65,65 +65,65 @@ def snapshots(root: Path) -> tuple[Path, Path]:
 
 def test_a_release_beside_itself_has_no_changes(root: Path) -> None:
     old, _ = snapshots(root)
-    told = diff(facts_of_snapshot(old), facts_of_snapshot(old))
-    assert (told.added, told.removed, told.changed, told.reused) == ((), (), {}, ())
-    assert (told.churn.new, told.churn.gone, told.churn.turnover) == (0, 0, 0)
-    assert not (told.families or told.weights or told.funnel or told.rejections)
-    assert not (told.privacy or told.recipe or told.made_with)
+    result = diff(facts_of_snapshot(old), facts_of_snapshot(old))
+    assert (result.added, result.removed, result.changed, result.reused) == ((), (), {}, ())
+    assert (result.churn.new, result.churn.gone, result.churn.turnover) == (0, 0, 0)
+    assert not (result.families or result.weights or result.funnel or result.rejections)
+    assert not (result.privacy or result.recipe or result.made_with)
 
 
 def test_tasks_added_removed_and_changed_by_what(root: Path) -> None:
     old, new = snapshots(root)
     tasks = [task.task_id for task in train.given(root).candidates]
-    told = diff(facts_of_snapshot(old), facts_of_snapshot(new))
-    assert told.added == ("t-new", "t-other")
-    assert set(told.removed) == {tasks[0], tasks[-1]}
-    assert told.changed == {
+    result = diff(facts_of_snapshot(old), facts_of_snapshot(new))
+    assert result.added == ("t-new", "t-other")
+    assert set(result.removed) == {tasks[0], tasks[-1]}
+    assert result.changed == {
         tasks[1]: ("prompt",),
         tasks[2]: ("difficulty",),
         tasks[3]: ("private.answers",),
     }
-    assert told.fields == {"difficulty": 1, "private.answers": 1, "prompt": 1}
-    assert told.reused == (tasks[1],)
-    assert told.renamed == ((tasks[-1], "t-other"),)
+    assert result.fields == {"difficulty": 1, "private.answers": 1, "prompt": 1}
+    assert result.reused == (tasks[1],)
+    assert result.renamed == ((tasks[-1], "t-other"),)
     n = len(tasks)
-    assert told.counts == (n, n)
-    assert told.churn.new == round(2 / n, 9)
-    assert told.churn.turnover == round(4 / (n + 2), 9)
+    assert result.counts == (n, n)
+    assert result.churn.new == round(2 / n, 9)
+    assert result.churn.turnover == round(4 / (n + 2), 9)
 
 
 def test_weights_privacy_and_recipe(root: Path) -> None:
-    told = diff(*(facts_of_snapshot(path) for path in snapshots(root)))
-    assert told.weights == (
+    result = diff(*(facts_of_snapshot(path) for path in snapshots(root)))
+    assert result.weights == (
         Changed("correspondence", 0.5, 0.6),
         Changed("data_reporting", 0.3, 0.4),
         Changed("assurance", 0.2, None),
     )
-    assert told.distance == 0.2
-    assert told.privacy == (
+    assert result.distance == 0.2
+    assert result.privacy == (
         Changed("privacy", "generated", "masked"),
         Changed("report.attack.limit", None, "0.1"),
         Changed("report.attack.risk", None, "0.09"),
     )
-    assert told.recipe == (Changed("length.min_user_chars", "10", "12"),)
-    assert told.inputs == {"added": 0, "removed": 0, "kept": 1}
+    assert result.recipe == (Changed("length.min_user_chars", "10", "12"),)
+    assert result.inputs == {"added": 0, "removed": 0, "kept": 1}
 
 
 def test_the_funnel_and_the_reasons(tmp_path: Path) -> None:
     old = facts_of_release(release(tmp_path, 24))
-    told = diff(old, facts_of_release(release(tmp_path, 30)))
-    gates = next(row for row in told.funnel if row.name == "gates / instance")
+    result = diff(old, facts_of_release(release(tmp_path, 30)))
+    gates = next(row for row in result.funnel if row.name == "gates / instance")
     assert (gates.before, gates.after) == ((24, 18), (30, 23))
-    reasons = {row.name: (row.before, row.after) for row in told.rejections}
+    reasons = {row.name: (row.before, row.after) for row in result.rejections}
     assert reasons == {"gates / instance / fixture / fixture.unresolved_declared": (3, 4)}
 
 
 def test_graders_parts_need_both_private_halves(root: Path, tmp_path: Path) -> None:
     old, new = snapshots(root)
     alone = shutil.copytree(new / "public", tmp_path / "alone")
-    told = diff(facts_of_snapshot(old), facts_of_snapshot(alone))
-    assert not told.graded
-    assert "private.answers" not in told.fields
+    result = diff(facts_of_snapshot(old), facts_of_snapshot(alone))
+    assert not result.graded
+    assert "private.answers" not in result.fields
 
 
 def test_facts_are_the_same_before_and_after_writing(root: Path) -> None:
@@ -218,9 +218,9 @@ def test_hostile_names_come_out_as_plain_text(root: Path, tmp_path: Path) -> Non
     rows[0]["task_id"] = "../../\x1b[2J\n\u202ex"
     rows[0]["\x1b]0;"] = "y" * 10_000
     (copy / "public/tasks.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    told = asdict(diff(facts_of_snapshot(snapshots(root)[0]), facts_of_snapshot(copy)))
-    assert told["added"] == ("../../⟨U+001B⟩[2J ⟨U+202E⟩x",)
-    assert len(orjson.dumps(told)) < 20_000
+    result = asdict(diff(facts_of_snapshot(snapshots(root)[0]), facts_of_snapshot(copy)))
+    assert result["added"] == ("../../⟨U+001B⟩[2J ⟨U+202E⟩x",)
+    assert len(orjson.dumps(result)) < 20_000
 
 
 @given(st.sets(st.integers(0, 17)), st.sets(st.integers(0, 17)))
@@ -232,9 +232,9 @@ def test_churn_is_what_the_sets_say(root: Path, old: set[int], new: set[int]) ->
         replace(whole, tasks={names[n]: whole.tasks[names[n]] for n in sorted(chosen)})
         for chosen in (old, new)
     )
-    told = diff(before, after)
-    assert len(told.added) + len(told.removed) == len(old ^ new)
-    assert told.churn.turnover == round(len(old ^ new) / max(1, len(old | new)), 9)
-    assert (told.changed, told.renamed) == ({}, ())
+    result = diff(before, after)
+    assert len(result.added) + len(result.removed) == len(old ^ new)
+    assert result.churn.turnover == round(len(old ^ new) / max(1, len(old | new)), 9)
+    assert (result.changed, result.renamed) == ({}, ())
     back = diff(after, before)
-    assert (back.added, back.removed) == (told.removed, told.added)
+    assert (back.added, back.removed) == (result.removed, result.added)

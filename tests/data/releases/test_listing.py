@@ -51,8 +51,8 @@ def test_latest_moves_only_to_what_verified(snapshots: Path, tmp_path: Path) -> 
         mark_latest(refs[1], verify(refs[1].path))
     with pytest.raises(ReleaseError, match="not marked as latest"):
         mark_latest(refs[1], verify(refs[0].path))
-    told = {one.snapshot: (one.state, one.latest) for one in releases(snapshots)}
-    assert told == {
+    result = {one.snapshot: (one.state, one.latest) for one in releases(snapshots)}
+    assert result == {
         "demo-2026.07.01": (State.VERIFIED, True),
         "demo-2026.07.08": (State.FAILED, False),
     }
@@ -83,8 +83,8 @@ def test_what_is_no_release_is_told_and_links_are_passed_over(
     shutil.copytree(snapshots / "demo-2026.07.01", snapshots / "demo-2026.07.22")
     (snapshots / ".hidden-2026.07.01").mkdir()
     (snapshots / "demo-2026.07.29").symlink_to(snapshots / "demo-2026.07.01")
-    told = {one.snapshot: one.state for one in releases(snapshots, check=False)}
-    assert told == {
+    result = {one.snapshot: one.state for one in releases(snapshots, check=False)}
+    assert result == {
         "demo-2026.07.01": State.NOT_CHECKED,
         "demo-2026.07.08": State.NOT_CHECKED,
         "notes⟨U+001B⟩[2J": State.UNREADABLE,
@@ -106,8 +106,8 @@ def test_a_half_that_is_purged_in_the_middle_of_the_look_is_looked_at_again(
         return verify(path)
 
     monkeypatch.setattr(listing, "verify", purged)
-    told = [(one.state, one.private) for one in releases(snapshots)]
-    assert told == [(State.VERIFIED, False), (State.VERIFIED, True)]
+    result = [(one.state, one.private) for one in releases(snapshots)]
+    assert result == [(State.VERIFIED, False), (State.VERIFIED, True)]
 
 
 def test_a_half_that_is_purged_while_it_is_verified_is_no_damage(
@@ -119,8 +119,8 @@ def test_a_half_that_is_purged_while_it_is_verified_is_no_damage(
         check_modes(half, findings)
 
     monkeypatch.setattr(verification, "check_modes", purged_then_looked_at)
-    told = [(one.state, one.private) for one in releases(snapshots)]
-    assert told == [(State.VERIFIED, False), (State.VERIFIED, True)]
+    result = [(one.state, one.private) for one in releases(snapshots)]
+    assert result == [(State.VERIFIED, False), (State.VERIFIED, True)]
 
 
 def test_a_release_that_never_holds_still_stops_no_listing(

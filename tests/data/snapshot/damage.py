@@ -68,7 +68,7 @@ def canary(snapshot: Path) -> str:
     return str(manifest["canary"])
 
 
-def found(report: VerifyReport) -> set[Check]:
+def failed_checks(report: VerifyReport) -> set[Check]:
     return {finding.check for finding in report.findings}
 
 

@@ -205,11 +205,11 @@ def tallies(ledger: list[LedgerRow]) -> list[StageTally]:
         ("package", "instance"): StageKind.DERIVE,
         ("select", "candidate"): StageKind.CHOOSE,
     }
-    found = []
+    actual = []
     for (stage, unit), kind in kinds.items():
         counts = Counter(row.outcome for row in ledger if (row.stage, row.unit) == (stage, unit))
-        found.append(StageTally(stage, kind, unit, counts.total(), dict(counts)))
-    return found
+        actual.append(StageTally(stage, kind, unit, counts.total(), dict(counts)))
+    return actual
 
 
 def release(root: Path, instances: int = 24) -> Release:

@@ -42,22 +42,22 @@ def rejected(item: str, reason: str, observed: object, limit: object = 10) -> Le
 
 def test_the_funnel_tells_outcomes_and_children_in_pipeline_order() -> None:
     given_tables = ledger_tables(24)
-    told = funnel(given_tables.tallies, ledger_frames(given_tables))
-    assert [(step["stage"], step["n_in"], step["made"]) for step in told] == [
+    result = funnel(given_tables.tallies, ledger_frames(given_tables))
+    assert [(step["stage"], step["n_in"], step["made"]) for step in result] == [
         ("read", 10, {"session": 8}),
         ("recover", 8, {"instance": 24}),
         ("gates", 24, {}),
         ("package", 18, {"candidate": 18}),
         ("select", 18, {}),
     ]
-    assert told[2]["outcomes"] == {"rejected": 6, "kept": 18}
-    assert all(sum(step["outcomes"].values()) == step["n_in"] for step in told)
+    assert result[2]["outcomes"] == {"rejected": 6, "kept": 18}
+    assert all(sum(step["outcomes"].values()) == step["n_in"] for step in result)
 
 
 def test_rejections_gates_and_overlaps_by_hand() -> None:
     # Of 0..23, 0, 10 and 20 are too short; 0, 7, 14 and 21 lack a file.
-    told = ledger_summary(ledger_frames(ledger_tables(24)), GATES)
-    by_reason = {row["reason"]: row for row in told["rejections"]}
+    result = ledger_summary(ledger_frames(ledger_tables(24)), GATES)
+    by_reason = {row["reason"]: row for row in result["rejections"]}
     assert by_reason["length.too_short"]["n"] == 3
     assert by_reason["length.too_short"]["limits"] == ["10"]
     assert by_reason["length.too_short"]["observed"] == {
@@ -75,27 +75,27 @@ def test_rejections_gates_and_overlaps_by_hand() -> None:
         "n": 0,
         "values": [],
     }
-    assert told["overlaps"] == [
+    assert result["overlaps"] == [
         {"gates": ["fixture"], "n": 3},
         {"gates": ["length"], "n": 2},
         {"gates": ["length", "fixture"], "n": 1},
     ]
-    network = next(gate for gate in told["gates"] if gate["gate"] == "network")
+    network = next(gate for gate in result["gates"] if gate["gate"] == "network")
     assert network["statuses"] == {"passed": 18, "failed": 0, "unverified": 0, "not_measured": 6}
     assert network["histogram"] == [{"label": "0", "passed": 18, "failed": 0, "unverified": 0}]
 
 
 def test_strata_are_counted() -> None:
-    told = ledger_summary(ledger_frames(ledger_tables(24)), GATES)["strata"]
-    assert told == [
+    result = ledger_summary(ledger_frames(ledger_tables(24)), GATES)["strata"]
+    assert result == [
         {"stage": "select", "unit": "candidate", "outcome": "chosen", "stratum": "zh", "n": 18}
     ]
 
 
 def test_observed_texts_are_told_by_their_length_only() -> None:
     rows = [rejected("a", "length.odd", "ann@example.org"), rejected("b", "length.odd", "none")]
-    told = ledger_summary(ledger_frames(replace(NOTHING, ledger=rows)), ["length"])["rejections"]
-    assert told[0]["observed"] == {
+    result = ledger_summary(ledger_frames(replace(NOTHING, ledger=rows)), ["length"])["rejections"]
+    assert result[0]["observed"] == {
         "kind": "text",
         "n": 2,
         "values": [{"value": "none", "n": 1}, {"value": "text, 15 characters", "n": 1}],
@@ -142,10 +142,10 @@ def test_row_order_does_not_matter(mixed: random.Random) -> None:
 @given(st.integers(1, 60))
 def test_the_aggregates_add_up_to_the_ledger(instances: int) -> None:
     held = ledger_frames(ledger_tables(instances))
-    told = ledger_summary(held, GATES)["rejections"]
+    result = ledger_summary(held, GATES)["rejections"]
     counts = outcome_counts(held.ledger)
     turned_away = sum(n for key, n in counts.items() if key[2] in ("rejected", "errored"))
-    assert sum(row["n"] for row in told) == turned_away
+    assert sum(row["n"] for row in result) == turned_away
 
 
 def test_a_row_may_stand_for_many_units(tmp_path: Path) -> None:
@@ -160,5 +160,5 @@ def test_a_row_may_stand_for_many_units(tmp_path: Path) -> None:
     )
     ref = write_snapshot(replace(made, ledger_tables=more), tmp_path / "out")
     assert verify(ref.path).ok
-    told = orjson.loads((ref.path / "public/audit/ledger.json").read_bytes())["rejections"]
-    assert {"fact.no_value": 900}.items() <= {row["reason"]: row["n"] for row in told}.items()
+    result = orjson.loads((ref.path / "public/audit/ledger.json").read_bytes())["rejections"]
+    assert {"fact.no_value": 900}.items() <= {row["reason"]: row["n"] for row in result}.items()

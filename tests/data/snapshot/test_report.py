@@ -83,11 +83,11 @@ def test_the_table_holds_every_rejection(tmp_path: Path) -> None:
         if row.outcome in (Outcome.REJECTED, Outcome.ERRORED)
     ]
     words = data["words"]
-    told = {
+    result = {
         (row[0], words[row[4]], words[row[5]], words[row[6]], words[row[7]])  # type: ignore[index]
         for row in data["rows"]
     }
-    assert told == {
+    assert result == {
         (
             opaque(row.item_id),
             row.gate or "",
@@ -169,13 +169,13 @@ def test_the_funnel_narrows_gate_by_gate() -> None:
         base | {"outcome": "rejected", "gate": "fixture", "reason": "fixture.a", "n": 10},
         base | {"outcome": "rejected", "gate": "fixture", "reason": "fixture.b", "n": 20},
     ]
-    found = steps([stage], rejections, ["length", "fixture", "network"])
-    assert [(step.name, step.n_in, step.n_out) for step in found] == [
+    actual = steps([stage], rejections, ["length", "fixture", "network"])
+    assert [(step.name, step.n_in, step.n_out) for step in actual] == [
         ("gates", 100, 98),
         ("gates: length", 98, 90),
         ("gates: fixture", 90, 60),
     ]
-    assert found[2].losses == (("fixture.b", 20), ("fixture.a", 10))
+    assert actual[2].losses == (("fixture.b", 20), ("fixture.a", 10))
 
 
 def test_stages_that_saw_nothing_are_left_out_of_the_picture() -> None:
@@ -184,14 +184,14 @@ def test_stages_that_saw_nothing_are_left_out_of_the_picture() -> None:
 
 
 def test_the_picture_is_well_formed_svg_for_any_counts() -> None:
-    found = [
+    actual = [
         Step("read", "file", 0, 0, ()),
         Step("a & <b>", "session", 10**9, 1, (("x\u202e<y>", 7), ("z", 3), ("w", 1), ("v", 1))),
         Step("recover", "session", 1, 1, (), (("instance", 5),)),
     ]
     for shape in (WIDE, NARROW):
         for standalone in (True, False):
-            root = ElementTree.fromstring(draw(found, shape, 'say "hi"', standalone=standalone))
+            root = ElementTree.fromstring(draw(actual, shape, 'say "hi"', standalone=standalone))
             texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
             assert "a & <b> −999\u202f999\u202f999" in texts
             assert "5 for 3 more reasons" in texts

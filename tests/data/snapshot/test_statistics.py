@@ -29,24 +29,26 @@ def test_statistics_of_four_tasks(tmp_path: Path) -> None:
     tasks[0] = tasks[0].model_copy(
         update={"deliverables": (Deliverable(file_type="pdf", count=3),), "fixtures": ()}
     )
-    told = statistics(tasks)
-    assert told["tasks"] == 4
-    assert told["languages"] == [{"value": "en", "n": 2}, {"value": "zh", "n": 2}]
-    assert told["input_types"] == [
+    result = statistics(tasks)
+    assert result["tasks"] == 4
+    assert result["languages"] == [{"value": "en", "n": 2}, {"value": "zh", "n": 2}]
+    assert result["input_types"] == [
         {"value": "csv", "tasks": 3, "files": 3},
         {"value": "md", "tasks": 2, "files": 2},
     ]
-    assert told["deliverable_types"] == [
+    assert result["deliverable_types"] == [
         {"value": "xlsx", "tasks": 3, "files": 3},
         {"value": "pdf", "tasks": 1, "files": 3},
     ]
-    assert told["families"] == [{"value": "not labelled", "n": 4}]
-    assert told["inputs_per_task"]["histogram"] == [
+    assert result["families"] == [{"value": "not labelled", "n": 4}]
+    assert result["inputs_per_task"]["histogram"] == [
         {"label": "0", "n": 1},
         {"label": "1", "n": 1},
         {"label": "2–4", "n": 2},
     ]
-    assert told["total_input_bytes"] == 3 * len(b"id,total\n1,1\n") + 2 * len("背景资料\n".encode())
+    assert result["total_input_bytes"] == 3 * len(b"id,total\n1,1\n") + 2 * len(
+        "背景资料\n".encode()
+    )
 
 
 def test_a_huge_count_costs_nothing() -> None:
@@ -94,8 +96,8 @@ def test_shares_are_binned_in_tenths() -> None:
 
 @given(NUMBERS)
 def test_every_value_falls_into_exactly_one_bin(values: list[float]) -> None:
-    told = distribution(values)
-    assert sum(bar["n"] for bar in told["histogram"]) == told["n"] == len(values)
+    result = distribution(values)
+    assert sum(bar["n"] for bar in result["histogram"]) == result["n"] == len(values)
 
 
 @given(NUMBERS)

@@ -17,8 +17,8 @@ from tests.data.snapshot.damage import (
     Damage,
     append,
     edit_json,
+    failed_checks,
     first_input,
-    found,
     make_fifo,
     make_folder,
     put,
@@ -171,7 +171,7 @@ def test_damage_is_named(snapshot: Path, name: str) -> None:
 def test_a_linked_run_json_is_not_followed(snapshot: Path, tmp_path: Path) -> None:
     (snapshot / "run.json").rename(tmp_path / "run.json")
     (snapshot / "run.json").symlink_to(tmp_path / "run.json")
-    assert found(verify(snapshot)) == {Check.NOT_PART, Check.RUN}
+    assert failed_checks(verify(snapshot)) == {Check.NOT_PART, Check.RUN}
 
 
 @pytest.mark.parametrize("name", ["demo-2026.07.02", "demo-2026.07.01-r2", "other-2026.07.01"])
@@ -200,7 +200,7 @@ def test_what_a_killed_purge_left_is_no_damage(snapshot: Path) -> None:
     report = verify(snapshot)
     assert (report.findings, report.with_private) == ((), False)
     put(snapshot / "run.json", b"[]")
-    assert found(verify(snapshot)) == {Check.RUN}
+    assert failed_checks(verify(snapshot)) == {Check.RUN}
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_halves_of_different_snapshots_do_not_fit(snapshot: Path) -> None:
     before = link.read_bytes()
     reseal(snapshot)
     link.write_bytes(before)
-    assert Check.PRIVATE_LINK in found(verify(snapshot))
+    assert Check.PRIVATE_LINK in failed_checks(verify(snapshot))
 
 
 def test_a_directory_that_is_no_snapshot(tmp_path: Path) -> None:

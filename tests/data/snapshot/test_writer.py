@@ -176,12 +176,12 @@ def test_a_killed_build_leaves_no_snapshot_and_the_next_one_cleans_up(tmp_path: 
     )
     killed = subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=REPO, check=False)
     assert killed.returncode == -signal.SIGKILL
-    left = names(tmp_path / "out")
-    assert len(left) == 2
-    assert left[0].endswith(".part")
-    assert left[1] == ".lock"
+    remaining = names(tmp_path / "out")
+    assert len(remaining) == 2
+    assert remaining[0].endswith(".part")
+    assert remaining[1] == ".lock"
     (tmp_path / "out" / ".latest.1.part").symlink_to("nowhere")  # of a build killed there
-    assert stat.S_IMODE((tmp_path / "out" / left[0] / "private").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "out" / remaining[0] / "private").stat().st_mode) == 0o700
     ref = write_snapshot(release(tmp_path), tmp_path / "out")
     assert names(tmp_path / "out") == [".lock", SNAPSHOT]
     assert verify(ref.path).ok

@@ -50,8 +50,10 @@ def test_a_task_id_twice_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("other", ["ORDERS.csv", "orders.csv/x"])
 def test_fixtures_that_cannot_lie_side_by_side_are_refused(tmp_path: Path, other: str) -> None:
     def doubled(task: Candidate) -> Candidate:
-        one = task.fixtures[0]
-        return task.model_copy(update={"fixtures": (one, one.model_copy(update={"path": other}))})
+        entry = task.fixtures[0]
+        return task.model_copy(
+            update={"fixtures": (entry, entry.model_copy(update={"path": other}))}
+        )
 
     with pytest.raises(ReleaseError, match=r"share the path|is a directory of"):
         write_snapshot(with_candidates(release(tmp_path), doubled), tmp_path / "out")

@@ -96,17 +96,17 @@ def test_every_table_view_and_column_is_as_documented(staging: Path) -> None:
         ).fetchall()
     declared = {table.name: table.row for table in TABLES} | {view.name: view.row for view in VIEWS}
     assert dict(rows) == {name: f"One row: {row}." for name, row in declared.items()}
-    told = {
+    result = {
         (table.name, name, kind, f"{meanings(table)[name]}.")
         for table in TABLES
         for name, kind in sql_types(table).items()
     }
-    told |= {
+    result |= {
         (view.name, name, kind, f"{text}.")
         for view in VIEWS
         for name, (kind, text) in view.columns.items()
     }
-    assert set(columns) == told
+    assert set(columns) == result
 
 
 def test_the_books_are_staged_as_the_stages_write_them() -> None:

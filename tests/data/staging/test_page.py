@@ -38,8 +38,8 @@ def ask(out: Path, number: int) -> list[tuple[Any, ...]]:
 
 
 def test_the_schema_page_is_current() -> None:
-    told = (REPO / "docs" / "schema.md").read_text(encoding="utf-8")
-    assert told == schema_page(), "run: python -m data.staging.page > docs/schema.md"
+    result = (REPO / "docs" / "schema.md").read_text(encoding="utf-8")
+    assert result == schema_page(), "run: python -m data.staging.page > docs/schema.md"
 
 
 def test_the_views_that_were_asked_for_are_there_with_a_run_id(out: Path) -> None:

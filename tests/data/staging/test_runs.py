@@ -99,8 +99,8 @@ def test_the_constraints_of_the_selection_are_staged(tmp_path: Path) -> None:
     (folders[0] / "selection.json").write_bytes(orjson.dumps({"rows": [row | {"excess": 0}]}))
     stage_run(tmp_path, FACTS, folders)
     with open_read_only(tmp_path / "staging.duckdb") as staging:
-        told = staging.sql("SELECT name, low, value, price FROM selection_rows").fetchall()
-    assert told == [("size", 4.0, 4.0, None)]
+        result = staging.sql("SELECT name, low, value, price FROM selection_rows").fetchall()
+    assert result == [("size", 4.0, 4.0, None)]
 
 
 def test_a_run_tells_what_it_did_and_took_without_another_id_for_that(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_a_run_tells_what_it_did_and_took_without_another_id_for_that(tmp_path: 
     row |= {"prompt_tokens": 90, "completion_tokens": 10, "cost": 0.5}
     run_id = stage_run(tmp_path, FACTS, folders, [row])
     with open_read_only(tmp_path / "staging.duckdb") as staging:
-        told = staging.sql("SELECT stage, unit, measure, value FROM metrics").fetchall()
-    assert {row for row in told if row[2] != "bytes"} == {
+        result = staging.sql("SELECT stage, unit, measure, value FROM metrics").fetchall()
+    assert {row for row in result if row[2] != "bytes"} == {
         ("gates", "instance", "items_in", 2.0),
         ("gates", "instance", "items_out", 2.0),
         ("recover", None, "seconds", 3.0),

@@ -23,16 +23,16 @@ def staging(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def asked(staging: Path, sql: str, **other: Any) -> dict[str, Any]:
+def requests(staging: Path, sql: str, **other: Any) -> dict[str, Any]:
     """The child's answer, without the process around it."""
     task = {"path": str(staging), "sql": sql, "every_run": True, "rows": 3, "cell": 10}
     return answer_of(task | {"seconds": 5} | other, memory=1 << 30)
 
 
 def test_a_query_is_answered_in_a_process_of_its_own(staging: Path) -> None:
-    told = run_sql(staging, "SELECT run_id FROM runs ORDER BY run_id", LIMITS)
-    assert told.columns == (("run_id", "VARCHAR"),)
-    assert (told.rows, told.more, told.cut) == ([["a"], ["b"]], False, 0)
+    result = run_sql(staging, "SELECT run_id FROM runs ORDER BY run_id", LIMITS)
+    assert result.columns == (("run_id", "VARCHAR"),)
+    assert (result.rows, result.more, result.cut) == ([["a"], ["b"]], False, 0)
 
 
 def test_what_duckdb_does_not_count_ends_at_the_limit_of_the_process(staging: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_duckdb_does_not_count_ends_at_the_limit_of_the_process(staging: Pa
     ],
 )
 def test_anything_but_reading_is_refused(staging: Path, sql: str, reason: str) -> None:
-    refused = asked(staging, sql, seconds=1).get("refused", "")
+    refused = requests(staging, sql, seconds=1).get("refused", "")
     assert re.search(reason, refused), refused
 
 
@@ -93,21 +93,21 @@ def test_anything_but_reading_is_refused(staging: Path, sql: str, reason: str) -
     ["FROM runs", "TABLE runs", "VALUES (1)", "DESCRIBE turns", "SHOW TABLES", "SUMMARIZE runs"],
 )
 def test_the_ways_to_look_around_are_allowed(staging: Path, sql: str) -> None:
-    assert asked(staging, sql)["rows"]
+    assert requests(staging, sql)["rows"]
 
 
 def test_a_huge_result_is_not_fetched(staging: Path) -> None:
-    told = asked(staging, "SELECT range, repeat('x', 50) AS long FROM range(10000000000)")
-    assert [row[0] for row in told["rows"]] == [0, 1, 2]
-    assert (told["more"], told["cut"]) == (True, 4)
-    assert told["rows"][0][1] == "xxxxxxxxxx… (+40 characters)"
+    result = requests(staging, "SELECT range, repeat('x', 50) AS long FROM range(10000000000)")
+    assert [row[0] for row in result["rows"]] == [0, 1, 2]
+    assert (result["more"], result["cut"]) == (True, 4)
+    assert result["rows"][0][1] == "xxxxxxxxxx… (+40 characters)"
 
 
 def test_values_become_json(staging: Path) -> None:
     sql = """SELECT 0.5::DECIMAL(3, 1), 12345678901234567890.123456789::DECIMAL(38, 9), 1e999,
                     'nan'::DOUBLE, 2::HUGEINT ** 0, 170141183460469231731687303715884105727,
                     DATE '2020-02-29', 'ab'::BLOB, {'a': [1, NULL]}, true, NULL, chr(27)"""
-    (row,) = asked(staging, sql, cell=100)["rows"]
+    (row,) = requests(staging, sql, cell=100)["rows"]
     assert row == [
         *(0.5, "12345678901234567890.123456789", "inf", "nan", 1.0),
         *("170141183460469231731687303715884105727", "2020-02-29", "6162"),

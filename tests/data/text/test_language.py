@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.text.language import language_of, leading_language
+from data.text.language import language_of
+from data.text.scripts import leading_language
 
 
 @pytest.mark.parametrize(

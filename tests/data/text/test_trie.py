@@ -16,13 +16,13 @@ def test_the_longest_or_shortest_literal_at_each_place_is_found(
     literals: list[str], text: str
 ) -> None:
     longest, shortest = re.compile(trie_pattern(literals)), re.compile(shortest_pattern(literals))
-    for place in range(len(text)):
-        lengths = [len(one) for one in literals if text.startswith(one, place)]
+    for position in range(len(text)):
+        lengths = [len(one) for one in literals if text.startswith(one, position)]
         for pattern, wanted in (
             (longest, max(lengths, default=0)),
             (shortest, min(lengths, default=0)),
         ):
-            match = pattern.match(text, place)
+            match = pattern.match(text, position)
             assert (len(match.group()) if match else 0) == wanted
 
 

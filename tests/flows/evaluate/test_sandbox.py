@@ -56,7 +56,7 @@ def test_the_same_holds_for_a_user_without_rights(tmp_path: Path) -> None:
     done = subprocess.run(
         [SYSTEM_PYTHON, "-B", "-m", "flows.evaluate.escapes"],
         cwd=REPO,
-        env={"PATH": "/usr/bin:/bin", "HOME": "/"},
+        env={"PATH": "/usr/bin:/bin", "HOME": "/", "MODEL_API_KEY": "secret"},
         user=NOBODY,
         group=NOBODY,
         extra_groups=[],

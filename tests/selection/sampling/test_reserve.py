@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from data.randomness import keyed_hash
+from selection.sampling import reserve
 from selection.sampling.config import SamplingConfig
 from selection.sampling.frame import (
     build_frame,
@@ -171,3 +172,20 @@ def test_response_rates_are_accepted_over_tried_units() -> None:
         for rejected in ((), ("d1",), ("d1", "r1"), ("d1", "d2", "d3"))
     ]
     assert rates == pytest.approx([1, 4 / 5, 4 / 6, 3 / 6])
+
+
+def test_keys_that_differ_by_less_than_a_billionth_are_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The order of the frame decides then, not the last digits of a logarithm."""
+    config = SamplingConfig(size=2, us_share=1.0)
+    points = table(company("one", True, {"cash": {f"S{at}": 1 for at in range(6)}}))
+    units = inclusion_of_points(build_frame(points), config)
+    drawn = draw_sample(points, config, 1).drawn
+    weights = units["pi_category"][0] * units["pi_series"][0]
+    for step, turned in ((1e-10, False), (2e-9, True)):
+        races = 1.0 - step * np.arange(4)  # each later unit comes earlier, if that counts
+        monkeypatch.setattr(reserve, "_uniforms", lambda *_, r=races: np.exp(-r * weights))
+        order = reserve_of(units, drawn, 2.0, 1)["at"].to_list()
+        assert (order == sorted(order, reverse=True)) is turned
+        assert (order == sorted(order)) is not turned

@@ -101,8 +101,8 @@ def test_with_replacement_is_the_inverse_of_the_distribution() -> None:
 
 
 def test_with_replacement_inclusion() -> None:
-    found = with_replacement_inclusion(np.array([0.5, 1.0, 1e-12]), np.array([2, 3, 1_000]))
-    assert found == pytest.approx([0.75, 1.0, 1e-9])
+    actual = with_replacement_inclusion(np.array([0.5, 1.0, 1e-12]), np.array([2, 3, 1_000]))
+    assert actual == pytest.approx([0.75, 1.0, 1e-9])
 
 
 def test_the_fit_sees_a_unit_drawn_too_often() -> None:
@@ -113,6 +113,7 @@ def test_the_fit_sees_a_unit_drawn_too_often() -> None:
     assert fit_of_counts(counts, inclusion, 100, 50).largest_z == pytest.approx(7)
 
 
+@pytest.mark.full
 @pytest.mark.slow(seconds=80)
 def test_two_thousand_samples_fit_their_probabilities(material: Path) -> None:
     names = pl.read_csv(material / "sampling" / "sampler_reference_10k.csv")["name"]

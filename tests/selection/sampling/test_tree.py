@@ -20,7 +20,7 @@ ROOT_2, ROOT_3, ROOT_4 = (math.sqrt(math.log(n)) for n in (2, 3, 4))
 
 def by_recursion(names: list[str], damping: Damping) -> list[float]:
     """The definition, read aloud: the plain implementation the vectorised one must equal."""
-    found = [0.0] * len(names)
+    actual = [0.0] * len(names)
 
     def descend(members: list[int], level: int, share: float) -> None:
         children: dict[str | None, list[int]] = {}
@@ -34,10 +34,10 @@ def by_recursion(names: list[str], damping: Damping) -> list[float]:
                 descend(held, level + 1, share * chance)
                 continue
             for at in held:
-                found[at] = share * chance / len(held)
+                actual[at] = share * chance / len(held)
 
     descend(list(range(len(names))), 0, 1.0)
-    return found
+    return actual
 
 
 def test_worked_tree() -> None:
@@ -76,26 +76,26 @@ def test_without_damping_every_series_is_alike() -> None:
 
 def test_reference_of_ten_thousand_names(material: Path) -> None:
     reference = pl.read_csv(material / "sampling" / "sampler_reference_10k.csv")
-    found = leaf_probabilities(reference["name"], separator="|")
-    assert np.abs(found - reference["p"].to_numpy()).max() <= 1e-12
+    actual = leaf_probabilities(reference["name"], separator="|")
+    assert np.abs(actual - reference["p"].to_numpy()).max() <= 1e-12
 
 
 @given(NAMES, st.sampled_from(Damping))
 def test_equals_the_recursive_definition_and_sums_to_one(
     names: list[str], damping: Damping
 ) -> None:
-    found = leaf_probabilities(pl.Series(names), damping)
-    assert found == pytest.approx(by_recursion(names, damping), rel=1e-12)
-    assert found.sum() == pytest.approx(1, abs=1e-12)
-    assert (found > 0).all()
+    actual = leaf_probabilities(pl.Series(names), damping)
+    assert actual == pytest.approx(by_recursion(names, damping), rel=1e-12)
+    assert actual.sum() == pytest.approx(1, abs=1e-12)
+    assert (actual > 0).all()
 
 
 @given(NAMES, st.integers(0, 99))
 def test_order_changes_no_bit(names: list[str], shuffle: int) -> None:
     order = np.random.default_rng(shuffle).permutation(len(names))
-    found = leaf_probabilities(pl.Series(names))
+    actual = leaf_probabilities(pl.Series(names))
     shuffled = leaf_probabilities(pl.Series([names[at] for at in order]))
-    assert (shuffled == found[order]).all()
+    assert (shuffled == actual[order]).all()
 
 
 @given(NAMES, NAMES)
@@ -111,8 +111,8 @@ def test_more_components_than_one_integer_holds() -> None:
     tails = [" | ".join(f"{(at * 7919 + level) % 97}" for level in range(9)) for at in range(97)]
     names = [f"{at % 2} | {at % 5} | {at % 97} | {tails[at % 13]}" for at in range(200)]
     names += tails + [name.rsplit(" | ", 3)[0] for name in names[:20]]
-    found = leaf_probabilities(pl.Series(names))
-    assert found == pytest.approx(by_recursion(names, Damping.SQRTLOG), rel=1e-12)
+    actual = leaf_probabilities(pl.Series(names))
+    assert actual == pytest.approx(by_recursion(names, Damping.SQRTLOG), rel=1e-12)
 
 
 def test_depth_and_the_empty_table() -> None:

@@ -38,13 +38,13 @@ def test_the_original_released_is_found_by_all() -> None:
 def test_rows_dealt_out_anew_are_found_by_chance() -> None:
     frame, _, config = world(NOISE)
     linked = link(frame, shuffled(frame, "year"), config).of(THREE)
-    for found in (
+    for actual in (
         single.nearest(linked, Metric.LOG, within=True),
         joint.assignment(linked, 2_000),
         single.ratio(linked),
         trajectory.sign_history(linked),
     ):
-        assert found.ci_low <= found.chance <= found.ci_high
+        assert actual.ci_low <= actual.chance <= actual.ci_high
 
 
 def test_exact_order_is_total_re_identification() -> None:
@@ -85,8 +85,8 @@ def test_largest_company_of_each_industry_and_year() -> None:
     hidden = joined.with_columns(
         people=pl.when(pl.col("people") == pl.col("top")).then(1).otherwise(pl.col("people"))
     )
-    found = single.dominant(link(frame, frame, config).of(("people",)))
-    assert (found.n, found.rate, found.chance) == (2 * YEARS, 1.0, 2 / COMPANIES)
+    actual = single.dominant(link(frame, frame, config).of(("people",)))
+    assert (actual.n, actual.rate, actual.chance) == (2 * YEARS, 1.0, 2 / COMPANIES)
     assert single.dominant(link(frame, hidden, config).of(("people",))).rate == 0.0
 
 
@@ -133,8 +133,8 @@ def test_missing_cells_and_signs_are_used() -> None:
 
 def test_ranks_within_labels_share_ties() -> None:
     values = np.array([[10.0], [30.0], [10.0], [7.0], [np.nan]])
-    found = ranks(values, np.array([0, 0, 0, 1, 0]))[:, 0]
-    assert found == pytest.approx([1 / 3, 5 / 6, 1 / 3, 0.5, 0.5])
+    actual = ranks(values, np.array([0, 0, 0, 1, 0]))[:, 0]
+    assert actual == pytest.approx([1 / 3, 5 / 6, 1 / 3, 0.5, 0.5])
 
 
 def test_targets_have_a_number_to_know() -> None:

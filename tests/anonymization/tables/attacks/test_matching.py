@@ -76,5 +76,5 @@ def test_blocks_find_what_stays_in_its_block() -> None:
 
 
 def test_kinds_differ_by_label() -> None:
-    found = kinds(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]), np.array([0, 0, 1]))
-    assert found[0] == found[1] != found[2]
+    actual = kinds(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]), np.array([0, 0, 1]))
+    assert actual[0] == actual[1] != actual[2]

@@ -18,25 +18,25 @@ MAPPING = permuted_codes(CODES, KEY, "codes").new
 
 
 def test_with_the_key_the_list_of_companies_is_enough() -> None:
-    found = dictionary_attack(MAPPING, CODES, KEY, "codes", "", Knowledge.KEY)
-    assert (found.rate, found.n) == (1.0, len(CODES))
+    actual = dictionary_attack(MAPPING, CODES, KEY, "codes", "", Knowledge.KEY)
+    assert (actual.rate, actual.n) == (1.0, len(CODES))
 
 
 def test_with_the_key_all_possible_codes_are_enough() -> None:
     real = [f"{number:05d}" for number in range(0, 600, 7)]
     mapping = permuted_codes(real, KEY, "five").new
     every = [f"{number:05d}" for number in range(600)]
-    found = dictionary_attack(mapping, every, KEY, "five", "", Knowledge.KEY)
-    assert found.rate > 0.95  # codes that clash inside the dictionary go elsewhere
+    actual = dictionary_attack(mapping, every, KEY, "five", "", Knowledge.KEY)
+    assert actual.rate > 0.95  # codes that clash inside the dictionary go elsewhere
 
 
 def test_guessed_keys_and_structure_stay_at_chance() -> None:
-    for found in (
+    for actual in (
         dictionary_attack(MAPPING, CODES, seed_key(0), "codes", "", Knowledge.PUBLISHED),
         order_attack(MAPPING, "codes"),
         likeness_attack(MAPPING, "codes"),
     ):
-        assert found.ci_low <= found.chance <= found.ci_high
+        assert actual.ci_low <= actual.chance <= actual.ci_high
 
 
 def test_codes_that_keep_their_order_fall() -> None:

@@ -23,7 +23,7 @@ def test_every_attack_at_every_level_of_knowledge() -> None:
     report = attack(*world(NOISE), SETTINGS)
     assert (report.rows, report.companies) == (COMPANIES * YEARS, COMPANIES)
     assert report.assigned_year == "2024"
-    told = {(r.name, len(r.columns)) for r in report.results}
+    output = {(r.name, len(r.columns)) for r in report.results}
     for columns in (1, 2, 3, 5):
         for name in (
             "prefix join, 2 digits",
@@ -36,8 +36,8 @@ def test_every_attack_at_every_level_of_knowledge() -> None:
             "history, rises and falls only",
             "history, levels and growth",
         ):
-            assert (name, columns) in told
-    assert {("2 ratios", 3), ("3 ratios", 4), ("largest company", 1)} <= told
+            assert (name, columns) in output
+    assert {("2 ratios", 3), ("3 ratios", 4), ("largest company", 1)} <= output
     for r in report.results:
         assert 0 <= r.ci_low <= r.rate <= r.ci_high <= 1
         assert 0 < r.chance < 1

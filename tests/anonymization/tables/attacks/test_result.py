@@ -37,5 +37,7 @@ def test_chance_is_the_mean_over_targets() -> None:
 
 
 def test_no_target_is_no_division() -> None:
-    found = result(Risk.LARGEST, "x", ("a",), "year", Knowledge.ONE_TARGET, np.zeros(0), chance=0.0)
-    assert (found.n, found.rate, found.ci_low, found.ci_high) == (0, 0.0, 0.0, 1.0)
+    actual = result(
+        Risk.LARGEST, "x", ("a",), "year", Knowledge.ONE_TARGET, np.zeros(0), chance=0.0
+    )
+    assert (actual.n, actual.rate, actual.ci_low, actual.ci_high) == (0, 0.0, 0.0, 1.0)

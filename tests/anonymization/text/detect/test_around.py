@@ -67,11 +67,11 @@ def test_small_names_are_found_where_they_stand(detector: TextDetector) -> None:
 
 
 def _spread(text: str, *people: str) -> list[tuple[str, str]]:
-    found = [
+    actual = [
         Finding(text.index(name), text.index(name) + len(name), EntityType.PERSON, "spacy", 0.75)
         for name in people
     ]
-    more = spread(text, found, MachineLines(text), _KNOWN)
+    more = spread(text, actual, MachineLines(text), _KNOWN)
     return [(text[f.start : f.end], f.type.value) for f in more]
 
 
@@ -102,9 +102,9 @@ def test_a_number_right_behind_a_person_is_an_age(text: str, age: list[str]) -> 
 
 
 def test_a_post_code_stands_by_its_place(detector: TextDetector) -> None:
-    found = _values(detector, "She left Toronto, ON 94107, for good; in Berlin 2024 began.")
-    assert found["94107"] == "ADDRESS"
-    assert "2024" not in found
+    actual = _values(detector, "She left Toronto, ON 94107, for good; in Berlin 2024 began.")
+    assert actual["94107"] == "ADDRESS"
+    assert "2024" not in actual
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_a_post_code_stands_by_its_place(detector: TextDetector) -> None:
 def test_a_firm_is_found_whole(text: str, firm: str, whole: str) -> None:
     start = text.index(firm)
     finding = Finding(start, start + len(firm), EntityType.ORGANIZATION, "organisation", 0.6)
-    found = whole_firm(text, finding)
-    assert text[found.start : found.end] == whole
+    actual = whole_firm(text, finding)
+    assert text[actual.start : actual.end] == whole
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_a_firm_is_found_whole(text: str, firm: str, whole: str) -> None:
     ],
 )
 def test_the_edges_of_addresses(text: str, expected: list[str]) -> None:
-    found = find_addresses(text, MachineLines(text))
-    assert [text[f.start : f.end] for f in found] == expected
+    actual = find_addresses(text, MachineLines(text))
+    assert [text[f.start : f.end] for f in actual] == expected
 
 
 @pytest.mark.parametrize(

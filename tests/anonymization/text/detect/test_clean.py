@@ -39,5 +39,5 @@ def detector() -> TextDetector:
 
 @pytest.mark.parametrize("text", _CLEAN)
 def test_nothing_is_found(detector: TextDetector, text: str) -> None:
-    found = detector.find([text])[0]
-    assert [(text[f.start : f.end], f.recognizer) for f in found] == []
+    actual = detector.find([text])[0]
+    assert [(text[f.start : f.end], f.recognizer) for f in actual] == []

@@ -50,9 +50,9 @@ def test_chinese_sentence(detector: TextDetector) -> None:
 
 
 def test_a_mixed_sentence_is_read_by_both_models(detector: TextDetector) -> None:
-    found = _values(detector, _TEXTS[4])
-    assert found["Margaret Ellsworth"] == "PERSON"
-    assert found["周海涛"] == "PERSON"
+    actual = _values(detector, _TEXTS[4])
+    assert actual["Margaret Ellsworth"] == "PERSON"
+    assert actual["周海涛"] == "PERSON"
 
 
 def test_only_the_user_name_of_a_path(detector: TextDetector) -> None:
@@ -76,9 +76,9 @@ def test_batches_and_order_do_not_matter(detector: TextDetector) -> None:
 
 
 def test_findings_are_sorted_and_do_not_overlap(detector: TextDetector) -> None:
-    for text, found in zip(_TEXTS, detector.find(_TEXTS), strict=True):
-        ends = [0, *(f.end for f in found)]
-        for finding, end in zip(found, ends, strict=False):
+    for text, actual in zip(_TEXTS, detector.find(_TEXTS), strict=True):
+        ends = [0, *(f.end for f in actual)]
+        for finding, end in zip(actual, ends, strict=False):
             assert end <= finding.start < finding.end <= len(text)
 
 
@@ -100,14 +100,14 @@ def test_nothing_asks_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_only_listed_entities_are_found() -> None:
     config = DetectionConfig(entities=(EntityType.EMAIL,))
-    found = TextDetector(config).find(["Margaret Ellsworth, m.ellsworth@corp-mail.cn"])[0]
-    assert [f.type for f in found] == [EntityType.EMAIL]
+    actual = TextDetector(config).find(["Margaret Ellsworth, m.ellsworth@corp-mail.cn"])[0]
+    assert [f.type for f in actual] == [EntityType.EMAIL]
 
 
 def test_models_may_be_switched_off() -> None:
     config = DetectionConfig(english_model="", chinese_model="")
-    found = TextDetector(config).find(["Walsh phoned 13812345678, 王建国会跟进"])[0]
-    assert [f.type for f in found] == [EntityType.PHONE]
+    actual = TextDetector(config).find(["Walsh phoned 13812345678, 王建国会跟进"])[0]
+    assert [f.type for f in actual] == [EntityType.PHONE]
 
 
 def test_quantities_are_left_alone_unless_listed() -> None:

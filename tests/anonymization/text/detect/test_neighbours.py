@@ -25,11 +25,11 @@ _FRAMES = {
 }
 
 
-def _found(sample: Sample, text: str) -> list[tuple[int, int]]:
+def _actual(sample: Sample, text: str) -> list[tuple[int, int]]:
     rule = _RULES[sample.rule]
     folded = fold_characters(text)
-    found = scan((rule,), folded, MachineLines(folded))
-    return [(f.start, f.end) for f in found if f.type is sample.type]
+    actual = scan((rule,), folded, MachineLines(folded))
+    return [(f.start, f.end) for f in actual if f.type is sample.type]
 
 
 def test_every_rule_has_a_sample() -> None:
@@ -44,7 +44,7 @@ def test_found_in_every_neighbourhood(sample: Sample, frame: str) -> None:
         before, after = before and before + "，", after and "，" + after
     start = len(before) + len(sample.lead)
     text = before + sample.lead + sample.value + sample.tail + after
-    assert (start, start + len(sample.value)) in _found(sample, text)
+    assert (start, start + len(sample.value)) in _actual(sample, text)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.rule)
@@ -53,4 +53,4 @@ def test_found_in_full_width(sample: Sample) -> None:
     before, value = "请核对：", sample.value.translate(wide)
     start = len(before) + len(sample.lead)
     text = before + sample.lead.translate(wide) + value + sample.tail.translate(wide) + "，好"
-    assert (start, start + len(value)) in _found(sample, text)
+    assert (start, start + len(value)) in _actual(sample, text)

@@ -93,14 +93,14 @@ def test_resolved_findings_do_not_overlap_and_cover_what_was_found(findings: lis
     resolved = resolve(_TEXT, findings)
     places = [place for f in resolved for place in range(f.start, f.end)]
     assert len(places) == len(set(places))
-    found = {place for f in findings for place in range(f.start, f.end)}
-    assert set(places) <= found
+    actual = {place for f in findings for place in range(f.start, f.end)}
+    assert set(places) <= actual
     # What a finding gives up at a seam is a mark, a space, or one lone character.
     for finding in findings:
-        left = "".join(
+        remaining = "".join(
             "|" if place in places else _TEXT[place] for place in range(finding.start, finding.end)
         )
-        assert all(len(rest.strip()) <= 1 for rest in left.split("|"))
+        assert all(len(rest.strip()) <= 1 for rest in remaining.split("|"))
 
 
 def test_a_proven_kind_cuts_a_longer_one() -> None:
@@ -150,9 +150,9 @@ _HOSTILE = (
 def test_repetition_does_not_make_a_pattern_run_away(unit: str) -> None:
     text = unit * (30_000 // len(unit))
     lines = MachineLines(text)
-    found = [*scan(load_rules(), text, lines), *find_addresses(text, lines)]
-    found += find_listed_names(text, lines)
-    assert all(0 <= f.start < f.end <= len(text) for f in resolve(text, found))
+    actual = [*scan(load_rules(), text, lines), *find_addresses(text, lines)]
+    actual += find_listed_names(text, lines)
+    assert all(0 <= f.start < f.end <= len(text) for f in resolve(text, actual))
 
 
 @pytest.mark.timeout(60)

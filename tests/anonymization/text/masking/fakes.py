@@ -31,16 +31,16 @@ class PatternDetector:
 
     def find(self, texts: Sequence[str]) -> list[list[Finding]]:
         self.asked += len(texts)
-        return [_found(text) for text in texts]
+        return [_actual(text) for text in texts]
 
 
-def _found(text: str) -> list[Finding]:
-    told: list[Finding] = []
+def _actual(text: str) -> list[Finding]:
+    result: list[Finding] = []
     for kind, pattern in _KINDS.items():
         for match in re.finditer(pattern, text):
-            if all(match.end() <= o.start or o.end <= match.start() for o in told):
-                told.append(Finding(match.start(), match.end(), kind, "fake", 0.9))
-    return sorted(told)
+            if all(match.end() <= o.start or o.end <= match.start() for o in result):
+                result.append(Finding(match.start(), match.end(), kind, "fake", 0.9))
+    return sorted(result)
 
 
 def masker(mode: Mode = Mode.SURROGATE, scope: str = "session", key: bytes = KEY) -> Masker:

@@ -16,8 +16,8 @@ from tests.anonymization.text.masking.fakes import KEY, masker
 
 
 def test_the_same_value_gets_the_same_surrogate() -> None:
-    one, two = masker().mask_texts(["by Margaret Thornquist", "Margaret Thornquist, 2024-03-05"])
-    name = one.removeprefix("by ")
+    item, two = masker().mask_texts(["by Margaret Thornquist", "Margaret Thornquist, 2024-03-05"])
+    name = item.removeprefix("by ")
     assert two.startswith(name + ", ") and name != "Margaret Thornquist"
     assert "2024-03-05" not in two
 
@@ -33,11 +33,11 @@ def test_a_full_name_is_masked_in_every_case_of_letters() -> None:
 def test_a_value_in_another_spelling_gets_its_own_surrogate() -> None:
     texts = ["13812345678 is Margaret Thornquist's, 陈思远 knows"]
     spelled = ["+86 138-1234-5678", "thornquist, margaret", "MARGARET_THORNQUIST", "陈 思 远"]
-    known, *told = masker().mask_texts([*texts, *spelled])
+    known, *result = masker().mask_texts([*texts, *spelled])
     number, rest = known.split(" is ")
     first, last = rest.split("'s, ")[0].split(" ")
     chinese = rest.split(", ")[1].removesuffix(" knows")
-    assert told == [
+    assert result == [
         f"+86 {number[:3]}-{number[3:7]}-{number[7:]}",
         f"{last.lower()}, {first.lower()}",
         f"{first.upper()}_{last.upper()}",
@@ -47,8 +47,8 @@ def test_a_value_in_another_spelling_gets_its_own_surrogate() -> None:
 
 def test_a_placeholder_stands_for_every_spelling() -> None:
     texts = ["Margaret Thornquist", "thornquist, margaret called", "13812345678", "138 1234 5678"]
-    told = masker(Mode.PLACEHOLDER).mask_texts(texts)
-    assert told == ["<PERSON_1>", "<PERSON_1> called", "<PHONE_1>", "<PHONE_1>"]
+    result = masker(Mode.PLACEHOLDER).mask_texts(texts)
+    assert result == ["<PERSON_1>", "<PERSON_1> called", "<PHONE_1>", "<PHONE_1>"]
 
 
 def test_scopes_and_keys_differ() -> None:
@@ -74,10 +74,10 @@ def test_repeated_texts_are_asked_once() -> None:
 
 
 def test_placeholders_count_per_kind_and_avoid_those_in_the_text() -> None:
-    told = masker(Mode.PLACEHOLDER).mask_texts(
+    result = masker(Mode.PLACEHOLDER).mask_texts(
         ["<PERSON_1> met Margaret Thornquist", "Ulrich Vandermeer", "a@b.com"]
     )
-    assert told == ["<PERSON_1> met <PERSON_2>", "<PERSON_3>", "<EMAIL_1>"]
+    assert result == ["<PERSON_1> met <PERSON_2>", "<PERSON_3>", "<EMAIL_1>"]
 
 
 def test_a_value_found_once_is_masked_everywhere() -> None:
@@ -154,5 +154,5 @@ def test_pages_are_read_across_tags() -> None:
 def test_the_audit_holds_no_value() -> None:
     masked = mask_text(b'{"t":"Margaret Thornquist"}', "session.jsonl", masker())
     (edit,) = masked.edits
-    told = {k: v for k, v in asdict(edit).items() if k != "new"}
-    assert told == {"start": 6, "end": 25, "type": "PERSON", "recognizer": "fake", "score": 0.9}
+    result = {k: v for k, v in asdict(edit).items() if k != "new"}
+    assert result == {"start": 6, "end": 25, "type": "PERSON", "recognizer": "fake", "score": 0.9}

@@ -82,8 +82,8 @@ def test_a_known_form_is_covered_in_every_dress(name: str, dress: str) -> None:
 
 @pytest.mark.parametrize("name", TOKENS)
 def test_the_family_is_told(name: str) -> None:
-    (found,) = find_secrets(f"a {TOKENS[name]} b")
-    assert (found.start, found.end, found.recognizer) == (2, 2 + len(TOKENS[name]), name)
+    (actual,) = find_secrets(f"a {TOKENS[name]} b")
+    assert (actual.start, actual.end, actual.recognizer) == (2, 2 + len(TOKENS[name]), name)
 
 
 def test_a_checksum_that_agrees_makes_sure() -> None:
@@ -123,8 +123,8 @@ PRIVATE_KEY = "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY----
 def test_a_private_key_is_covered_whole(newline: str) -> None:
     body = newline.join(_drawn(64, BASE62 + "+/", seed=n) for n in range(8))
     key = PRIVATE_KEY.replace("\n", newline).format(body)
-    (found,) = find_secrets(f"key: {key} end")
-    assert (found.start, found.end) == (5, 5 + len(key))
+    (actual,) = find_secrets(f"key: {key} end")
+    assert (actual.start, actual.end) == (5, 5 + len(key))
 
 
 def test_a_private_key_that_was_cut_off_is_covered_to_the_cut() -> None:
@@ -216,24 +216,24 @@ def test_a_weak_prefix_inside_a_longer_name_begins_no_token() -> None:
 
 def test_a_user_and_a_password_become_one_finding() -> None:
     pair = "c28wlsosanujy2z:qgsnai0xokrw4j1"
-    found = find_secrets(f"Please use {pair} when you log in tomorrow.")
-    assert [(f.start, f.end) for f in found] == [(11, 11 + len(pair))]
+    actual = find_secrets(f"Please use {pair} when you log in tomorrow.")
+    assert [(f.start, f.end) for f in actual] == [(11, 11 + len(pair))]
 
 
 @given(st.text(max_size=60), st.sampled_from(sorted(TOKENS.values())), st.text(max_size=60))
 def test_findings_are_sorted_apart_and_inside_the_text(head: str, token: str, tail: str) -> None:
     text = f"{head} {token} {tail}"
-    found = find_secrets(text)
-    assert all(0 <= f.start < f.end <= len(text) for f in found)
-    assert all(a.end <= b.start for a, b in pairwise(found))
+    actual = find_secrets(text)
+    assert all(0 <= f.start < f.end <= len(text) for f in actual)
+    assert all(a.end <= b.start for a, b in pairwise(actual))
     assert _covered(text, token)
 
 
 def test_letters_that_grow_in_lower_case_move_no_offset() -> None:
     token = TOKENS["secret.github-token"]
     text = "İİİ " + token
-    (found,) = find_secrets(text)
-    assert text[found.start : found.end] == token
+    (actual,) = find_secrets(text)
+    assert text[actual.start : actual.end] == token
 
 
 HOSTILE: dict[str, Callable[[int], str]] = {

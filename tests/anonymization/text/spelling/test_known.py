@@ -167,9 +167,9 @@ def test_the_skeleton_leads_back(text: str, lead: int) -> None:
     made, origins = skeleton(whole), Origins(whole)
     assert made == b"".join(map(skeleton, whole))
     for at in range(max(0, len(made) - 40), len(made)):
-        place = origins.at(at)
-        assert skeleton(whole[place])
-        assert len(skeleton(whole[:place])) <= at < len(skeleton(whole[: place + 1]))
+        position = origins.at(at)
+        assert skeleton(whole[position])
+        assert len(skeleton(whole[:position])) <= at < len(skeleton(whole[: position + 1]))
 
 
 @given(st.lists(st.sampled_from([*SPELLINGS, *OTHERS, "x", "; ", "\n", "\u200b", " "]), max_size=6))

@@ -27,7 +27,7 @@ def surrogates(*values: tuple[T, str], texts: tuple[str, ...] = ()) -> Surrogate
     return made
 
 
-def one(kind: T, value: str) -> str:
+def item(kind: T, value: str) -> str:
     return surrogates((kind, value)).of(kind, value)
 
 
@@ -66,18 +66,18 @@ def test_companies_keep_their_legal_form() -> None:
 
 
 def test_numbers_pass_their_checks_where_nobody_lives() -> None:
-    identity = one(T.NATIONAL_ID, "11010519491231002X")
+    identity = item(T.NATIONAL_ID, "11010519491231002X")
     assert resident_id(identity) and identity.startswith("99")
-    card = one(T.BANK_CARD, "4111 1111 1111 1111")
+    card = item(T.BANK_CARD, "4111 1111 1111 1111")
     assert bank_card(card) and card.startswith("4000 00") and len(card) == 19
-    code = one(T.COMPANY_CODE, "91350100M000100Y43")
+    code = item(T.COMPANY_CODE, "91350100M000100Y43")
     assert credit_code(code) and code[2:4] == "99"
-    assert iban(one(T.BANK_ACCOUNT, "GB82 WEST 1234 5698 7654 32"))
-    assert re.fullmatch(r"\+1 \([2-9]\d\d\) 555-01\d\d", one(T.PHONE, "+1 (415) 555-2671"))
-    assert re.fullmatch(r"154\d{8}", one(T.PHONE, "13812345678"))
-    assert re.fullmatch(r"07700 900\d{3}", one(T.PHONE, "07911 123456"))
-    assert re.fullmatch(r"9\d\d-[0-4]\d-\d{4}", one(T.NATIONAL_ID, "078-05-1120"))
-    address = ipaddress.ip_address(one(T.IP_ADDRESS, "10.1.2.3"))
+    assert iban(item(T.BANK_ACCOUNT, "GB82 WEST 1234 5698 7654 32"))
+    assert re.fullmatch(r"\+1 \([2-9]\d\d\) 555-01\d\d", item(T.PHONE, "+1 (415) 555-2671"))
+    assert re.fullmatch(r"154\d{8}", item(T.PHONE, "13812345678"))
+    assert re.fullmatch(r"07700 900\d{3}", item(T.PHONE, "07911 123456"))
+    assert re.fullmatch(r"9\d\d-[0-4]\d-\d{4}", item(T.NATIONAL_ID, "078-05-1120"))
+    address = ipaddress.ip_address(item(T.IP_ADDRESS, "10.1.2.3"))
     assert any(
         address in ipaddress.ip_network(n)
         for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")
@@ -111,17 +111,17 @@ def test_dates_keep_gaps_and_days_of_the_week(day: date, other: date) -> None:
     ["March 5, 1984", "5 Mar 2020", "3rd of May", "12/31/1999", "1998", "二〇二四年三月五日"],
 )
 def test_dates_keep_their_form(value: str) -> None:
-    new = one(T.DATE, value)
+    new = item(T.DATE, value)
     assert new != value and re.sub(r"[\dA-Za-z〇一二三四五六七八九十]+", "", new) == re.sub(
         r"[\dA-Za-z〇一二三四五六七八九十]+", "", value
     )
 
 
 def test_secrets_keep_prefix_and_alphabet() -> None:
-    new = one(T.SECRET, "AKIAQ3EGRIT7WXYZ2345")
+    new = item(T.SECRET, "AKIAQ3EGRIT7WXYZ2345")
     assert re.fullmatch(r"AKIAFAKE[A-Z0-9]{12}", new)
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow==\n-----END RSA PRIVATE KEY-----"
-    assert one(T.SECRET, key).startswith("-----BEGIN RSA PRIVATE KEY-----\n")
+    assert item(T.SECRET, key).startswith("-----BEGIN RSA PRIVATE KEY-----\n")
 
 
 _WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9).map(str.title)
@@ -136,9 +136,9 @@ _WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9).map(str.t
 def test_two_values_never_share_a_surrogate(names: list[str]) -> None:
     values = [(T.PERSON, name) for name in names]
     made = surrogates(*values)
-    told = [made.of(*value) for value in values]
-    assert len({new.casefold() for new in told}) == len(names)
-    assert not {new.casefold() for new in told} & {name.casefold() for name in names}
+    result = [made.of(*value) for value in values]
+    assert len({new.casefold() for new in result}) == len(names)
+    assert not {new.casefold() for new in result} & {name.casefold() for name in names}
 
 
 def test_many_names_do_not_collide() -> None:
@@ -149,6 +149,6 @@ def test_many_names_do_not_collide() -> None:
 
 
 def test_a_surrogate_stands_in_no_text() -> None:
-    plain = one(T.PERSON, "John Smith")
+    plain = item(T.PERSON, "John Smith")
     made = surrogates((T.PERSON, "John Smith"), texts=(f"and {plain} was here",))
     assert not set(made.of(T.PERSON, "John Smith").split()) & set(plain.split())

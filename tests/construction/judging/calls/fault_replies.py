@@ -44,7 +44,7 @@ class Counts:
         self.authorizations: set[str] = set()
         self.bodies: list[Any] = []
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         return {
             "calls": self.calls,
             "served": self.served,
@@ -71,8 +71,8 @@ def text_of(body: Mapping[str, Any]) -> str:
 def say(path: str, body: Mapping[str, Any], counts: Counts) -> Said:
     """The answer to one call."""
     text, shape = text_of(body), shape_of(body)
-    found = _ITEM.search(text)
-    item = found.group(1) if found else "?"
+    actual = _ITEM.search(text)
+    item = actual.group(1) if actual else "?"
     counts.calls[item] += 1
     counts.shapes[shape] += 1
     counts.bodies = [*counts.bodies[-19:], body]
@@ -92,8 +92,8 @@ def _refusal(path: str, shape: str, body: Mapping[str, Any]) -> Said | None:
     if "/toolonly/" in path and shape != "tool":
         return _error(400, "response_format is not supported", "unsupported_parameter")
     if "/newstyle/" in path and "max_tokens" in body:
-        told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-        return _error(400, told, "unsupported_parameter")
+        message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        return _error(400, message, "unsupported_parameter")
     return None
 
 

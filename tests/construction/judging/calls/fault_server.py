@@ -58,7 +58,7 @@ class Server:
     async def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Said:
         where, _, _ = path.partition("?")
         if where == "/counts":
-            return Said.of(200, self.counts.told())
+            return Said.of(200, self.counts.as_json())
         if where == "/set":
             self.batches.settings = json.loads(body)
             return Said.of(200, {})

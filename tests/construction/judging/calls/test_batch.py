@@ -15,11 +15,11 @@ PRICES = {"prompt": 1.0, "completion": 1.0}
 
 def test_a_batch_answers_and_repairs_at_half_the_price(fault: Fault, tmp_path: Path) -> None:
     plans = ["ok"] * 8 + ["wrong,ok", "length,ok", "wrong", "400", "toolong", "429,ok"]
-    asked = [ask(f"b{number}", plan) for number, plan in enumerate(plans)]
+    requests = [ask(f"b{number}", plan) for number, plan in enumerate(plans)]
     fault.set(polls=2)
     before = fault.counts()["tokens"]
     with fault.client(tmp_path / "s", mode="batch", prices=PRICES, batch_requests=5) as client:
-        outcomes = client.ask(asked)
+        outcomes = client.ask(requests)
         spent = client.spent
     billed = fault.counts()["tokens"] - before
     assert spent.usage.prompt_tokens + spent.usage.completion_tokens == billed
@@ -36,29 +36,29 @@ def test_a_batch_answers_and_repairs_at_half_the_price(fault: Fault, tmp_path: P
         (CallReason.TOO_LONG, "the request does not fit into the model's context"),
     ]
     with fault.client(tmp_path / "s", mode="replay") as client:
-        replayed = client.ask(asked)
+        replayed = client.ask(requests)
     assert [isinstance(outcome, Answered) for outcome in replayed] == answered
 
 
 def test_what_expired_is_asked_again(fault: Fault, tmp_path: Path) -> None:
-    asked = [ask(f"late{number}") for number in range(6)]
+    requests = [ask(f"late{number}") for number in range(6)]
     fault.set(polls=0, expire=2)
     with fault.client(tmp_path / "s", mode="batch") as client:
-        outcomes = client.ask(asked)
+        outcomes = client.ask(requests)
     assert all(isinstance(outcome, Answered) for outcome in outcomes)
     assert [fault.counts()["served"][f"late{number}"] for number in range(6)] == [1] * 6
 
 
 def test_a_batch_not_done_yet_is_left_to_the_next_run(fault: Fault, tmp_path: Path) -> None:
-    asked = [ask(f"wait{number}") for number in range(3)]
+    requests = [ask(f"wait{number}") for number in range(3)]
     fault.set(polls=10**6)
     with fault.client(tmp_path / "s", mode="batch", batch_wait=0.05) as client:
-        outcomes = client.ask(asked)
+        outcomes = client.ask(requests)
         assert client.spent.usage.completion_tokens == 3 * 1024  # in full, until it is known
     assert {one.reason for one in outcomes if isinstance(one, Unanswered)} == {CallReason.PENDING}
     fault.set(finish=True)
     with fault.client(tmp_path / "s", mode="batch") as client:
-        outcomes = client.ask(asked)
+        outcomes = client.ask(requests)
     assert all(isinstance(outcome, Answered) for outcome in outcomes)
     assert [fault.counts()["served"][f"wait{number}"] for number in range(3)] == [1] * 3
 
@@ -67,7 +67,7 @@ def test_a_batch_not_done_yet_is_left_to_the_next_run(fault: Fault, tmp_path: Pa
 def test_a_run_killed_around_submission_pays_once(
     fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    asked = [ask(f"{moment}{number}") for number in range(4)]
+    requests = [ask(f"{moment}{number}") for number in range(4)]
     fault.set(polls=0, lose_create=moment == "lost")
 
     async def killed(*_: object) -> None:
@@ -79,21 +79,21 @@ def test_a_run_killed_around_submission_pays_once(
             fault.client(tmp_path / "s", mode="batch") as client,
             pytest.raises(BatchError, match="killed here"),
         ):
-            client.ask(asked)
+            client.ask(requests)
     with fault.client(tmp_path / "s", mode="batch") as client:
-        outcomes = client.ask(asked)
+        outcomes = client.ask(requests)
     assert all(isinstance(outcome, Answered) for outcome in outcomes)
     assert [fault.counts()["served"][f"{moment}{n}"] for n in range(4)] == [1] * 4
 
 
 def test_a_batch_keeps_within_the_budget(fault: Fault, tmp_path: Path) -> None:
-    asked = [ask(f"poor{number}", max_tokens=100) for number in range(10)]
+    requests = [ask(f"poor{number}", max_tokens=100) for number in range(10)]
     fault.set(polls=0)
     with fault.client(tmp_path / "s", mode="batch", budget_tokens=4000) as client:
-        outcomes = client.ask(asked)
-    told = [isinstance(outcome, Answered) for outcome in outcomes]
-    assert 0 < sum(told) < 10
-    assert told == sorted(told, reverse=True), "the first that does not fit ends the asking"
+        outcomes = client.ask(requests)
+    result = [isinstance(outcome, Answered) for outcome in outcomes]
+    assert 0 < sum(result) < 10
+    assert result == sorted(result, reverse=True), "the first that does not fit ends the asking"
     rest = {one.reason for one in outcomes if isinstance(one, Unanswered)}
     assert rest == {CallReason.BUDGET}
 

@@ -46,7 +46,7 @@ def test_every_fault_at_once_loses_nothing(fault: Fault, tmp_path: Path) -> None
     with fault.client(tmp_path / "store") as client:
         outcomes = client.ask(questions)
         spent = client.spent
-    told = fault.counts()
+    result = fault.counts()
     assert [outcome.item_id for outcome in outcomes] == [q.item_id for q in questions]
     for plan, outcome in zip(plans, outcomes, strict=True):
         if plan in HOPELESS:
@@ -57,9 +57,9 @@ def test_every_fault_at_once_loses_nothing(fault: Fault, tmp_path: Path) -> None
         assert isinstance(outcome.value, Verdict)
         assert outcome.value.label == outcome.item_id
         assert outcome.repaired is (plan in REPAIRED)
-        assert told["served"][outcome.item_id] == RECOVERED.get(plan, 1 + outcome.repaired)
-        assert told["delivered"][outcome.item_id] == 1 + outcome.repaired
-    assert spent.usage.prompt_tokens + spent.usage.completion_tokens >= told["tokens"]
+        assert result["served"][outcome.item_id] == RECOVERED.get(plan, 1 + outcome.repaired)
+        assert result["delivered"][outcome.item_id] == 1 + outcome.repaired
+    assert spent.usage.prompt_tokens + spent.usage.completion_tokens >= result["tokens"]
 
 
 def test_a_settled_question_is_never_paid_for_again(fault: Fault, tmp_path: Path) -> None:
@@ -187,9 +187,9 @@ def test_no_text_and_no_key_in_logs_errors_and_reprs(
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
     questions = [ask(f"quiet{n}", plan) for n, plan in enumerate(["ok", "400", "500", "wrong"])]
     with caplog.at_level(logging.DEBUG), fault.client(None, key_variable="MY_KEY") as client:
-        told = repr(client.ask(questions)) + repr(questions) + caplog.text
+        result = repr(client.ask(questions)) + repr(questions) + caplog.text
     assert "Bearer sk-very-secret" in "".join(fault.counts()["authorizations"]).replace(
         "bearer", "Bearer"
     )
     for secret in ("sk-very-secret", "You judge.", "plan=", "because", "secret message"):
-        assert secret not in told, secret
+        assert secret not in result, secret

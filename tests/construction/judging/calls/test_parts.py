@@ -49,8 +49,8 @@ def test_the_key_holds_what_decides_the_answer_and_nothing_else() -> None:
         replace(question, images=(Image("image/png", b"1"),)),
         replace(question, images=(Image("image/png", b"2"),)),
     ]
-    assert {key(one, CONFIG) for one in same} == {key(question, CONFIG)}
-    keys = [key(one, CONFIG) for one in (question, *other)]
+    assert {key(item, CONFIG) for item in same} == {key(question, CONFIG)}
+    keys = [key(item, CONFIG) for item in (question, *other)]
     keys += [
         key(question, CONFIG.model_copy(update={name: value}))
         for name, value in (
@@ -118,7 +118,7 @@ def test_any_text_can_be_asked_about(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "finish", "found"),
+    ("text", "finish", "actual"),
     [
         (GOOD, "stop", None),
         (f"```json\n{GOOD}\n```", "stop", None),
@@ -131,9 +131,9 @@ def test_any_text_can_be_asked_about(text: str) -> None:
         ("[" * 100_000, "stop", CallReason.INVALID),
     ],
 )
-def test_replies_are_judged(text: str, finish: str, found: CallReason | None) -> None:
+def test_replies_are_judged(text: str, finish: str, actual: CallReason | None) -> None:
     judged = judge(reply(text, finish), Verdict)
-    assert (judged.reason if isinstance(judged, Unfit) else None) == found
+    assert (judged.reason if isinstance(judged, Unfit) else None) == actual
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_the_detail_of_an_invalid_reply_quotes_nothing_of_it() -> None:
     )
 )
 def test_any_document_is_read_or_refused(document: Any) -> None:
-    found = read_reply(document, Usage(7, 7))
-    assert found is None or found.usage.prompt_tokens >= 0
+    actual = read_reply(document, Usage(7, 7))
+    assert actual is None or actual.usage.prompt_tokens >= 0
 
 
 @given(
@@ -210,7 +210,7 @@ def test_what_is_reserved_and_paid_never_exceeds_the_budget(
             usage = budget.spent.usage
             assert usage.prompt_tokens + usage.completion_tokens <= limit
 
-        await asyncio.gather(*(call(*one) for one in calls))
+        await asyncio.gather(*(call(*item) for item in calls))
 
     asyncio.run(spend())
 
@@ -285,8 +285,8 @@ def test_addresses_that_hide_something_are_refused(url: str) -> None:
 def test_a_refused_schema_leaves_the_endpoint_its_shape(tmp_path: Path) -> None:
     dialect = Dialect(tmp_path / "shapes.json", "u", "m")
     dialect.learn(Shape.SCHEMA, Verdict(label="a", score=1, why=""))
-    told = "Invalid schema for response_format 'answer'"
-    assert dialect.adapt(400, told, Shape.SCHEMA, "one", "max_tokens")
+    result = "Invalid schema for response_format 'answer'"
+    assert dialect.adapt(400, result, Shape.SCHEMA, "one", "max_tokens")
     assert (dialect.shape("one"), dialect.shape("two")) == (Shape.OBJECT, Shape.SCHEMA)
     assert not dialect.adapt(400, "the prompt is too long", Shape.SCHEMA, "two", "max_tokens")
     assert Dialect(tmp_path / "shapes.json", "u", "m").known
@@ -302,22 +302,22 @@ def test_only_a_refusal_of_the_shape_is_one() -> None:
 
 
 def test_claims_exclude_and_end_with_their_file(tmp_path: Path) -> None:
-    one, other = Claims(tmp_path / "locks"), Claims(tmp_path / "locks")
-    assert one.take("a" * 64)
-    assert not one.take("a" * 64)
+    item, other = Claims(tmp_path / "locks"), Claims(tmp_path / "locks")
+    assert item.take("a" * 64)
+    assert not item.take("a" * 64)
     assert not other.take("a" * 64)
     assert other.take("b" * 64)
-    one.give("a" * 64)
+    item.give("a" * 64)
     assert other.take("a" * 64)
     other.close()
-    assert one.take("b" * 64)
-    one.close()
+    assert item.take("b" * 64)
+    item.close()
 
 
 def test_batches_keep_within_the_limits_of_the_endpoint() -> None:
     dialect = Dialect(None, "u", "m")
     made = [make_order(key(q, CONFIG), Turn(q), CONFIG, dialect) for q in map(ask, "abcde")]
-    orders: list[Order] = [one for one in made if one is not None]
+    orders: list[Order] = [item for item in made if item is not None]
     size = len(orders[0].line)
     by_bytes = LlmRuntime(batch_bytes=2 * size + 1)
     assert [len(chunk) for chunk in chunks(orders, by_bytes)] == [2, 2, 1]
@@ -341,7 +341,7 @@ def test_lines_of_others_are_passed_over() -> None:
         for other in (custom, custom[:-1] + "7", "x" * 45, "é" * 43 + "-0", 7, None)
     ]
     content = "\n".join(json.dumps(line) for line in lines).encode()
-    found = list(read_lines(content, 10_000))
-    assert [(line.key, line.number) for line in found] == [(ours.key, 0)]
-    assert found[0].reply is not None
-    assert found[0].reply.text == GOOD
+    actual = list(read_lines(content, 10_000))
+    assert [(line.key, line.number) for line in actual] == [(ours.key, 0)]
+    assert actual[0].reply is not None
+    assert actual[0].reply.text == GOOD

@@ -62,7 +62,7 @@ def run(mode: Mode, url: str, store: Path | None) -> list[Outcome]:
         return client.ask(questions)
 
 
-def told(outcomes: list[Outcome]) -> bytes:
+def result(outcomes: list[Outcome]) -> bytes:
     """The outcomes as a stage would write them."""
     return canonical_json(
         [
@@ -78,7 +78,7 @@ def test_live_then_recorded_then_replayed(real: str, tmp_path: Path) -> None:
     live = run(Mode.LIVE, real, None)
     recorded = run(Mode.RECORD, real, tmp_path / "store")
     replayed = run(Mode.REPLAY, NOWHERE, tmp_path / "store")
-    assert told(recorded) == told(replayed)
+    assert result(recorded) == result(replayed)
     assert any(isinstance(outcome, Answered) for outcome in live)
     assert any(isinstance(outcome, Answered) for outcome in recorded)
     for outcome in (*live, *recorded):

@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "llm"
 
 
-def left(folder: Path) -> list[str]:
+def remaining(folder: Path) -> list[str]:
     with sqlite3.connect(folder / REPLIES) as link:
         rows = link.execute("SELECT DISTINCT key FROM replies ORDER BY key").fetchall()
     link.close()
@@ -48,11 +48,11 @@ def left(folder: Path) -> list[str]:
 
 
 def test_what_is_old_and_needed_by_no_release_goes(folder: Path) -> None:
-    found = old_replies(folder, BEFORE, {"release-1"})
-    assert found == OldReplies(2, 2 * len("a secret answer"), date(2026, 7, 2), needed=1)
-    assert left(folder) == ["needed", "new", "old", "repaired"]
+    actual = old_replies(folder, BEFORE, {"release-1"})
+    assert actual == OldReplies(2, 2 * len("a secret answer"), date(2026, 7, 2), needed=1)
+    assert remaining(folder) == ["needed", "new", "old", "repaired"]
     forget_replies(folder, BEFORE, {"release-1"})
-    assert left(folder) == ["needed", "new", "repaired"]
+    assert remaining(folder) == ["needed", "new", "repaired"]
     assert all(b"a secret answer" not in file.read_bytes() for file in folder.iterdir())
     assert old_replies(folder, BEFORE, {"release-1"}) == OldReplies(needed=1)
 
@@ -60,7 +60,7 @@ def test_what_is_old_and_needed_by_no_release_goes(folder: Path) -> None:
 def test_without_releases_to_keep_the_needed_ones_go_too(folder: Path) -> None:
     assert old_replies(folder, BEFORE, set()).replies == 3
     forget_replies(folder, BEFORE, set())
-    assert left(folder) == ["new", "repaired"]
+    assert remaining(folder) == ["new", "repaired"]
 
 
 def test_a_release_whose_replies_are_not_known_keeps_all(folder: Path) -> None:

@@ -40,35 +40,37 @@ def test_a_killed_run_goes_on_without_repeating_a_stored_call(fault: Fault, tmp_
         time.sleep(0.01)
     process.kill()
     process.communicate()
-    asked = questions("kill", 200)
+    queries = questions("kill", 200)
     config = LlmConfig(mode=Mode.LIVE, model="fake-1")
     store = Store(tmp_path / "store")
-    stored = {q.item_id for q in asked if store.replies(key(q, config))}
+    stored = {q.item_id for q in queries if store.replies(key(q, config))}
     store.close()
     assert 20 <= len(stored) < 200
     before = fault.counts()["calls"]
     with fault.client(tmp_path / "store") as client:
-        outcomes = client.ask(asked)
+        outcomes = client.ask(queries)
     assert all(isinstance(outcome, Answered) for outcome in outcomes)
     after = fault.counts()["calls"]
     assert {item: after[item] for item in stored} == {item: before[item] for item in stored}
-    assert {one.item_id for one in outcomes if isinstance(one, Answered) and one.replayed} == stored
+    assert {
+        entry.item_id for entry in outcomes if isinstance(entry, Answered) and entry.replayed
+    } == stored
 
 
 def test_two_processes_pay_once(fault: Fault, tmp_path: Path) -> None:
     both = [start(fault, tmp_path / "store", "pair", 60) for _ in range(2)]
-    told = [json.loads(process.communicate()[0]) for process in both]
-    assert told[0]["answers"] == told[1]["answers"]
-    assert told[0]["replies"] + told[1]["replies"] == 60
+    result = [json.loads(process.communicate()[0]) for process in both]
+    assert result[0]["answers"] == result[1]["answers"]
+    assert result[0]["replies"] + result[1]["replies"] == 60
     calls = fault.counts()["calls"]
     assert [calls[f"pair{number}"] for number in range(60)] == [1] * 60
 
 
 def test_two_clients_of_one_process_pay_once(fault: Fault, tmp_path: Path) -> None:
-    with fault.client(tmp_path / "s") as one, fault.client(tmp_path / "s") as other:
-        one.ask([ask("same")])
+    with fault.client(tmp_path / "s") as entry, fault.client(tmp_path / "s") as other:
+        entry.ask([ask("same")])
         other.ask([ask("same")])
-        assert (one.spent.replies, other.spent.replies) == (1, 0)
+        assert (entry.spent.replies, other.spent.replies) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -77,48 +79,48 @@ def test_two_clients_of_one_process_pay_once(fault: Fault, tmp_path: Path) -> No
 def test_the_budget_is_never_exceeded_and_the_next_run_goes_on(
     fault: Fault, tmp_path: Path, plan: str, limit: int
 ) -> None:
-    asked = [ask(f"{plan[:2]}-{number}", plan, max_tokens=100) for number in range(30)]
+    queries = [ask(f"{plan[:2]}-{number}", plan, max_tokens=100) for number in range(30)]
     billed, runs = 0, 0
     start = fault.counts()["tokens"]
     while True:
         with fault.client(tmp_path / "store", budget_tokens=limit, concurrency=8) as client:
-            outcomes = client.ask(asked)
+            outcomes = client.ask(queries)
         now = fault.counts()["tokens"] - start
         assert now - billed <= limit
         billed, runs = now, runs + 1
-        unanswered = [one for one in outcomes if isinstance(one, Unanswered)]
+        unanswered = [entry for entry in outcomes if isinstance(entry, Unanswered)]
         if not unanswered:
             break
-        assert {one.reason for one in unanswered} == {CallReason.BUDGET}
+        assert {entry.reason for entry in unanswered} == {CallReason.BUDGET}
         assert runs < 40, "every run must get further"
     assert runs > 1
 
 
 def test_the_budget_counts_money(fault: Fault) -> None:
-    asked = [ask(f"money{number}", max_tokens=100) for number in range(10)]
-    worst = worst_case(Turn(asked[0]), LlmConfig(mode=Mode.LIVE, model="fake-1"))
+    queries = [ask(f"money{number}", max_tokens=100) for number in range(10)]
+    worst = worst_case(Turn(queries[0]), LlmConfig(mode=Mode.LIVE, model="fake-1"))
     prices = {"prompt": 2.0, "completion": 10.0}
-    one = (worst.prompt_tokens * 2 + worst.completion_tokens * 10) / 1e6
-    with fault.client(None, prices=prices, budget_cost=one * 0.99) as client:
-        nothing = client.ask(asked)
-    with fault.client(None, prices=prices, budget_cost=one * 1.01, concurrency=8) as client:
-        some = client.ask(asked)
-        assert 0 < client.spent.cost <= one * 1.01
+    entry = (worst.prompt_tokens * 2 + worst.completion_tokens * 10) / 1e6
+    with fault.client(None, prices=prices, budget_cost=entry * 0.99) as client:
+        nothing = client.ask(queries)
+    with fault.client(None, prices=prices, budget_cost=entry * 1.01, concurrency=8) as client:
+        some = client.ask(queries)
+        assert 0 < client.spent.cost <= entry * 1.01
     assert not any(isinstance(outcome, Answered) for outcome in nothing)
     assert 0 < sum(isinstance(outcome, Answered) for outcome in some) < 10
 
 
 def test_a_replay_needs_no_endpoint_and_says_what_is_missing(fault: Fault, tmp_path: Path) -> None:
-    asked = [ask("there1"), ask("there2", "wrong")]
+    queries = [ask("there1"), ask("there2", "wrong")]
     with fault.client(tmp_path / "store", mode="record") as client:
-        recorded = client.ask(asked)
+        recorded = client.ask(queries)
         evidence = client.replies_digest()
     config = LlmConfig(mode=Mode.REPLAY, model="fake-1")
     nowhere = LlmRuntime(base_url="https://models.example/v1")
     with Client(config, nowhere, tmp_path / "store") as client:
-        client.ask(asked)
+        client.ask(queries)
         assert client.replies_digest() == evidence
-        replayed = client.ask([*asked, ask("absent")])
+        replayed = client.ask([*queries, ask("absent")])
         assert client.replies_digest() != evidence
     assert isinstance(recorded[0], Answered)
     assert isinstance(replayed[0], Answered)
@@ -151,11 +153,11 @@ def test_a_remote_model_needs_masked_text_and_a_key(
 
 
 @pytest.mark.parametrize(
-    ("mode", "model", "told"),
+    ("mode", "model", "result"),
     [("rules", "m", "asks no model"), ("live", "", "name of a model"), ("record", "m", "a store")],
 )
-def test_settings_that_cannot_work_are_refused(mode: str, model: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_settings_that_cannot_work_are_refused(mode: str, model: str, result: str) -> None:
+    with pytest.raises(ConfigError, match=result):
         Client(LlmConfig(mode=Mode(mode), model=model), LlmRuntime(), None)
 
 

@@ -61,17 +61,17 @@ class Scripted:
         return [self._outcome(question) for question in questions]
 
     def _outcome(self, question: Question) -> Answered | Unanswered:
-        told = self._reply(question)
-        if isinstance(told, CallReason):
-            return Unanswered(question.item_id, told, "scripted")
+        result = self._reply(question)
+        if isinstance(result, CallReason):
+            return Unanswered(question.item_id, result, "scripted")
         try:
-            value: BaseModel = question.answer.model_validate(told)
+            value: BaseModel = question.answer.model_validate(result)
         except ValidationError as error:
-            found = f"{error.error_count()} errors"
-            return Unanswered(question.item_id, CallReason.INVALID, found)
+            actual = f"{error.error_count()} errors"
+            return Unanswered(question.item_id, CallReason.INVALID, actual)
         return Answered(question.item_id, value, "m", Usage(5, 3), False, False)
 
 
-def always(told: Mapping[str, Any] | CallReason) -> Scripted:
+def always(result: Mapping[str, Any] | CallReason) -> Scripted:
     """A client that gives one answer to everything."""
-    return Scripted(lambda question: told)
+    return Scripted(lambda question: result)

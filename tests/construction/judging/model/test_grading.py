@@ -41,18 +41,18 @@ def answer(**more: Any) -> dict[str, Any]:
     } | more
 
 
-def grade(one: Case, told: Any) -> Judged[Grading]:
-    (judged,) = write_rubric_by_model([one], always(told), CONFIG)
+def grade(item: Case, result: Any) -> Judged[Grading]:
+    (judged,) = write_rubric_by_model([item], always(result), CONFIG)
     return judged
 
 
 def test_a_good_answer_becomes_a_grading_with_hard_rules() -> None:
     value = grade(FUNNEL, answer()).value
     assert value is not None
-    assert [one.dimension for one in value.rubric.criteria] == list(Dimension)
-    assert [one.weight for one in value.rubric.criteria] == [0.4, 0.2, 0.2, 0.1, 0.1]
+    assert [item.dimension for item in value.rubric.criteria] == list(Dimension)
+    assert [item.weight for item in value.rubric.criteria] == [0.4, 0.2, 0.2, 0.1, 0.1]
     assert value.rubric.criteria[0].evidence == ("a/signup.csv#row 2",)
-    assert {"file_type.xlsx", "named.xlsx", "non_empty"} <= {one.rule_id for one in value.rules}
+    assert {"file_type.xlsx", "named.xlsx", "non_empty"} <= {item.rule_id for item in value.rules}
     assert (value.evidence.accuracy, value.evidence.retrieval) == (True, False)
     assert value.deliverables == FUNNEL.candidate.deliverables
 
@@ -84,8 +84,8 @@ def test_answers_that_will_not_do(more: dict[str, Any], reason: str, detail: str
 
 
 def test_what_the_request_asks_for_stays_and_names_are_not_invented() -> None:
-    told = [{"file_type": "md", "count": 1, "name_hints": ["note.md"]}]
-    judged = grade(FUNNEL, answer(deliverables=told))
+    result = [{"file_type": "md", "count": 1, "name_hints": ["note.md"]}]
+    judged = grade(FUNNEL, answer(deliverables=result))
     assert judged.value is not None
     assert judged.value.deliverables == (
         Deliverable(file_type="md"),
@@ -99,14 +99,14 @@ def test_what_only_the_agent_made_goes_if_the_model_says_so() -> None:
     candidate = FUNNEL.candidate.model_copy(update={"deliverables": (made,)})
     judged = grade(FUNNEL.model_copy(update={"candidate": candidate}), answer())
     assert judged.value is not None
-    assert [one.file_type for one in judged.value.deliverables] == ["xlsx"]
+    assert [item.file_type for item in judged.value.deliverables] == ["xlsx"]
 
 
 def test_a_route_that_has_nothing_to_look_at_is_text() -> None:
-    one = case("Tell me the capital of France.", outputs=[("md", "")])
-    told = [{"file_type": "md", "count": 1, "name_hints": []}]
+    item = case("Tell me the capital of France.", outputs=[("md", "")])
+    result = [{"file_type": "md", "count": 1, "name_hints": []}]
     plain = [dict(entry, evidence=()) for entry in CRITERIA]
-    judged = grade(one, answer(deliverables=told, route="visual", criteria=plain))
+    judged = grade(item, answer(deliverables=result, route="visual", criteria=plain))
     assert judged.value is not None and judged.value.rubric.route == "text"
     assert judged.notes == ("route set to text: nothing to look at",)
     assert grade(FUNNEL, answer(route="visual")).value.rubric.route == "visual"  # type: ignore[union-attr]
@@ -121,4 +121,4 @@ def test_weights_within_the_tolerance_are_scaled_to_one(parts: list[float], off:
     ]
     value = grade(FUNNEL, answer(criteria=criteria)).value
     assert value is not None
-    assert abs(fsum(one.weight for one in value.rubric.criteria) - 1) < 1e-8
+    assert abs(fsum(item.weight for item in value.rubric.criteria) - 1) < 1e-8

@@ -59,8 +59,8 @@ def test_a_family_given_before_stays_and_none_is_an_answer() -> None:
     candidate = INVOICE.candidate.model_copy(update={"task_family": given})
     before = INVOICE.model_copy(update={"candidate": candidate})
     client = always(labels("executive", SKILL, None))
-    told = [one.value for one in classify([before, INVOICE], client, CONFIG, CATALOGUE)]
-    assert [one.task_family if one else one for one in told] == [given, None]
+    result = [one.value for one in classify([before, INVOICE], client, CONFIG, CATALOGUE)]
+    assert [one.task_family if one else one for one in result] == [given, None]
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_other_labels_are_errors(answer: Any, reason: str, detail: str) -> None:
 
 
 def test_the_tables_stand_in_the_system_text() -> None:
-    told = question(taxonomy_stage(CONFIG, CATALOGUE), INVOICE)
-    assert all(f"- {name}: " in told.system for name in (*CATALOGUE.roles, *CATALOGUE.skills))
-    assert SKILL not in told.user
+    result = question(taxonomy_stage(CONFIG, CATALOGUE), INVOICE)
+    assert all(f"- {name}: " in result.system for name in (*CATALOGUE.roles, *CATALOGUE.skills))
+    assert SKILL not in result.user
     assert len(CATALOGUE.skills) >= 45 and CATALOGUE.routes.keys() == CATALOGUE.skills.keys()
 
 
@@ -93,9 +93,9 @@ def test_a_catalogue_has_the_roles_of_the_contract() -> None:
 
 
 def test_the_skills_of_the_catalogue_are_those_of_the_rules() -> None:
-    for skill, told in CATALOGUE.skills.items():
+    for skill, result in CATALOGUE.skills.items():
         assert skill.partition(".")[0] in CATALOGUE.roles
-        assert told == f"{skill_name(skill)}: {skill_definition(skill)}"
+        assert result == f"{skill_name(skill)}: {skill_definition(skill)}"
 
 
 GROUP = TaskGroup("g1", ("Check invoices of May", "Check invoices of June"), ("Write a poem",))
@@ -150,14 +150,14 @@ def test_of_two_groups_with_one_name_the_first_by_id_keeps_it() -> None:
 
 
 def test_members_are_sorted_and_bounded() -> None:
-    asked: list[Question] = []
+    requests: list[Question] = []
 
-    def reply(told: Question) -> dict[str, Any]:
-        asked.append(told)
+    def reply(result: Question) -> dict[str, Any]:
+        requests.append(result)
         return NAMED
 
     members = tuple(f"task {number:02}" for number in range(30))
     for order in (members, members[::-1]):
         name_classes([TaskGroup("g", order)], Scripted(reply), CONFIG)
-    assert asked[0].user == asked[1].user
-    assert "task 11" in asked[0].user and "task 12" not in asked[0].user
+    assert requests[0].user == requests[1].user
+    assert "task 11" in requests[0].user and "task 12" not in requests[0].user

@@ -24,8 +24,8 @@ def _database() -> tuple[Question, Question, Database]:
     points = [book.value(sales, "5123000"), book.value(loss, "-61000")]
     statements = book.close()
     database = index_database(statements, 0.6)
-    asked = make_questions(drawn(*points), statements, QuestionConfig(), 7, database)
-    by_point = {question.point_id: question for question in asked.questions}
+    requests = make_questions(drawn(*points), statements, QuestionConfig(), 7, database)
+    by_point = {question.point_id: question for question in requests.questions}
     return by_point[points[0]], by_point[points[1]], database
 
 
@@ -100,9 +100,9 @@ def test_a_wording_that_the_answer_check_cannot_read_is_refused() -> None:
 
 
 def test_the_picture_goes_with_its_question() -> None:
-    client = Scripted(lambda told: CallReason.REFUSED)
+    client = Scripted(lambda result: CallReason.REFUSED)
     picture = Image("image/png", b"x")
     judged = phrase_questions([SALES, LOSS], DATABASE, client, CONFIG, {SALES.point_id: picture})
-    assert [told.images for told in client.asked] == [(picture,), ()]
+    assert [result.images for result in client.asked] == [(picture,), ()]
     assert {one.reason for one in judged} == {CallReason.REFUSED}
     assert SALES.answer not in client.asked[0].user

@@ -28,15 +28,15 @@ HOSTILE = st.text(
 
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_nothing_leaves_the_block(request: str, reply: str, name: str) -> None:
-    told = question(STAGE, case(request, name or "a", reply=reply))
-    lines = told.user.split("\n")
+    result = question(STAGE, case(request, name or "a", reply=reply))
+    lines = result.user.split("\n")
     fences = [line for line in lines if "⟦" in line or "⟧" in line]
     assert len(fences) == 2
     start, end = lines.index(fences[0]), lines.index(fences[1])
     data = json.loads("\n".join(lines[start + 1 : end]))
     assert set(data) >= {"request", "input_files", "agent_last_words"}
     plain = question(STAGE, case("x"))
-    assert told.system == plain.system
+    assert result.system == plain.system
     assert lines[:start] == plain.user.split("\n")[:start]
     assert lines[end + 1 :] == plain.user.split("\n")[-(len(lines) - end - 1) :]
 
@@ -87,9 +87,9 @@ def test_long_text_is_cut_in_the_middle_with_a_note() -> None:
 
 def test_many_files_are_counted() -> None:
     config = CONFIG.model_copy(update={"files": 2})
-    told = question(containment_stage(config), case("x", "c.csv", "b.csv", "a.csv"))
-    assert '"path": "a.csv"' in told.user and '"path": "c.csv"' not in told.user
-    assert "input_files: 1 more not listed" in told.user
+    result = question(containment_stage(config), case("x", "c.csv", "b.csv", "a.csv"))
+    assert '"path": "a.csv"' in result.user and '"path": "c.csv"' not in result.user
+    assert "input_files: 1 more not listed" in result.user
 
 
 @pytest.mark.parametrize("name", NAMES)

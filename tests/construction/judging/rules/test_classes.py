@@ -66,10 +66,10 @@ def test_tasks_are_compared_by_what_is_wanted_not_by_the_rest_of_the_request() -
 
 
 def test_a_class_has_name_and_definition() -> None:
-    found = induce_classes(POOL, ClassesConfig(radius=0.5), encode).classes["t6"]
-    assert found.name == "Posts, newsletters and articles"
-    assert found.definition.startswith("Texts for the public from given facts")
-    assert found.reason == "one of 3 of 3 requests of the role"
+    actual = induce_classes(POOL, ClassesConfig(radius=0.5), encode).classes["t6"]
+    assert actual.name == "Posts, newsletters and articles"
+    assert actual.definition.startswith("Texts for the public from given facts")
+    assert actual.reason == "one of 3 of 3 requests of the role"
 
 
 @given(st.randoms(use_true_random=False))
@@ -81,15 +81,18 @@ def test_the_order_of_the_pool_makes_no_difference(shuffled: random.Random) -> N
 
 def test_groups_hold_their_members_and_name_the_nearest_others() -> None:
     groups = induce_classes(POOL, ClassesConfig(radius=0.5), encode).groups
-    told = {
+    result = {
         one.subclass_id: (
             sorted(member.task_id for member in one.members),
             sorted(member.task_id for member in one.neighbours),
         )
         for one in groups
     }
-    assert told.pop("marketing.content_writing") == (["t6", "t7", "t8"], [])  # no role but its own
-    assert sorted(told.values()) == [
+    assert result.pop("marketing.content_writing") == (
+        ["t6", "t7", "t8"],
+        [],
+    )  # no role but its own
+    assert sorted(result.values()) == [
         (["t0", "t2", "t4"], ["t1", "t3", "t5"]),
         (["t1", "t3", "t5"], ["t0", "t2", "t4"]),
     ]

@@ -22,7 +22,7 @@ REQUEST = (
 def test_every_dimension_has_a_criterion_and_the_weights_are_those_of_the_table() -> None:
     rubric = grade(case(REQUEST, "Start with the cost.", files=("memo.pdf",)), CONFIG).rubric
     for name in DIMENSIONS:
-        weights = [one.weight for one in rubric.criteria if one.dimension == name]
+        weights = [item.weight for item in rubric.criteria if item.dimension == name]
         assert sum(weights) == pytest.approx(table("grading")["weights"][name], abs=0.002)
         assert max(weights) - min(weights) <= 1 / 1024
 
@@ -36,36 +36,36 @@ def test_every_dimension_has_a_criterion_and_the_weights_are_those_of_the_table(
 def test_the_weights_sum_to_exactly_one_in_any_order(
     texts: list[str], shuffled: random.Random
 ) -> None:
-    weights = [one.weight for one in grade(case(REQUEST, *texts), CONFIG).rubric.criteria]
+    weights = [item.weight for item in grade(case(REQUEST, *texts), CONFIG).rubric.criteria]
     shuffled.shuffle(weights)
     assert sum(weights) == 1.0
 
 
 def test_the_criteria_are_the_demands_of_the_request() -> None:
-    found = grade(
+    actual = grade(
         case(REQUEST, "Start with the cost.", files=("memo.pdf",)), CONFIG
     ).rubric.criteria
-    told = {one.text: one.evidence for one in found}
-    assert told["Does what is asked: “Start with the cost.”"] == ()
-    assert told["Keeps to the form asked for: “at most 300 words”"] == ()
-    (condense,) = [text for text in told if text.startswith("Does what is asked: “Condense")]
-    assert told[condense] == ("memo.pdf",)
-    assert not any("“Save it" in text for text in told)
-    (facts,) = [text for text in told if "carried over unchanged" in text]
+    result = {item.text: item.evidence for item in actual}
+    assert result["Does what is asked: “Start with the cost.”"] == ()
+    assert result["Keeps to the form asked for: “at most 300 words”"] == ()
+    (condense,) = [text for text in result if text.startswith("Does what is asked: “Condense")]
+    assert result[condense] == ("memo.pdf",)
+    assert not any("“Save it" in text for text in result)
+    (facts,) = [text for text in result if "carried over unchanged" in text]
     assert "Petra Bachwald" in facts
 
 
 def test_pointers_name_the_sheets_that_the_excerpts_tell_apart() -> None:
-    one = case("Sum the costs in costs.xlsx by month", files=("costs.xlsx",))
-    two = one.model_copy(update={"excerpts": {"costs.xlsx#May": "1", "costs.xlsx#June": "2"}})
+    item = case("Sum the costs in costs.xlsx by month", files=("costs.xlsx",))
+    two = item.model_copy(update={"excerpts": {"costs.xlsx#May": "1", "costs.xlsx#June": "2"}})
     accuracy = grade(two, CONFIG).rubric.criteria[0]
     assert accuracy.evidence == ("costs.xlsx#June", "costs.xlsx#May")
-    assert grade(one, CONFIG).rubric.criteria[0].evidence == ("costs.xlsx",)
+    assert grade(item, CONFIG).rubric.criteria[0].evidence == ("costs.xlsx",)
 
 
 def test_the_criteria_are_in_the_language_of_the_task() -> None:
     criteria = grade(case("写一份停车通知，不超过一百字。"), CONFIG).rubric.criteria
-    assert "符合要求的形式：“不超过一百字”" in [one.text for one in criteria]
+    assert "符合要求的形式：“不超过一百字”" in [item.text for item in criteria]
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_the_route_follows_the_deliverables(text: str, route: str) -> None:
 
 
 def test_rules_are_kept_and_completed() -> None:
-    one = case(REQUEST, files=("memo.pdf",))
-    bare = one.model_copy(update={"candidate": one.candidate.model_copy(update={"rules": ()})})
-    full = grade(one, CONFIG).rules
-    assert full == one.candidate.rules == grade(bare, CONFIG).rules
+    item = case(REQUEST, files=("memo.pdf",))
+    bare = item.model_copy(update={"candidate": item.candidate.model_copy(update={"rules": ()})})
+    full = grade(item, CONFIG).rules
+    assert full == item.candidate.rules == grade(bare, CONFIG).rules
     assert {"file_type.docx", "named.docx", "opens.docx"} <= {rule.rule_id for rule in full}
 
 
@@ -98,4 +98,4 @@ def test_evidence_says_what_a_grader_needs() -> None:
 
 def test_braces_in_a_request_are_text() -> None:
     criteria = grade(case("Explain what {files} and {0} mean in Python"), CONFIG).rubric.criteria
-    assert any("{files} and {0}" in one.text for one in criteria)
+    assert any("{files} and {0}" in item.text for item in criteria)

@@ -18,8 +18,8 @@ CONFIG = ModelStagesConfig()
 
 
 def seed(pattern: str, ideas: int = 8) -> SeedIdea:
-    told = default_codebook().patterns.get(pattern)
-    surface = told.surface if told else "files"
+    result = default_codebook().patterns.get(pattern)
+    surface = result.surface if result else "files"
     grading = gradings().get(pattern, gradings()["email"])
     return SeedIdea(pattern, "f", "t", "d", 0.1, ideas, "goal", "artifact", surface, grading, ())
 
@@ -50,7 +50,7 @@ def test_no_slot_is_left_and_every_file_named_is_made(proposed: Proposed) -> Non
     for idea in proposed.ideas:
         said = " ".join((idea.title, idea.task, *idea.steps, idea.artifact, idea.graded))
         assert "{" not in said and "}" not in said, idea.idea_id
-        made = {one.split(":")[0] for one in idea.environment}
+        made = {item.split(":")[0] for item in idea.environment}
         named = re.findall(r"\(([^\s()]+): ", idea.task)
         assert (named and set(named) <= made) or not named, idea.idea_id
 
@@ -58,20 +58,20 @@ def test_no_slot_is_left_and_every_file_named_is_made(proposed: Proposed) -> Non
 def test_moves_leave_out_only_situations_that_there_are() -> None:
     for moves in _moves().values():
         for move in moves:
-            pool = {one.words["slug"] for one in _situations()[move.pool]}
+            pool = {item.words["slug"] for item in _situations()[move.pool]}
             assert set(move.skip) < pool
             assert len(pool) - len(move.skip) >= 4, move.title
 
 
 def test_the_number_goes_by_weight_within_limits() -> None:
-    for asked, given in ((0, 5), (6, 6), (12, 8)):
-        ideas = suggest_ideas([seed("email", asked)], CONFIG).ideas
+    for requests, given in ((0, 5), (6, 6), (12, 8)):
+        ideas = suggest_ideas([seed("email", requests)], CONFIG).ideas
         assert [idea.idea_id for idea in ideas] == [f"email-{n}" for n in range(1, given + 1)]
 
 
 def test_order_of_seeds_does_not_matter() -> None:
-    one, other = seed("email"), seed("pdf_work")
-    first, second = (suggest_ideas(seeds, CONFIG) for seeds in ([one, other], [other, one]))
+    item, other = seed("email"), seed("pdf_work")
+    first, second = (suggest_ideas(seeds, CONFIG) for seeds in ([item, other], [other, item]))
     assert (first.ideas, first.ledger) == (second.ideas, second.ledger)
 
 

@@ -63,10 +63,10 @@ def test_code_is_left_alone() -> None:
 
 
 def test_messages_between_people_stay_as_packaged() -> None:
-    one = case("Hello! Draft a notice on parking.")
-    prompt = f"{WORDS['en'].thread}\n\nMaya: {one.request}"
-    thread = one.model_copy(
-        update={"candidate": one.candidate.model_copy(update={"prompt": prompt})}
+    item = case("Hello! Draft a notice on parking.")
+    prompt = f"{WORDS['en'].thread}\n\nMaya: {item.request}"
+    thread = item.model_copy(
+        update={"candidate": item.candidate.model_copy(update={"prompt": prompt})}
     )
     assert rewrite(thread) == prompt
 
@@ -86,9 +86,9 @@ TURNS = (
 
 @given(st.lists(st.sampled_from(TURNS), min_size=1, max_size=5))
 def test_a_rewrite_is_never_less_faithful_than_the_packaged_prompt(texts: list[str]) -> None:
-    one = case(*texts)
-    packaged = check_faithfulness(one.candidate.prompt, one)
-    rewritten = check_faithfulness(rewrite(one), one)
+    item = case(*texts)
+    packaged = check_faithfulness(item.candidate.prompt, item)
+    rewritten = check_faithfulness(rewrite(item), item)
     assert set(rewritten.losses) <= set(packaged.losses)
     assert set(rewritten.inventions) <= set(packaged.inventions)
 
@@ -157,8 +157,8 @@ def test_the_same_fact_in_another_notation(request_text: str, rewrite: str) -> N
     ],
 )
 def test_an_invention_is_named(request_text: str, rewrite: str, kind: FactKind, value: str) -> None:
-    found = checked(request_text, rewrite).inventions
-    assert (kind, value) in {(fact.kind, fact.value) for fact in found}
+    actual = checked(request_text, rewrite).inventions
+    assert (kind, value) in {(fact.kind, fact.value) for fact in actual}
 
 
 @pytest.mark.parametrize(
@@ -175,33 +175,33 @@ def test_an_invention_is_named(request_text: str, rewrite: str, kind: FactKind, 
     ],
 )
 def test_a_loss_is_named(request_text: str, rewrite: str, kind: FactKind, value: str) -> None:
-    found = checked(request_text, rewrite).losses
-    assert (kind, value) in {(fact.kind, fact.value) for fact in found}
+    actual = checked(request_text, rewrite).losses
+    assert (kind, value) in {(fact.kind, fact.value) for fact in actual}
 
 
 def test_every_input_file_must_be_named() -> None:
-    found = checked(
+    actual = checked(
         "Compare the offers", "Compare inputs/a.xlsx with the other", "a.xlsx", "b.xlsx"
     )
-    assert [(fact.kind, fact.text) for fact in found.losses] == [(FactKind.FILE, "b.xlsx")]
+    assert [(fact.kind, fact.text) for fact in actual.losses] == [(FactKind.FILE, "b.xlsx")]
 
 
 def test_the_frame_of_a_packaged_prompt_invents_nothing() -> None:
-    one = case("Condense memo.pdf into one page, save as short.docx", files=("memo.pdf",))
-    assert check_faithfulness(one.candidate.prompt, one).faithful
+    item = case("Condense memo.pdf into one page, save as short.docx", files=("memo.pdf",))
+    assert check_faithfulness(item.candidate.prompt, item).faithful
 
 
 @pytest.mark.parametrize(
     "text", ["1. Go\n2. Run", "十分感谢", "万一下雨", "第一次", "a one-off", "may I"]
 )
 def test_what_only_looks_like_a_number_or_a_date(text: str) -> None:
-    assert [one for one in find_facts(text) if one.kind in ("number", "date")] == []
+    assert [item for item in find_facts(text) if item.kind in ("number", "date")] == []
 
 
 @given(st.text(max_size=200))
 def test_a_text_is_faithful_to_itself(text: str) -> None:
-    one = case(text or "?")
-    assert check_faithfulness(one.request, one).inventions == ()
+    item = case(text or "?")
+    assert check_faithfulness(item.request, item).inventions == ()
 
 
 @pytest.mark.parametrize(

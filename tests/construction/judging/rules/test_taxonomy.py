@@ -42,17 +42,17 @@ CONFIG = TaxonomyConfig()
     ],
 )
 def test_the_role_is_whose_work_is_asked_for(text: str, role: str) -> None:
-    found = role_of(case(text), CONFIG)
-    assert found.value == role
-    assert found.judge == "rules"
-    assert found.confidence >= 0.5
-    assert found.reason
+    actual = role_of(case(text), CONFIG)
+    assert actual.value == role
+    assert actual.judge == "rules"
+    assert actual.confidence >= 0.5
+    assert actual.reason
 
 
 def test_without_a_word_the_role_is_the_configured_one_and_unsure() -> None:
     config = TaxonomyConfig(fallback=RoleClass.MARKETING)
-    found = role_of(case("Zzz qqq"), config)
-    assert (found.value, found.confidence) == ("marketing", 0.2)
+    actual = role_of(case("Zzz qqq"), config)
+    assert (actual.value, actual.confidence) == ("marketing", 0.2)
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_without_a_word_the_role_is_the_configured_one_and_unsure() -> None:
     ],
 )
 def test_skill_and_route(text: str, skill: str) -> None:
-    (found,) = judge_taxonomies([case(text)], CONFIG, {})
-    assert found.skill_subclass.value == skill
-    assert "→" in found.skill_route.value
-    assert found.skill_route.confidence == found.skill_subclass.confidence
+    (actual,) = judge_taxonomies([case(text)], CONFIG, {})
+    assert actual.skill_subclass.value == skill
+    assert "→" in actual.skill_route.value
+    assert actual.skill_route.confidence == actual.skill_subclass.confidence
 
 
 def test_class_and_family_are_taken_over() -> None:
@@ -77,11 +77,11 @@ def test_class_and_family_are_taken_over() -> None:
         big_class="marketing", subclass_id="m", name="n", definition="d", confidence=1, reason="r"
     )
     family = Label(value="translation", confidence=1.0, reason="given by the lane")
-    one = case("Translate the flyer into English", task_id="task")
-    candidate = one.candidate.model_copy(update={"task_family": family})
-    known = one.model_copy(update={"candidate": candidate})
-    (found,) = judge_taxonomies([known], CONFIG, {"task": given}, SignalsConfig())
-    assert (found.task_class, found.task_family) == (given, family)
+    item = case("Translate the flyer into English", task_id="task")
+    candidate = item.candidate.model_copy(update={"task_family": family})
+    known = item.model_copy(update={"candidate": candidate})
+    (actual,) = judge_taxonomies([known], CONFIG, {"task": given}, SignalsConfig())
+    assert (actual.task_class, actual.task_family) == (given, family)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,11 @@ def test_the_tables_are_complete() -> None:
     for role in RoleClass:
         entry = roles[role]
         assert {"name", "definition", "strong", "usual", "weak"} == set(entry)
-        for skill, told in skills[role].items():
+        for skill, result in skills[role].items():
             count += 1
-            assert set(told) == {"name", "definition", "route", "words"}
-            assert skill_name(f"{role}.{skill}") == told["name"]
-            assert skill_definition(f"{role}.{skill}") == told["definition"]
+            assert set(result) == {"name", "definition", "route", "words"}
+            assert skill_name(f"{role}.{skill}") == result["name"]
+            assert skill_definition(f"{role}.{skill}") == result["definition"]
     assert 40 <= count <= 60
     words = [word for role in roles.values() for key in ("strong", "usual") for word in role[key]]
     assert all(word == word.lower() and "'" not in word for word in words)

@@ -35,8 +35,8 @@ MILLION = Decimal(10**6)
     ],
 )
 def test_question(question: str, company: str, metric: str) -> None:
-    asked = read_question(question, GOLD)
-    assert (asked.company, asked.metric) == (company, metric)
+    requests = read_question(question, GOLD)
+    assert (requests.company, requests.metric) == (company, metric)
 
 
 @pytest.mark.parametrize(

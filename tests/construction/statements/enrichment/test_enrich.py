@@ -37,24 +37,24 @@ def a_balance_sheet(n_lines: int = 30) -> tuple[Statements, list[str]]:
 
 def test_ten_rows_on_both_sides_with_the_values_of_the_period() -> None:
     statements, points = a_balance_sheet()
-    told = enrich([points[15]], statements, _CONFIG)[points[15]]
-    assert told.in_statement
-    assert [row.offset for row in told.rows] == list(range(-10, 11))
-    assert [row.line for row in told.rows] == list(range(6, 27))
-    own = told.rows[10]
+    result = enrich([points[15]], statements, _CONFIG)[points[15]]
+    assert result.in_statement
+    assert [row.offset for row in result.rows] == list(range(-10, 11))
+    assert [row.line for row in result.rows] == list(range(6, 27))
+    own = result.rows[10]
     assert (own.label, own.value, own.shown, own.before) == ("項目 15 <&>", "16000000", "16", "15")
-    assert told.rows[15].shown == "(21)"  # printed with the opposite sign
-    assert told.section == ("Balance sheet", "Current assets")
-    assert told.page.period == "March 31, 2010"
-    assert told.page.before == "March 31, 2009"
-    assert told.page.unit == "in millions of Japanese yen"
+    assert result.rows[15].shown == "(21)"  # printed with the opposite sign
+    assert result.section == ("Balance sheet", "Current assets")
+    assert result.page.period == "March 31, 2010"
+    assert result.page.before == "March 31, 2009"
+    assert result.page.unit == "in millions of Japanese yen"
 
 
 def test_the_window_ends_with_the_statement() -> None:
     statements, points = a_balance_sheet()
-    told = enrich([points[0]], statements, _CONFIG)[points[0]]
-    assert [row.offset for row in told.rows] == list(range(-1, 11))
-    assert told.rows[0].heading and told.rows[0].shown == ""
+    result = enrich([points[0]], statements, _CONFIG)[points[0]]
+    assert [row.offset for row in result.rows] == list(range(-1, 11))
+    assert result.rows[0].heading and result.rows[0].shown == ""
 
 
 def test_a_neighbour_shows_what_the_document_said_before_it_was_restated() -> None:
@@ -66,8 +66,8 @@ def test_a_neighbour_shows_what_the_document_said_before_it_was_restated() -> No
     book.restated(other, "6000000", document="doc-1")
     for at, line in enumerate(lines):
         book.row(at, f"Item {at}", line)
-    told = enrich([own], book.close(), _CONFIG)[own]
-    assert [row.value for row in told.rows] == ["5000000", "6000000"]
+    result = enrich([own], book.close(), _CONFIG)[own]
+    assert [row.value for row in result.rows] == ["5000000", "6000000"]
 
 
 def test_cash_at_the_beginning_is_that_of_the_day_before_the_period() -> None:
@@ -81,41 +81,41 @@ def test_cash_at_the_beginning_is_that_of_the_day_before_the_period() -> None:
     book.row(1, "Net cash", sales)
     book.row(2, "Cash at beginning of year", cash)
     book.row(3, "Cash at end of year", cash)
-    told = enrich([own], book.close(), _CONFIG)[own]
-    assert [row.shown for row in told.rows] == ["5", "2", "7"]
+    result = enrich([own], book.close(), _CONFIG)[own]
+    assert [row.shown for row in result.rows] == ["5", "2", "7"]
 
 
 def test_the_font_has_all_the_marks_that_the_page_itself_brings() -> None:
     statements, points = a_balance_sheet(12)
-    for told in enrich(points, statements, _CONFIG).values():
-        assert missing_glyphs("".join(ElementTree.fromstring(told.svg).itertext())) == ""
+    for result in enrich(points, statements, _CONFIG).values():
+        assert missing_glyphs("".join(ElementTree.fromstring(result.svg).itertext())) == ""
 
 
 def test_a_point_in_no_statement_stands_alone() -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills")
     point = book.value(book.line(company, "Balance sheet | Item"), "5000", report=None, line=None)
-    told = enrich([point, "unknown"], book.close(), _CONFIG)[point]
-    assert not told.in_statement
-    assert [(row.offset, row.value) for row in told.rows] == [(0, "5000")]
+    result = enrich([point, "unknown"], book.close(), _CONFIG)[point]
+    assert not result.in_statement
+    assert [(row.offset, row.value) for row in result.rows] == [(0, "5000")]
 
 
 def test_order_of_rows_does_not_matter() -> None:
-    told, points = a_balance_sheet()
+    result, points = a_balance_sheet()
     turned = Statements(
-        told.companies.reverse(),
-        told.series.reverse(),
-        told.points.reverse(),
-        told.history.reverse(),
-        told.rows.reverse(),
+        result.companies.reverse(),
+        result.series.reverse(),
+        result.points.reverse(),
+        result.history.reverse(),
+        result.rows.reverse(),
     )
-    assert enrich(points[::-1], turned, _CONFIG) == enrich(points, told, _CONFIG)
+    assert enrich(points[::-1], turned, _CONFIG) == enrich(points, result, _CONFIG)
 
 
 def test_one_cell_is_highlighted_and_it_is_the_points() -> None:
     statements, points = a_balance_sheet()
-    told = enrich([points[15]], statements, _CONFIG)[points[15]]
-    root = ElementTree.fromstring(told.svg)
+    result = enrich([points[15]], statements, _CONFIG)[points[15]]
+    root = ElementTree.fromstring(result.svg)
     (cell,) = [rect for rect in root.iter(f"{_SVG}rect") if rect.get("class") == "cell"]
     top = float(cell.get("y", "0"))
     inside = [
@@ -161,10 +161,10 @@ def test_printed_values(
 
 def test_pictures_are_written_and_pngs_only_where_asked_for(tmp_path: Path) -> None:
     statements, points = a_balance_sheet(3)
-    told = enrich(points, statements, _CONFIG)
+    result = enrich(points, statements, _CONFIG)
     numbers = {point: number for number, point in enumerate(points, start=1)}
-    write_pictures(tmp_path / "svg", told, numbers)
-    write_pictures(tmp_path / "both", told, numbers, png=True)
+    write_pictures(tmp_path / "svg", result, numbers)
+    write_pictures(tmp_path / "both", result, numbers, png=True)
     assert sorted(path.name for path in (tmp_path / "svg").iterdir()) == [
         "00001.svg",
         "00002.svg",

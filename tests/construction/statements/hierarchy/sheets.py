@@ -20,7 +20,7 @@ def as_filed(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Series, rows and points of one statement, in filing order."""
     ids = [f"demo:1/{concept}/{statement}/USD" for concept, _, _ in lines]
-    told = [
+    result = [
         {"series_id": i, "concept": c, "label": text, "statement": statement, **more}
         for i, (c, text, _) in zip(ids, lines, strict=True)
     ]
@@ -40,12 +40,12 @@ def as_filed(
         for i, (_, _, value) in zip(ids, lines, strict=True)
         if value is not None
     ]
-    return series(*told), rows(*shown), points(*valued)
+    return series(*result), rows(*shown), points(*valued)
 
 
 def names(lines: Sequence[Line], statement: str = "Balance sheet", **more: Any) -> list[str]:
-    found = rebuild(*as_filed(lines, statement, **more), CONFIG)
-    return [name.removeprefix(f"{statement} | ") for name in found["name"].to_list()]
+    actual = rebuild(*as_filed(lines, statement, **more), CONFIG)
+    return [name.removeprefix(f"{statement} | ") for name in actual["name"].to_list()]
 
 
 def methods(lines: Sequence[Line], statement: str = "Balance sheet") -> list[str]:

@@ -29,24 +29,24 @@ from tests.construction.statements.hierarchy.sheets import (
 def test_the_newest_filing_decides() -> None:
     old = as_filed([("X1", "Ships", None), ("Assets", "Total assets", None)], document="D1")
     new = as_filed([("X1", "Ships", "1"), ("Liabilities", "Total liabilities", "1")], document="D2")
-    told = pl.concat([old[0], new[0]]).unique("series_id", maintain_order=True)
+    result = pl.concat([old[0], new[0]]).unique("series_id", maintain_order=True)
     valued = new[2].with_columns(filed=date(2012, 1, 1))
     earlier = new[2].with_columns(filed=date(2011, 1, 1), document=pl.lit("D1"))
     shown = pl.concat([old[1], new[1]])
-    found = rebuild(told, shown, pl.concat([valued, earlier]), CONFIG)
-    assert found["name"][0] == "Balance sheet | Liabilities | Ships"
+    actual = rebuild(result, shown, pl.concat([valued, earlier]), CONFIG)
+    assert actual["name"][0] == "Balance sheet | Liabilities | Ships"
 
 
 def test_parenthetical_rows_do_not_stand_in_the_way() -> None:
     sheet = as_filed(SHEET)
     beside = sheet[1].with_columns(parenthetical=pl.col("label") == "Spare parts")
-    found = rebuild(sheet[0], beside, sheet[2], CONFIG)["name"].to_list()
-    assert found[0] == "Balance sheet | Assets | Current assets | Cash"
-    assert found[1] == "Balance sheet | Spare parts"
+    actual = rebuild(sheet[0], beside, sheet[2], CONFIG)["name"].to_list()
+    assert actual[0] == "Balance sheet | Assets | Current assets | Cash"
+    assert actual[1] == "Balance sheet | Spare parts"
 
 
 def test_dimensions_become_axis_and_member() -> None:
-    told = series(
+    result = series(
         {
             "series_id": "a",
             "concept": "Revenues",
@@ -62,8 +62,8 @@ def test_dimensions_become_axis_and_member() -> None:
             "dimensions": "A=B;C=D;E=F;G=H;",
         },
     )
-    found = rebuild(told, rows(), points(), CONFIG)["name"].to_list()
-    assert found == [
+    actual = rebuild(result, rows(), points(), CONFIG)["name"].to_list()
+    assert actual == [
         "Segments | Product or service | IPhone | Geographical | Europe | Revenues",
         "Segments | A | B | C | D; E: F; G: H | Revenues",
     ]
@@ -75,12 +75,12 @@ def test_a_separator_in_a_label_is_no_separator() -> None:
 
 def test_deep_sections_keep_the_outer_ones_and_the_last() -> None:
     sheet = as_filed([("土地", "Land", None)])
-    found = rebuild(*sheet, HierarchyConfig(max_components=4))
-    assert found["name"][0] == "Balance sheet | Assets | Property, plant and equipment | Land"
+    actual = rebuild(*sheet, HierarchyConfig(max_components=4))
+    assert actual["name"][0] == "Balance sheet | Assets | Property, plant and equipment | Land"
 
 
 def test_a_deeper_name_of_the_reader_stays() -> None:
-    told = series(
+    result = series(
         {
             "series_id": "a",
             "concept": "X9",
@@ -89,12 +89,12 @@ def test_a_deeper_name_of_the_reader_stays() -> None:
             "name": "Operating indicators | Retail | Stores",
         }
     )
-    found = rebuild(told, rows(), points(), CONFIG).row(0, named=True)
-    assert (found["name"], found["depth"]) == ("Operating indicators | Retail | Stores", 3)
+    actual = rebuild(result, rows(), points(), CONFIG).row(0, named=True)
+    assert (actual["name"], actual["depth"]) == ("Operating indicators | Retail | Stores", 3)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("item", "other", "expected"),
     [
         ({"unit": "USD"}, {"unit": "JPY"}, ["Other | Sum (USD)", "Other | Sum (JPY)"]),
         ({"concept": "A"}, {"concept": "B"}, ["Other | Sum [A]", "Other | Sum [B]"]),
@@ -102,19 +102,19 @@ def test_a_deeper_name_of_the_reader_stays() -> None:
     ],
 )
 def test_no_two_series_share_a_name(
-    one: dict[str, str], other: dict[str, str], expected: list[str]
+    item: dict[str, str], other: dict[str, str], expected: list[str]
 ) -> None:
     base = {"concept": "X", "label": "Sum", "statement": "Other"}
-    told = series({**base, "series_id": "1", **one}, {**base, "series_id": "2", **other})
-    assert rebuild(told, rows(), points(), CONFIG)["name"].to_list() == expected
+    result = series({**base, "series_id": "1", **item}, {**base, "series_id": "2", **other})
+    assert rebuild(result, rows(), points(), CONFIG)["name"].to_list() == expected
 
 
 def test_two_companies_may_share_a_name() -> None:
     base = {"concept": "X", "label": "Sum", "statement": "Other"}
-    told = series(
+    result = series(
         {**base, "series_id": "1", "company_id": "a"}, {**base, "series_id": "2", "company_id": "b"}
     )
-    assert rebuild(told, rows(), points(), CONFIG)["name"].to_list() == ["Other | Sum"] * 2
+    assert rebuild(result, rows(), points(), CONFIG)["name"].to_list() == ["Other | Sum"] * 2
 
 
 _WORDS = st.sampled_from(
@@ -135,20 +135,20 @@ _CONCEPTS = st.sampled_from(
     st.randoms(use_true_random=False),
 )
 def test_any_statement_is_named_once_and_in_any_order(lines: list[Line], shuffler: Any) -> None:
-    told, shown, valued = as_filed(lines)
-    found = rebuild(told, shown, valued, CONFIG)
-    assert found.schema == pl.Schema(SERIES.schema)
-    assert found["series_id"].to_list() == told["series_id"].to_list()
-    assert found["name"].n_unique() == found.height
-    assert all(2 <= depth <= 6 for depth in found["depth"])
+    result, shown, valued = as_filed(lines)
+    actual = rebuild(result, shown, valued, CONFIG)
+    assert actual.schema == pl.Schema(SERIES.schema)
+    assert actual["series_id"].to_list() == result["series_id"].to_list()
+    assert actual["name"].n_unique() == actual.height
+    assert all(2 <= depth <= 6 for depth in actual["depth"])
     order = list(range(shown.height))
     shuffler.shuffle(order)
-    assert rebuild(told, shown[order], valued, CONFIG).equals(found)
+    assert rebuild(result, shown[order], valued, CONFIG).equals(actual)
 
 
 def test_report() -> None:
-    found = rebuild(*as_filed(SHEET), CONFIG)
-    report = hierarchy_report(found, as_filed(SHEET)[2])
+    actual = rebuild(*as_filed(SHEET), CONFIG)
+    report = hierarchy_report(actual, as_filed(SHEET)[2])
     assert report["by_method"] == {"totals": 0.923076923, "tree": 0.076923077, "flat": 0.0}
     assert report["depths"] == {"2": 3, "3": 4, "4": 6}
     assert report["under_sections"] == report["points_under_sections"] == 0.769230769
@@ -169,9 +169,9 @@ def _real(name: str, material: Path) -> Statements:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "flat"), [("sec", 0.05), ("edinet", 0.02)])
 def test_real_statements(name: str, flat: float, material: Path) -> None:
-    told = _real(name, material)
-    found = rebuild(told.series, told.rows, told.points, CONFIG)
-    report = hierarchy_report(found, told.points)
+    result = _real(name, material)
+    actual = rebuild(result.series, result.rows, result.points, CONFIG)
+    report = hierarchy_report(actual, result.points)
     assert report["shared_names"] == 0
     assert max(map(int, report["depths"])) <= 6
     assert report["by_method"]["totals"] > 0.5

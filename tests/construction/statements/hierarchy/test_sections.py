@@ -102,9 +102,9 @@ def test_the_sign_shown_is_the_sign_added() -> None:
         ]
     )
     shown = sheet[1].with_columns(negated=pl.col("label") == "Wear")
-    found = rebuild(sheet[0], shown, sheet[2], CONFIG)["name"].to_list()
+    actual = rebuild(sheet[0], shown, sheet[2], CONFIG)["name"].to_list()
     section = "Balance sheet | Assets | Non-current assets | Property, plant and equipment"
-    assert found[1:3] == [f"{section} | At cost", f"{section} | Wear"]
+    assert actual[1:3] == [f"{section} | At cost", f"{section} | Wear"]
 
 
 def test_a_bank_has_no_current_and_non_current_assets() -> None:
@@ -194,7 +194,7 @@ def test_results_end_a_section_and_head_none() -> None:
 
 
 def test_a_japanese_balance_sheet_keeps_both_names() -> None:
-    told = [
+    result = [
         ("現金及び預金", "Cash and deposits"),
         ("流動資産", "Total current assets"),
         ("土地", "Land"),
@@ -207,14 +207,14 @@ def test_a_japanese_balance_sheet_keeps_both_names() -> None:
         ("株主資本", "Total shareholders' equity"),
         ("純資産", "Total net assets"),
     ]
-    sheet = as_filed([(japanese, english, None) for japanese, english in told])
-    local = [f"貸借対照表 | {japanese}" for japanese, _ in told]
+    sheet = as_filed([(japanese, english, None) for japanese, english in result])
+    local = [f"貸借対照表 | {japanese}" for japanese, _ in result]
     filed = sheet[0].with_columns(pl.Series("name_local", local))
-    shown = sheet[1].with_columns(pl.Series("label", [japanese for japanese, _ in told]))
-    found = rebuild(filed, shown, sheet[2], CONFIG)
+    shown = sheet[1].with_columns(pl.Series("label", [japanese for japanese, _ in result]))
+    actual = rebuild(filed, shown, sheet[2], CONFIG)
     plant = "Balance sheet | Assets | Non-current assets | Property, plant and equipment"
     other = "Balance sheet | Assets | Non-current assets | Investments and other assets"
-    assert found["name"].to_list() == [
+    assert actual["name"].to_list() == [
         "Balance sheet | Assets | Current assets | Cash and deposits",
         "Balance sheet | Assets | Total current assets",
         f"{plant} | Land",
@@ -227,4 +227,4 @@ def test_a_japanese_balance_sheet_keeps_both_names() -> None:
         "Balance sheet | Net assets | Total shareholders' equity",
         "Balance sheet | Total net assets",
     ]
-    assert found["name_local"][2] == "貸借対照表 | 資産 | 固定資産 | 有形固定資産 | 土地"
+    assert actual["name_local"][2] == "貸借対照表 | 資産 | 固定資産 | 有形固定資産 | 土地"

@@ -66,8 +66,8 @@ def test_spaced(name: str, words: str) -> None:
 def test_place(
     statement: str, concept: str, label: str, role: Role, path: tuple[str, ...] | None
 ) -> None:
-    place = default_trees().placement(statement, concept, label)
-    assert (place.role, place.node and place.node.path) == (role, path)
+    position = default_trees().placement(statement, concept, label)
+    assert (position.role, position.node and position.node.path) == (role, path)
 
 
 @pytest.mark.parametrize(

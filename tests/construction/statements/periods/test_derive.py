@@ -19,7 +19,7 @@ from tests.construction.statements.frames import companies, points, series
 
 
 @pytest.mark.parametrize(
-    ("whole", "part", "left"),
+    ("whole", "part", "remaining"),
     [
         ("300", "100", "200"),
         ("0.3", "0.1", "0.2"),
@@ -33,8 +33,8 @@ from tests.construction.statements.frames import companies, points, series
         (None, "1", None),
     ],
 )
-def test_difference(whole: str | None, part: str | None, left: str | None) -> None:
-    assert difference(whole, part) == left
+def test_difference(whole: str | None, part: str | None, remaining: str | None) -> None:
+    assert difference(whole, part) == remaining
 
 
 @given(
@@ -46,10 +46,10 @@ def test_difference(whole: str | None, part: str | None, left: str | None) -> No
     ),
 )
 def test_difference_adds_up(whole: Decimal, part: Decimal) -> None:
-    left = difference(format(whole, "f"), format(part, "f"))
-    assert left is not None
-    assert difference(format(whole, "f"), left) is not None
-    assert Decimal(difference(format(whole, "f"), left) or "nan") == part
+    remaining = difference(format(whole, "f"), format(part, "f"))
+    assert remaining is not None
+    assert difference(format(whole, "f"), remaining) is not None
+    assert Decimal(difference(format(whole, "f"), remaining) or "nan") == part
 
 
 SPANS = {
@@ -81,13 +81,13 @@ def _filed(*parts: str, **more: Any) -> pl.DataFrame:
 
 
 def _derived(filed: pl.DataFrame, **unit: str | None) -> dict[str, str]:
-    found = derived_points(filed, series({"series_id": "s", **unit}))
-    return dict(found.select("fiscal_period", "value").iter_rows())
+    actual = derived_points(filed, series({"series_id": "s", **unit}))
+    return dict(actual.select("fiscal_period", "value").iter_rows())
 
 
 def test_all_differences() -> None:
-    found = _derived(_filed("Q1", "H1", "9M", "FY"))
-    assert found == {"Q2": "20", "Q3": "30", "Q4": "40.5", "H2": "70.5"}
+    actual = _derived(_filed("Q1", "H1", "9M", "FY"))
+    assert actual == {"Q2": "20", "Q3": "30", "Q4": "40.5", "H2": "70.5"}
 
 
 def test_what_was_filed_is_not_derived() -> None:
@@ -115,6 +115,6 @@ def test_a_derived_point_says_what_it_is() -> None:
 
 
 def test_the_columns_are_those_of_points() -> None:
-    found = derived_points(_filed("Q1", "H1"), series({"series_id": "s"}))
-    assert found.schema == pl.Schema(POINTS.schema)
+    actual = derived_points(_filed("Q1", "H1"), series({"series_id": "s"}))
+    assert actual.schema == pl.Schema(POINTS.schema)
     assert derived_points(points(), series()).schema == pl.Schema(POINTS.schema)

@@ -42,15 +42,15 @@ def test_there_are_sixty_cases_and_more() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(cell or "-" for cell in case))
 def test_worked_case(case: list[str | None]) -> None:
-    year_end, label, start, end, months, year, part, calendar, told = case
+    year_end, label, start, end, months, year, part, calendar, result = case
     point = points(_point("p", start, end, None if months is None else int(months)))
     company = companies({"fiscal_year_end": year_end})
     config = PeriodConfig(label_by=YearLabel(label or "end"))
     row = with_periods(point, company, config).row(0, named=True)
     reason = period_reasons(point, company, config)[0]
-    kind = told if year else None
+    kind = result if year else None
     assert tuple(row[name] for name in FILLED) == (year and int(year), part, calendar, kind)
-    assert reason == (None if year else told)
+    assert reason == (None if year else result)
 
 
 def test_a_company_with_quarters_closes_its_second_quarter_in_mid_year() -> None:
@@ -59,16 +59,16 @@ def test_a_company_with_quarters_closes_its_second_quarter_in_mid_year() -> None
         _point("quarter", "2010-04-01", "2010-06-30", 3),
         _point("other year", None, "2012-06-30", 0),
     )
-    found = with_periods(given_points, companies({}), PeriodConfig())
-    assert found["fiscal_period"].to_list() == ["Q2", "Q2", "H1"]
-    assert found["period_type"].to_list() == ["quarter", "quarter", "half"]
+    actual = with_periods(given_points, companies({}), PeriodConfig())
+    assert actual["fiscal_period"].to_list() == ["Q2", "Q2", "H1"]
+    assert actual["period_type"].to_list() == ["quarter", "quarter", "half"]
 
 
 @pytest.mark.parametrize("choice", [MidYear.H1, MidYear.Q2])
 def test_the_middle_of_the_year_can_be_set(choice: MidYear) -> None:
     given_points = points(_point("mid", None, "2010-06-30", 0))
-    found = with_periods(given_points, companies({}), PeriodConfig(mid_year=choice))
-    assert found["fiscal_period"][0] == choice
+    actual = with_periods(given_points, companies({}), PeriodConfig(mid_year=choice))
+    assert actual["fiscal_period"][0] == choice
 
 
 def test_a_changed_year_end_is_followed() -> None:
@@ -81,8 +81,8 @@ def test_a_changed_year_end_is_followed() -> None:
         _point("new year", "2015-01-01", "2015-12-31", 12),
         _point("new quarter", "2015-01-01", "2015-03-31", 3),
     )
-    found = with_periods(given_points, companies({"fiscal_year_end": "12-31"}), PeriodConfig())
-    names = [(row["fiscal_year"], row["fiscal_period"]) for row in found.iter_rows(named=True)]
+    actual = with_periods(given_points, companies({"fiscal_year_end": "12-31"}), PeriodConfig())
+    names = [(row["fiscal_year"], row["fiscal_period"]) for row in actual.iter_rows(named=True)]
     assert names == [
         (2014, "FY"), (2014, "Q1"), (2014, "FY"), (None, None), (2015, "FY"), (2015, "Q1"),
     ]  # fmt: skip
@@ -93,8 +93,8 @@ def test_a_trailing_year_beside_a_quarter_is_no_year_end() -> None:
         _point("trailing", "2009-04-01", "2010-03-31", 12),
         _point("quarter", "2010-01-01", "2010-03-31", 3),
     )
-    found = with_periods(given_points, companies({}), PeriodConfig())
-    assert found["fiscal_period"].to_list() == [None, "Q1"]
+    actual = with_periods(given_points, companies({}), PeriodConfig())
+    assert actual["fiscal_period"].to_list() == [None, "Q1"]
 
 
 def test_the_name_of_a_year_comes_from_company_then_source_then_country() -> None:
@@ -112,8 +112,8 @@ def test_the_name_of_a_year_comes_from_company_then_source_then_country() -> Non
     ids = firms["company_id"].to_list()
     span = ("2009-04-01", "2010-03-31", 12)
     given_points = points(*(_point(name, *span, company_id=name) for name in ids))
-    found = with_periods(given_points, firms, config)
-    assert found["fiscal_year"].to_list() == [2010, 2009, 2009, 2010]
+    actual = with_periods(given_points, firms, config)
+    assert actual["fiscal_year"].to_list() == [2010, 2009, 2009, 2010]
 
 
 def test_edinet_names_years_by_their_start() -> None:

@@ -139,44 +139,44 @@ _ALL = _filled(
 @pytest.mark.parametrize("number", range(_ALL.height))
 def test_what_is_written_finds_its_point_again(number: int) -> None:
     row = _ALL.row(number, named=True)
-    found = _ALL.filter(parse_period(describe(row)).expression())["point_id"].to_list()
-    spans = _ALL.filter(pl.col("point_id").is_in(found), pl.col("months") > 0)
+    actual = _ALL.filter(parse_period(describe(row)).expression())["point_id"].to_list()
+    spans = _ALL.filter(pl.col("point_id").is_in(actual), pl.col("months") > 0)
     if row["months"]:
         assert spans["point_id"].to_list() == [row["point_id"]]
-    assert row["point_id"] in found
+    assert row["point_id"] in actual
 
 
-def _found(text: str, default: Basis = FISCAL) -> list[str]:
+def _actual(text: str, default: Basis = FISCAL) -> list[str]:
     return _ALL.filter(parse_period(text).expression(default))["point_id"].to_list()
 
 
 def test_a_balance_sheet_answers_to_each_period_that_it_closes() -> None:
     sheet = "None..2010-03-31"
-    assert _found("Q4 FY2010") == [sheet]
-    assert sheet in _found("FY2010")
-    assert sheet in _found("H2 FY2010")
-    assert "None..2009-09-30" in _found("H1 FY2010")
-    assert "None..2009-09-30" in _found("Q2 FY2010")
+    assert _actual("Q4 FY2010") == [sheet]
+    assert sheet in _actual("FY2010")
+    assert sheet in _actual("H2 FY2010")
+    assert "None..2009-09-30" in _actual("H1 FY2010")
+    assert "None..2009-09-30" in _actual("Q2 FY2010")
 
 
 def test_the_basis_decides_the_year() -> None:
     year, sheet = "2009-04-01..2010-03-31", "None..2010-03-31"
-    assert _found("FY2010") == [year, sheet]
-    assert _found("2010") == [year, sheet]
-    assert _found("CY2009") == [year]
-    assert _found("2009", CALENDAR) == [year]
-    assert _found("calendar 2010-Q1") == [sheet]
-    assert _found("calendar 2009-Q2") == ["2009-04-01..2009-06-30"]
+    assert _actual("FY2010") == [year, sheet]
+    assert _actual("2010") == [year, sheet]
+    assert _actual("CY2009") == [year]
+    assert _actual("2009", CALENDAR) == [year]
+    assert _actual("calendar 2010-Q1") == [sheet]
+    assert _actual("calendar 2009-Q2") == ["2009-04-01..2009-06-30"]
 
 
 def test_a_japanese_term_is_named_by_the_month_it_ends_in() -> None:
-    assert _found("2010年3月期") == ["2009-04-01..2010-03-31", "None..2010-03-31"]
+    assert _actual("2010年3月期") == ["2009-04-01..2010-03-31", "None..2010-03-31"]
 
 
 @given(st.text(max_size=200) | st.from_regex(r"(FY|Q1|20|calendar|[ -年月期]){1,6}"))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        found: Any = parse_period(text)
+        actual: Any = parse_period(text)
     except InputError:
         return
-    assert found != PeriodQuery()
+    assert actual != PeriodQuery()

@@ -27,8 +27,8 @@ class Book:
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def company(self, company_id: str, name: str, **more: Any) -> str:
-        told = {"company_id": company_id, "name": name, "source": "demo", "disclosure": "public"}
-        self.companies.append(told | {"us": True, "language": "en"} | more)
+        result = {"company_id": company_id, "name": name, "source": "demo", "disclosure": "public"}
+        self.companies.append(result | {"us": True, "language": "en"} | more)
         return company_id
 
     def line(self, company_id: str, name: str, **more: Any) -> str:
@@ -37,12 +37,12 @@ class Book:
         concept = more.pop("concept", label)
         unit = more.pop("unit", "USD")
         series_id = f"{company_id}/{concept}/{statement}/{unit}/{more.get('dimensions') or ''}"
-        told = {
+        result = {
             "series_id": series_id, "company_id": company_id, "name": name, "label": label,
             "label_method": "reported", "concept": concept, "statement": statement,
             "category": statement, "unit": unit, "depth": name.count("|") + 1,
         }  # fmt: skip
-        self.series.append(told | more)
+        self.series.append(result | more)
         return series_id
 
     def value(self, series_id: str, value: str, end: date = YEAR_END, **more: Any) -> str:
@@ -50,13 +50,13 @@ class Book:
         months = more.get("months", 12)
         document = more.get("document", "doc-1")
         point_id = f"{series_id}@{end.isoformat()}x{months}@{document}"
-        told = {
+        result = {
             "point_id": point_id, "series_id": series_id, "value": value, "period_end": end,
             "company_id": series_id.split("/")[0], "months": months, "fiscal_year": end.year,
             "fiscal_period": "FY", "period_type": "annual", "calendar_period": str(end.year),
             "document": document, "filed": date(2010, 6, 25), "report": 1, "line": 1,
         }  # fmt: skip
-        self.points.append(told | more)
+        self.points.append(result | more)
         return point_id
 
     def restated(self, point_id: str, value: str, **more: Any) -> None:
@@ -65,11 +65,11 @@ class Book:
         self.history.append(point | old | {"document": "doc-0"} | more)
 
     def row(self, line: int, label: str, series_id: str | None = None, **more: Any) -> None:
-        told = {
+        result = {
             "document": "doc-1", "report": 1, "line": line, "label": label, "series_id": series_id,
             "statement": "Balance sheet", "parenthetical": False, "negated": False,
         }  # fmt: skip
-        self.rows.append(told | more)
+        self.rows.append(result | more)
 
     def close(self) -> Statements:
         return Statements(

@@ -41,9 +41,9 @@ def rivals_of(book: Book, point_id: str, *taken: Sharpening) -> list[Rival]:
 
 
 def ask(book: Book, point_id: str) -> Question:
-    asked = make_questions(drawn(point_id), book.close(), CONFIG, 7)
-    assert [row.outcome for row in asked.ledger] == [Outcome.KEPT], asked.ledger
-    return asked.questions[0]
+    requests = make_questions(drawn(point_id), book.close(), CONFIG, 7)
+    assert [row.outcome for row in requests.ledger] == [Outcome.KEPT], requests.ledger
+    return requests.questions[0]
 
 
 def one_company() -> tuple[Book, str]:
@@ -107,8 +107,8 @@ def test_two_lines_of_one_label_and_place_are_rejected_with_the_rival_named() ->
         for concept in ("first", "second")
     ]
     point, rival = (book.value(line, "5000000", months=0) for line in lines)
-    asked = make_questions(drawn(point), book.close(), CONFIG, 7)
-    (row,) = asked.rejections
+    requests = make_questions(drawn(point), book.close(), CONFIG, 7)
+    (row,) = requests.rejections
     assert row.reason == QuestionReason.AMBIGUOUS
     assert row.evidence == {"rival": rival, "cause": "series"}  # though the values are equal
 
@@ -141,8 +141,8 @@ def test_another_unit_does_not_fit() -> None:
 def test_year_names_of_both_conventions_need_the_days() -> None:
     book, company = one_company()
     line = book.line(company, "Income statement | Sales")
-    told = {"fiscal_year": 2009, "period_start": date(2009, 4, 1)}
-    point = book.value(line, "5000000", YEAR_END, **told)
+    result = {"fiscal_year": 2009, "period_start": date(2009, 4, 1)}
+    point = book.value(line, "5000000", YEAR_END, **result)
     before = {"fiscal_year": 2008, "period_start": date(2008, 4, 1)}
     rival = book.value(line, "4000000", date(2009, 3, 31), **before)
     assert rivals_of(book, point) == [Rival(rival, Cause.PERIOD)]
@@ -154,11 +154,11 @@ def test_year_names_of_both_conventions_need_the_days() -> None:
 def test_a_quarter_belongs_to_a_fiscal_year_of_two_names() -> None:
     book, company = one_company()
     line = book.line(company, "Income statement | Sales")
-    told = {"months": 3, "fiscal_period": "Q1"}
+    result = {"months": 3, "fiscal_period": "Q1"}
     days = (date(2010, 4, 1), date(2009, 4, 1))
     ends = (date(2010, 6, 30), date(2009, 6, 30))
     point, rival = (
-        book.value(line, "5", end, period_start=start, fiscal_year=start.year, **told)
+        book.value(line, "5", end, period_start=start, fiscal_year=start.year, **result)
         for start, end in zip(days, ends, strict=True)
     )
     assert rivals_of(book, point) == [Rival(rival, Cause.PERIOD)]
@@ -226,9 +226,9 @@ def test_points_that_are_not_asked(
 ) -> None:
     book, company = one_company()
     point = book.value(book.line(company, "Income statement | Sales", **more), value)
-    asked = make_questions(drawn(point), book.close(), CONFIG, 7)
-    assert [row.reason for row in asked.rejections] == [reason]
-    assert asked.tally.counts[Outcome.REJECTED] == 1
+    requests = make_questions(drawn(point), book.close(), CONFIG, 7)
+    assert [row.reason for row in requests.rejections] == [reason]
+    assert requests.tally.counts[Outcome.REJECTED] == 1
 
 
 _LABELS = st.sampled_from(
@@ -260,13 +260,13 @@ def test_no_question_has_a_rival_and_order_does_not_matter(
 ) -> None:
     book, points = _book(names, lines)
     statements = book.close()
-    asked = make_questions(drawn(*points), statements, CONFIG, 7)
-    assert len(asked.questions) + len(asked.rejections) == len(points)
+    requests = make_questions(drawn(*points), statements, CONFIG, 7)
+    assert len(requests.questions) + len(requests.rejections) == len(points)
     database = index_database(statements, CONFIG.round_share)
-    for question in asked.questions:
+    for question in requests.questions:
         slots = Slots(question.company, question.series, question.point, question.sharpened)
         assert rivals(slots, database) == []
-    texts = [question.text for question in asked.questions]
+    texts = [question.text for question in requests.questions]
     assert len(set(texts)) == len(texts)
     turned = Statements(
         *(
@@ -275,8 +275,8 @@ def test_no_question_has_a_rival_and_order_does_not_matter(
         )
     )
     again = make_questions(drawn(*points).reverse(), turned, CONFIG, 7)
-    assert again.questions == asked.questions
-    assert again.ledger == asked.ledger
+    assert again.questions == requests.questions
+    assert again.ledger == requests.ledger
 
 
 def test_the_index_may_be_shared() -> None:

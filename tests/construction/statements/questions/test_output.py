@@ -38,15 +38,15 @@ def test_tables_have_their_schemas_and_the_same_bytes(tmp_path: Path) -> None:
     first = write_questions(tmp_path / "a", tmp_path / "b", questions, 7)
     again = write_questions(tmp_path / "c", tmp_path / "d", questions[::-1], 7)
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
-    asked, answered = map(pl.read_parquet, first)
-    assert dict(asked.schema) == QUESTIONS.schema
+    requests, answered = map(pl.read_parquet, first)
+    assert dict(requests.schema) == QUESTIONS.schema
     assert dict(answered.schema) == ANSWERS.schema
-    assert asked["index"].to_list() == answered["index"].to_list() == [0, 1, 2]
+    assert requests["index"].to_list() == answered["index"].to_list() == [0, 1, 2]
     assert first[1].stat().st_mode & 0o777 == 0o600
-    joined = asked.join(answered, on="index")
+    joined = requests.join(answered, on="index")
     assert set(joined["value"]) == {"812400", "-31500", "77"}
-    assert set(asked["fiscal_period"]) == {"FY2010"}
-    assert set(asked.columns).isdisjoint({"value", "answer", "scale", "decimals", "point_id"})
+    assert set(requests["fiscal_period"]) == {"FY2010"}
+    assert set(requests.columns).isdisjoint({"value", "answer", "scale", "decimals", "point_id"})
 
 
 def _public(candidate: Candidate) -> str:

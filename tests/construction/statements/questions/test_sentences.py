@@ -75,8 +75,8 @@ def test_sentences_fit_the_number_of_the_noun() -> None:
 
 def test_a_ticker_stands_behind_the_name_without_possessive() -> None:
     for label in ("Net sales", "Income tax expense (benefit)"):
-        told = all_variants(label, identified="ticker ARD")
-        assert all("Ardent (ticker ARD)" in text and "'s" not in text for text in told)
+        result = all_variants(label, identified="ticker ARD")
+        assert all("Ardent (ticker ARD)" in text and "'s" not in text for text in result)
 
 
 def test_a_comma_closes_what_a_comma_opened_but_no_list() -> None:
@@ -179,8 +179,8 @@ def test_a_bare_label_is_asked_with_its_section_or_not_at_all() -> None:
     book, company = one_company()
     line = book.line(company, "Balance sheet | Current assets | Other")
     point = book.value(line, "5000000", months=0)
-    told = "report as the line item “Other” under current assets in its balance sheet"
-    assert told in ask(book, point).text
+    result = "report as the line item “Other” under current assets in its balance sheet"
+    assert result in ask(book, point).text
     alone = book.value(book.line(company, "Income statement | Other, net"), "5000000")
     rows = make_questions(drawn(alone), book.close(), CONFIG, 7).rejections
     assert [row.reason for row in rows] == [QuestionReason.BARE_LABEL]
@@ -220,6 +220,6 @@ def test_what_a_cash_flow_statement_adds_back_is_asked_with_its_name() -> None:
     points = [
         book.value(book.line(company, f"Cash flow statement | {name}"), "5") for name in names
     ]
-    asked = make_questions(drawn(*points), book.close(), CONFIG, 7).questions
-    told = {question.series.label: question.sharpened for question in asked}
-    assert told == {"Depreciation": (Sharpening.STATEMENT,), "Payments of dividends": ()}
+    requests = make_questions(drawn(*points), book.close(), CONFIG, 7).questions
+    result = {question.series.label: question.sharpened for question in requests}
+    assert result == {"Depreciation": (Sharpening.STATEMENT,), "Payments of dividends": ()}

@@ -125,7 +125,7 @@ def test_core_of_a_name_knows_no_legal_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "label", "exponent", "asked", "answer"),
+    ("value", "unit", "label", "exponent", "text", "answer"),
     [
         ("812400000", "USD", "Sales", 3,
          "in thousands of US dollars", "812,400 thousand US dollars"),
@@ -149,10 +149,10 @@ def test_core_of_a_name_knows_no_legal_form() -> None:
         ("1E+6", "PLN", "Sales", 3, "in thousands of PLN", "1,000 thousand PLN"),
     ],
 )  # fmt: skip
-def test_amounts(value: str, unit: str, label: str, exponent: int, asked: str, answer: str) -> None:
+def test_amounts(value: str, unit: str, label: str, exponent: int, text: str, answer: str) -> None:
     amount = amount_of(value, unit, label, exponent, 3)
     assert amount is not None
-    assert (amount.unit_phrase, amount.answer) == (asked, answer)
+    assert (amount.unit_phrase, amount.answer) == (text, answer)
     worth = Decimal(100 if amount.gold.unit == "percent" else 1) * Decimal(value)
     assert amount.gold.value * amount.gold.scale == worth
 
@@ -241,9 +241,9 @@ def test_the_checker_takes_every_plain_answer(
     ],
 )  # fmt: skip
 def test_sign_conventions(phrase: str, negative: bool, result: str, clause: str) -> None:
-    told = signed(phrase, negative=negative, balance=False)
-    assert told is not None
-    assert (told.phrase, told.clause) == (result, clause)
+    report = signed(phrase, negative=negative, balance=False)
+    assert report is not None
+    assert (report.phrase, report.clause) == (result, clause)
 
 
 def test_a_negative_loss_without_signed_form_is_not_asked() -> None:
@@ -260,8 +260,8 @@ def test_balances_declare_only_what_can_turn() -> None:
         ("retained earnings", "Give a deficit as a negative number."),
         ("retained earnings (accumulated deficit)", "Give a deficit as a negative number."),
     ):
-        told = signed(phrase, negative=False, balance=True)
-        assert told is not None and told.clause == clause
+        report = signed(phrase, negative=False, balance=True)
+        assert report is not None and report.clause == clause
 
 
 @pytest.mark.parametrize(
@@ -280,8 +280,8 @@ def test_balances_declare_only_what_can_turn() -> None:
 def test_what_minus_means_in_a_cash_flow_statement(
     phrase: str, side: FlowSide | None, negated: bool, clause: str
 ) -> None:
-    told = signed(phrase, negative=True, balance=False, side=side, negated=negated)
-    assert told is not None and told.clause == clause
+    report = signed(phrase, negative=True, balance=False, side=side, negated=negated)
+    assert report is not None and report.clause == clause
 
 
 @pytest.mark.parametrize(

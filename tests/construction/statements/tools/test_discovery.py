@@ -29,15 +29,15 @@ LONG = "x" * 201
 
 
 def companies(query: str, country: str | None = None, limit: int = 10) -> Companies:
-    found = discover_companies(DATABASE, query, country, limit)
-    assert isinstance(found, Companies)
-    return found
+    actual = discover_companies(DATABASE, query, country, limit)
+    assert isinstance(actual, Companies)
+    return actual
 
 
 def series(query: str | None = None, category: str | None = None) -> SeriesList:
-    found = discover_company_series(DATABASE, QUANDELL, query, category)
-    assert isinstance(found, SeriesList)
-    return found
+    actual = discover_company_series(DATABASE, QUANDELL, query, category)
+    assert isinstance(actual, SeriesList)
+    return actual
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_an_exact_ticker_stands_before_a_name() -> None:
     renamed = made.companies.to_dicts()
     renamed[1]["name"] = "QNDX"
     frame = type(made.companies)(renamed, schema=made.companies.schema)
-    found = discover_companies(index_database(frame, made.series, made.points), "qndx")
-    assert isinstance(found, Companies)
-    scores = {hit.company_id: hit.score for hit in found.companies}
-    assert found.companies[0].company_id == QUANDELL
+    actual = discover_companies(index_database(frame, made.series, made.points), "qndx")
+    assert isinstance(actual, Companies)
+    scores = {hit.company_id: hit.score for hit in actual.companies}
+    assert actual.companies[0].company_id == QUANDELL
     assert (scores[QUANDELL], scores[TAVISTRAND]) == (100.0, 99.9)
 
 
@@ -102,18 +102,18 @@ def test_legal_forms_count_a_little() -> None:
 
 def test_country_and_limit_narrow() -> None:
     assert [hit.company_id for hit in companies("Quandell", "ca").companies] == [QUANDELL_LTD]
-    found = companies("Quandell", limit=1)
-    assert (len(found.companies), found.matched) == (1, 2)
+    actual = companies("Quandell", limit=1)
+    assert (len(actual.companies), actual.matched) == (1, 2)
 
 
 def test_nothing_found_names_the_nearest() -> None:
-    found = companies("Zzyzx Marble")
-    assert found.companies == () and found.matched == 0
-    assert found.note is not None and found.note.startswith("Nothing fits. Nearest: ")
+    actual = companies("Zzyzx Marble")
+    assert actual.companies == () and actual.matched == 0
+    assert actual.note is not None and actual.note.startswith("Nothing fits. Nearest: ")
 
 
 @pytest.mark.parametrize(
-    ("query", "country", "limit", "told"),
+    ("query", "country", "limit", "result"),
     [
         (LONG, None, 10, "1 to 200 characters"),
         ("?! ", None, 10, "1 to 200 characters"),
@@ -122,9 +122,9 @@ def test_nothing_found_names_the_nearest() -> None:
         ("Quandell", None, 51, "limit must be 1 to 50"),
     ],
 )
-def test_companies_refused(query: str, country: str | None, limit: int, told: str) -> None:
-    found = discover_companies(DATABASE, query, country, limit)
-    assert isinstance(found, Refusal) and told in found.text
+def test_companies_refused(query: str, country: str | None, limit: int, result: str) -> None:
+    actual = discover_companies(DATABASE, query, country, limit)
+    assert isinstance(actual, Refusal) and result in actual.text
 
 
 def test_all_series_in_order_of_the_statements() -> None:
@@ -133,26 +133,26 @@ def test_all_series_in_order_of_the_statements() -> None:
 
 @pytest.mark.parametrize("query", ["total revenue", "Revenues", "revenues total", "TOTAL REVENUES"])
 def test_series_by_words(query: str) -> None:
-    found = series(query)
-    assert [hit.series_id for hit in found.series] == [REVENUE, SEGMENT]
-    hit = found.series[0]
+    actual = series(query)
+    assert [hit.series_id for hit in actual.series] == [REVENUE, SEGMENT]
+    hit = actual.series[0]
     assert (hit.values, hit.first_period, hit.last_period) == (2, "FY2023", "FY2024-Q1")
     assert hit.period_types == ("annual", "quarter")
 
 
 def test_series_by_category_and_local_name() -> None:
     assert [hit.series_id for hit in series(category="SEGMENTS").series] == [SEGMENT]
-    found = discover_company_series(DATABASE, KIRIGAURA, "売上高")
-    assert isinstance(found, SeriesList) and found.series[0].series_id == SALES_JA
+    actual = discover_company_series(DATABASE, KIRIGAURA, "売上高")
+    assert isinstance(actual, SeriesList) and actual.series[0].series_id == SALES_JA
 
 
 def test_series_not_found_names_the_nearest() -> None:
-    found = series("goodwill")
-    assert found.series == () and found.note is not None and "Balance sheet" in found.note
+    actual = series("goodwill")
+    assert actual.series == () and actual.note is not None and "Balance sheet" in actual.note
 
 
 @pytest.mark.parametrize(
-    ("company_id", "query", "category", "told"),
+    ("company_id", "query", "category", "result"),
     [
         ("sec:999000", None, None, "No such company_id"),
         (LONG, None, None, "No such company_id"),
@@ -161,16 +161,16 @@ def test_series_not_found_names_the_nearest() -> None:
     ],
 )
 def test_series_refused(
-    company_id: str, query: str | None, category: str | None, told: str
+    company_id: str, query: str | None, category: str | None, result: str
 ) -> None:
-    found = discover_company_series(DATABASE, company_id, query, category)
-    assert isinstance(found, Refusal) and told in found.text
+    actual = discover_company_series(DATABASE, company_id, query, category)
+    assert isinstance(actual, Refusal) and result in actual.text
 
 
 def test_an_unknown_company_suggests_the_nearest_ids() -> None:
-    found = discover_company_series(DATABASE, "Quandell Software")
-    assert isinstance(found, Refusal)
-    assert found.suggestions[0].startswith((QUANDELL, QUANDELL_LTD))
+    actual = discover_company_series(DATABASE, "Quandell Software")
+    assert isinstance(actual, Refusal)
+    assert actual.suggestions[0].startswith((QUANDELL, QUANDELL_LTD))
 
 
 def test_a_whole_word_stands_before_a_part_of_one() -> None:
@@ -178,22 +178,22 @@ def test_a_whole_word_stands_before_a_part_of_one() -> None:
     rows = made.companies.to_dicts()
     rows[0]["name"], rows[1]["name"] = "Quandellford & Co", "Ford Outfitters Motor plc"
     frame = type(made.companies)(rows, schema=made.companies.schema)
-    found = discover_companies(index_database(frame, made.series, made.points), "ford")
-    assert isinstance(found, Companies)
-    assert [hit.company_id for hit in found.companies] == [TAVISTRAND, QUANDELL]
+    actual = discover_companies(index_database(frame, made.series, made.points), "ford")
+    assert isinstance(actual, Companies)
+    assert [hit.company_id for hit in actual.companies] == [TAVISTRAND, QUANDELL]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=250), st.text(max_size=250))
 def test_no_text_breaks_a_lookup(first: str, second: str) -> None:
-    for found in (
+    for actual in (
         discover_companies(DATABASE, first),
         discover_company_series(DATABASE, first, second),
         discover_company_series(DATABASE, QUANDELL, first, None),
         get_company_fundamentals(DATABASE, QUANDELL, series_name=first, period=second),
         get_company_fundamentals(DATABASE, QUANDELL, series_id=CASH, period=first),
     ):
-        assert isinstance(found, Companies | SeriesList | Fundamentals | Refusal)
+        assert isinstance(actual, Companies | SeriesList | Fundamentals | Refusal)
 
 
 @settings(max_examples=20, deadline=None)

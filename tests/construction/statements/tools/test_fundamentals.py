@@ -26,23 +26,23 @@ def values(
     series_id: str, period: str | None = None, convention: Basis = Basis.FISCAL
 ) -> Fundamentals:
     company_id = series_id.split("/")[0]
-    found = get_company_fundamentals(DATABASE, company_id, series_id, None, period, convention)
-    assert isinstance(found, Fundamentals)
-    return found
+    actual = get_company_fundamentals(DATABASE, company_id, series_id, None, period, convention)
+    assert isinstance(actual, Fundamentals)
+    return actual
 
 
 def test_values_newest_first_with_both_periods() -> None:
-    found = values(REVENUE)
-    told = [(v.value, v.fiscal_period, v.calendar_period, v.months) for v in found.values]
-    assert told == [
+    actual = values(REVENUE)
+    result = [(v.value, v.fiscal_period, v.calendar_period, v.months) for v in actual.values]
+    assert result == [
         ("125000000", "FY2024-Q1", "2024-Q1", 3),
         ("480000000", "FY2023", "2023", 12),
     ]
-    assert found.values[1].restatements == 1 and found.values[0].unit == "USD"
+    assert actual.values[1].restatements == 1 and actual.values[0].unit == "USD"
 
 
 @pytest.mark.parametrize(
-    ("period", "convention", "value", "asked"),
+    ("period", "convention", "value", "requests"),
     [
         ("FY2024", Basis.FISCAL, "7000", "fiscal year 2024"),
         ("FY2024", Basis.CALENDAR, "7000", "fiscal year 2024"),  # the text decides
@@ -56,11 +56,11 @@ def test_values_newest_first_with_both_periods() -> None:
     ],
 )
 def test_periods_in_either_convention(
-    period: str, convention: Basis, value: str, asked: str
+    period: str, convention: Basis, value: str, requests: str
 ) -> None:
-    found = values(SALES_JA, period, convention)
-    assert [v.value for v in found.values] == [value]
-    assert found.period_asked == asked
+    actual = values(SALES_JA, period, convention)
+    assert [v.value for v in actual.values] == [value]
+    assert actual.period_asked == requests
 
 
 def test_what_the_tools_write_they_also_read() -> None:
@@ -75,9 +75,9 @@ def test_a_balance_answers_to_the_year_that_it_closes() -> None:
 
 
 def test_no_value_lists_the_periods_there_are() -> None:
-    found = values(REVENUE, "FY2019")
-    assert found.values == () and found.note is not None
-    assert "FY2024-Q1 (calendar 2024-Q1), FY2023 (calendar 2023)" in found.note
+    actual = values(REVENUE, "FY2019")
+    assert actual.values == () and actual.note is not None
+    assert "FY2024-Q1 (calendar 2024-Q1), FY2023 (calendar 2023)" in actual.note
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,17 @@ def test_no_value_lists_the_periods_there_are() -> None:
     ],
 )
 def test_series_by_name(name: str) -> None:
-    found = get_company_fundamentals(DATABASE, KIRIGAURA, series_name=name)
-    assert isinstance(found, Fundamentals) and found.series_id == SALES_JA
+    actual = get_company_fundamentals(DATABASE, KIRIGAURA, series_name=name)
+    assert isinstance(actual, Fundamentals) and actual.series_id == SALES_JA
 
 
 def test_series_by_tag() -> None:
-    found = get_company_fundamentals(DATABASE, QUANDELL, series_name="Cash")
-    assert isinstance(found, Fundamentals) and found.series_id == CASH
+    actual = get_company_fundamentals(DATABASE, QUANDELL, series_name="Cash")
+    assert isinstance(actual, Fundamentals) and actual.series_id == CASH
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "result"),
     [
         (
             {"series_id": f"{QUANDELL}/Revenue/USD"},
@@ -117,6 +117,6 @@ def test_series_by_tag() -> None:
         ({"series_id": CASH, "limit": 501}, "limit must be 1 to 500"),
     ],
 )
-def test_values_refused(arguments: dict[str, str], told: str) -> None:
-    found = get_company_fundamentals(DATABASE, QUANDELL, **arguments)  # type: ignore[arg-type]
-    assert isinstance(found, Refusal) and told in found.text
+def test_values_refused(arguments: dict[str, str], result: str) -> None:
+    actual = get_company_fundamentals(DATABASE, QUANDELL, **arguments)  # type: ignore[arg-type]
+    assert isinstance(actual, Refusal) and result in actual.text

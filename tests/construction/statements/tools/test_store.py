@@ -54,16 +54,16 @@ def test_bytes_that_are_no_parquet(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "result"),
     [
         (pl.col("value").cast(pl.Float64), "another type of value"),
         (pl.col("value").alias("amount"), "17 columns|19 columns|in another order or number"),
     ],
 )
-def test_another_schema_is_refused(folder: Path, change: pl.Expr, told: str) -> None:
+def test_another_schema_is_refused(folder: Path, change: pl.Expr, result: str) -> None:
     path = folder / "points.parquet"
     pl.read_parquet(path).with_columns(change).write_parquet(path)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=result):
         read_statements(folder)
 
 

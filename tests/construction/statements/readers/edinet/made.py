@@ -42,20 +42,20 @@ def filing(
     **tables: Any,
 ) -> dict[str, Any]:
     """A filing; `tables`: bs, pl, cf and summary as item -> value."""
-    told = {name: {} for name in ("summary", "pl", "bs", "cf")} | tables
+    result = {name: {} for name in ("summary", "pl", "bs", "cf")} | tables
     return {
         "periodStart": start,
         "periodEnd": end,
         "docID": document,
         "docDescription": description,
         "submitDateTime": filed,
-        **told,
+        **result,
     }
 
 
 def company(code: str, *filings: object, **fields: Any) -> dict[str, Any]:
-    told = {"edinetCode": code, "secCode": "1301", "filerName": "株式会社　甲"}
-    return told | {"periods": list(filings)} | fields
+    result = {"edinetCode": code, "secCode": "1301", "filerName": "株式会社　甲"}
+    return result | {"periods": list(filings)} | fields
 
 
 def write(path: Path, records: Sequence[object]) -> Path:
@@ -84,9 +84,9 @@ def spans(statements: Statements, concept: str, statement: str = "") -> list[tup
 
 def reasons(statements: Statements) -> dict[str, int]:
     """Reason -> how many units have it (values and points are told in one row per reason)."""
-    told: dict[str, int] = {}
+    result: dict[str, int] = {}
     for row in statements.ledger:
         if row.reason:
             count = row.n
-            told[row.reason] = told.get(row.reason, 0) + int(count or 0)
-    return told
+            result[row.reason] = result.get(row.reason, 0) + int(count or 0)
+    return result

@@ -47,11 +47,11 @@ NAME = "edinet_summaries_1.jsonl.gz"
 )
 def test_a_line_that_is_no_company(tmp_path: Path, line: object, reason: str) -> None:
     read_in = read(tmp_path, line, GOOD, max_line_bytes=5000)
-    told = [row for row in read_in.ledger if row.unit == "line"]
-    assert [(row.item_id, row.outcome, row.reason) for row in told] == [
+    result = [row for row in read_in.ledger if row.unit == "line"]
+    assert [(row.item_id, row.outcome, row.reason) for row in result] == [
         (f"{NAME}:1", Outcome.ERRORED, reason)
     ]
-    assert told[0].evidence["line"] == 1
+    assert result[0].evidence["line"] == 1
     assert read_in.points["value"].to_list() == ["1"]
 
 
@@ -104,9 +104,9 @@ def test_which_copy_of_a_document_stays_depends_on_all_it_says(
 ) -> None:
     once = filing("S1", QUARTERS[0], pl={"売上高": "1"})
     copies = [company("E00001", once), company("E00001", once | change)]
-    told = [read(tmp_path, *order) for order in (copies, copies[::-1])]
-    assert told[0].points.equals(told[1].points)
-    assert told[0].rows.equals(told[1].rows)
+    result = [read(tmp_path, *order) for order in (copies, copies[::-1])]
+    assert result[0].points.equals(result[1].points)
+    assert result[0].rows.equals(result[1].rows)
 
 
 @pytest.mark.parametrize("cut", [5, 60, -12])
@@ -114,8 +114,8 @@ def test_a_broken_file_keeps_the_lines_before_the_break(tmp_path: Path, cut: int
     path = write(tmp_path / NAME, [GOOD, GOOD])
     path.write_bytes(path.read_bytes()[:cut])
     read_in = read_edinet([path], EdinetConfig())
-    told = [row for row in read_in.ledger if row.unit == "file"]
-    assert [(row.outcome, row.reason) for row in told] == [(Outcome.ERRORED, "file.broken")]
+    result = [row for row in read_in.ledger if row.unit == "file"]
+    assert [(row.outcome, row.reason) for row in result] == [(Outcome.ERRORED, "file.broken")]
 
 
 def test_a_file_that_is_no_gzip_is_broken(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_the_order_of_lines_and_filings_does_not_matter(
 ) -> None:
     """The tables are the same, and the books close (or `read` raises LedgerError)."""
     folder = tmp_path_factory.mktemp("mixed")
-    one = read(folder, *records)
+    item = read(folder, *records)
     mixed = [
         record | {"periods": mixer.sample(record["periods"], len(record["periods"]))}
         for record in records
@@ -187,9 +187,9 @@ def test_the_order_of_lines_and_filings_does_not_matter(
     mixer.shuffle(mixed)
     other = read(folder, *mixed)
     for name in ("companies", "series", "points", "history", "rows"):
-        assert getattr(one, name).equals(getattr(other, name)), name
-    assert one.tallies == other.tallies
-    assert one.points["point_id"].is_unique().all()
-    assert one.series["series_id"].is_unique().all()
-    assert set(one.points["series_id"]) == set(one.series["series_id"])
-    assert set(one.rows["series_id"]) >= set(one.points["series_id"])
+        assert getattr(item, name).equals(getattr(other, name)), name
+    assert item.tallies == other.tallies
+    assert item.points["point_id"].is_unique().all()
+    assert item.series["series_id"].is_unique().all()
+    assert set(item.points["series_id"]) == set(item.series["series_id"])
+    assert set(item.rows["series_id"]) >= set(item.points["series_id"])

@@ -27,8 +27,8 @@ def _points(real: Statements, company: str, concept: str, statement: str) -> pl.
 
 
 def test_the_books_close_over_all_filings(real: Statements) -> None:
-    told = {tally.unit: (tally.n_in, tally.counts[Outcome.KEPT]) for tally in real.tallies}
-    assert told == {
+    result = {tally.unit: (tally.n_in, tally.counts[Outcome.KEPT]) for tally in real.tallies}
+    assert result == {
         "file": (2, 2),
         "line": (302, 302),
         "filing": (7125, 7095),
@@ -39,9 +39,9 @@ def test_the_books_close_over_all_filings(real: Statements) -> None:
 
 
 def test_a_share_of_the_summaries_is_parent_only(real: Statements) -> None:
-    told = reasons(real)
-    both = told["value.summary_same"] + told["value.summary_differs"]
-    assert told["value.summary_differs"] / both == pytest.approx(0.067, abs=0.002)
+    result = reasons(real)
+    both = result["value.summary_same"] + result["value.summary_differs"]
+    assert result["value.summary_differs"] / both == pytest.approx(0.067, abs=0.002)
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_a_share_of_the_summaries_is_parent_only(real: Statements) -> None:
 def test_sales(
     real: Statements, company: str, concept: str, document: str, expected: tuple[object, ...]
 ) -> None:
-    told = _points(real, company, concept, "Income statement").filter(document=document)
-    assert told.select("value", "period_start", "period_end", "months").rows() == [expected]
+    result = _points(real, company, concept, "Income statement").filter(document=document)
+    assert result.select("value", "period_start", "period_end", "months").rows() == [expected]
 
 
 def test_a_half_year_balance_sheet_is_dated_at_the_half(real: Statements) -> None:
-    told = _points(real, "E00012", "総資産", "Balance sheet").filter(document="S100UMRV")
-    assert told.select("value", "period_end").rows() == [("173772000000", "2024-09-30")]
+    result = _points(real, "E00012", "総資産", "Balance sheet").filter(document="S100UMRV")
+    assert result.select("value", "period_end").rows() == [("173772000000", "2024-09-30")]
 
 
 def test_sales_and_costs_grow_over_the_year(real: Statements) -> None:
@@ -88,8 +88,8 @@ def test_sales_and_costs_grow_over_the_year(real: Statements) -> None:
 
 def test_both_sides_of_a_balance_sheet_agree(real: Statements) -> None:
     """Assets equal liabilities and net assets, in every filing: values stay with their items."""
-    told = real.points.join(real.series.select("series_id", "concept"), on="series_id")
-    wide = told.filter(pl.col("concept").is_in(["総資産", "負債及び純資産"])).pivot(
+    result = real.points.join(real.series.select("series_id", "concept"), on="series_id")
+    wide = result.filter(pl.col("concept").is_in(["総資産", "負債及び純資産"])).pivot(
         on="concept", index="document", values="value"
     )
     both = wide.drop_nulls()
@@ -99,12 +99,12 @@ def test_both_sides_of_a_balance_sheet_agree(real: Statements) -> None:
 
 def test_the_label_table_covers_the_points(real: Statements) -> None:
     """At least 97 % of the points, and 92 % of the series with equal weight per company."""
-    told = real.series.with_columns(known=pl.col("label_method") == "table")
-    points = real.points.join(told.select("series_id", "known"), on="series_id")
-    per_company = told.group_by("company_id").agg(pl.col("known").mean())
+    result = real.series.with_columns(known=pl.col("label_method") == "table")
+    points = real.points.join(result.select("series_id", "known"), on="series_id")
+    per_company = result.group_by("company_id").agg(pl.col("known").mean())
     assert points["known"].sum() / points.height >= 0.97
     assert per_company["known"].sum() / per_company.height >= 0.92
-    assert told.filter("known")["label"].str.contains(r"^[\x20-\x7e]+$").all()
+    assert result.filter("known")["label"].str.contains(r"^[\x20-\x7e]+$").all()
 
 
 def test_no_two_series_of_a_statement_share_a_name(real: Statements) -> None:

@@ -19,7 +19,7 @@ from tests.construction.statements.readers.edinet.made import CODE_LIST
 
 
 @pytest.mark.parametrize(
-    ("description", "told"),
+    ("description", "result"),
     [
         ("有価証券報告書－第93期(2015/04/01－2016/03/31)", (Kind.ANNUAL, 93, None)),
         ("有価証券報告書", (Kind.ANNUAL, None, None)),
@@ -34,11 +34,11 @@ from tests.construction.statements.readers.edinet.made import CODE_LIST
     ],
 )
 def test_a_description_tells_the_report(
-    description: str, told: tuple[Kind, int | None, int | None]
+    description: str, result: tuple[Kind, int | None, int | None]
 ) -> None:
     report = report_of(description)
     assert report is not None
-    assert (report.kind, report.term, report.quarter) == told
+    assert (report.kind, report.term, report.quarter) == result
 
 
 @pytest.mark.parametrize("description", ["有価証券届出書", "臨時報告書", "", "第3四半期"])
@@ -180,7 +180,7 @@ def test_unit(label: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("3月31日", "03-31"),
         ("2月末日", "02-28"),
@@ -193,8 +193,8 @@ def test_unit(label: str, unit: str) -> None:
         ("0月1日", None),
     ],
 )
-def test_year_end(text: str, told: str | None) -> None:
-    assert year_end(text) == told
+def test_year_end(text: str, result: str | None) -> None:
+    assert year_end(text) == result
 
 
 @pytest.mark.parametrize("encoding", ["cp932", "utf-8-sig", "utf-8"])
@@ -211,7 +211,7 @@ def test_the_code_list_in_either_encoding(tmp_path: Path, encoding: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "actual"),
     [
         (b"", "no header of a code list"),
         (b"a,b\n1,2\n", "no header of a code list"),
@@ -220,9 +220,9 @@ def test_the_code_list_in_either_encoding(tmp_path: Path, encoding: str) -> None
         (b"a" * 300_000, "more than 250,000 bytes"),
     ],
 )
-def test_a_broken_code_list_is_in_the_ledger(tmp_path: Path, content: bytes, found: str) -> None:
+def test_a_broken_code_list_is_in_the_ledger(tmp_path: Path, content: bytes, actual: str) -> None:
     path = tmp_path / "EdinetcodeDlInfo.csv"
     path.write_bytes(content)
     listed, rows = read_code_lists([path], EdinetConfig(max_code_list_bytes=250_000))
     assert listed == {}
-    assert [(row.reason, row.evidence["found"]) for row in rows] == [("file.no_code_list", found)]
+    assert [(row.reason, row.evidence["found"]) for row in rows] == [("file.no_code_list", actual)]

@@ -61,8 +61,8 @@ def test_only_what_stands_in_the_summary_alone_is_auto_generated(tmp_path: Path)
         "summary": {"総資産額": "70", "売上高": "50", "経常利益": "9", "包括利益": "4"},
     }
     read_in = read(tmp_path, company("E00001", filing("S1", **tables)))
-    told = read_in.points.join(read_in.series, on="series_id").sort("concept")
-    assert told.select("concept", "value", "auto_generated").rows() == [
+    result = read_in.points.join(read_in.series, on="series_id").sort("concept")
+    assert result.select("concept", "value", "auto_generated").rows() == [
         ("包括利益", "4", True),
         ("売上高", "50", False),
         ("総資産", "100", False),
@@ -72,7 +72,7 @@ def test_only_what_stands_in_the_summary_alone_is_auto_generated(tmp_path: Path)
         "value.summary_same": 1,
         "value.summary_alone": 1,
     }
-    assert set(told.filter("auto_generated")["statement"]) == {"Operating indicators"}
+    assert set(result.filter("auto_generated")["statement"]) == {"Operating indicators"}
 
 
 def test_quarterly_figures_run_from_the_start_of_the_year(tmp_path: Path) -> None:
@@ -96,14 +96,14 @@ def test_quarterly_figures_run_from_the_start_of_the_year(tmp_path: Path) -> Non
 
 
 def _ifrs(summary_profit: str | None, description: str = QUARTERS[1]) -> dict[str, object]:
-    told = {} if summary_profit is None else {"税引前利益(IFRS)": summary_profit}
+    result = {} if summary_profit is None else {"税引前利益(IFRS)": summary_profit}
     return filing(
         "S2",
         description,
         *(YEAR if description == HALF else Q2),
         pl={"売上収益（IFRS）": "11", "税引前利益": "4", "当期利益": "3"},
         cf={"当期利益": "3", "税引前当期純利益": "9", "営業キャッシュフロー": "8"},
-        summary=told,
+        summary=result,
     )
 
 
@@ -162,9 +162,9 @@ def test_an_irregular_year_keeps_its_balance_sheet_only(tmp_path: Path) -> None:
 
 
 def test_missing_and_broken_values_are_counted(tmp_path: Path) -> None:
-    told = {"売上高": "－", "営業利益": "", "経常利益": "約9", "当期利益": 5, "減損損失": 1.5}
+    result = {"売上高": "－", "営業利益": "", "経常利益": "約9", "当期利益": 5, "減損損失": 1.5}
     odd = {"土地": None, "建物": ["1"], "": "4", "あ" * 201: "4", "商品": True}
-    read_in = read(tmp_path, company("E00001", filing("S1", pl=told, bs=odd)))
+    read_in = read(tmp_path, company("E00001", filing("S1", pl=result, bs=odd)))
     assert spans(read_in, "当期利益") == [("5", *YEAR, 12)]
     assert reasons(read_in) == {
         "value.missing": 3,
@@ -216,16 +216,16 @@ def test_rows_keep_the_order_and_text_of_the_filing(tmp_path: Path) -> None:
 
 
 def test_a_label_cannot_add_a_section_to_a_name(tmp_path: Path) -> None:
-    told = filing("S1", bs={"謎 | の\n項目": "1"})
-    series = read(tmp_path, company("E00001", told)).series.row(0, named=True)
+    result = filing("S1", bs={"謎 | の\n項目": "1"})
+    series = read(tmp_path, company("E00001", result)).series.row(0, named=True)
     assert (series["name"], series["label"]) == ("Balance sheet | 謎 / の 項目", "謎 / の 項目")
     assert series["name_local"] == "貸借対照表 | 謎 / の 項目"
 
 
 def test_two_items_of_a_statement_never_share_a_label(tmp_path: Path) -> None:
     """The table's own item keeps the label; of two composed or two told ones neither does."""
-    told = {"総資産": "1", "資産合計": "2", "その他流動資産": "3", "その他の流動資産": "4"}
-    read_in = read(tmp_path, company("E00001", filing("S1", bs=told)))
+    result = {"総資産": "1", "資産合計": "2", "その他流動資産": "3", "その他の流動資産": "4"}
+    read_in = read(tmp_path, company("E00001", filing("S1", bs=result)))
     labels = {row["concept"]: row["label"] for row in read_in.series.iter_rows(named=True)}
     assert labels == {
         "総資産": "総資産",

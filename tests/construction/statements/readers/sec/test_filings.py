@@ -25,7 +25,7 @@ def listing(tmp_path: Path, *rows: tuple[str, str | None, str | None]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("filed", "told"),
+    ("filed", "result"),
     [
         ("BANK OF AMERICA CORP /DE/", "BANK OF AMERICA CORP"),
         ("DEVON ENERGY CORP/DE", "DEVON ENERGY CORP"),
@@ -37,27 +37,31 @@ def listing(tmp_path: Path, *rows: tuple[str, str | None, str | None]) -> Path:
     ],
 )
 def test_marks_of_the_register_are_no_part_of_the_name(
-    tmp_path: Path, filed: str, told: str
+    tmp_path: Path, filed: str, result: str
 ) -> None:
-    assert company(tmp_path, {"name": filed})["name"] == told
+    assert company(tmp_path, {"name": filed})["name"] == result
 
 
 @pytest.mark.parametrize(
-    ("fye", "told"), [("0930", "09-30"), ("131", "01-31"), ("1332", None), ("", None)]
+    ("fye", "result"), [("0930", "09-30"), ("131", "01-31"), ("1332", None), ("", None)]
 )
-def test_the_fiscal_year_end_may_be_odd(tmp_path: Path, fye: str, told: str | None) -> None:
-    assert company(tmp_path, {"fye": fye})["fiscal_year_end"] == told
+def test_the_fiscal_year_end_may_be_odd(tmp_path: Path, fye: str, result: str | None) -> None:
+    assert company(tmp_path, {"fye": fye})["fiscal_year_end"] == result
 
 
 def test_the_newest_filing_tells(tmp_path: Path) -> None:
     new = {"adsh": FIRST, "filed": "20100810", "name": "NEW INC", "fye": "0630", "countryba": "IE"}
-    told = company(tmp_path, {"adsh": SECOND, "name": "OLD INC"}, new)
-    assert (told["name"], told["fiscal_year_end"], told["country"]) == ("NEW INC", "06-30", "IE")
+    result = company(tmp_path, {"adsh": SECOND, "name": "OLD INC"}, new)
+    assert (result["name"], result["fiscal_year_end"], result["country"]) == (
+        "NEW INC",
+        "06-30",
+        "IE",
+    )
 
 
 def test_the_country_of_incorporation_stands_in(tmp_path: Path) -> None:
-    told = company(tmp_path, {"countryba": "", "countryinc": "BM"})
-    assert told["country"] == "BM"
+    result = company(tmp_path, {"countryba": "", "countryinc": "BM"})
+    assert result["country"] == "BM"
 
 
 @pytest.mark.parametrize(
@@ -83,8 +87,8 @@ def test_of_several_listings_the_common_share_on_an_exchange_counts(tmp_path: Pa
         ("0000000042", "AC", None),
         ("0000000007", "A", "NYSE"),
     ]
-    told = company(tmp_path, {}, tickers=listing(tmp_path, *listings))
-    assert (told["ticker"], told["exchange"]) == ("ACMX", "NYSE")
+    result = company(tmp_path, {}, tickers=listing(tmp_path, *listings))
+    assert (result["ticker"], result["exchange"]) == ("ACMX", "NYSE")
     own = listing(tmp_path, *listings, ("0000000042", "ACME", "NYSE"))
     assert company(tmp_path, {}, tickers=own)["ticker"] == "ACME"
 

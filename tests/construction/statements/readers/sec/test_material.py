@@ -21,8 +21,8 @@ def quarter(material: Path) -> Statements:
 
 
 def test_every_unit_of_the_quarter_is_in_the_books(quarter: Statements) -> None:
-    told = {tally.unit: tally.n_in for tally in quarter.tallies}
-    assert told == {"file": 5, "line": 202_639, "filing": 522, "row": 57_596, "fact": 136_044}
+    result = {tally.unit: tally.n_in for tally in quarter.tallies}
+    assert result == {"file": 5, "line": 202_639, "filing": 522, "row": 57_596, "fact": 136_044}
     facts: Counter[str | None] = Counter()
     for row in quarter.ledger:
         facts[row.reason] += row.n if row.unit == "fact" else 0
@@ -78,8 +78,8 @@ def test_known_figures_of_the_quarter(quarter: Statements) -> None:
 
 
 def test_a_filing_of_2024_with_segments_and_without_tags(material: Path) -> None:
-    told = read_sec([material / "tables" / "sec" / "apple_10k_2024"])
-    points = told.points.join(told.series, on="series_id")
+    result = read_sec([material / "tables" / "sec" / "apple_10k_2024"])
+    points = result.points.join(result.series, on="series_id")
     sales = points.filter(
         pl.col("concept") == "RevenueFromContractWithCustomerExcludingAssessedTax",
         pl.col("period_end") == pl.date(2024, 9, 30),
@@ -92,5 +92,5 @@ def test_a_filing_of_2024_with_segments_and_without_tags(material: Path) -> None
     regions = sales.filter(pl.col("dimensions").str.contains(r"^BusinessSegments=[^;]*Segment$"))
     assert set(regions["statement"]) == {"Segments"}
     assert sum(map(Decimal, regions["value"])) == Decimal("391035000000")
-    per_share = told.series.filter(pl.col("concept") == "EarningsPerShareBasic")
+    per_share = result.series.filter(pl.col("concept") == "EarningsPerShareBasic")
     assert per_share["unit"].to_list() == ["USD/share"]

@@ -21,11 +21,11 @@ def test_the_last_filing_wins_and_the_history_is_kept(tmp_path: Path) -> None:
         {"adsh": SECOND, "value": "2.0000"},
         {"adsh": THIRD, "value": "2.0000"},
     ]
-    told = read(tmp_path, DataSet(sub=sub, num=num))
-    assert told.points.select("value", "document", "restatements").rows() == [("2", THIRD, 1)]
-    assert told.history.select("value", "document").rows() == [("1", FIRST)]
-    assert told.history["replaced_by"].to_list() == told.points["point_id"].to_list()
-    assert facts(told) == {None: 1, SecReason.RESTATED: 1, SecReason.FILED_AGAIN: 1}
+    result = read(tmp_path, DataSet(sub=sub, num=num))
+    assert result.points.select("value", "document", "restatements").rows() == [("2", THIRD, 1)]
+    assert result.history.select("value", "document").rows() == [("1", FIRST)]
+    assert result.history["replaced_by"].to_list() == result.points["point_id"].to_list()
+    assert facts(result) == {None: 1, SecReason.RESTATED: 1, SecReason.FILED_AGAIN: 1}
 
 
 def test_a_superseded_filing_is_history_at_most(tmp_path: Path) -> None:
@@ -39,21 +39,21 @@ def test_a_superseded_filing_is_history_at_most(tmp_path: Path) -> None:
         {"adsh": FIRST, "value": "3", "ddate": "20091231"},
     ]
     pre = [{"adsh": FIRST}, {"adsh": SECOND}]
-    told = read(tmp_path, DataSet(sub=sub, num=num, pre=pre))
-    assert told.points.select("value", "restatements").rows() == [("2", 1)]
-    assert told.history["value"].to_list() == ["1"]
-    assert told.rows["document"].to_list() == [SECOND]
-    assert facts(told) == {None: 1, SecReason.RESTATED: 1, SecReason.SUPERSEDED: 1}
-    filings = {row.item_id: row.reason for row in told.ledger if row.unit == "filing"}
+    result = read(tmp_path, DataSet(sub=sub, num=num, pre=pre))
+    assert result.points.select("value", "restatements").rows() == [("2", 1)]
+    assert result.history["value"].to_list() == ["1"]
+    assert result.rows["document"].to_list() == [SECOND]
+    assert facts(result) == {None: 1, SecReason.RESTATED: 1, SecReason.SUPERSEDED: 1}
+    filings = {row.item_id: row.reason for row in result.ledger if row.unit == "filing"}
     assert filings == {FIRST: SecReason.SUPERSEDED, SECOND: None}
 
 
 def test_a_superseded_filing_does_not_unseat_an_older_one_that_stands(tmp_path: Path) -> None:
     sub = [{"adsh": FIRST}, {"adsh": SECOND, "filed": "20100514", "prevrpt": "1"}]
     num = [{"adsh": FIRST, "value": "1"}, {"adsh": SECOND, "value": "1"}]
-    told = read(tmp_path, DataSet(sub=sub, num=num))
-    assert told.points.select("value", "document").rows() == [("1", FIRST)]
-    assert facts(told) == {None: 1, SecReason.SUPERSEDED: 1}
+    result = read(tmp_path, DataSet(sub=sub, num=num))
+    assert result.points.select("value", "document").rows() == [("1", FIRST)]
+    assert facts(result) == {None: 1, SecReason.SUPERSEDED: 1}
 
 
 def test_a_fact_given_twice_counts_once_and_a_contradicted_one_not_at_all(tmp_path: Path) -> None:
@@ -64,17 +64,17 @@ def test_a_fact_given_twice_counts_once_and_a_contradicted_one_not_at_all(tmp_pa
         {"value": "2", "ddate": "20090331"},
         {"value": "2", "ddate": "20090331"},
     ]
-    told = read(tmp_path, DataSet(num=num))
-    assert told.points["value"].to_list() == ["1"]
-    assert facts(told) == {None: 1, SecReason.DUPLICATE: 1, SecReason.CONFLICT: 3}
+    result = read(tmp_path, DataSet(num=num))
+    assert result.points["value"].to_list() == ["1"]
+    assert facts(result) == {None: 1, SecReason.DUPLICATE: 1, SecReason.CONFLICT: 3}
 
 
 def test_a_filing_given_by_two_data_sets_counts_once(tmp_path: Path) -> None:
-    one, two = DataSet().zip(tmp_path / "a.zip"), DataSet().zip(tmp_path / "b.zip")
-    told = read_sec([one, two])
-    assert told.points.equals(read_sec([one]).points)
-    assert facts(told) == {None: 1, SecReason.DUPLICATE: 1}
-    assert [row.reason for row in told.ledger if row.unit == "filing"] == [
+    item, two = DataSet().zip(tmp_path / "a.zip"), DataSet().zip(tmp_path / "b.zip")
+    result = read_sec([item, two])
+    assert result.points.equals(read_sec([item]).points)
+    assert facts(result) == {None: 1, SecReason.DUPLICATE: 1}
+    assert [row.reason for row in result.ledger if row.unit == "filing"] == [
         None,
         SecReason.DUPLICATE_FILING,
     ]

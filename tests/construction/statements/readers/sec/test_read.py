@@ -20,20 +20,20 @@ def read(tmp_path: Path, data: DataSet, **more: Any) -> Statements:
     return read_sec([data.zip(tmp_path / "2010q2.zip")], **more)
 
 
-def facts(told: Statements) -> dict[str | None, int]:
+def facts(result: Statements) -> dict[str | None, int]:
     """Facts by reason; None are those kept."""
     counts: dict[str | None, int] = {}
-    for row in told.ledger:
+    for row in result.ledger:
         if row.unit == "fact":
             counts[row.reason] = counts.get(row.reason, 0) + row.n
     return counts
 
 
 def test_one_fact_becomes_a_company_a_series_a_point_and_a_row(tmp_path: Path) -> None:
-    told = read(tmp_path, DataSet())
+    result = read(tmp_path, DataSet())
     for table in TABLES:
-        assert getattr(told, table.name).schema == pl.Schema(table.schema)
-    assert told.companies.row(0, named=True) == {
+        assert getattr(result, table.name).schema == pl.Schema(table.schema)
+    assert result.companies.row(0, named=True) == {
         "company_id": "sec:42",
         "source": "sec",
         "disclosure": "public",
@@ -47,12 +47,12 @@ def test_one_fact_becomes_a_company_a_series_a_point_and_a_row(tmp_path: Path) -
         "fiscal_year_end": "12-31",
         "language": "en",
     }
-    series = told.series.row(0, named=True)
+    series = result.series.row(0, named=True)
     assert series["series_id"] == "sec:42/Revenues/Income statement/USD"
     assert series["name"] == "Income statement | Revenues, Total"
     assert (series["unit"], series["currency"], series["row_order"]) == ("USD", "USD", 1)
     assert (series["method"], series["depth"], series["label_method"]) == ("flat", 2, "reported")
-    point = told.points.row(0, named=True)
+    point = result.points.row(0, named=True)
     assert point["point_id"] == f"{series['series_id']}/2010-03-31/3m/{FIRST}"
     assert (point["value"], point["filed"]) == ("1234", date(2010, 5, 7))
     assert (point["period_start"], point["period_end"], point["months"]) == (
@@ -62,9 +62,9 @@ def test_one_fact_becomes_a_company_a_series_a_point_and_a_row(tmp_path: Path) -
     )
     assert (point["report"], point["line"], point["auto_generated"]) == (4, 1, False)
     assert point["fiscal_year"] is None
-    row = told.rows.row(0, named=True)
+    row = result.rows.row(0, named=True)
     assert (row["label"], row["series_id"]) == ("Total revenues", series["series_id"])
-    assert [(tally.unit, tally.n_in) for tally in told.tallies] == [
+    assert [(tally.unit, tally.n_in) for tally in result.tallies] == [
         ("file", 4),
         ("line", 4),
         ("filing", 1),
@@ -76,7 +76,7 @@ def test_one_fact_becomes_a_company_a_series_a_point_and_a_row(tmp_path: Path) -
 def test_quarters_and_years_to_date_are_points_of_their_own_length(tmp_path: Path) -> None:
     quarters = ("0", "1", "2", "3", "4", "8", "0")
     days = ("20100930",) * 6 + ("20100515",)
-    told = read(
+    result = read(
         tmp_path,
         DataSet(
             num=[
@@ -84,7 +84,7 @@ def test_quarters_and_years_to_date_are_points_of_their_own_length(tmp_path: Pat
             ]
         ),
     )
-    assert told.points.sort("period_end", "months").select("months", "period_start").rows() == [
+    assert result.points.sort("period_end", "months").select("months", "period_start").rows() == [
         (0, None),
         (0, None),
         (3, date(2010, 7, 1)),
@@ -107,14 +107,14 @@ def test_quarters_and_years_to_date_are_points_of_their_own_length(tmp_path: Pat
 def test_a_period_starts_after_the_same_day_months_earlier(
     tmp_path: Path, end: str, quarters: str, start: date
 ) -> None:
-    told = read(tmp_path, DataSet(num=[{"ddate": end, "qtrs": quarters}]))
-    assert told.points["period_start"].to_list() == [start]
+    result = read(tmp_path, DataSet(num=[{"ddate": end, "qtrs": quarters}]))
+    assert result.points["period_start"].to_list() == [start]
 
 
 def test_a_negated_row_keeps_the_value_as_filed(tmp_path: Path) -> None:
-    told = read(tmp_path, DataSet(num=[{"value": "-5.5000"}], pre=[{"negating": "1"}]))
-    assert told.points["value"].to_list() == ["-5.5"]
-    assert told.rows["negated"].to_list() == [True]
+    result = read(tmp_path, DataSet(num=[{"value": "-5.5000"}], pre=[{"negating": "1"}]))
+    assert result.points["value"].to_list() == ["-5.5"]
+    assert result.rows["negated"].to_list() == [True]
 
 
 def test_a_bracketed_row_is_no_place_beside_another(tmp_path: Path) -> None:
@@ -122,10 +122,10 @@ def test_a_bracketed_row_is_no_place_beside_another(tmp_path: Path) -> None:
         {"report": "2", "line": "3", "stmt": "BS", "inpth": "1"},
         {"report": "4", "line": "9", "stmt": "IS"},
     ]
-    told = read(tmp_path, DataSet(pre=pre))
-    assert told.series["statement"].to_list() == ["Income statement"]
-    assert told.points.select("report", "line").rows() == [(4, 9)]
-    assert told.rows.select("line", "parenthetical").rows() == [(3, True), (9, False)]
+    result = read(tmp_path, DataSet(pre=pre))
+    assert result.series["statement"].to_list() == ["Income statement"]
+    assert result.points.select("report", "line").rows() == [(4, 9)]
+    assert result.rows.select("line", "parenthetical").rows() == [(3, True), (9, False)]
     alone = read(tmp_path, DataSet(pre=pre[:1]))
     assert alone.series["statement"].to_list() == ["Balance sheet"]
 
@@ -136,15 +136,15 @@ def test_a_tag_in_several_statements_belongs_to_the_first_of_them(tmp_path: Path
         {"report": "4", "line": "7", "stmt": "IS"},
         {"report": "5", "line": "2", "stmt": "EQ"},
     ]
-    told = read(tmp_path, DataSet(pre=pre))
-    assert told.series.select("statement", "row_order").rows() == [("Income statement", 7)]
-    assert told.rows["series_id"].n_unique() == 1
+    result = read(tmp_path, DataSet(pre=pre))
+    assert result.series.select("statement", "row_order").rows() == [("Income statement", 7)]
+    assert result.rows["series_id"].n_unique() == 1
 
 
 def test_a_fact_without_a_row_is_auto_generated(tmp_path: Path) -> None:
-    told = read(tmp_path, DataSet(pre=[]))
-    assert told.points.select("auto_generated", "report", "line").rows() == [(True, None, None)]
-    assert told.series["statement"].to_list() == ["Other"]
+    result = read(tmp_path, DataSet(pre=[]))
+    assert result.points.select("auto_generated", "report", "line").rows() == [(True, None, None)]
+    assert result.series["statement"].to_list() == ["Other"]
 
 
 def test_dimensions_make_series_and_coregistrants_do_not(tmp_path: Path) -> None:
@@ -156,20 +156,22 @@ def test_dimensions_make_series_and_coregistrants_do_not(tmp_path: Path) -> None
         {"segments": "ClassOfStock=CommonClassA;"},
         {"segments": "LegalEntity=Daughter;", "coreg": "Daughter"},
     ]
-    told = read(tmp_path, DataSet(num=num))
-    assert told.series.select("statement", "dimensions").sort("statement", "dimensions").rows() == [
+    result = read(tmp_path, DataSet(num=num))
+    assert result.series.select("statement", "dimensions").sort(
+        "statement", "dimensions"
+    ).rows() == [
         ("Income statement", None),
         ("Income statement", "ClassOfStock=CommonClassA"),
         ("Segments", "BusinessSegments=Asia;ProductOrService=Mac"),
         ("Statement of equity", "EquityComponents=RetainedEarnings"),
     ]
-    assert facts(told) == {None: 5, SecReason.COREG: 1}
-    assert told.rows["series_id"].to_list() == ["sec:42/Revenues/Income statement/USD"]
+    assert facts(result) == {None: 5, SecReason.COREG: 1}
+    assert result.rows["series_id"].to_list() == ["sec:42/Revenues/Income statement/USD"]
 
 
 def test_a_row_with_one_dimensioned_series_shows_it_and_with_two_none(tmp_path: Path) -> None:
-    one = read(tmp_path, DataSet(num=[{"segments": "ClassOfStock=A;"}]))
-    assert one.rows["series_id"].to_list() == one.series["series_id"].to_list()
+    item = read(tmp_path, DataSet(num=[{"segments": "ClassOfStock=A;"}]))
+    assert item.rows["series_id"].to_list() == item.series["series_id"].to_list()
     two = read(tmp_path, DataSet(num=[{"segments": f"ClassOfStock={a};"} for a in "AB"]))
     assert two.rows["series_id"].to_list() == [None]
 
@@ -194,10 +196,10 @@ def test_a_row_with_one_dimensioned_series_shows_it_and_with_two_none(tmp_path: 
 def test_a_fact_that_is_none_has_its_reason(
     tmp_path: Path, odd: dict[str, str], reason: SecReason, outcome: Outcome
 ) -> None:
-    told = read(tmp_path, DataSet(num=[{"ddate": "20090331"}, odd]))
-    assert told.points.height == 1
-    assert facts(told) == {None: 1, reason: 1}
-    assert [row.outcome for row in told.ledger if row.reason == reason] == [outcome]
+    result = read(tmp_path, DataSet(num=[{"ddate": "20090331"}, odd]))
+    assert result.points.height == 1
+    assert facts(result) == {None: 1, reason: 1}
+    assert [row.outcome for row in result.ledger if row.reason == reason] == [outcome]
 
 
 @pytest.mark.parametrize(
@@ -226,8 +228,8 @@ def test_labels_lose_remarks_of_the_taxonomy_and_separators(tmp_path: Path) -> N
     ]
     num = [{}, {"tag": "Own", "version": FIRST}, {"tag": "Bare", "version": FIRST}]
     pre = [{}, {"tag": "Own", "version": FIRST, "line": "2", "plabel": "Our own | line"}]
-    told = read(tmp_path, DataSet(tag=tag, num=num, pre=pre))
-    assert dict(told.series.select("concept", "label").iter_rows()) == {
+    result = read(tmp_path, DataSet(tag=tag, num=num, pre=pre))
+    assert dict(result.series.select("concept", "label").iter_rows()) == {
         "Revenues": "Sales / net",
         "Own": "Our own / line",
         "Bare": "Bare",
@@ -241,23 +243,23 @@ def test_the_label_is_that_of_the_newest_version(tmp_path: Path) -> None:
     ]
     sub = [{}, {"adsh": SECOND, "filed": "20100810"}]
     num = [{}, {"adsh": SECOND, "version": "us-gaap/2008", "ddate": "20100630"}]
-    told = read(tmp_path, DataSet(sub=sub, tag=tag, num=num))
-    assert told.series["label"].to_list() == ["New"]
-    assert told.points.height == 2
+    result = read(tmp_path, DataSet(sub=sub, tag=tag, num=num))
+    assert result.series["label"].to_list() == ["New"]
+    assert result.points.height == 2
 
 
 def test_rows_and_filings_that_are_none_have_their_reasons(tmp_path: Path) -> None:
     sub = [{}, {"adsh": "../../x"}, {"adsh": SECOND, "filed": "soon"}, {"cik": "-1"}]
     pre = [{}, {"line": "x"}, {"line": "1", "plabel": "Again"}, {"adsh": SECOND, "line": "4"}]
-    told = read(tmp_path, DataSet(sub=sub, pre=pre))
+    result = read(tmp_path, DataSet(sub=sub, pre=pre))
     by_unit = {
-        unit: sorted(str(row.reason) for row in told.ledger if row.unit == unit)
+        unit: sorted(str(row.reason) for row in result.ledger if row.unit == unit)
         for unit in ("filing", "row")
     }
     bad = str(SecReason.BAD_FILING)
     assert by_unit["filing"] == ["None", bad, bad, bad]
     assert by_unit["row"] == ["None", "sec.bad_row", "sec.duplicate", "sec.unknown_filing"]
-    assert not any("../" in row.item_id for row in told.ledger)
+    assert not any("../" in row.item_id for row in result.ledger)
 
 
 def test_the_order_of_lines_and_data_sets_does_not_matter(tmp_path: Path) -> None:
@@ -269,22 +271,22 @@ def test_the_order_of_lines_and_data_sets_does_not_matter(tmp_path: Path) -> Non
         for segments in ("", "ClassOfStock=A;")
     ]
     pre = [{"adsh": adsh, "line": str(line)} for adsh in (FIRST, SECOND) for line in range(3)]
-    one = read_sec([DataSet(sub=sub, num=num, pre=pre).zip(tmp_path / "a.zip")])
+    item = read_sec([DataSet(sub=sub, num=num, pre=pre).zip(tmp_path / "a.zip")])
     back = DataSet(sub=sub[::-1], num=num[::-1], pre=pre[::-1]).zip(tmp_path / "b.zip")
     other = read_sec([back])
     for table in TABLES:
-        assert getattr(one, table.name).equals(getattr(other, table.name)), table.name
+        assert getattr(item, table.name).equals(getattr(other, table.name)), table.name
 
 
 def test_a_quarter_without_rows_gives_empty_tables(tmp_path: Path) -> None:
-    told = read(tmp_path, DataSet(sub=[], tag=[], num=[], pre=[]))
+    result = read(tmp_path, DataSet(sub=[], tag=[], num=[], pre=[]))
     for table in TABLES:
-        assert getattr(told, table.name).is_empty()
-        assert getattr(told, table.name).schema == pl.Schema(table.schema)
+        assert getattr(result, table.name).is_empty()
+        assert getattr(result, table.name).schema == pl.Schema(table.schema)
 
 
 def test_versions_of_one_tag_are_one_series(tmp_path: Path) -> None:
     num = [{}, {"version": FIRST, "ddate": "20090331"}]
-    told = read(tmp_path, DataSet(num=num, tag=[{"tag": "Revenues", "version": GAAP}]))
-    assert told.series.height == 1
-    assert told.points.height == 2
+    result = read(tmp_path, DataSet(num=num, tag=[{"tag": "Revenues", "version": GAAP}]))
+    assert result.series.height == 1
+    assert result.points.height == 2

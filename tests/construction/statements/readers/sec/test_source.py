@@ -20,9 +20,9 @@ from data.errors import InputError
 from tests.construction.statements.readers.sec.written import DataSet
 
 
-def files(told: Statements) -> dict[str, SecReason | str | None]:
+def files(result: Statements) -> dict[str, SecReason | str | None]:
     """Reason by file, of those that were not kept."""
-    rows = (row for row in told.ledger if row.unit == "file" and row.outcome is not Outcome.KEPT)
+    rows = (row for row in result.ledger if row.unit == "file" and row.outcome is not Outcome.KEPT)
     return {row.item_id: row.reason for row in rows}
 
 
@@ -39,13 +39,16 @@ def test_zip_folder_tsv_and_parquet_give_the_same(tmp_path: Path) -> None:
     whole = tmp_path / "several"
     whole.mkdir()
     data.zip(whole / "2010q2.zip")
-    one = read_sec([data.zip(tmp_path / "2010q2.zip")])
+    item = read_sec([data.zip(tmp_path / "2010q2.zip")])
     places = (data.folder(tmp_path / "txt"), data.folder(tmp_path / "tsv", ".tsv"), parquet, whole)
-    for place in places:
-        other = read_sec([place])
+    for position in places:
+        other = read_sec([position])
         assert files(other) == {}
         for table in TABLES:
-            assert getattr(other, table.name).equals(getattr(one, table.name)), (place, table.name)
+            assert getattr(other, table.name).equals(getattr(item, table.name)), (
+                position,
+                table.name,
+            )
 
 
 @pytest.mark.parametrize(
@@ -73,26 +76,28 @@ def test_quotes_are_plain_characters(tmp_path: Path) -> None:
         tag=[{"tag": "Revenues", "tlabel": '"Net" sales of 10" pipes'}],
         pre=[{"plabel": '"Sales'}, {"line": "2", "plabel": "After"}],
     )
-    told = read_sec([data.zip(tmp_path / "a.zip")])
-    assert told.companies["name"].to_list() == ['THE "BIG" CO']
-    assert told.series["label"].to_list() == ['"Net" sales of 10" pipes']
-    assert told.rows["label"].to_list() == ['"Sales', "After"]
+    result = read_sec([data.zip(tmp_path / "a.zip")])
+    assert result.companies["name"].to_list() == ['THE "BIG" CO']
+    assert result.series["label"].to_list() == ['"Net" sales of 10" pipes']
+    assert result.rows["label"].to_list() == ['"Sales', "After"]
 
 
 def test_bytes_that_are_no_utf8_are_replaced_and_counted(tmp_path: Path) -> None:
     folder = DataSet(sub=[{"name": "NESTLÉ � SA"}]).folder(tmp_path / "a")
     raw = (folder / "sub.txt").read_bytes()
     (folder / "sub.txt").write_bytes(raw.replace("É".encode(), b"\xc9\xff"))
-    told = read_sec([folder])
-    assert told.companies["name"].to_list() == ["NESTL�� � SA"]
-    replaced = {row.item_id: row.evidence["replaced"] for row in told.ledger if row.unit == "file"}
+    result = read_sec([folder])
+    assert result.companies["name"].to_list() == ["NESTL�� � SA"]
+    replaced = {
+        row.item_id: row.evidence["replaced"] for row in result.ledger if row.unit == "file"
+    }
     assert replaced == {"a/sub.txt": 2, "a/tag.txt": 0, "a/num.txt": 0, "a/pre.txt": 0}
 
 
 def test_broken_lines_are_told_by_file_and_line(tmp_path: Path) -> None:
     data = DataSet(tail={"num": b"too\tfew\n" + b"\t" * 12 + b"\n\nlast\tand unfinished"})
-    told = read_sec([data.zip(tmp_path / "a.zip")])
-    lines = [row for row in told.ledger if row.unit == "line"]
+    result = read_sec([data.zip(tmp_path / "a.zip")])
+    lines = [row for row in result.ledger if row.unit == "line"]
     assert [(row.item_id, row.evidence["found"]) for row in lines] == [
         ("a.zip/num.txt:3", "2 columns"),
         ("a.zip/num.txt:4", "13 columns"),
@@ -102,15 +107,15 @@ def test_broken_lines_are_told_by_file_and_line(tmp_path: Path) -> None:
     assert {(row.reason, row.outcome, row.evidence["expected"]) for row in lines} == {
         (SecReason.COLUMN_COUNT, Outcome.ERRORED, 10)
     }
-    tally = next(tally for tally in told.tallies if tally.unit == "line")
+    tally = next(tally for tally in result.tallies if tally.unit == "line")
     assert (tally.n_in, tally.counts[Outcome.ERRORED]) == (8, 4)
-    assert told.points.height == 1
+    assert result.points.height == 1
 
 
 def test_many_broken_lines_share_a_row(tmp_path: Path) -> None:
     data = DataSet(tail={"pre": b"x\n" * 7})
-    told = read_sec([data.zip(tmp_path / "a.zip")], SecConfig(max_listed_lines=2))
-    lines = [(row.item_id, row.n) for row in told.ledger if row.unit == "line"]
+    result = read_sec([data.zip(tmp_path / "a.zip")], SecConfig(max_listed_lines=2))
+    lines = [(row.item_id, row.n) for row in result.ledger if row.unit == "line"]
     assert lines == [("a.zip/pre.txt:3", 1), ("a.zip/pre.txt:4", 1), ("a.zip/pre.txt", 5)]
 
 
@@ -137,19 +142,19 @@ def test_windows_line_ends_and_a_byte_order_mark_are_tolerated(tmp_path: Path) -
 
 def test_missing_and_foreign_files_are_told(tmp_path: Path) -> None:
     path = DataSet().zip(tmp_path / "a.zip", "tag.txt", **{"readme.htm": b"<html>"})
-    told = read_sec([path])
-    assert files(told) == {
+    result = read_sec([path])
+    assert files(result) == {
         "a.zip/readme.htm": SecReason.NOT_A_TABLE,
         "a.zip/tag": SecReason.MISSING_TABLE,
     }
-    assert told.series.select("label", "unit").rows() == [("Total revenues", "USD")]
+    assert result.series.select("label", "unit").rows() == [("Total revenues", "USD")]
 
 
 def test_without_filings_there_are_no_facts(tmp_path: Path) -> None:
-    told = read_sec([DataSet().zip(tmp_path / "a.zip", "sub.txt")])
-    assert files(told) == {"a.zip/sub": SecReason.MISSING_TABLE}
-    assert told.points.is_empty()
-    reasons = {row.unit: row.reason for row in told.ledger if row.unit in ("fact", "row")}
+    result = read_sec([DataSet().zip(tmp_path / "a.zip", "sub.txt")])
+    assert files(result) == {"a.zip/sub": SecReason.MISSING_TABLE}
+    assert result.points.is_empty()
+    reasons = {row.unit: row.reason for row in result.ledger if row.unit in ("fact", "row")}
     assert reasons == dict.fromkeys(("fact", "row"), SecReason.UNKNOWN_FILING)
 
 
@@ -171,9 +176,9 @@ def test_old_data_sets_have_no_segments(tmp_path: Path) -> None:
 def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
     config = SecConfig(free_inflated_bytes=10_000, max_inflation_ratio=20)
     data = DataSet(tail={"num": b"\n" * 1_000_000})
-    told = read_sec([data.zip(tmp_path / "a.zip")], config)
-    assert files(told) == {"a.zip/num.txt": SecReason.TOO_LARGE}
-    row = next(row for row in told.ledger if row.item_id == "a.zip/num.txt")
+    result = read_sec([data.zip(tmp_path / "a.zip")], config)
+    assert files(result) == {"a.zip/num.txt": SecReason.TOO_LARGE}
+    row = next(row for row in result.ledger if row.item_id == "a.zip/num.txt")
     assert row.outcome is Outcome.ERRORED
     assert str(row.evidence["found"]).startswith("more than ")
 
@@ -194,9 +199,9 @@ def test_limits_hold_for_plain_files_rows_and_members(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../num.txt", "/num.txt", "a/../../num.txt", "c:num.txt"])
 def test_members_that_point_out_of_the_zip_are_refused(tmp_path: Path, name: str) -> None:
     path = DataSet().zip(tmp_path / "a.zip", **{name: b"adsh\n"})
-    told = read_sec([path])
-    assert files(told) == {f"a.zip/{name}": SecReason.PATH_ESCAPE}
-    assert told.points.height == 1
+    result = read_sec([path])
+    assert files(result) == {f"a.zip/{name}": SecReason.PATH_ESCAPE}
+    assert result.points.height == 1
 
 
 def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:

@@ -1,22 +1,23 @@
-"""The configuration's reference is that of the models, whole and readable."""
+"""The generated parts of the docs are those of the models, the pipeline and the gates."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from enum import StrEnum
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from data.contracts import StageConfig
-from flows import docs_reference
-from flows.configuration import load_settings
-from flows.docs_reference import COMMON_FILE, PAGE, configuration_page, write
-from flows.recipe import Settings
+from construction.sessions.gates.length import LengthConfig, LengthReason
+from construction.sessions.gates.restoration import GATE as RESTORATION
+from data.prose_tables import gate_table, limit_table, reason_table
+from flows.build_snapshot import PIPELINE
+from flows.docs import COMMON_FILE, configuration_page, page_with_tables, tables
+from flows.docs import SETTINGS_PAGE as PAGE
+from flows.gates import GATES
+from flows.recipe import Settings, load_settings
 
 
 def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:
@@ -30,18 +31,21 @@ def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def test_the_committed_page_is_current() -> None:
-    told = PAGE.read_text(encoding="utf-8")
-    assert told == configuration_page(told), "run: make docs"
+    result = PAGE.read_text(encoding="utf-8")
+    assert result == configuration_page(result), "run: make docs"
 
 
 def test_every_key_stands_in_its_section_once() -> None:
     page = PAGE.read_text(encoding="utf-8").partition("\n## Reference\n")[2]
     sections = re.split(r"^### \[(.+)\]$", page, flags=re.MULTILINE)
-    told = dict(zip(sections[1::2], sections[2::2], strict=True))
+    result = dict(zip(sections[1::2], sections[2::2], strict=True))
     wanted = list(keys(Settings()))
     assert len(wanted) > 150
     for section, key in wanted:
-        assert len(re.findall(rf"^\| `{key}` \|", told[section], re.MULTILINE)) == 1, (section, key)
+        assert len(re.findall(rf"^\| `{key}` \|", result[section], re.MULTILINE)) == 1, (
+            section,
+            key,
+        )
 
 
 HEADINGS = ("Settings that most releases need", "Reference", "Advanced")
@@ -83,74 +87,9 @@ def test_what_is_written_by_hand_is_kept_and_the_headings_are_needed() -> None:
         configuration_page(EMPTY.replace("## Reference", "## Other"))
 
 
-def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(EMPTY)
-    write(page)
-    once = page.read_bytes()
-    write(page)
-    assert page.read_bytes() == once
-
-
-class Colour(StrEnum):
-    RED = "red"
-    BLUE = "blue"
-
-
-class Leaf(StageConfig):
-    """One leaf; it may say <b>."""
-
-    size: Annotated[int, Field(gt=0, le=9)]
-    green: bool = True  # as in spring
-
-
-class Tree(StageConfig):
-    """A tree."""
-
-    colour: Colour | None = None
-    names: frozenset[str] = frozenset({"b", "a|c"})
-    ratio: float = Field(default=0.5, ge=0, description="part of | the whole")
-    leaves: Mapping[str, Leaf] = Field(default_factory=dict)
-    row: tuple[Leaf, ...] = ()
-
-
-class Root(StageConfig):
-    tree: Tree = Tree(ratio=0.25)
-
-
-def test_types_defaults_and_meanings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(docs_reference, "Settings", Root)
-    monkeypatch.setattr(docs_reference, "COMMON_FILE", tmp_path / "common.toml")
-    row = 'key = "tree.ratio"\nmeaning = "How much."\nexample = "0.1"\n'
-    (tmp_path / "common.toml").write_text(f"advanced = []\n[[setting]]\n{row}")
-    page = configuration_page(EMPTY)
-    assert "| `tree.ratio` | How much. | `0.25` | `tree.ratio = 0.1` |" in page
-    assert "These 1 of 9 settings" in page
-    told = page.partition("### [tree]\n")[2].partition("\n## ")[0]
-    tree, leaf, _ = re.split(r"### \[.+\]\n", told)
-    assert tree.strip().splitlines() == [
-        "A tree.",
-        "",
-        "Environment: `BENCHMINT_TREE__<KEY>`",
-        "",
-        "| key | type | default | meaning |",
-        "| --- | --- | --- | --- |",
-        "| `colour` | `red` or `blue` or none | *none* |  |",
-        r'| `names` | list of text | `["a\|c","b"]` |  |',
-        r"| `ratio` | number, ≥ 0 | `0.25` | part of \| the whole |",
-        "| `leaves` | table of table | `{}` |  |",
-        "| `row` | list of table | `[]` |  |",
-    ]
-    assert "### [tree.leaves.<name>]\n" in told
-    assert "### [tree.row.<number>]\n" in told
-    assert leaf.strip().splitlines() == [
-        "One leaf; it may say &lt;b>.",
-        "",
-        "| key | type | default | meaning |",
-        "| --- | --- | --- | --- |",
-        "| `size` | integer, > 0, ≤ 9 | **required** |  |",
-        "| `green` | true or false | `true` | as in spring |",
-    ]
+def test_writing_twice_changes_nothing() -> None:
+    once = configuration_page(EMPTY)
+    assert configuration_page(once) == once
 
 
 def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
@@ -164,3 +103,40 @@ def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
     dead = [(name, to) for name, found in links.items() for to in found
             if not (folder / to).is_file()]  # fmt: skip
     assert dead == []
+
+
+@pytest.mark.parametrize("path", tables(), ids=lambda path: path.name)
+def test_a_page_has_its_tables_as_they_are(path: Path) -> None:
+    assert path.read_text("utf-8") == page_with_tables(path), "run `make docs`"
+
+
+def test_a_row_of_each_table_says_what_the_record_says() -> None:
+    question = f"| {RESTORATION.name} | {RESTORATION.meaning} | `restoration.unrecoverable` |"
+    assert question in gate_table(GATES)
+    limit = f"≥ {LengthConfig().min_user_chars} characters"
+    row = f"{limit} | `sessions.length.min_user_chars` | `length.too_short` |"
+    assert row in limit_table(GATES)
+    meaning = LengthReason.TOO_SHORT.meaning
+    assert f"| `length.too_short` | {meaning} |" in reason_table(GATES)
+
+
+def test_every_gate_limit_and_reason_has_a_row() -> None:
+    heading = 2  # lines
+    assert len(gate_table(GATES).splitlines()) == len(GATES) + heading
+    assert len(limit_table(GATES).splitlines()) == sum(len(gate.limits) for gate in GATES) + heading
+    assert (
+        len(reason_table(GATES).splitlines()) == sum(len(gate.reasons) for gate in GATES) + heading
+    )
+
+
+def test_a_limit_that_leaves_an_item_unverified_says_so() -> None:
+    (kept,) = (line for line in limit_table(GATES).splitlines() if 'unverified = "keep"' in line)
+    assert kept.endswith("`network.*` (unverified, not rejected) |")
+
+
+def test_every_stage_reads_what_comes_before_it() -> None:
+    known: set[str] = set()
+    for lane in PIPELINE:
+        for stage in lane.stages:
+            assert set(stage.reads) <= known, stage.name
+            known.add(stage.name)

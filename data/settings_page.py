@@ -1,52 +1,30 @@
-"""The reference in `docs/configuration.md`, made from the configuration's models.
+"""The reference of settings as a Markdown page, made from the models of a configuration.
 
-python -m flows.docs_reference
-
-Three parts are made: the settings that most releases need (`common_settings.toml`), the reference,
-and its advanced sections. What stands under other headings is written by hand and stays.
+Three parts are made: the settings that most people need, the reference, and its advanced sections.
+What stands under other headings is written by hand and stays.
 """
 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import io
 import textwrap
 import tokenize
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.configuration import PREFIX
-from flows import ROOT
-from flows.gates import GATES
-from flows.recipe import Settings
 
-PAGE = ROOT / "docs" / "configuration.md"
-COMMON_FILE = Path(__file__).with_name("common_settings.toml")
-_COMMON, _REFERENCE, _ADVANCED = "Settings that most releases need", "Reference", "Advanced"
-_COMMON_INTRO = """
-These {common} of {all} settings are enough for most releases; the others have defaults that fit.
-Each example is a line of the file; `release.name` is the key `name` of the section `[release]`."""
-_REFERENCE_INTRO = """
-Made from the models by `flows/docs_reference.py` (`make docs`); do not edit it here. The sections
-are in the order of the recipe, `[runtime]` last; limits of the rule judges and the like are under
-[Advanced](#advanced). A default of *none* means: not given. In the names of variables the key is in
-capitals."""
-_ADVANCED_INTRO = """
-Limits and weights that were set by measurement. Change one only to see what it does: `benchmint
-build --dry-run` shows which stages run again."""
-_BY_MACHINE = {"runtime.workers": "processors, at most 4"}
 _WORDS = {
     "string": "text", "integer": "integer", "number": "number", "boolean": "true or false",
     "null": "none", "array": "list", "object": "table",
@@ -58,6 +36,32 @@ _BOUNDS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the page: its heading and the paragraph under it."""
+
+    heading: str
+    intro: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the page says beside the models.
+
+    `common` are rows (key, meaning, example) of the first part, `behind` the sections of the
+    advanced part. `meanings` explain fields by model and name; `by_machine` are defaults in words,
+    by path. The intro of the first part may name `{common}` and `{all}`, the numbers of settings.
+    """
+
+    first: Part
+    usual: Part
+    advanced: Part
+    common: Sequence[Mapping[str, str]]
+    behind: Sequence[str]
+    meanings: Mapping[tuple[type[BaseModel], str], str] = dataclasses.field(default_factory=dict)
+    by_machine: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class _Section:
     """A section of the configuration: its lines on the page, and its keys with their defaults."""
 
@@ -66,16 +70,16 @@ class _Section:
     defaults: dict[str, str]
 
 
-def configuration_page(current: str) -> str:
+def settings_page(current: str, settings: BaseModel, reference: Reference) -> str:
     """The page with its parts made anew. Raises ValueError where a heading is missing."""
-    common = tomllib.loads(COMMON_FILE.read_text(encoding="utf-8"))
-    sections = list(_sections("", Settings, Settings()))
-    behind = tuple(common["advanced"])
-    advanced = [section for section in sections if _is_inside(section.path, behind)]
+    sections = list(_sections(reference, "", type(settings), settings))
+    advanced = [section for section in sections if _is_inside(section.path, reference.behind)]
     usual = [section for section in sections if section not in advanced]
-    page = _with_part(current, _COMMON, _common_lines(common["setting"], sections))
-    page = _with_part(page, _REFERENCE, [_REFERENCE_INTRO, *_lines_of(usual)])
-    return _with_part(page, _ADVANCED, [_ADVANCED_INTRO, *_lines_of(advanced)])
+    page = _with_part(current, reference.first.heading, _common_lines(reference, sections))
+    for part, members in ((reference.usual, usual), (reference.advanced, advanced)):
+        lines = [line for section in members for line in section.lines]
+        page = _with_part(page, part.heading, [part.intro, *lines])
+    return page
 
 
 def _with_part(page: str, heading: str, lines: Iterable[str]) -> str:
@@ -87,33 +91,28 @@ def _with_part(page: str, heading: str, lines: Iterable[str]) -> str:
     return before + mark + "\n".join(lines) + "\n" + following + rest
 
 
-def _common_lines(
-    settings: Sequence[Mapping[str, str]], sections: Sequence[_Section]
-) -> Iterator[str]:
+def _common_lines(reference: Reference, sections: Sequence[_Section]) -> Iterator[str]:
     defaults = {
         f"{section.path}.{key}": default
         for section in sections
         for key, default in section.defaults.items()
     }
-    yield _COMMON_INTRO.format(common=len(settings), all=len(defaults))
+    yield reference.first.intro.format(common=len(reference.common), all=len(defaults))
     yield ""
     yield "| setting | what it does | default | example |"
     yield "| --- | --- | --- | --- |"
-    for row in settings:
+    for row in reference.common:
         key, example = row["key"], _escaped(f"{row['key']} = {row['example']}")
         yield f"| `{key}` | {_escaped(row['meaning'])} | {defaults[key]} | `{example}` |"
-
-
-def _lines_of(sections: Sequence[_Section]) -> Iterator[str]:
-    for section in sections:
-        yield from section.lines
 
 
 def _is_inside(path: str, outer: Sequence[str]) -> bool:
     return any(path == section or path.startswith(f"{section}.") for section in outer)
 
 
-def _sections(path: str, model: type[BaseModel], value: BaseModel | None) -> Iterator[_Section]:
+def _sections(
+    reference: Reference, path: str, model: type[BaseModel], value: BaseModel | None
+) -> Iterator[_Section]:
     """A model's keys as a table, then those of the models inside it.
 
     `value` is what the section is by default; None where there is none until a user names one.
@@ -131,12 +130,13 @@ def _sections(path: str, model: type[BaseModel], value: BaseModel | None) -> Ite
         models = _models(field.annotation)
         inner += [(field_path + step, item, None) for step, item in models if item is not model]
         kind = _kind(schema["properties"][name], schema.get("$defs", {}))
-        defaults[name] = _BY_MACHINE.get(field_path) or _written(default)
-        rows.append((f"`{name}`", kind, defaults[name], _meaning(model, name, field)))
+        defaults[name] = reference.by_machine.get(field_path) or _written(default)
+        meaning = reference.meanings.get((model, name)) or _meaning(model, name, field)
+        rows.append((f"`{name}`", kind, defaults[name], _escaped(meaning)))
     heading = _heading(path, model) if path else ()
     yield _Section(path, [*heading, *(_table(rows) if rows else ())], defaults)
     for inner_path, item, given in inner:
-        yield from _sections(inner_path, item, given)
+        yield from _sections(reference, inner_path, item, given)
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
@@ -205,22 +205,11 @@ def _written(value: Any) -> str:
 
 
 def _meaning(model: type[BaseModel], name: str, field: FieldInfo) -> str:
-    """A gate's limit explains its field, else the description does, else the comment behind it."""
-    if meaning := _limit_meanings().get((model, name)) or field.description:
-        return _escaped(meaning)
+    """The field's description, else the comment behind it; the section's text tells the rest."""
+    if field.description:
+        return field.description
     owners = [one for one in model.__mro__ if name in vars(one).get("__annotations__", {})]
-    return _escaped(_comments(owners[0]).get(name, "")) if owners else ""
-
-
-@cache
-def _limit_meanings() -> Mapping[tuple[type[BaseModel], str], str]:
-    """What the limits of the gates mean, by the model and field that hold them."""
-    return {
-        (gate.config, limit.name): limit.meaning
-        for gate in GATES
-        for limit in gate.limits
-        if limit.at is None
-    }
+    return _comments(owners[0]).get(name, "") if owners else ""
 
 
 @cache
@@ -249,12 +238,3 @@ def _escaped(text: str, *, keep_lines: bool = False) -> str:
     if keep_lines:
         return text.replace("<", "&lt;")
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def write(page: Path = PAGE) -> None:
-    """Make the reference of the committed page anew."""
-    write_bytes(page, configuration_page(page.read_text(encoding="utf-8")).encode())
-
-
-if __name__ == "__main__":
-    write()

@@ -78,12 +78,12 @@ def verdict(item: str, gate: str, observed: int | None, *, failed: bool, **measu
     }  # fmt: skip
 
 
-def rejection(item: str, gate: str | None, reason: str, **told: Any) -> Row:
+def rejection(item: str, gate: str | None, reason: str, **result: Any) -> Row:
     values: dict[str, Any] = {
         "stage": "gates", "unit": "instance", "outcome": "rejected", "observed": None,
         "limit": None, "n": 1, "path": f"logs/{item}.jsonl", "line": 3,
     }  # fmt: skip
-    return values | {"item": item, "gate": gate, "reason": reason} | told
+    return values | {"item": item, "gate": gate, "reason": reason} | result
 
 
 # a is kept; b is short by two characters, c by two and a file; d lacks a file; e was refused a
@@ -114,7 +114,7 @@ REJECTIONS = (
 ABOUT = {"run_id": "demo-1", "snapshot": "demo", "released": "", "published": "", "privacy": ""}
 
 
-def books(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = REJECTIONS) -> Books:
+def ledger(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = REJECTIONS) -> Books:
     """As `read_books` gives them, from the rows of a run."""
     schema = {"item": pl.String, **SCHEMA}
     rows = pl.DataFrame(verdicts, schema={name: schema[name] for name in VERDICTS[0]})
@@ -129,4 +129,4 @@ def books(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = RE
 
 
 def columns(shown: Shown | None = None) -> dict[str, Any]:
-    return build_columns(books(), CHECKS, shown or Shown())
+    return build_columns(ledger(), CHECKS, shown or Shown())

@@ -1,0 +1,184 @@
+"""The gate that a task's grader has to pass before the task may be released, and its settings.
+
+The grader is attacked (`attacks`), and the oracle answers the tasks for which an answer can be
+computed. A grader that takes a submission without work for a solution, or that rejects the computed
+answer, is of no use, whatever the task is like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from construction.grading.attacks import EMPTY_CALLS, NULL, TALK, Grader, attacks, gain
+from construction.grading.combine import deterministic_score
+from construction.grading.spec import TaskSpec
+from data.contracts import Bound, Gate, GateReason, Limit, Measures, Share, StageConfig, Status
+from data.contracts.attempt import Score, Submission
+
+STAGE = "preflight"
+SECTION = "grading"
+
+
+class GradingRecipe(StageConfig):
+    """How attempts are scored, and what a grader must withstand before its task is released.
+
+    `formula` names how the parts become the overall score: their mean, weighted by `weight`.
+    `null_limit` is the share of the deterministic weight that a submission without work may earn.
+    A task is `judge_only` if no part with weight can be scored without a judge.
+    """
+
+    formula: Literal["weighted_mean"] = "weighted_mean"
+    pass_threshold: Share = 0.8  # of the overall score; required parts must be 1 besides
+    null_limit: Share = 0.2
+    judge_only: Literal["admit", "refuse"] = "admit"
+
+
+class GraderReason(GateReason):
+    PASSED_BY_NULL = (
+        "preflight.passed_by_null",
+        "Nothing, or files that hold nothing of the agent's own, earn too much.",
+    )
+    PASSED_BY_TALK = "preflight.passed_by_talk", "Telling the reference path earns too much."
+    PASSED_BY_EMPTY_CALLS = (
+        "preflight.passed_by_empty_calls",
+        "Telling it and calling each tool once without arguments earns too much.",
+    )
+    ORACLE = "preflight.oracle", "The answer computed by the reference steps is not accepted."
+    JUDGE_ONLY = "preflight.judge_only", "No part with weight can be scored without a judge."
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """What submissions without work earned, 0 to 1 by family, and what the oracle scored.
+
+    `strongest` names the attack that earned most, if one earned anything. `oracle` is None where
+    no answer can be computed. `deterministic_parts` counts the parts with weight that need no
+    judge, `deterministic_share` is their share of the weight.
+    """
+
+    null: float
+    talk: float
+    empty_calls: float
+    strongest: str | None
+    oracle: float | None
+    deterministic_parts: int
+    deterministic_share: float
+
+
+def measure(
+    spec: TaskSpec,
+    tools: Sequence[str],
+    inputs: Mapping[str, Path],
+    folder: Path,
+    grader: Grader,
+    computed: Submission | None,
+    *,
+    is_computable: bool,
+) -> Attacked:
+    """Attack the grader of one task; `computed` is what the oracle submits, None if it failed."""
+    gains = {NULL: 0.0, TALK: 0.0, EMPTY_CALLS: 0.0}
+    strongest, most = None, 0.0
+    nothing: Score | None = None
+    for attack in attacks(spec, tools, inputs, folder):
+        score = grader(spec, attack.submission)
+        nothing = nothing or score
+        earned = gain(score)
+        gains[attack.family] = max(gains[attack.family], earned)
+        if earned > most:
+            strongest, most = attack.name, earned
+    assert nothing is not None
+    scored = [part for part in nothing.parts if part.deterministic and part.weight > 0]
+    return Attacked(
+        null=gains[NULL],
+        talk=gains[TALK],
+        empty_calls=gains[EMPTY_CALLS],
+        strongest=strongest,
+        oracle=_oracle_score(spec, grader, computed) if is_computable else None,
+        deterministic_parts=len(scored),
+        deterministic_share=nothing.deterministic_share,
+    )
+
+
+def _oracle_score(spec: TaskSpec, grader: Grader, computed: Submission | None) -> float:
+    """Its deterministic score; 0 if there is no submission, or if it does not pass."""
+    if computed is None:
+        return 0.0
+    score = grader(spec, computed)
+    return 0.0 if score.passed is False else deterministic_score(score.parts)
+
+
+def _has_oracle(seen: Measures) -> bool:
+    return seen["oracle"] is not None
+
+
+def _earned(family: str, reason: GraderReason, meaning: str) -> Limit:
+    return Limit(
+        "null_limit",
+        Bound.MAX,
+        "share of the deterministic weight",
+        meaning,
+        reason,
+        value=lambda seen: seen[family],
+    )
+
+
+def _judge_only(policy: str, status: Any) -> Limit:
+    return Limit(
+        "deterministic parts",
+        Bound.MIN,
+        "parts",
+        "At least one part with weight is scored without a judge.",
+        GraderReason.JUDGE_ONLY,
+        value=lambda seen: seen["deterministic_parts"],
+        at=1,
+        movable=False,
+        policy=("judge_only", policy),
+        status=status,
+    )
+
+
+GATE: Gate[Attacked, GradingRecipe] = Gate(
+    name="grader",
+    stage=STAGE,
+    section=SECTION,
+    meaning="Does its grader withstand submissions without work, and accept the computed answer?",
+    config=GradingRecipe,
+    reasons=GraderReason,
+    measure=measure,
+    limits=(
+        _earned(
+            NULL,
+            GraderReason.PASSED_BY_NULL,
+            "Nothing, and files that hold nothing, earn at most this; they satisfy no "
+            "required part.",
+        ),
+        _earned(
+            TALK,
+            GraderReason.PASSED_BY_TALK,
+            "The reference path told without a call earns at most this; it satisfies no "
+            "required part.",
+        ),
+        _earned(
+            EMPTY_CALLS,
+            GraderReason.PASSED_BY_EMPTY_CALLS,
+            "A submission without work earns at most this; it satisfies no required part.",
+        ),
+        Limit(
+            "oracle",
+            Bound.MIN,
+            "score",
+            "Where an answer can be computed, it scores this.",
+            GraderReason.ORACLE,
+            value=lambda seen: seen["oracle"],
+            when=_has_oracle,
+            at=1,
+            movable=False,
+        ),
+        _judge_only("refuse", Status.FAILED),
+        _judge_only("admit", Status.UNVERIFIED),
+    ),
+    headline="null_limit",
+)

@@ -1,0 +1,124 @@
+"""Grading the attempts of a run, again and again with the same result.
+
+Nothing is run: the same attempts give the same scores with any number of processes, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+from construction.grading.combine import PASS_THRESHOLD
+from construction.grading.grade import grade
+from construction.grading.spec import TaskSpec, spec_of
+from data.attempts import AttemptRecord, attempt_name, read_attempts
+from data.contracts.attempt import Attempt, AttemptStatus, Score
+from data.errors import InputError
+from data.releases.tasks import ReleasedTasks
+from data.sharding import map_shards
+
+_ATTEMPTS_AT_ONCE = 50  # of one process, so that starting it is worth while
+
+
+@dataclass(frozen=True, slots=True)
+class GradedRun:
+    """All attempts below a folder, and the scores of those that the infrastructure let end."""
+
+    attempts: tuple[AttemptRecord, ...]
+    scores: tuple[tuple[Attempt, Score], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One configuration: every denominator stands beside its figure.
+
+    `n` attempts, of them `n_infra` ended by infrastructure; of the graded ones `n_passed`,
+    `n_failed` and `n_undecided`, which a judge must settle. `overall` is the mean of those that
+    have an overall score, `n_overall` of them; None without any.
+    """
+
+    configuration: str
+    n: int
+    n_infra: int
+    n_passed: int
+    n_failed: int
+    n_undecided: int
+    overall: float | None
+    n_overall: int
+    cost: float | None
+
+
+def grade_attempts(
+    release: ReleasedTasks, logs: Path, *, workers: int = 1, threshold: float = PASS_THRESHOLD
+) -> GradedRun:
+    """Grade all attempts below `logs`. Raises InputError for attempts on another release."""
+    recorded = list(read_attempts(logs))
+    for folder, record in recorded:
+        if record.attempt.release_digest != release.digest:
+            raise InputError(
+                str(folder), "attempts on another release", f"attempts on {release.snapshot}",
+                "Name the snapshot that was run.",
+            )  # fmt: skip
+    graded = [
+        (folder, record)
+        for folder, record in recorded
+        if record.attempt.status is not AttemptStatus.INFRA_ERROR
+    ]
+    jobs = [
+        _Job(release, tuple(graded[start : start + _ATTEMPTS_AT_ONCE]), threshold)
+        for start in range(0, len(graded), _ATTEMPTS_AT_ONCE)
+    ]
+    scores = [score for batch in map_shards(_grade_batch, jobs, workers) for score in batch]
+    attempts = tuple(record for _, record in recorded)
+    pairs = zip((record.attempt for _, record in graded), scores, strict=True)
+    return GradedRun(attempts, tuple(pairs))
+
+
+def summaries(run: GradedRun) -> list[Summary]:
+    """One row per configuration, by name."""
+    names = sorted({record.attempt.configuration.name for record in run.attempts})
+    return [_summary(name, run) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    release: ReleasedTasks
+    attempts: Sequence[tuple[Path, AttemptRecord]]
+    threshold: float
+
+
+def _grade_batch(job: _Job) -> list[Score]:
+    specs: dict[str, TaskSpec] = {}
+    scores = []
+    for folder, record in job.attempts:
+        task_id = record.attempt.task_id
+        if task_id not in specs:
+            specs[task_id] = spec_of(job.release.grading(task_id))
+        outputs = folder / "outputs" / attempt_name(task_id, record.attempt.epoch)
+        submission = replace(record.submission, outputs=str(outputs))
+        scores.append(grade(specs[task_id], submission, threshold=job.threshold))
+    return scores
+
+
+def _summary(name: str, run: GradedRun) -> Summary:
+    attempts = [r.attempt for r in run.attempts if r.attempt.configuration.name == name]
+    scores = [score for attempt, score in run.scores if attempt.configuration.name == name]
+    overall = [score.overall for score in scores if score.overall is not None]
+    costs = [attempt.usage.cost for attempt in attempts if attempt.usage.cost is not None]
+    return Summary(
+        configuration=name,
+        n=len(attempts),
+        n_infra=sum(attempt.status is AttemptStatus.INFRA_ERROR for attempt in attempts),
+        n_passed=_count(scores, True),
+        n_failed=_count(scores, False),
+        n_undecided=_count(scores, None),
+        overall=round(fmean(overall), 9) if overall else None,
+        n_overall=len(overall),
+        cost=round(sum(costs), 9) if costs else None,
+    )
+
+
+def _count(scores: Iterable[Score], passed: bool | None) -> int:
+    return sum(score.passed is passed for score in scores)

@@ -1,0 +1,133 @@
+"""Runs the gate over candidates of the pool and writes those that survive it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import fsum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import orjson
+
+from construction.grading.attacks import look_here
+from construction.grading.files import grade_files
+from construction.grading.gate import GATE, STAGE, Attacked, GradingRecipe, measure
+from construction.grading.grade import grade
+from construction.grading.oracle import OracleError, computable, oracle
+from construction.grading.spec import TaskSpec, spec_of
+from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
+from construction.statements.tools.database import Database, index_database
+from data.atomic import write_bytes
+from data.canonical import canonical_json
+from data.contracts import Candidate, StageKind, Verdict, share
+from data.contracts.attempt import Score, ScorePart, Submission
+from data.ledger import deciding, gated_row
+from data.pool import write_pool
+from data.snapshot.release import GradingFacts
+from data.stage_tables import write_stage_tables
+
+UNIT = "candidate"
+_SHARES = "deterministic_shares.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightJob:
+    """Candidates as JSON, their input files by SHA-256, and the tables behind the data tools."""
+
+    candidates: tuple[str, ...]
+    files: Mapping[str, Path]
+    database: Path | None
+    config: GradingRecipe
+
+
+def preflight_shard(job: PreflightJob, out: Path) -> None:
+    """Judge the grader of each candidate; write the survivors, the verdicts and the ledger."""
+    candidates = [Candidate.model_validate_json(row) for row in job.candidates]
+    specs = [spec_of(candidate.model_dump(mode="json")) for candidate in candidates]
+    database = _database(job.database) if any(map(computable, specs)) else None
+    attacked = {
+        spec.task_id: _attacked(candidate, spec, job, database)
+        for candidate, spec in zip(candidates, specs, strict=True)
+    }
+    verdicts = [(name, GATE.judge(seen, job.config)) for name, seen in attacked.items()]
+    write_preflight(candidates, verdicts, out)
+    shares = {name: seen.deterministic_share for name, seen in attacked.items()}
+    write_bytes(out / _SHARES, canonical_json(shares))
+
+
+def write_preflight(
+    candidates: Sequence[Candidate], verdicts: Sequence[tuple[str, Verdict]], out: Path
+) -> None:
+    """Write the pool of the candidates that did not fail, and what became of each."""
+    rows = [
+        gated_row(STAGE, UNIT, name, deciding([verdict]), _evidence(verdict))
+        for name, verdict in verdicts
+    ]
+    ids = [candidate.task_id for candidate in candidates]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit=UNIT)
+    failed = {name for name, verdict in verdicts if deciding([verdict]) is not None}
+    write_pool(out, [task for task in candidates if task.task_id not in failed], {})
+
+
+def grading_facts(
+    config: GradingRecipe, folders: Iterable[Path], tasks: Sequence[Candidate]
+) -> GradingFacts:
+    """How the released tasks are scored; `folders` are outputs of the preflight."""
+    shares: dict[str, float] = {}
+    for folder in folders:
+        shares |= orjson.loads((folder / _SHARES).read_bytes())
+    released = [shares[task.task_id] for task in tasks]
+    return GradingFacts(
+        formula=config.formula,
+        pass_threshold=config.pass_threshold,
+        null_limit=config.null_limit,
+        deterministic_share=share(fsum(released), len(released)),
+        judge_only=released.count(0.0),
+    )
+
+
+def _evidence(verdict: Verdict) -> dict[str, str | None]:
+    return {"attack": str(verdict.measures["strongest"])} if verdict.measures["strongest"] else {}
+
+
+def _attacked(
+    candidate: Candidate, spec: TaskSpec, job: PreflightJob, database: Database | None
+) -> Attacked:
+    inputs = {fixture.path: job.files[fixture.sha256] for fixture in candidate.fixtures}
+    is_computable = database is not None and computable(spec)
+    computed = _computed(spec, database) if database is not None and is_computable else None
+    grader = partial(_graded, threshold=job.config.pass_threshold)
+    with TemporaryDirectory() as folder:
+        return measure(
+            spec,
+            candidate.tools,
+            inputs,
+            Path(folder),
+            grader,
+            computed,
+            is_computable=is_computable,
+        )
+
+
+def _graded(spec: TaskSpec, submission: Submission, threshold: float) -> Score:
+    return grade(spec, submission, threshold=threshold, file_grader=_own_files)
+
+
+def _own_files(spec: TaskSpec, outputs: Path | None) -> tuple[ScorePart, ...]:
+    return grade_files(spec, outputs, look=look_here)
+
+
+def _computed(spec: TaskSpec, database: Database) -> Submission | None:
+    try:
+        return oracle(spec, database)
+    except OracleError:
+        return None
+
+
+def _database(folder: Path | None) -> Database | None:
+    if folder is None:
+        return None
+    tables = read_tables(folder, (COMPANIES, SERIES, POINTS))
+    return index_database(tables["companies"], tables["series"], tables["points"])

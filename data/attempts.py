@@ -1,0 +1,191 @@
+"""Attempts on disk: one private JSON file each, and the tables made from them.
+
+    ATTEMPTS/<configuration>/run.json                       what ran
+    ATTEMPTS/<configuration>/attempts/<task>-<epoch>.json   one finished attempt
+    ATTEMPTS/<configuration>/outputs/<task>-<epoch>/        the files that it delivered
+    ATTEMPTS/<configuration>/logs/                          the runner's own logs
+
+A file is written once the attempt has ended, synced and moved into place: a killed run leaves whole
+files or none. They hold answers and traces, so they are private (law 8).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+from pydantic import TypeAdapter, ValidationError
+
+from data.atomic import write_bytes
+from data.canonical import digest, pretty_json
+from data.contracts.attempt import Attempt, AttemptStatus, Score, Submission
+from data.errors import InputError
+from data.neutralise import storable_tree
+from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
+from data.tables import write_table
+
+FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """An attempt with what it submitted. `outputs` of the submission is relative to the record."""
+
+    attempt: Attempt
+    submission: Submission
+
+
+_RECORD = TypeAdapter(AttemptRecord)
+
+
+def attempt_name(task_id: str, epoch: int) -> str:
+    """The name of an attempt's file and of its folder of outputs."""
+    return f"{task_id}-{epoch}"
+
+
+def write_attempt(folder: Path, record: AttemptRecord) -> Path:
+    """Write one attempt below a configuration's folder."""
+    attempt = record.attempt
+    path = folder / FOLDER / f"{attempt_name(attempt.task_id, attempt.epoch)}.json"
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_bytes(path, pretty_json(storable_tree(asdict(record))))
+    return path
+
+
+def read_attempt(path: Path) -> AttemptRecord:
+    """The attempt in a file. Raises InputError if it is not one."""
+    try:
+        return _RECORD.validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        reason = type(error).__name__
+        expected = "an attempt that `benchmint evaluate` wrote"
+        raise InputError(str(path), reason, expected, "Run that attempt again.") from error
+
+
+def finished(folder: Path) -> set[str]:
+    """Names of the attempts of a configuration that need not run again.
+
+    An attempt that an infrastructure error ended is not among them.
+    """
+    return {
+        path.stem
+        for path in sorted((folder / FOLDER).glob("*.json"))
+        if read_attempt(path).attempt.status is not AttemptStatus.INFRA_ERROR
+    }
+
+
+def read_attempts(logs: Path) -> Iterator[tuple[Path, AttemptRecord]]:
+    """All attempts below a folder with their configuration's folder, sorted by path.
+
+    Raises InputError where there are none.
+    """
+    paths = sorted(logs.glob(f"**/{FOLDER}/*.json"))
+    if not paths:
+        expected = f"a folder with `{FOLDER}/*.json`"
+        raise InputError(str(logs), "no attempts", expected, "Run `benchmint evaluate` first.")
+    for path in paths:
+        yield path.parent.parent, read_attempt(path)
+
+
+def log_digest(record: Any) -> str:
+    """The digest of a runner's log of one attempt, as JSON values."""
+    return digest(record)
+
+
+def write_tables(
+    out: Path, attempts: Sequence[AttemptRecord], scores: Iterable[tuple[Attempt, Score]]
+) -> None:
+    """Write `attempts`, `tool_calls`, `scores` and `score_parts` as Parquet into a folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    graded = list(scores)
+    rows = (
+        (ATTEMPTS, [_attempt_row(record) for record in attempts]),
+        (TOOL_CALLS, [row for record in attempts for row in _call_rows(record)]),
+        (SCORES, [_score_row(attempt, score) for attempt, score in graded]),
+        (SCORE_PARTS, [row for attempt, score in graded for row in _part_rows(attempt, score)]),
+    )
+    for table, content in rows:
+        write_table(out / f"{table.name}.parquet", content, table.schema)
+
+
+def _attempt_row(record: AttemptRecord) -> dict[str, Any]:
+    attempt, usage = record.attempt, record.attempt.usage
+    configuration = attempt.configuration
+    return {
+        "attempt_id": attempt.attempt_id,
+        "release_digest": attempt.release_digest,
+        "task_id": attempt.task_id,
+        "configuration": configuration.name,
+        "harness": configuration.harness,
+        "model": configuration.model,
+        "condition": configuration.condition,
+        "reasoning": configuration.reasoning,
+        "epoch": attempt.epoch,
+        "status": str(attempt.status),
+        "termination": str(attempt.termination) if attempt.termination else None,
+        "steps": attempt.steps,
+        "n_calls": len(record.submission.calls),
+        **asdict(usage),
+        "seconds": attempt.seconds,
+        "retries": attempt.retries,
+        "log_digest": attempt.log_digest,
+        "error": attempt.error,
+    }
+
+
+def _call_rows(record: AttemptRecord) -> Iterator[dict[str, Any]]:
+    for index, call in enumerate(record.submission.calls):
+        row = asdict(call)
+        yield {
+            "attempt_id": record.attempt.attempt_id,
+            "index": index,
+            **row,
+            "arguments": orjson.dumps(row["arguments"], option=orjson.OPT_SORT_KEYS).decode(),
+        }
+
+
+def _score_row(attempt: Attempt, score: Score) -> dict[str, Any]:
+    return {
+        "attempt_id": attempt.attempt_id,
+        "task_id": score.task_id,
+        "configuration": attempt.configuration.name,
+        "epoch": attempt.epoch,
+        "grader": score.grader,
+        "overall": score.overall,
+        "passed": score.passed,
+        "acc": score.acc,
+        "ee": score.ee,
+        "deterministic_share": score.deterministic_share,
+        **asdict(score.progress),
+    }
+
+
+def _part_rows(attempt: Attempt, score: Score) -> Iterator[dict[str, Any]]:
+    for index, part in enumerate(score.parts):
+        row = asdict(part)
+        detail = orjson.dumps(row["detail"], option=orjson.OPT_SORT_KEYS).decode()
+        yield {"attempt_id": attempt.attempt_id, "index": index, **row, "detail": detail}
+
+
+def output_files(folder: Path) -> list[str]:
+    """Relative names of the regular files that an attempt delivered, sorted; no links followed."""
+    kept: list[str] = []
+    for below, folders, files in os.walk(folder):
+        folders.sort()
+        paths = (Path(below, name) for name in sorted(files))
+        kept += [
+            path.relative_to(folder).as_posix()
+            for path in paths
+            if path.is_file() and not path.is_symlink()
+        ]
+    return kept
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """One of the written tables."""
+    return pl.read_parquet(path)

@@ -1,0 +1,117 @@
+"""Running agents on a release, and grading what they did: `evaluate` and `grade`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from data.errors import InputError, require_extra
+from flows.commands.options import Json, Processes
+
+if TYPE_CHECKING:
+    from construction.grading.logs import Summary
+
+ATTEMPTS = Path("attempts")
+Snapshot = Annotated[Path, typer.Argument(help="The release: a folder with public/ and private/.")]
+
+
+def evaluate_command(
+    snapshot: Snapshot,
+    agent: Annotated[
+        str, typer.Option(help="react (a model with tools), or oracle, null, talk, empty-calls.")
+    ] = "react",
+    model: Annotated[
+        str | None, typer.Option(help="The model, as Inspect names it: provider/model.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the configuration; agent and model if not given.")
+    ] = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="Run this task alone; may be given several times.")
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
+    at_once: Annotated[int, typer.Option(min=1, help="Attempts at the same time.")] = 4,
+    most_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens that one attempt may use.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the attempts are written.")] = ATTEMPTS,
+) -> None:
+    """Run what is not finished yet, each attempt in a box of its own, and grade if possible."""
+    require_extra("evaluate")
+    from data.contracts.attempt import Configuration
+    from data.releases.tasks import read_tasks
+    from flows.evaluate.run import Plan, evaluate, reference_moves, served_tables
+
+    if (agent == "react") != (model is not None):
+        raise InputError(
+            "--agent and --model", f"agent {agent}, model {model}", "a model with react alone",
+            "Give --model NAME with --agent react, and none with a scripted agent.",
+        )  # fmt: skip
+    release = read_tasks(snapshot)
+    title = name or "-".join([agent, *([model.replace("/", "-")] if model else [])])
+    database = served_tables(release)
+    plan = Plan(
+        release,
+        Configuration(title, agent, model or "none"),
+        agent,
+        out / release.snapshot / title,
+        database,
+        epochs=epochs,
+        samples_at_once=at_once,
+        base_url=base_url,
+        most_tokens=most_tokens,
+        task_ids=tuple(task or ()),
+        moves=reference_moves(release, database) if agent == "oracle" else {},
+    )
+    folder = evaluate(plan)
+    print(f"attempts: {folder}")
+    if release.private is not None:
+        _grade(snapshot, folder, folder / "scores", workers=1, as_json=False)
+
+
+def grade_command(
+    logs: Annotated[Path, typer.Argument(help="A folder of attempts.")],
+    snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the tables are written; LOGS/scores if not given.")
+    ] = None,
+    processes: Processes = 1,
+    as_json: Json = False,
+) -> None:
+    """Grade attempts again, without running anything, and write the tables of scores."""
+    _grade(snapshot, logs, out or logs / "scores", workers=processes, as_json=as_json)
+
+
+def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool) -> None:
+    from construction.grading.logs import grade_attempts, summaries
+    from data.attempts import write_tables
+    from data.canonical import pretty_json
+    from data.releases.tasks import read_tasks
+
+    run = grade_attempts(read_tasks(snapshot), logs, workers=workers)
+    write_tables(out, run.attempts, run.scores)
+    rows = summaries(run)
+    if as_json:
+        print(pretty_json([asdict(row) for row in rows]).decode(), end="")
+    else:
+        _print(rows)
+        print(f"tables: {out}")
+
+
+def _print(rows: list[Summary]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    heads = ("configuration", "attempts", "infra", "passed", "failed", "undecided", "overall", "of")
+    table = Table(*heads, box=None)
+    for row in rows:
+        overall = "" if row.overall is None else f"{row.overall:.3f}"
+        counts = (row.n, row.n_infra, row.n_passed, row.n_failed, row.n_undecided)
+        table.add_row(row.configuration, *map(str, counts), overall, str(row.n_overall))
+    Console(highlight=False, markup=False, soft_wrap=True).print(table)

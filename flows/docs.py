@@ -1,0 +1,93 @@
+"""The generated parts of the docs: settings, stages, gates, limits and reasons.
+
+python -m flows.docs
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from data.atomic import write_bytes
+from data.prose_tables import (
+    between_markers,
+    gate_table,
+    limit_table,
+    ordered_gate_table,
+    reason_table,
+    stage_table,
+)
+from data.settings_page import Part, Reference, settings_page
+from flows import ROOT
+from flows.build_snapshot import PIPELINE
+from flows.gates import GATES, SESSION_GATES
+from flows.recipe import Settings
+
+SETTINGS_PAGE = ROOT / "docs" / "configuration.md"
+COMMON_FILE = Path(__file__).with_name("common_settings.toml")
+_FIRST = Part(
+    "Settings that most releases need",
+    """
+These {common} of {all} settings are enough for most releases; the others have defaults that fit.
+Each example is a line of the file; `release.name` is the key `name` of the section `[release]`.""",
+)
+_USUAL = Part(
+    "Reference",
+    """
+Made from the models by `flows/docs.py` (`make docs`); do not edit it here. The sections
+are in the order of the recipe, `[runtime]` last; limits of the rule judges and the like are under
+[Advanced](#advanced). A default of *none* means: not given. In the names of variables the key is in
+capitals.""",
+)
+_ADVANCED = Part(
+    "Advanced",
+    """
+Limits and weights that were set by measurement. Change one only to see what it does: `benchmint
+build --dry-run` shows which stages run again.""",
+)
+
+
+def configuration_page(current: str) -> str:
+    """The reference of settings made anew. Raises ValueError where a heading is missing."""
+    common = tomllib.loads(COMMON_FILE.read_text(encoding="utf-8"))
+    meanings = {
+        (gate.config, limit.name): limit.meaning
+        for gate in GATES
+        for limit in gate.limits
+        if limit.at is None
+    }
+    by_machine = {"runtime.workers": "processors, at most 4"}
+    rows, behind = common["setting"], common["advanced"]
+    reference = Reference(_FIRST, _USUAL, _ADVANCED, rows, behind, meanings, by_machine)
+    return settings_page(current, Settings(), reference)
+
+
+def tables() -> Mapping[Path, Mapping[str, str]]:
+    """The tables of each page, by the names of their marked parts."""
+    return {
+        ROOT / "README.md": {"gates": gate_table(GATES)},
+        ROOT / "docs" / "sessions.md": {"session gates": ordered_gate_table(SESSION_GATES)},
+        ROOT / "docs" / "audit.md": {"limits": limit_table(GATES), "reasons": reason_table(GATES)},
+        ROOT / "docs" / "architecture.md": {"stages": stage_table(PIPELINE)},
+    }
+
+
+def page_with_tables(path: Path) -> str:
+    """The text of a page with its tables made anew."""
+    page = path.read_text("utf-8")
+    for name, table in tables()[path].items():
+        page = between_markers(page, name, table)
+    return page
+
+
+def main() -> None:
+    """Write the generated parts into their pages."""
+    page = SETTINGS_PAGE.read_text(encoding="utf-8")
+    write_bytes(SETTINGS_PAGE, configuration_page(page).encode())
+    for path in tables():
+        write_bytes(path, page_with_tables(path).encode())
+
+
+if __name__ == "__main__":
+    main()

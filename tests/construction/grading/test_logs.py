@@ -1,0 +1,127 @@
+"""Grading attempts on disk: the same bytes every time, with every denominator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from construction.grading.logs import grade_attempts, summaries
+from data.attempts import AttemptRecord, read_attempts, write_attempt, write_tables
+from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
+from data.errors import InputError
+from data.releases.tasks import ReleasedTasks, read_tasks
+from data.snapshot import write_snapshot
+from tests.data.snapshot.sample import release
+
+CONFIGURATION = Configuration("agent", "react", "model")
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> ReleasedTasks:
+    root = tmp_path_factory.mktemp("release")
+    return read_tasks(write_snapshot(release(root), root / "out").path)
+
+
+def attempt(
+    tasks: ReleasedTasks, task_id: str, status: AttemptStatus = AttemptStatus.COMPLETED
+) -> Attempt:
+    return Attempt(
+        attempt_id=task_id,
+        release_digest=tasks.digest,
+        task_id=task_id,
+        configuration=CONFIGURATION,
+        epoch=1,
+        status=status,
+        termination=None,
+        steps=2,
+        usage=Usage(10, 0, 5, 0, 0.25),
+        seconds=1.5,
+        retries=0,
+        log_digest="d",
+    )
+
+
+def gold(tasks: ReleasedTasks, task_id: str) -> str:
+    return str(tasks.grading(task_id)["answers"][0]["value"])
+
+
+@pytest.fixture
+def logs(tasks: ReleasedTasks, tmp_path: Path) -> Path:
+    """Right answers, but for one wrong, one missing and two that infrastructure ended."""
+    ids = list(tasks.tasks)
+    for number, task_id in enumerate(ids):
+        answer = {0: "123456789", 1: None}.get(number, gold(tasks, task_id))
+        status = AttemptStatus.INFRA_ERROR if number in (2, 3) else AttemptStatus.COMPLETED
+        record = AttemptRecord(attempt(tasks, task_id, status), Submission(answer=answer, steps=2))
+        write_attempt(tmp_path / "logs/agent", record)
+    return tmp_path / "logs"
+
+
+def test_every_denominator_is_shown(tasks: ReleasedTasks, logs: Path) -> None:
+    (row,) = summaries(grade_attempts(tasks, logs))
+    n = len(tasks.tasks)
+    assert (row.n, row.n_infra) == (n, 2)
+    assert row.n_passed + row.n_failed + row.n_undecided == n - 2
+    assert row.n_overall <= n - 2
+    assert row.cost == 0.25 * n
+
+
+def test_infrastructure_errors_leave_the_other_scores_alone(
+    tasks: ReleasedTasks, logs: Path
+) -> None:
+    before = {a.task_id: score for a, score in grade_attempts(tasks, logs).scores}
+    path, record = next(
+        (path, record)
+        for path, record in read_attempts(logs)
+        if record.attempt.status is AttemptStatus.COMPLETED
+    )
+    broken = replace(record.attempt, status=AttemptStatus.INFRA_ERROR)
+    write_attempt(path, replace(record, attempt=broken))
+    run = grade_attempts(tasks, logs)
+    after = {a.task_id: score for a, score in run.scores}
+    assert before.pop(record.attempt.task_id) is not None
+    assert after == before
+    assert summaries(run)[0].n_infra == 3
+
+
+def test_the_tables_are_the_same_bytes_with_any_number_of_processes(
+    tasks: ReleasedTasks, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("construction.grading.logs._ATTEMPTS_AT_ONCE", 2)
+    contents = []
+    for workers in (1, 2):
+        out = tmp_path / f"tables-{workers}"
+        run = grade_attempts(tasks, logs, workers=workers)
+        write_tables(out, run.attempts, run.scores)
+        contents.append({path.name: path.read_bytes() for path in sorted(out.iterdir())})
+    assert contents[0] == contents[1]
+    assert sorted(contents[0]) == [
+        "attempts.parquet",
+        "score_parts.parquet",
+        "scores.parquet",
+        "tool_calls.parquet",
+    ]
+
+
+def test_attempts_on_another_release_are_refused(tasks: ReleasedTasks, logs: Path) -> None:
+    with pytest.raises(InputError, match="attempts on another release"):
+        grade_attempts(replace(tasks, digest="0" * 64), logs)
+
+
+def test_a_folder_without_attempts_is_named(tasks: ReleasedTasks, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no attempts"):
+        grade_attempts(tasks, tmp_path)
+
+
+def test_a_broken_attempt_is_named(tasks: ReleasedTasks, logs: Path) -> None:
+    path = sorted(logs.glob("agent/attempts/*.json"))[0]
+    path.write_text('{"attempt": {}}')
+    with pytest.raises(InputError, match=path.name):
+        grade_attempts(tasks, logs)
+
+
+def test_only_who_has_the_private_half_can_grade(tasks: ReleasedTasks, logs: Path) -> None:
+    with pytest.raises(InputError, match="the private half is missing"):
+        grade_attempts(replace(tasks, private=None), logs)
