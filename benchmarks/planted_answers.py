@@ -146,9 +146,9 @@ def _swapped(specs: Sequence[TaskSpec]) -> Iterator[Planted]:
     """Two questions as one task with two parts, answered the other way round."""
     for first, second in zip(specs[::2], specs[1::2], strict=False):
         pair = two_parts(first, second)
-        one, other = pair.answers
-        if one.value != other.value and (one.unit, one.scale) == (other.unit, other.scale):
-            answer = json.dumps({one.part: other.value, other.part: one.value})
+        part, other = pair.answers
+        if part.value != other.value and (part.unit, part.scale) == (other.unit, other.scale):
+            answer = json.dumps({part.part: other.value, other.part: part.value})
             yield Planted("swapped parts", pair, answer, AnswerReason.SWAPPED_PARTS)
 
 
@@ -221,10 +221,9 @@ def _amount(part: AnswerSpec) -> str:
 def _others(part: AnswerSpec) -> tuple[str, str]:
     """Two other values of the same order of magnitude."""
     value, quantum = Decimal(part.value), Decimal(1).scaleb(-(part.decimals or 0))
-    return tuple(  # type: ignore[return-value]
-        f"{(value * factor).quantize(quantum) + 3 * quantum:,f}"
-        for factor in (Decimal("1.17"), Decimal("0.86"))
-    )
+    higher = (value * Decimal("1.17")).quantize(quantum) + 5 * quantum
+    lower = (value * Decimal("0.86")).quantize(quantum) - 7 * quantum
+    return f"{higher:,f}", f"{lower:,f}"
 
 
 def _neighbours(spec: TaskSpec, part: AnswerSpec, database: Database) -> list[str]:

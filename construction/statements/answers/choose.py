@@ -208,7 +208,7 @@ def _plays(passage: Passage, role: Role, reading: Reading) -> bool:
 def _decide(passage: Passage, groups: list[_Group], target: Target) -> Outcome:
     if len(groups) == 1:
         return Outcome(groups[0].best)
-    if _alternatives(passage, groups):
+    if _alternatives(passage, groups, target.strict):
         return AMBIGUOUS
     concluded = _conclusion(passage, groups)
     if concluded is not None:
@@ -224,7 +224,8 @@ def _decide(passage: Passage, groups: list[_Group], target: Target) -> Outcome:
     return Outcome(best_groups[-1].best)
 
 
-def _alternatives(passage: Passage, groups: list[_Group]) -> bool:
+def _alternatives(passage: Passage, groups: list[_Group], strict: bool) -> bool:
+    """Are different amounts joined by "or" or "/", or, in a strict check, by a comma or "and"?"""
     spots = sorted(
         (reading.value.start, reading.value.end, number)
         for number, group in enumerate(groups)
@@ -232,7 +233,8 @@ def _alternatives(passage: Passage, groups: list[_Group]) -> bool:
     )
     for (_, end, first), (start, _, second) in pairwise(spots):
         between = passage.text[end:start]
-        if first != second and len(between) < 40 and lexicon.ALTERNATIVE.fullmatch(between):
+        joined = lexicon.ALTERNATIVE.fullmatch(between) or (strict and _LISTED.fullmatch(between))
+        if first != second and len(between) < 40 and joined:
             return True
     low, high = passage.sentence(spots[-1][0])
     return bool(
