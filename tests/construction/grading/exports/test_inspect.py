@@ -16,8 +16,9 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 import inspect_ai
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ModelOutput, get_model
-from inspect_ai.solver import generate
+from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+from inspect_ai.util import sandbox
 
 from construction.grading.exports.inspect import export_inspect
 from tests.construction.grading.exports.sample import (
@@ -54,13 +55,18 @@ def loaded(package: Path) -> ModuleType:
     return module
 
 
+def answering(answer: str) -> Model:
+    """A model that gives one answer. Without usage, Inspect would fetch a tokenizer to count."""
+    output = ModelOutput.from_content("mockllm/model", answer)
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return get_model("mockllm/model", custom_outputs=[output])
+
+
 def evaluated(package: Path, name: str, answer: str, logs: Path, **options: Any) -> EvalLog:
     """Let a scripted model give one answer to one task."""
     task = loaded(package).benchmint(agent=generate(), **options)
     task.dataset = task.dataset.filter(lambda sample: sample.id == name)
-    model = get_model(
-        "mockllm/model", custom_outputs=[ModelOutput.from_content("mockllm/model", answer)]
-    )
+    model = answering(answer)
     (log,) = inspect_ai.eval(task, model=model, log_dir=str(logs), display="none")
     assert log.status == "success", log.error
     assert isinstance(log, EvalLog)
@@ -93,25 +99,53 @@ def test_the_computed_answer_scores_1_and_a_wrong_one_0(
         assert bool(score.explanation) == (value == 0.0)
 
 
+@solver
+def delivering() -> Solver:
+    """Leaves a file, a file in a folder, and a link in outputs/."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        command = "mkdir -p outputs/deep; echo The north grew by 5 % > outputs/deep/a.txt; "
+        await sandbox().exec(["sh", "-c", f"{command} ln -s /etc/passwd outputs/b.txt"])
+        return await generate(state)
+
+    return solve
+
+
+def graded_alone(package: Path, task: dict[str, Any], logs: Path, *, box: bool) -> Any:
+    """The score of an attempt at a task that is not in the release."""
+    spec = package / "specs" / f"{task['task_id']}.json"
+    spec.write_text(json.dumps(task))
+    row = {"id": task["task_id"], "needs_box": box, "needs_tables": False}
+    sample = Sample(id=row["id"], input="?", metadata=row, sandbox="local" if box else None)
+    made = inspect_ai.Task(
+        dataset=MemoryDataset([sample]),
+        solver=delivering() if box else generate(),
+        scorer=loaded(package).graded(),
+    )
+    (log,) = inspect_ai.eval(made, model=answering(""), log_dir=str(logs), display="none")
+    spec.unlink()
+    return score_of(log)
+
+
 @pytest.mark.timeout(300)
 def test_what_only_a_judge_can_decide_is_not_scored(package: Path, tmp_path: Path) -> None:
-    name = "judged"
-    spec = {
-        "task_id": name,
-        "rubric": {"criteria": [{"dimension": "a", "weight": 1.0, "text": ""}]},
-    }
-    (package / "specs" / f"{name}.json").write_text(json.dumps(spec))
-    module = loaded(package)
-    row = {"id": name, "needs_box": False, "needs_tables": False}
-    sample = Sample(id=name, input="?", metadata=row)
-    task = inspect_ai.Task(
-        dataset=MemoryDataset([sample]), solver=generate(), scorer=module.graded()
-    )
-    (log,) = inspect_ai.eval(
-        task, model="mockllm/model", log_dir=str(tmp_path / "logs"), display="none"
-    )
-    assert math.isnan(score_of(log).value)
-    (package / "specs" / f"{name}.json").unlink()
+    criterion = {"dimension": "a", "weight": 1.0, "text": ""}
+    task = {"task_id": "judged", "rubric": {"criteria": [criterion]}}
+    assert math.isnan(graded_alone(package, task, tmp_path / "logs", box=False).value)
+
+
+@pytest.mark.timeout(300)
+def test_files_are_fetched_and_links_are_not(package: Path, tmp_path: Path) -> None:
+    rules = [
+        {"rule_id": f"r{number}", "kind": "count", "text": "", "params": params}
+        for number, params in enumerate(
+            ({"extensions": ["txt"], "min": number} for number in (1, 2)), 1
+        )
+    ]
+    task = {"task_id": "files", "rules": rules}
+    score = graded_alone(package, task, tmp_path / "logs", box=True)
+    values = {part["name"]: part["value"] for part in score.metadata["parts"]}
+    assert values == {"rule.r1": 1.0, "rule.r2": 0.0, "deliverables": 0.0}
 
 
 def test_tasks_without_their_tables_or_sandbox_are_left_out_aloud(
