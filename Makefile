@@ -10,7 +10,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install evaluate system snapshot serve stop test check format bench mutants docs font lock clean clean-demo
+.PHONY: help install evaluate system snapshot serve stop test test-full check format bench mutants docs font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ stop: ## end what `make serve` started
 
 test: $(TESTS) ## run the tests; what is skipped is listed with its reason
 	$(BIN)/pytest -n 2 --dist worksteal -rs
+
+test-full: $(TESTS) ## run all tests, also those that are too long for every change
+	$(BIN)/pytest -n 2 --dist worksteal -rs -m "full or not full"
 
 check: $(TESTS) ## lint, format check, strict types
 	$(BIN)/ruff check .

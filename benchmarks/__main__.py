@@ -22,6 +22,7 @@ BENCHMARKS = (
     "sampler",
     "sec_read",
     "questions",
+    "grading",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",

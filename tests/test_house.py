@@ -44,6 +44,7 @@ LONGER_FUNCTIONS = {
     "flows/commands/lanes.py:select_command",
     "flows/commands/releases.py:purge_command",
     "flows/commands/audit.py:audit_command",
+    "flows/commands/evaluate.py:evaluate_command",
     "flows/deployed.py:build_snapshot",
 }
 # Names that say nothing about what they hold. A comprehension may use them for its loop variable.

@@ -80,7 +80,9 @@ def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
     gold = GoldAnswer(value, spec.unit or "count", Decimal(spec.scale), decimals)
     check = check_answer(text, gold, question, strict=True)
     if check.extracted is None:
-        no_value = AnswerReason.REFUSED if is_refusal(text) else AnswerReason.NO_VALUE
+        # A number that is quoted, but not stated as the value, comes with a refusal to state one.
+        is_refused = is_refusal(text) or any(char.isdecimal() for char in text)
+        no_value = AnswerReason.REFUSED if is_refused else AnswerReason.NO_VALUE
         return Verdict(_FROM_CHECK.get(check.error_reason or ErrorReason.NO_VALUE, no_value))
     reading = f"{check.extracted} {check.unit}"
     if check.error_reason in (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY):

@@ -12,6 +12,7 @@ from statistics import fmean
 
 from construction.grading.combine import PASS_THRESHOLD
 from construction.grading.grade import grade
+from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
 from data.attempts import AttemptRecord, attempt_name, read_attempts
 from data.contracts.attempt import Attempt, AttemptStatus, Score
@@ -61,19 +62,28 @@ def grade_attempts(
                 str(folder), "attempts on another release", f"attempts on {release.snapshot}",
                 "Name the snapshot that was run.",
             )  # fmt: skip
-    graded = [
-        (folder, record)
-        for folder, record in recorded
-        if record.attempt.status is not AttemptStatus.INFRA_ERROR
-    ]
+    graded = [(folder, record) for folder, record in recorded if _is_graded(record)]
     jobs = [
         _Job(release, tuple(graded[start : start + _ATTEMPTS_AT_ONCE]), threshold)
         for start in range(0, len(graded), _ATTEMPTS_AT_ONCE)
     ]
     scores = [score for batch in map_shards(_grade_batch, jobs, workers) for score in batch]
-    attempts = tuple(record for _, record in recorded)
-    pairs = zip((record.attempt for _, record in graded), scores, strict=True)
-    return GradedRun(attempts, tuple(pairs))
+    ended = [_ended(record, score) for (_, record), score in zip(graded, scores, strict=True)]
+    remaining = iter(ended)
+    attempts = [next(remaining) if _is_graded(record) else record for _, record in recorded]
+    pairs = zip((record.attempt for record in ended), scores, strict=True)
+    return GradedRun(tuple(attempts), tuple(pairs))
+
+
+def _is_graded(record: AttemptRecord) -> bool:
+    return record.attempt.status is not AttemptStatus.INFRA_ERROR
+
+
+def _ended(record: AttemptRecord, score: Score) -> AttemptRecord:
+    """The record with how the attempt ended, which its grade decides."""
+    attempt = record.attempt
+    how = termination(attempt.status, record.submission, score.passed)
+    return replace(record, attempt=replace(attempt, termination=how))
 
 
 def summaries(run: GradedRun) -> list[Summary]:

@@ -13,7 +13,7 @@ import pytest
 from tests.demo import Demo
 from tests.flows.command import benchmint, command, environment, sums
 
-pytestmark = [pytest.mark.slow(seconds=200), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.full, pytest.mark.slow(seconds=200), pytest.mark.timeout(1200)]
 # What is being written when the kill comes, from the first stage to the release.
 MOMENTS = (
     "private/stages/signals",

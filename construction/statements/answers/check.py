@@ -11,7 +11,14 @@ from typing import Any
 
 from construction.statements.answers import lexicon
 from construction.statements.answers.amounts import Reading, accepted, rounded
-from construction.statements.answers.choose import AMBIGUOUS, NOTHING, Outcome, choose, gives_up
+from construction.statements.answers.choose import (
+    AMBIGUOUS,
+    NOTHING,
+    Outcome,
+    choose,
+    gives_up,
+    is_doubted,
+)
 from construction.statements.answers.cleaning import SENTENCE_END, Clean, Span, clean, visible
 from construction.statements.answers.contracts import AnswerCheck, Declared, ErrorReason, GoldAnswer
 from construction.statements.answers.markup import RawTable
@@ -49,7 +56,8 @@ def check_answer(
 
     A `strict` check reads a field that was asked to hold one value: several amounts between which
     the words do not decide are ambiguous, where otherwise the last one counts, and an answer that
-    gives up on the question has no value, even if it quotes one.
+    gives up on the question, or denies or doubts anything without marking its value as the answer,
+    has no value, even if it quotes one.
     """
     with localcontext(_EXACT):
         target = read_question(question, gold, strict=strict)
@@ -82,9 +90,11 @@ def extract(answer: str, target: Target) -> Outcome:
         return marked
     if target.strict and gives_up(passage, (0, len(passage.text))):
         return NOTHING
-    return _emphasised(passage, cleaned, target, declared) or _tables_or_prose(
+    outcome = _emphasised(passage, cleaned, target, declared) or _tables_or_prose(
         passage, tables, target, declared
     )
+    is_quoted = target.strict and outcome is not AMBIGUOUS and is_doubted(passage, target)
+    return NOTHING if is_quoted else outcome
 
 
 def _json(data: JsonAnswer, target: Target) -> Outcome | None:

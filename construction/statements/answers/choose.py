@@ -17,6 +17,7 @@ from construction.statements.answers.roles import (
     Naming,
     Role,
     excluded_role,
+    is_stated,
     naming,
     other_period,
     period_of,
@@ -26,6 +27,7 @@ from construction.statements.answers.roles import (
 MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
 _LISTED = re.compile(r"\s*(?:[,、;/]|,?\s*(?:and|or)\s|和|と|或|、?または)\s*")
+_DENIED_WITHIN = 30  # characters between "not" and the value that it denies
 _MAX_EDGE = 200  # characters allowed around a value that is alone in its scope
 _EDGE = " \t\n.。,、;:!?\"'「」“”*()[]{}<>~≈約约|"
 
@@ -84,7 +86,11 @@ def choose(
         concluded = _conclusion(passage, groups)
         return AMBIGUOUS if concluded is None else Outcome(concluded.best)
     remaining = _without_asides(passage, groups, target) if len(groups) > 1 else groups
-    return _decide(passage, remaining, target)
+    outcome = _decide(passage, remaining, target)
+    is_prose = target.strict and not alone and (whole_clause or not marked)
+    if is_prose and outcome.reading and not is_stated(passage, outcome.reading, target):
+        return NOTHING
+    return outcome
 
 
 def gives_up(passage: Passage, scope: tuple[int, int]) -> bool:
@@ -95,6 +101,26 @@ def gives_up(passage: Passage, scope: tuple[int, int]) -> bool:
     for match in lexicon.REFUSAL.finditer(passage.text, low, high):
         first, last = passage.clause(match.start())
         if any(first <= start and end <= last for start, end in passage.named):
+            return True
+    return False
+
+
+def is_doubted(passage: Passage, target: Target) -> bool:
+    """Does a word deny or doubt anything but another value, outside the names asked about?
+
+    "3,633, not 3,400" denies a value that is none; "not consolidated" may be the metric's name.
+    """
+    text = passage.text
+    named = [*passage.named]
+    if target.company:
+        named += [match.span() for match in re.finditer(re.escape(target.company), text, re.I)]
+    for match in lexicon.DOUBT.finditer(text):
+        is_name = any(low <= match.start() and match.end() <= high for low, high in named)
+        following = passage.within(match.end(), match.end() + _DENIED_WITHIN)
+        denies = bool(following) and lexicon.NEGATED_BEFORE.search(
+            text, match.start(), passage.values[following[0]].start
+        )
+        if not is_name and not denies:
             return True
     return False
 
@@ -182,7 +208,7 @@ def _plays(passage: Passage, role: Role, reading: Reading) -> bool:
 def _decide(passage: Passage, groups: list[_Group], target: Target) -> Outcome:
     if len(groups) == 1:
         return Outcome(groups[0].best)
-    if _alternatives(passage, groups):
+    if _alternatives(passage, groups, target.strict):
         return AMBIGUOUS
     concluded = _conclusion(passage, groups)
     if concluded is not None:
@@ -198,7 +224,8 @@ def _decide(passage: Passage, groups: list[_Group], target: Target) -> Outcome:
     return Outcome(best_groups[-1].best)
 
 
-def _alternatives(passage: Passage, groups: list[_Group]) -> bool:
+def _alternatives(passage: Passage, groups: list[_Group], strict: bool) -> bool:
+    """Are different amounts joined by "or" or "/", or, in a strict check, by a comma or "and"?"""
     spots = sorted(
         (reading.value.start, reading.value.end, number)
         for number, group in enumerate(groups)
@@ -206,7 +233,8 @@ def _alternatives(passage: Passage, groups: list[_Group]) -> bool:
     )
     for (_, end, first), (start, _, second) in pairwise(spots):
         between = passage.text[end:start]
-        if first != second and len(between) < 40 and lexicon.ALTERNATIVE.fullmatch(between):
+        joined = lexicon.ALTERNATIVE.fullmatch(between) or (strict and _LISTED.fullmatch(between))
+        if first != second and len(between) < 40 and joined:
             return True
     low, high = passage.sentence(spots[-1][0])
     return bool(

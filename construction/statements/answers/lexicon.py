@@ -36,6 +36,7 @@ EARLIER = _any("earlier")
 REFUSAL = _any("refusal")
 GIVES_UP = _any("gives_up")
 GUESS = _any("guess")
+DOUBT = _any("doubt")
 CONCLUSION = _any("conclusion")
 
 _UP, _DOWN = _either("signed_gain"), _either("signed_loss")
@@ -62,3 +63,5 @@ EITHER = re.compile(r"\beither\b", re.I)
 
 GENERIC = frozenset(" ".join(_WORDS["generic"]["en"]).split())
 GENERIC_HAN = re.compile("|".join(_WORDS["generic"]["cjk"]))
+STATING = GENERIC | frozenset(" ".join(_WORDS["stating"]["en"]).split())
+STATING_HAN = re.compile("|".join([*_WORDS["stating"]["cjk"], *_WORDS["generic"]["cjk"]]))

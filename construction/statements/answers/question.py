@@ -56,6 +56,7 @@ class Target:
     change: bool
     plan: bool
     strict: bool = False
+    words: frozenset[str] = frozenset()  # of the question, in lower case
 
     @property
     def counts(self) -> bool:
@@ -80,6 +81,7 @@ def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> T
         change=lexicon.CHANGE.search(plain) is not None,
         plan=lexicon.PLAN.search(plain) is not None,
         strict=strict,
+        words=frozenset(word.lower().strip(".") for word in _WORD.findall(text)),
     )
 
 

@@ -37,6 +37,7 @@ _VERB = re.compile(
     r"|equal|narrow|widen|improv|remain|jump|surg|edge|slip|end|be|went|r[ia]s|fall|year|fiscal|full)\w*\Z",
     re.I,
 )
+_MOST_HAN = 4  # further Japanese or Chinese characters in a row that still state a value
 _LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{HAN_KANA}]{{2,}}")
 
 
@@ -222,3 +223,30 @@ def _has_label(before: str, target: Target) -> bool:
         elif not _harmless(word, target) and not _VERB.match(word):
             return True
     return False
+
+
+def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
+    """Does the clause of a value only state it: by the asked metric, or in words for stating?
+
+    "Some blog has 3,633" quotes the value, and "3,633 is what I would bet on" guesses it.
+    """
+    low, high, value = reading.low, reading.high, reading.value
+    if any(low <= start and end <= high for start, end in passage.named):
+        return True
+    around = passage.text[low : value.start] + " " + passage.text[value.end : high]
+    around = around.replace(target.company, " ") if target.company else around
+    for match in _LABEL_WORD.finditer(around):
+        word = match[0].lower().strip(".'’-&")
+        if not word.isascii():
+            rest = lexicon.STATING_HAN.sub("", word)
+            if len(rest) > _MOST_HAN:
+                return False
+        elif not _is_stating(word, target):
+            return False
+    return True
+
+
+def _is_stating(word: str, target: Target) -> bool:
+    bare = word.removesuffix("'s").removesuffix("’s")
+    known = bare in lexicon.STATING or bare in target.words or _harmless(word, target)
+    return known or bool(_VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare))

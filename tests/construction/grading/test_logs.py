@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 
 from construction.grading.logs import grade_attempts, summaries
 from data.attempts import AttemptRecord, read_attempts, write_attempt, write_tables
-from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
+from data.contracts.attempt import (
+    Attempt,
+    AttemptStatus,
+    Configuration,
+    Submission,
+    Termination,
+    Usage,
+)
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
@@ -66,6 +74,13 @@ def test_every_denominator_is_shown(tasks: ReleasedTasks, logs: Path) -> None:
     assert row.n_passed + row.n_failed + row.n_undecided == n - 2
     assert row.n_overall <= n - 2
     assert row.cost == 0.25 * n
+
+
+def test_failed_attempts_say_how_they_ended(tasks: ReleasedTasks, logs: Path) -> None:
+    ends = Counter(record.attempt.termination for record in grade_attempts(tasks, logs).attempts)
+    assert ends[Termination.SILENT_STOP] == 1
+    assert ends[Termination.WRONG_ANSWER] >= 1
+    assert ends[None] >= 2  # ended by infrastructure, or passed
 
 
 def test_infrastructure_errors_leave_the_other_scores_alone(

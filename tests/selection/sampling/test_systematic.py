@@ -113,6 +113,7 @@ def test_the_fit_sees_a_unit_drawn_too_often() -> None:
     assert fit_of_counts(counts, inclusion, 100, 50).largest_z == pytest.approx(7)
 
 
+@pytest.mark.full
 @pytest.mark.slow(seconds=80)
 def test_two_thousand_samples_fit_their_probabilities(material: Path) -> None:
     names = pl.read_csv(material / "sampling" / "sampler_reference_10k.csv")["name"]

@@ -227,6 +227,7 @@ def test_a_real_loopback_server_is_out_of_reach() -> None:
         assert server.requests == []
 
 
+@pytest.mark.full
 @pytest.mark.slow(seconds=35)
 def test_ten_thousand_urls_in_flat_memory() -> None:
     async def page(method: str, target: str, writer: asyncio.StreamWriter) -> None:
