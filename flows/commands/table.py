@@ -41,6 +41,11 @@ COMMANDS = {
     "export-atif": ("workspace", "write sessions as ATIF trajectories"),
 }
 GROUPS = {
+    "export": (
+        "running",
+        "a release for other runners",
+        {"inspect": "one task of Inspect", "harbor": "one folder per task for Harbor"},
+    ),
     "rules": (
         "judging",
         "hard rules of a released task",

@@ -175,7 +175,7 @@ def test_a_file_that_kills_its_process_fails_alone(
     source = source.replace("    status = 1\n", f"    status = 1\n{killer}")
     (package / "child.py").write_text(source)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    child = importlib.import_module("hostile").child
+    child = importlib.import_module("hostile.child")
 
     folder = tmp_path / "outputs"
     folder.mkdir()

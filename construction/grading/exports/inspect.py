@@ -1,0 +1,61 @@
+"""A release as one task of Inspect: `tasks.py`, its samples as data, and the graders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from construction.grading.bundle import write_bundle
+from construction.grading.exports.writing import (
+    TEMPLATES,
+    Export,
+    copy_inputs,
+    needs_tables,
+    new_folder,
+    write_text,
+)
+from data.releases.tasks import ReleasedTask
+
+SAMPLES = "tasks.jsonl"
+SPECS = "specs"
+_SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
+
+
+def export_inspect(export: Export, out: Path) -> int:
+    """Write the package below `out`; returns the number of tasks. Raises InputError."""
+    new_folder(out)
+    for template, name in (
+        ("inspect.md", "README.md"),
+        ("inspect_tasks.txt", "tasks.py"),
+        ("Dockerfile", "Dockerfile"),
+    ):
+        shutil.copyfile(TEMPLATES / template, out / name)
+    tasks = list(export.tasks())
+    rows = [json.dumps(sample(task), sort_keys=True) for task in tasks]
+    write_text(out / SAMPLES, "".join(f"{row}\n" for row in rows))
+    for task in tasks:
+        copy_inputs(task, out / "inputs" / task.candidate.task_id)
+        if export.with_private:
+            spec = json.dumps(export.spec(task), indent=2, sort_keys=True)
+            write_text(out / SPECS / f"{task.candidate.task_id}.json", spec)
+    if export.with_private:
+        write_bundle(out / "grader")
+    return len(tasks)
+
+
+def sample(task: ReleasedTask) -> dict[str, Any]:
+    """A task as a row of the samples; it holds what an agent may see and its budget."""
+    candidate = task.candidate
+    works_on_files = candidate.deliverables or task.inputs or _SHELL_TOOLS & set(candidate.tools)
+    return {
+        "id": candidate.task_id,
+        "input": task.instruction,
+        "inputs": sorted(task.inputs),
+        "tools": list(candidate.tools),
+        "needs_tables": needs_tables(task),
+        "needs_box": bool(works_on_files),
+        "turns": candidate.budget.turns,
+        "seconds": candidate.budget.seconds,
+    }

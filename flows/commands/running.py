@@ -1,0 +1,52 @@
+"""Releases for other runners: `export inspect` and `export harbor`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from data.errors import InputError
+
+if TYPE_CHECKING:
+    from construction.grading.exports.writing import Export
+
+_Snapshot = Annotated[Path, typer.Argument(help="A snapshot, or its public half alone.")]
+_Out = Annotated[Path, typer.Option(help="Where to write; empty or absent.")]
+_Private = Annotated[
+    bool, typer.Option("--with-private", help="Also export answers, rules and graders.")
+]
+
+
+def export_inspect_command(snapshot: _Snapshot, out: _Out, with_private: _Private = False) -> None:
+    """Write a package with one task of Inspect over the tasks of a release."""
+    from construction.grading.exports.inspect import export_inspect
+
+    number = export_inspect(_export(snapshot, with_private), out)
+    print(f"{number} tasks in {out}; start with {out / 'README.md'}")
+
+
+def export_harbor_command(snapshot: _Snapshot, out: _Out, with_private: _Private = False) -> None:
+    """Write one folder per task of a release, as Harbor reads them."""
+    from construction.grading.exports.harbor import export_harbor
+
+    number = export_harbor(_export(snapshot, with_private), out)
+    print(f"{number} tasks in {out}; start with {out / 'README.md'}")
+
+
+def _export(snapshot: Path, with_private: bool) -> Export:
+    """The release, and the tables behind its data tools if it has any."""
+    from construction.grading.exports.writing import Export
+    from construction.statements.model import COMPANIES
+    from construction.statements.tools.database import open_database
+    from data.releases.tasks import read_tasks
+
+    release = read_tasks(snapshot)
+    if with_private and release.private is None:
+        raise InputError(
+            str(snapshot), "no private half", "private/ beside public/",
+            "Export without --with-private, or from the whole snapshot.",
+        )  # fmt: skip
+    has_tables = (release.tables / f"{COMPANIES.name}.parquet").is_file()
+    return Export(release, with_private, open_database(release.tables) if has_tables else None)

@@ -1,0 +1,171 @@
+"""The export for Harbor: what is in it, what is not, and that hostile texts stay text."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from construction.grading.bundle_command import answer_path
+from construction.grading.exports.harbor import export_harbor
+from construction.grading.exports.writing import TEMPLATES
+from data.errors import InputError
+from tests.conftest import REPO
+from tests.construction.grading.exports.sample import (
+    GOLD_TEXT,
+    HOSTILE,
+    HOSTILE_NAME,
+    RUBRIC_TEXT,
+    contents,
+    ids,
+    sample_export,
+    sample_release,
+)
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sample_release(tmp_path_factory.mktemp("release"))
+
+
+@pytest.fixture(scope="module")
+def whole(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("harbor") / "whole"
+    assert export_harbor(sample_export(snapshot, with_private=True), out) == 5
+    return out
+
+
+@pytest.fixture(scope="module")
+def names(snapshot: Path) -> list[str]:
+    return ids(sample_export(snapshot, with_private=True))
+
+
+def run_script(path: Path, work: Path, reward: Path) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "BENCHMINT_WORK": str(work),
+        "BENCHMINT_REWARD": str(reward),
+    }
+    return subprocess.run(
+        ["sh", str(path)], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def test_a_task_has_what_harbor_reads(whole: Path, names: list[str]) -> None:
+    question, judged, _ = (whole / "tasks" / name for name in names)
+    settings = tomllib.loads((question / "task.toml").read_text())
+    assert settings["schema_version"] == "1.4"
+    assert settings["agent"]["timeout_sec"] == 1800.0
+    assert settings["verifier"]["environment_mode"] == "separate"
+    (server,) = settings["environment"]["mcp_servers"]
+    assert server["transport"] == "streamable-http"
+    assert "mcp_servers" not in tomllib.loads((judged / "task.toml").read_text())["environment"]
+    assert {"task.toml", "instruction.md", "tests/test.sh", "tests/spec.json"} <= {
+        *contents(question)
+    }
+    assert answer_path(has_rules=False) in (question / "instruction.md").read_text()
+    assert not (judged / "solution").exists()
+
+
+def test_the_solution_is_computed_and_passes_and_other_answers_do_not(
+    whole: Path, names: list[str], tmp_path: Path
+) -> None:
+    task, work, reward = whole / "tasks" / names[0], tmp_path / "work", tmp_path / "r" / "r.json"
+    (work / "outputs").mkdir(parents=True)
+    done = run_script(task / "tests" / "test.sh", work, reward)
+    assert (done.returncode, json.loads(reward.read_text())["reward"]) == (0, 0.0), done.stderr
+    assert run_script(task / "solution" / "solve.sh", work, reward).returncode == 0
+    run_script(task / "tests" / "test.sh", work, reward)
+    assert json.loads(reward.read_text()) == {"reward": 1, "undecided": 0, "deterministic": 1}
+    (work / "outputs" / "answer.txt").write_text("125,000")
+    run_script(task / "tests" / "test.sh", work, reward)
+    assert json.loads(reward.read_text())["reward"] == 0.0
+
+
+def test_hostile_texts_and_names_stay_data(whole: Path, names: list[str], tmp_path: Path) -> None:
+    _, judged, text = (whole / "tasks" / name for name in names)
+    for task in (judged, text):
+        assert HOSTILE in (task / "instruction.md").read_text()
+        assert tomllib.loads((task / "task.toml").read_text())["agent"]["timeout_sec"] == 1800.0
+        for script in ("tests/test.sh", "environment/Dockerfile"):
+            assert "touch" not in (task / script).read_text()
+    assert (judged / "environment" / "inputs" / HOSTILE_NAME).read_bytes() == b"id,total\n1,2\n"
+    network = tomllib.loads((judged / "task.toml").read_text())["environment"]
+    assert network["allowed_hosts"] == ["example.org"]
+    work, reward = tmp_path / "a $(touch owned) b", tmp_path / "r.json"
+    (work / "outputs").mkdir(parents=True)
+    (work / "outputs" / "answer.txt").write_text(GOLD_TEXT)
+    done = run_script(text / "tests" / "test.sh", work, reward)
+    assert json.loads(reward.read_text())["reward"] == 1.0, done.stderr
+
+
+def test_without_the_private_half_no_gold_leaves(snapshot: Path, tmp_path: Path) -> None:
+    export = sample_export(snapshot, with_private=False)
+    export_harbor(export, tmp_path / "public")
+    files = contents(tmp_path / "public")
+    folders = {Path(name).parts[2] for name in files if name.startswith("tasks/")}
+    assert folders == {"environment", "instruction.md", "task.toml", "tests"}
+    for gold in (GOLD_TEXT, RUBRIC_TEXT, "One workbook.", "Find its series.", '"125"'):
+        assert [name for name, content in files.items() if gold.encode() in content] == []
+    script = next((tmp_path / "public").glob("tasks/*/tests/test.sh"))
+    done = run_script(script, tmp_path, tmp_path / "r.json")
+    assert done.returncode == 1
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_folder_with_files_is_not_written_to(snapshot: Path, tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("mine")
+    with pytest.raises(InputError, match="expected nothing, or an empty folder"):
+        export_harbor(sample_export(snapshot, with_private=False), tmp_path)
+    assert list(contents(tmp_path)) == ["kept"]
+
+
+def test_the_same_release_gives_the_same_bytes(snapshot: Path, whole: Path, tmp_path: Path) -> None:
+    export_harbor(sample_export(snapshot, with_private=True), tmp_path / "again")
+    kept = {name: text for name, text in contents(whole).items() if "__pycache__" not in name}
+    assert contents(tmp_path / "again") == kept
+
+
+def test_the_image_has_the_locked_versions_of_the_toolset() -> None:
+    image = (TEMPLATES / "Dockerfile").read_text()
+    lock = (REPO / "requirements-evaluate.lock").read_text()
+    pins = re.findall(r"[a-z-]+==[\d.]+", image)
+    assert len(pins) == 7
+    assert [pin for pin in pins if f"\n{pin} " not in lock] == []
+
+
+LOAD = """
+import sys, warnings
+from pathlib import Path
+warnings.simplefilter("error")
+from harbor.models.task.task import Task
+for folder in sorted(Path(sys.argv[1]).iterdir()):
+    task = Task(folder)
+    assert task.instruction.strip() and task.paths.test_path.exists()
+    print(task.name, len(task.config.environment.mcp_servers), task.config.agent.timeout_sec)
+"""
+
+
+@pytest.mark.timeout(300)
+def test_harbor_loads_every_task(whole: Path, names: list[str]) -> None:
+    harbor = shutil.which("harbor")
+    if harbor is None:
+        pytest.skip("harbor 0.24 (Python 3.12) is not on PATH")
+    interpreter = Path(harbor).resolve().with_name("python")
+    loaded = subprocess.run(
+        [str(interpreter), "-c", LOAD, str(whole / "tasks")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+    )
+    assert loaded.returncode == 0, loaded.stderr[-2000:]
+    lines = loaded.stdout.splitlines()
+    assert len(lines) == 5
+    assert f"{names[0]} 1 1800.0" in lines
