@@ -92,19 +92,6 @@ def test_writing_twice_changes_nothing() -> None:
     assert configuration_page(once) == once
 
 
-def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
-    folder = PAGE.parent
-    pages = sorted(folder.glob("*.md"))
-    links = {
-        page.name: re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
-        for page in pages
-    }
-    assert {page.name for page in pages} == {*links["index.md"], "index.md"}
-    dead = [(name, to) for name, found in links.items() for to in found
-            if not (folder / to).is_file()]  # fmt: skip
-    assert dead == []
-
-
 @pytest.mark.parametrize("path", tables(), ids=lambda path: path.name)
 def test_a_page_has_its_tables_as_they_are(path: Path) -> None:
     assert path.read_text("utf-8") == page_with_tables(path), "run `make docs`"

@@ -1,4 +1,4 @@
-"""The configurations that the documentation shows are ones that a build takes."""
+"""Pages of the docs: configurations that they show are taken, and every link leads somewhere."""
 
 from __future__ import annotations
 
@@ -29,3 +29,16 @@ def test_a_shown_configuration_is_taken(name: str, tmp_path: Path) -> None:
     path = tmp_path / "benchmint.toml"
     path.write_text(BLOCKS[name], encoding="utf-8")
     assert load_settings(path, environment={}).model_fields_set
+
+
+def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
+    folder = REPO / "docs"
+    pages = sorted(folder.glob("*.md"))
+    links = {
+        page.name: re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+        for page in pages
+    }
+    assert {page.name for page in pages} == {*links["index.md"], "index.md"}
+    dead = [(name, to) for name, found in links.items() for to in found
+            if not (folder / to).is_file()]  # fmt: skip
+    assert dead == []
