@@ -90,12 +90,15 @@ def grade_command(
 
 def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool) -> None:
     from construction.grading.logs import grade_attempts, summaries
+    from construction.grading.retrieval_tables import write_retrieval_tables
     from data.attempts import write_tables
     from data.canonical import pretty_json
     from data.releases.tasks import read_tasks
 
-    run = grade_attempts(read_tasks(snapshot), logs, workers=workers)
+    release = read_tasks(snapshot)
+    run = grade_attempts(release, logs, workers=workers)
     write_tables(out, run.attempts, run.scores)
+    write_retrieval_tables(out / "retrieval", release, run.attempts, run.scores)
     rows = summaries(run)
     if as_json:
         print(pretty_json([asdict(row) for row in rows]).decode(), end="")

@@ -36,8 +36,9 @@ from data.releases.tasks import ReleasedTasks
 from flows.evaluate.agents import SCRIPTS, Move, model_agent, scripted
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
 from flows.evaluate.record import record_of
-from flows.evaluate.sandbox import FileRefused, SandboxFailed
+from flows.evaluate.sandbox import Box, FileRefused, SandboxFailed
 from flows.evaluate.tools import tools_for
+from flows.evaluate.toolset import library_paths, toolset
 
 _SERVED = (COMPANIES, SERIES, POINTS)
 _TEMPORARY = (".tmp", ".pyc", "~")
@@ -118,12 +119,15 @@ def _chosen(plan: Plan) -> tuple[str, ...]:
 def _check_same(plan: Plan) -> None:
     """Record what runs here. Raises InputError where something else ran in this folder."""
     path = plan.folder / RUN
-    content = pretty_json(
-        {"release": plan.release.digest, "configuration": asdict(plan.configuration)}
-    )
+    about = {
+        "release": plan.release.digest,
+        "configuration": asdict(plan.configuration),
+        "toolset": toolset(),
+    }
+    content = pretty_json(about)
     if path.exists() and path.read_bytes() != content:
         raise InputError(
-            str(path), "another configuration or release", "the one that is run",
+            str(path), "another configuration, release or toolset", "the one that is run",
             "Choose another name or folder for these attempts.",
         )  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -132,6 +136,7 @@ def _check_same(plan: Plan) -> None:
 
 def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> None:
     _Recorder.plan, _Recorder.epoch = plan, epoch
+    BoxEnvironment.box = Box(libraries=library_paths())
     tasks = [_inspect_task(plan, epoch, todo)]
     eval(
         tasks,

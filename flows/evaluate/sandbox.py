@@ -24,6 +24,7 @@ from flows.evaluate.resources import Limits, enforcer
 
 WORK = "/work"
 _WRITABLE = (WORK, "/tmp", "/dev/shm")  # noqa: S108 (inside; each in memory, with a third)
+_LIBRARIES = "/opt/libraries"
 SERVER = Path(__file__).with_name("sandbox_server.py")
 _GRACE_SECONDS = 10.0  # in which the server answers beyond the time of the command
 _HEADER_BYTES = 8 << 20
@@ -53,7 +54,7 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a sandbox is made of. `libraries` are folders of packages that commands may import."""
+    """What a sandbox is made of. `libraries` are packages and modules that Python finds inside."""
 
     limits: Limits = field(default_factory=Limits)
     libraries: tuple[Path, ...] = ()
@@ -225,18 +226,17 @@ def wrapper(box: Box) -> list[str]:
     """The arguments of bubblewrap for a box."""
     root = Path(sys.base_prefix)
     binds = [] if root.is_relative_to("/usr") else ["--ro-bind", str(root), str(root)]
-    for number, library in enumerate(box.libraries):
-        binds += ["--ro-bind", str(library), f"/opt/libraries/{number}"]
+    for library in box.libraries:
+        binds += ["--ro-bind", str(library), f"{_LIBRARIES}/{library.name}"]
     for folder in ("/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache"):
         binds += ["--ro-bind-try", folder, folder]
-    libraries = ":".join(f"/opt/libraries/{number}" for number in range(len(box.libraries)))
     share = str(box.limits.disk_bytes // len(_WRITABLE))
     writable = [part for path in _WRITABLE for part in ("--size", share, "--tmpfs", path)]
     return [
         "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000",
         "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "sandbox",
         "--clearenv", "--setenv", "PATH", f"{root}/bin:/usr/bin:/bin", "--setenv", "HOME", WORK,
-        "--setenv", "LC_ALL", "C.UTF-8", "--setenv", "PYTHONPATH", libraries,
+        "--setenv", "LC_ALL", "C.UTF-8", "--setenv", "PYTHONPATH", _LIBRARIES,
         "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
         "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/bin", "/bin", *binds,
         "--ro-bind", str(SERVER), "/opt/sandbox_server.py", "--proc", "/proc", "--dev", "/dev",

@@ -29,6 +29,7 @@ from data.releases.tasks import ReleasedTask
 
 SCHEMA = "1.4"
 TASKS = "tasks"
+ENVIRONMENT = "bubblewrap_environment"
 _VERIFIER_SECONDS = 600
 _MEMORY_MB, _STORAGE_MB = 2048, 4096
 _SCRIPT = 0o755
@@ -38,6 +39,7 @@ def export_harbor(export: Export, out: Path) -> int:
     """Write all tasks below `out`; returns their number. Raises InputError."""
     new_folder(out)
     shutil.copyfile(TEMPLATES / "harbor.md", out / "README.md")
+    shutil.copyfile(TEMPLATES / f"{ENVIRONMENT}.txt", out / f"{ENVIRONMENT}.py")
     tasks = list(export.tasks())
     for task in tasks:
         _write_task(export, task, out / TASKS / task.candidate.task_id)

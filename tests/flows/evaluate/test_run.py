@@ -94,6 +94,25 @@ def test_an_agent_sees_its_inputs_and_no_key(tasks: ReleasedTasks, tmp_path: Pat
         assert "answers" not in json.dumps(prompt)
 
 
+def test_libraries_for_files_are_there(tasks: ReleasedTasks, tmp_path: Path) -> None:
+    make = (
+        "import docx, lxml.etree, openpyxl, pptx, pypdf; from PIL import Image; "
+        "openpyxl.Workbook().save('outputs/a.xlsx'); Image.new('RGB', (2, 2)).save('outputs/b.png')"
+    )
+
+    def play(messages: Messages) -> tuple[str, dict[str, Any]]:
+        if steps_taken(messages):
+            return "submit", {"answer": ""}
+        return "shell", {"command": f'python3 -c "{make}"'}
+
+    with chat_server(play) as chat:
+        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url))
+    for name in finished(folder):
+        assert output_files(folder / "outputs" / name) == ["a.xlsx", "b.png"]
+    about = json.loads((folder / "run.json").read_text())
+    assert {"openpyxl", "lxml", "pillow"} <= about["toolset"]["libraries"].keys()
+
+
 def test_what_is_finished_is_not_run_again(tasks: ReleasedTasks, tmp_path: Path) -> None:
     with chat_server(working) as chat:
         first = plan(tasks, tmp_path / "run", base_url=chat.url)
@@ -130,7 +149,7 @@ def test_another_configuration_in_the_same_folder_is_refused(
     tasks: ReleasedTasks, tmp_path: Path
 ) -> None:
     evaluate(plan(tasks, tmp_path / "run", "null"))
-    with pytest.raises(InputError, match="another configuration or release"):
+    with pytest.raises(InputError, match="another configuration, release"):
         evaluate(plan(tasks, tmp_path / "run", "talk"))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from construction.grading.bundle_command import answer_path
-from construction.grading.exports.harbor import export_harbor
+from construction.grading.exports.harbor import ENVIRONMENT, export_harbor
 from construction.grading.exports.writing import TEMPLATES
 from data.errors import InputError
 from tests.conftest import REPO
@@ -152,20 +152,46 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 """
 
 
+HARBOR = shutil.which("harbor")
+HARBOR_SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+needs_harbor = pytest.mark.skipif(
+    HARBOR is None, reason="harbor 0.24 (Python 3.12) is not on PATH: `pip install harbor==0.24.0`"
+)
+
+
+@needs_harbor
 @pytest.mark.timeout(300)
 def test_harbor_loads_every_task(whole: Path, names: list[str]) -> None:
-    harbor = shutil.which("harbor")
-    if harbor is None:
-        pytest.skip("harbor 0.24 (Python 3.12) is not on PATH")
-    interpreter = Path(harbor).resolve().with_name("python")
+    interpreter = Path(str(HARBOR)).resolve().with_name("python")
     loaded = subprocess.run(
         [str(interpreter), "-c", LOAD, str(whole / "tasks")],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        env={**os.environ, **HARBOR_SETTINGS},
     )
     assert loaded.returncode == 0, loaded.stderr[-2000:]
     lines = loaded.stdout.splitlines()
     assert len(lines) == 5
     assert f"{names[0]} 1 1800.0" in lines
+
+
+@needs_harbor
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("agent", "value"), [("oracle", 1.0), ("nop", 0.0)])
+def test_harbor_runs_and_grades_in_bubblewrap(
+    whole: Path, names: list[str], tmp_path: Path, agent: str, value: float
+) -> None:
+    arguments = ["-p", whole / "tasks" / names[0], "-a", agent, "-o", tmp_path, "-y"]
+    environment = ["--env", f"{ENVIRONMENT}:Bubblewrap"]
+    done = subprocess.run(
+        [str(HARBOR), "run", *map(str, arguments), *environment],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, **HARBOR_SETTINGS, "PYTHONPATH": str(whole)},
+    )
+    rewards = [json.loads(path.read_text()) for path in tmp_path.glob("*/*/verifier/reward.json")]
+    assert [reward["reward"] for reward in rewards] == [value], done.stdout[-2000:]
