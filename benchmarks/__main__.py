@@ -26,6 +26,7 @@ BENCHMARKS = (
     "sec_read",
     "questions",
     "grading",
+    "graded_answers",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",
