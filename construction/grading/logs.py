@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from rich.console import Console
+from rich.table import Table
+
 from construction.grading.combine import PASS_THRESHOLD
 from construction.grading.grade import grade
 from construction.grading.milestones import termination
@@ -90,6 +93,17 @@ def summaries(run: GradedRun) -> list[Summary]:
     """One row per configuration, by name."""
     names = sorted({record.attempt.configuration.name for record in run.attempts})
     return [_summary(name, run) for name in names]
+
+
+def print_summaries(rows: Iterable[Summary]) -> None:
+    """Print a row for each configuration."""
+    heads = ("configuration", "attempts", "infra", "passed", "failed", "undecided", "overall", "of")
+    table = Table(*heads, box=None)
+    for row in rows:
+        overall = "" if row.overall is None else f"{row.overall:.3f}"
+        counts = (row.n, row.n_infra, row.n_passed, row.n_failed, row.n_undecided)
+        table.add_row(row.configuration, *map(str, counts), overall, str(row.n_overall))
+    Console(highlight=False, markup=False, soft_wrap=True).print(table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,8 @@ def is_header_only(rows: int, values: str) -> bool:
 
 def open_csv(data: bytes, bounds: Bounds) -> Content:
     text = decode(data)
-    csv.field_size_limit(max(len(text), 1))
+    # The limit is the whole process's: it is only ever raised.
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     seen = filled = rows = 0
     for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from data.errors import InputError, require_extra
 from flows.commands.options import Json, Processes
-
-if TYPE_CHECKING:
-    from construction.grading.logs import Summary
 
 ATTEMPTS = Path("attempts")
 Snapshot = Annotated[Path, typer.Argument(help="The release: a folder with public/ and private/.")]
@@ -89,7 +86,7 @@ def grade_command(
 
 
 def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool) -> None:
-    from construction.grading.logs import grade_attempts, summaries
+    from construction.grading.logs import grade_attempts, print_summaries, summaries
     from construction.grading.retrieval_tables import write_retrieval_tables
     from data.attempts import write_tables
     from data.canonical import pretty_json
@@ -103,18 +100,5 @@ def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool
     if as_json:
         print(pretty_json([asdict(row) for row in rows]).decode(), end="")
     else:
-        _print(rows)
+        print_summaries(rows)
         print(f"tables: {out}")
-
-
-def _print(rows: list[Summary]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    heads = ("configuration", "attempts", "infra", "passed", "failed", "undecided", "overall", "of")
-    table = Table(*heads, box=None)
-    for row in rows:
-        overall = "" if row.overall is None else f"{row.overall:.3f}"
-        counts = (row.n, row.n_infra, row.n_passed, row.n_failed, row.n_undecided)
-        table.add_row(row.configuration, *map(str, counts), overall, str(row.n_overall))
-    Console(highlight=False, markup=False, soft_wrap=True).print(table)

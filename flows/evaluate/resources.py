@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import threading
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 CGROUPS = Path("/sys/fs/cgroup")
+_PREFIX = "benchmint-"
 _WATCH_SECONDS = 0.2
 _V2_FILES = {"memory.max": "memory_bytes", "pids.max": "processes"}
 _V1_FILES = {
@@ -50,12 +53,17 @@ class Enforcer(Protocol):
     def watch(self, pid: int) -> None:
         """Called in the parent once the sandbox runs."""
 
+    def kill(self) -> None:
+        """Kill every process that is held."""
+
     def close(self) -> None:
         """Called when the sandbox has ended."""
 
 
-def enforcer(limits: Limits, label: str, root: Path = CGROUPS) -> Enforcer:
-    """A cgroup named `label` where one can be made, else a watchdog."""
+def enforcer(limits: Limits, root: Path = CGROUPS) -> Enforcer:
+    """A cgroup of its own where one can be made, else a watchdog."""
+    _remove_leftovers(root)
+    label = f"{_PREFIX}{os.getpid()}-{uuid.uuid4().hex}"
     for make in (_cgroup_v2, _cgroup_v1):
         with suppress(OSError):
             if (group := make(limits, label, root)) is not None:
@@ -77,6 +85,11 @@ class Cgroup:
     def watch(self, pid: int) -> None:
         """The kernel watches."""
 
+    def kill(self) -> None:
+        for folder in self.folders[:1]:  # all of them hold the same processes
+            with suppress(OSError):
+                _kill_all(map(int, (folder / "cgroup.procs").read_text("ascii").split()))
+
     def close(self) -> None:
         for folder in self.folders:
             _remove(folder)
@@ -90,12 +103,18 @@ class Watchdog:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._ended = threading.Event()
+        self._pid: int | None = None
 
     def enter(self) -> None:
         """Nothing to enter."""
 
     def watch(self, pid: int) -> None:
+        self._pid = pid
         threading.Thread(target=self._run, args=(pid,), daemon=True).start()
+
+    def kill(self) -> None:
+        if self._pid is not None:
+            _kill_all(list(descendants(self._pid)))
 
     def close(self) -> None:
         self._ended.set()
@@ -105,9 +124,23 @@ class Watchdog:
             family = list(descendants(pid))
             memory = sum(map(resident_bytes, family))
             if memory > self.limits.memory_bytes or len(family) > self.limits.processes:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, 9)
+                _kill_all(family)
                 return
+
+
+def _remove_leftovers(root: Path) -> None:
+    """Remove the cgroups of runs that were killed; their names hold the process."""
+    for folder in [*root.glob(f"{_PREFIX}*"), *root.glob(f"*/{_PREFIX}*")]:
+        pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if not Path("/proc", pid).exists():
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _kill_all(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def descendants(root: int) -> Iterator[int]:

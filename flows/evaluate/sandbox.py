@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
-import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -68,7 +69,7 @@ class Sandbox:
         """`folder` is the work folder of an unconfined box; a confined one has its own."""
         self.box = box
         self.folder = WORK if box.confined else str(folder)
-        self._enforcer = enforcer(box.limits, f"benchmint-{uuid.uuid4().hex}")
+        self._enforcer = enforcer(box.limits)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -88,6 +89,7 @@ class Sandbox:
                 stderr=subprocess.DEVNULL,
                 pass_fds=descriptors,
                 env={} if self.box.confined else None,  # bubblewrap's own can be read inside
+                start_new_session=True,
                 preexec_fn=self._enforcer.enter if self.box.confined else None,
             )
         except OSError as error:
@@ -98,6 +100,11 @@ class Sandbox:
                 os.close(descriptor)
         if self.box.confined:
             self._enforcer.watch(self._process.pid)
+        try:
+            self.names("")  # once it answers, it is complete: only then does all of it end together
+        except SandboxFailed:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -108,9 +115,16 @@ class Sandbox:
     ) -> None:
         """Kill everything inside, and remove the limits."""
         if self._process is not None:
-            self._process.kill()
+            self._kill()
             self._process.communicate()
         self._enforcer.close()
+
+    def _kill(self) -> None:
+        """Kill the wrapper and all that it started, also where it is still being set up."""
+        assert self._process is not None
+        self._enforcer.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def run(
         self,
@@ -176,7 +190,7 @@ class Sandbox:
         if process is None or process.stdin is None or process.stdout is None:
             raise SandboxFailed("the sandbox was not started")
         with self._lock:
-            overdue = threading.Timer(seconds, process.kill)
+            overdue = threading.Timer(seconds, self._kill)
             overdue.start()
             try:
                 process.stdin.write(json.dumps(request | {"bytes": len(content)}).encode() + b"\n")
@@ -185,7 +199,7 @@ class Sandbox:
                 header = json.loads(process.stdout.readline(_HEADER_BYTES))
                 return header, [self._part(size) for size in header["bytes"]]
             except (OSError, ValueError, KeyError, TypeError) as error:
-                process.kill()
+                self._kill()
                 raise SandboxFailed("the sandbox ended or answered nonsense") from error
             finally:
                 overdue.cancel()

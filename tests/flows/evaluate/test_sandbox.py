@@ -175,7 +175,20 @@ def test_a_box_that_was_killed_is_an_infrastructure_error(box: Sandbox) -> None:
     assert box._process is not None
     box._process.kill()
     with pytest.raises(SandboxFailed):
-        box.run(["true"], seconds=5)
+        for _ in range(100):  # what is inside ends a moment after the wrapper
+            box.run(["sleep", "0.1"], seconds=5)
+
+
+def test_a_box_that_does_not_answer_in_time_is_killed(
+    box: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flows.evaluate.sandbox._GRACE_SECONDS", 0.2)
+    stop = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP)"
+    started = time.monotonic()
+    with pytest.raises(SandboxFailed):
+        box.run(["python3", "-c", stop], seconds=1)
+        box.run(["true"], seconds=1)
+    assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize(
@@ -201,18 +214,30 @@ def test_the_box_says_what_holds_it_to_its_limits(box: Sandbox) -> None:
 
 
 def test_without_cgroups_there_is_a_watchdog(tmp_path: Path) -> None:
-    assert enforcer(SMALL, "x", tmp_path).name == "watchdog"
+    assert enforcer(SMALL, tmp_path).name == "watchdog"
 
 
 def test_cgroups_of_both_versions_get_the_limits(tmp_path: Path) -> None:
-    (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
-    assert enforcer(SMALL, "x", tmp_path).name == "cgroup v2"
-    assert (tmp_path / "x/memory.max").read_text() == str(128 << 20)
-    old = tmp_path / "old"
+    new, old = tmp_path / "new", tmp_path / "old"
+    new.mkdir()
+    (new / "cgroup.controllers").write_text("cpu memory pids")
+    assert enforcer(SMALL, new).name == "cgroup v2"
+    assert [path.read_text() for path in new.glob("*/memory.max")] == [str(128 << 20)]
     (old / "memory").mkdir(parents=True)
     (old / "pids").mkdir()
-    assert enforcer(SMALL, "x", old).name == "cgroup v1"
-    assert (old / "pids/x/pids.max").read_text() == "32"
+    assert enforcer(SMALL, old).name == "cgroup v1"
+    assert [path.read_text() for path in old.glob("pids/*/pids.max")] == ["32"]
+
+
+def test_cgroups_of_killed_runs_are_removed_and_of_running_ones_stay(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    leftover = tmp_path / f"pids/benchmint-{ended.pid}-a"
+    running = tmp_path / f"pids/benchmint-{os.getpid()}-b"
+    for folder in (leftover, running):
+        folder.mkdir(parents=True)
+    enforcer(SMALL, tmp_path)
+    assert (leftover.exists(), running.exists()) == (False, True)
 
 
 def test_the_folders_of_cgroups_are_the_kernels() -> None:
