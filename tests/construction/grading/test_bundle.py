@@ -82,6 +82,7 @@ def graded_here(line: str) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.slow(seconds=60)
 @pytest.mark.timeout(600)
 def test_all_planted_cases_have_the_same_parts_and_verdicts(grader: Path, cases: list[str]) -> None:
     done = run(grader, "--cases", text="".join(f"{line}\n" for line in cases))

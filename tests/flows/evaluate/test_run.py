@@ -28,9 +28,12 @@ from tests.conftest import REPO
 from tests.data.snapshot.sample import release
 from tests.flows.evaluate.chat_server import Chat, chat_server
 
-pytestmark = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
+pytestmark = [
+    pytest.mark.slow(seconds=5),
+    pytest.mark.skipif(
+        bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
+    ),
+]
 KEY = "a-secret-model-key"
 MODEL = "openai-api/benchmint/scripted-1"
 TASKS = 4
