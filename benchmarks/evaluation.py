@@ -26,13 +26,14 @@ from inspect_ai.util import sandbox
 
 from benchmarks.report import table, write_result
 from construction.grading.logs import grade_attempts, summaries
+from construction.statements.tools.database import database_of
 from data.attempts import read_attempts, write_attempt, write_tables
 from data.contracts.attempt import Configuration
 from data.releases.tasks import ReleasedTasks, read_tasks
 from flows.evaluate import escapes
 from flows.evaluate.agents import SCRIPTS
 from flows.evaluate.inspect_sandbox import NAME
-from flows.evaluate.run import Plan, evaluate, reference_moves, served_tables
+from flows.evaluate.run import ORACLE, Plan, evaluate, reference_moves
 
 ATTEMPTS, WORKERS = 1000, 2
 SAMPLES, COMMANDS = 40, 10
@@ -54,9 +55,9 @@ def main() -> None:
 
 def _attempts(release: ReleasedTasks, logs: Path) -> list[dict[str, Any]]:
     """Run the scripted agents once; returns a row for each."""
-    database = served_tables(release)
-    for agent in ("oracle", *SCRIPTS):
-        moves = reference_moves(release, database) if agent == "oracle" else {}
+    database = database_of(release.tables)
+    for agent in (ORACLE, *SCRIPTS):
+        moves = reference_moves(release, database) if agent == ORACLE else {}
         configuration = Configuration(agent, agent, "none")
         evaluate(Plan(release, configuration, agent, logs / agent, database, moves=moves))
     rows = summaries(grade_attempts(release, logs))

@@ -21,11 +21,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.report import table, write_result
+from flows.evaluate.resources import descendants
 
 BASELINE = 60
 _SAMPLE_SECONDS = 2.0
@@ -91,32 +91,11 @@ def _watched(build: subprocess.Popen[bytes]) -> tuple[int, int]:
     """The peak over time of all processes' PSS, and of one process's resident size, in KiB."""
     peak = largest = 0
     while build.poll() is None:
-        sizes = [size for pid in _descendants(build.pid) if (size := _memory(pid)) is not None]
+        sizes = [size for pid in descendants(build.pid) if (size := _memory(pid)) is not None]
         peak = max(peak, sum(pss for pss, _ in sizes))
         largest = max([largest, *(rss for _, rss in sizes)])
         time.sleep(_SAMPLE_SECONDS)
     return peak, largest
-
-
-def _descendants(root: int) -> set[int]:
-    children: dict[int, list[int]] = {}
-    for pid, parent in _parents():
-        children.setdefault(parent, []).append(pid)
-    family, pending = set(), [root]
-    while pending:
-        pid = pending.pop()
-        family.add(pid)
-        pending += children.get(pid, [])
-    return family
-
-
-def _parents() -> Iterator[tuple[int, int]]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        except OSError:
-            continue
-        yield int(path.parent.name), int(fields[1])
 
 
 def _memory(pid: int) -> tuple[int, int] | None:

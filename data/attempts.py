@@ -11,18 +11,16 @@ files or none. They hold answers and traces, so they are private (law 8).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
-import polars as pl
 from pydantic import TypeAdapter, ValidationError
 
 from data.atomic import write_bytes
-from data.canonical import digest, pretty_json
+from data.canonical import pretty_json
 from data.contracts.attempt import Attempt, AttemptStatus, Score, Submission
 from data.errors import InputError
 from data.neutralise import storable_tree
@@ -34,7 +32,7 @@ FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """An attempt with what it submitted. `outputs` of the submission is relative to the record."""
+    """An attempt with what it submitted, but for its files: they are in `outputs_folder`."""
 
     attempt: Attempt
     submission: Submission
@@ -46,6 +44,11 @@ _RECORD = TypeAdapter(AttemptRecord)
 def attempt_name(task_id: str, epoch: int) -> str:
     """The name of an attempt's file and of its folder of outputs."""
     return f"{task_id}-{epoch}"
+
+
+def outputs_folder(folder: Path, task_id: str, epoch: int) -> Path:
+    """Where the files of an attempt are, below its configuration's folder."""
+    return folder / OUTPUTS / attempt_name(task_id, epoch)
 
 
 def write_attempt(folder: Path, record: AttemptRecord) -> Path:
@@ -90,11 +93,6 @@ def read_attempts(logs: Path) -> Iterator[tuple[Path, AttemptRecord]]:
         raise InputError(str(logs), "no attempts", expected, "Run `benchmint evaluate` first.")
     for path in paths:
         yield path.parent.parent, read_attempt(path)
-
-
-def log_digest(record: Any) -> str:
-    """The digest of a runner's log of one attempt, as JSON values."""
-    return digest(record)
 
 
 def write_tables(
@@ -170,22 +168,3 @@ def _part_rows(attempt: Attempt, score: Score) -> Iterator[dict[str, Any]]:
         row = asdict(part)
         detail = orjson.dumps(row["detail"], option=orjson.OPT_SORT_KEYS).decode()
         yield {"attempt_id": attempt.attempt_id, "index": index, **row, "detail": detail}
-
-
-def output_files(folder: Path) -> list[str]:
-    """Relative names of the regular files that an attempt delivered, sorted; no links followed."""
-    kept: list[str] = []
-    for below, folders, files in os.walk(folder):
-        folders.sort()
-        paths = (Path(below, name) for name in sorted(files))
-        kept += [
-            path.relative_to(folder).as_posix()
-            for path in paths
-            if path.is_file() and not path.is_symlink()
-        ]
-    return kept
-
-
-def read_table(path: Path) -> pl.DataFrame:
-    """One of the written tables."""
-    return pl.read_parquet(path)

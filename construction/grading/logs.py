@@ -17,7 +17,7 @@ from construction.grading.combine import PASS_THRESHOLD
 from construction.grading.grade import grade
 from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
-from data.attempts import AttemptRecord, attempt_name, read_attempts
+from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, AttemptStatus, Score
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
@@ -120,7 +120,7 @@ def _grade_batch(job: _Job) -> list[Score]:
         task_id = record.attempt.task_id
         if task_id not in specs:
             specs[task_id] = spec_of(job.release.grading(task_id))
-        outputs = folder / "outputs" / attempt_name(task_id, record.attempt.epoch)
+        outputs = outputs_folder(folder, task_id, record.attempt.epoch)
         submission = replace(record.submission, outputs=str(outputs))
         scores.append(grade(specs[task_id], submission, threshold=job.threshold))
     return scores

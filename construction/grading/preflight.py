@@ -17,8 +17,7 @@ from construction.grading.gate import GATE, STAGE, Attacked, GradingRecipe, meas
 from construction.grading.grade import grade
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.spec import TaskSpec, spec_of
-from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
-from construction.statements.tools.database import Database, index_database
+from construction.statements.tools.database import Database, open_database
 from data.atomic import write_bytes
 from data.canonical import canonical_json
 from data.contracts import Candidate, StageKind, Verdict, share
@@ -46,7 +45,8 @@ def preflight_shard(job: PreflightJob, out: Path) -> None:
     """Judge the grader of each candidate; write the survivors, the verdicts and the ledger."""
     candidates = [Candidate.model_validate_json(row) for row in job.candidates]
     specs = [spec_of(candidate.model_dump(mode="json")) for candidate in candidates]
-    database = _database(job.database) if any(map(computable, specs)) else None
+    folder = job.database if any(map(computable, specs)) else None
+    database = None if folder is None else open_database(folder)
     attacked = {
         spec.task_id: _attacked(candidate, spec, job, database)
         for candidate, spec in zip(candidates, specs, strict=True)
@@ -124,10 +124,3 @@ def _computed(spec: TaskSpec, database: Database) -> Submission | None:
         return oracle(spec, database)
     except OracleError:
         return None
-
-
-def _database(folder: Path | None) -> Database | None:
-    if folder is None:
-        return None
-    tables = read_tables(folder, (COMPANIES, SERIES, POINTS))
-    return index_database(tables["companies"], tables["series"], tables["points"])

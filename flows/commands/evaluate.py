@@ -41,9 +41,10 @@ def evaluate_command(
 ) -> None:
     """Run what is not finished yet, each attempt in a box of its own, and grade if possible."""
     require_extra("evaluate")
+    from construction.statements.tools.database import database_of
     from data.contracts.attempt import Configuration
     from data.releases.tasks import read_tasks
-    from flows.evaluate.run import Plan, evaluate, reference_moves, served_tables
+    from flows.evaluate.run import ORACLE, Plan, evaluate, reference_moves
 
     if (agent == "react") != (model is not None):
         raise InputError(
@@ -52,7 +53,7 @@ def evaluate_command(
         )  # fmt: skip
     release = read_tasks(snapshot)
     title = name or "-".join([agent, *([model.replace("/", "-")] if model else [])])
-    database = served_tables(release)
+    database = database_of(release.tables)
     plan = Plan(
         release,
         Configuration(title, agent, model or "none"),
@@ -64,7 +65,7 @@ def evaluate_command(
         base_url=base_url,
         most_tokens=most_tokens,
         task_ids=tuple(task or ()),
-        moves=reference_moves(release, database) if agent == "oracle" else {},
+        moves=reference_moves(release, database) if agent == ORACLE else {},
     )
     folder = evaluate(plan)
     print(f"attempts: {folder}")

@@ -38,8 +38,7 @@ def export_harbor_command(snapshot: _Snapshot, out: _Out, with_private: _Private
 def _export(snapshot: Path, with_private: bool) -> Export:
     """The release, and the tables behind its data tools if it has any."""
     from construction.grading.exports.writing import Export
-    from construction.statements.model import COMPANIES
-    from construction.statements.tools.database import open_database
+    from construction.statements.tools.database import database_of
     from data.releases.tasks import read_tasks
 
     release = read_tasks(snapshot)
@@ -48,5 +47,4 @@ def _export(snapshot: Path, with_private: bool) -> Export:
             str(snapshot), "no private half", "private/ beside public/",
             "Export without --with-private, or from the whole snapshot.",
         )  # fmt: skip
-    has_tables = (release.tables / f"{COMPANIES.name}.parquet").is_file()
-    return Export(release, with_private, open_database(release.tables) if has_tables else None)
+    return Export(release, with_private, database_of(release.tables))

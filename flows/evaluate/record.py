@@ -9,7 +9,7 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
-from data.attempts import AttemptRecord, attempt_name, log_digest
+from data.attempts import AttemptRecord
 from data.canonical import digest
 from data.contracts.attempt import (
     Attempt,
@@ -42,7 +42,6 @@ def record_of(
         answer=sample.output.completion if sample.output.choices else None,
         statements=tuple(_statements(sample)),
         calls=tuple(_calls(sample)),
-        outputs=f"../outputs/{attempt_name(task_id, epoch)}",
         steps=len(list(_inferences(sample))),
     )
     models = [event for event in sample.events if isinstance(event, ModelEvent)]
@@ -59,7 +58,7 @@ def record_of(
         usage=_usage(sample),
         seconds=round(sample.total_time or 0.0, 3),
         retries=sum(event.retries or 0 for event in models),
-        log_digest=log_digest(sample.model_dump(mode="json", exclude={"timelines"})),
+        log_digest=digest(sample.model_dump(mode="json", exclude={"timelines"})),
         error=one_line(error)[:_LONGEST_ERROR] if error else None,
     )
     return AttemptRecord(attempt, submission)

@@ -24,10 +24,9 @@ from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
 from construction.grading.oracle import computable, oracle
 from construction.grading.spec import spec_of
-from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
-from construction.statements.tools.database import Database, index_database
+from construction.statements.tools.database import Database
 from data.atomic import write_bytes
-from data.attempts import LOGS, OUTPUTS, RUN, attempt_name, finished, write_attempt
+from data.attempts import LOGS, RUN, attempt_name, finished, outputs_folder, write_attempt
 from data.canonical import pretty_json
 from data.contracts import Candidate
 from data.contracts.attempt import Configuration
@@ -40,9 +39,10 @@ from flows.evaluate.sandbox import Box, FileRefused, SandboxFailed
 from flows.evaluate.tools import tools_for
 from flows.evaluate.toolset import library_paths, toolset
 
-_SERVED = (COMPANIES, SERIES, POINTS)
 _TEMPORARY = (".tmp", ".pyc", "~")
 _METADATA = "benchmint"
+ORACLE = "oracle"
+AGENTS = ("react", ORACLE, *SCRIPTS)
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
 _REPLY_SECONDS = 600
 
@@ -67,14 +67,6 @@ class Plan:
     moves: Mapping[str, Sequence[Move]] = field(default_factory=dict)
 
 
-def served_tables(release: ReleasedTasks) -> Database | None:
-    """The statements of a release behind the data tools; None where it has none."""
-    if not all((release.tables / f"{table.name}.parquet").is_file() for table in _SERVED):
-        return None
-    tables = read_tables(release.tables, _SERVED)
-    return index_database(*(tables[table.name] for table in _SERVED))
-
-
 def reference_moves(
     release: ReleasedTasks, database: Database | None
 ) -> dict[str, tuple[Move, ...]]:
@@ -94,25 +86,30 @@ def reference_moves(
 
 def evaluate(plan: Plan) -> Path:
     """Run all attempts that are not finished yet; the folder that holds them."""
+    chosen = _chosen(plan)
     _check_same(plan)
     os.environ["INSPECT_CACHE_DIR"] = str(plan.folder / "replies")
     done = finished(plan.folder)
     for epoch in range(1, plan.epochs + 1):
-        todo = [task_id for task_id in _chosen(plan) if attempt_name(task_id, epoch) not in done]
+        todo = [task_id for task_id in chosen if attempt_name(task_id, epoch) not in done]
         if todo:
             _run_epoch(plan, epoch, todo)
     return plan.folder
 
 
 def _chosen(plan: Plan) -> tuple[str, ...]:
-    """The tasks to run: those named, those with moves, or all. Raises InputError."""
-    chosen = plan.task_ids or tuple(plan.moves) or tuple(plan.release.tasks)
-    unknown = [task_id for task_id in chosen if task_id not in plan.release.tasks]
-    if unknown or plan.agent not in ("react", "oracle", *SCRIPTS):
-        what = f"no task {unknown[0]}" if unknown else f"no agent {plan.agent}"
-        agents = ", ".join(("react", "oracle", *SCRIPTS))
-        expected = f"tasks of {plan.release.snapshot}" if unknown else agents
-        raise InputError("evaluate", what, expected, "See `benchmint evaluate --help`.")
+    """The tasks to run: those named, or all that the agent can run. Raises InputError."""
+    if plan.agent not in AGENTS:
+        raise InputError(
+            "evaluate", f"no agent {plan.agent}", ", ".join(AGENTS), "Choose one of these."
+        )
+    can_run = plan.moves if plan.agent == ORACLE else plan.release.tasks
+    chosen = plan.task_ids or tuple(can_run)
+    unknown = [task_id for task_id in chosen if task_id not in can_run]
+    if unknown or not chosen:
+        problem = f"{unknown[0]} is not among them" if unknown else "none"
+        expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
+        raise InputError("evaluate", problem, expected, "Choose other tasks or another agent.")
     return chosen
 
 
@@ -199,7 +196,7 @@ def _attempt(plan: Plan, epoch: int) -> Solver:
             with apply_limits(limits):
                 return await agent(state, generate)
         finally:
-            folder = plan.folder / OUTPUTS / attempt_name(task.task_id, epoch)
+            folder = outputs_folder(plan.folder, task.task_id, epoch)
             _fetch(sandbox().as_type(BoxEnvironment), folder)
 
     return solve

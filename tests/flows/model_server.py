@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from data.canonical import digest
+from tests.flows.json_server import json_server
 
 # The fields that are asked for and the material of the question, to the fields of the answer.
 Answers = Callable[[frozenset[str], Any], Mapping[str, Any]]
@@ -28,33 +27,14 @@ class Served:
 @contextmanager
 def model_server(answers: Answers) -> Iterator[Served]:
     """A listening model; 100 tokens in and 50 out for every reply."""
+    served = Served("")
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def reply(request: Any, _headers: Mapping[str, str]) -> tuple[int, Any]:
+        served.requests.append(request)
+        return 200, _completion(request, answers)
 
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            served.requests.append(request)
-            content = json.dumps(_completion(request, answers)).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    served = Served(f"http://127.0.0.1:{server.server_address[1]}/v1")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with json_server(reply) as served.url:
         yield served
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def _completion(request: Any, answers: Answers) -> dict[str, Any]:

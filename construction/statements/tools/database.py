@@ -140,6 +140,11 @@ def open_database(folder: Path) -> Database:
     return index_database(tables["companies"], tables["series"], tables["points"])
 
 
+def database_of(folder: Path) -> Database | None:
+    """The same where `folder` has a table of companies, such as a release with questions."""
+    return open_database(folder) if (folder / f"{COMPANIES.name}.parquet").is_file() else None
+
+
 def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.DataFrame) -> Database:
     """Index the three tables; the order of their rows does not matter."""
     records = companies.sort("company_id").to_dicts()

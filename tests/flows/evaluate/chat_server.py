@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.flows.json_server import json_server
 
 # The messages so far to a tool's name and arguments, or to the status of a failing server.
 Play = Callable[[list[dict[str, Any]]], tuple[str, dict[str, Any]] | int]
@@ -26,37 +26,16 @@ class Chat:
 @contextmanager
 def chat_server(play: Play) -> Iterator[Chat]:
     """A listening model; 100 tokens in and 50 out for every reply."""
+    chat = Chat("")
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def reply(body: Any, headers: Mapping[str, str]) -> tuple[int, Any]:
+        chat.requests.append(body["messages"])
+        chat.keys.add(headers["Authorization"])
+        move = play(body["messages"])
+        return (move, {}) if isinstance(move, int) else (200, _reply(move))
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            chat.requests.append(body["messages"])
-            chat.keys.add(self.headers["Authorization"])
-            move = play(body["messages"])
-            status = move if isinstance(move, int) else 200
-            content = json.dumps({} if isinstance(move, int) else _reply(move)).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    chat = Chat(f"http://127.0.0.1:{server.server_address[1]}/v1")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with json_server(reply) as chat.url:
         yield chat
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def _reply(move: tuple[str, dict[str, Any]]) -> dict[str, Any]:

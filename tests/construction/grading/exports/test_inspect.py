@@ -29,13 +29,7 @@ from tests.construction.grading.exports.sample import (
     contents,
     ids,
     sample_export,
-    sample_release,
 )
-
-
-@pytest.fixture(scope="module")
-def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sample_release(tmp_path_factory.mktemp("release"))
 
 
 @pytest.fixture(scope="module")
