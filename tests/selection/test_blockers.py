@@ -281,7 +281,7 @@ def test_of_rows_that_conflict_the_least_costly_ones_are_moved() -> None:
     assert (result[0].needed, result[0].available) == (0.45, 0.5)
     assert result[0].short == pytest.approx(0.05)
     assert result[0].text == (
-        "budget cannot hold together with the rest: 0.5 is the nearest to 0.45"
+        "budget conflicts with the other constraints: 0.5 is the nearest to 0.45"
     )
     assert result[0].relaxation == "move the bound of budget by 0.05"
 
