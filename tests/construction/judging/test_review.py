@@ -224,8 +224,8 @@ def test_columns_may_move_but_not_go(tmp_path: Path) -> None:
         ("a.csv", b"a,b\n" * 300, "more than 200 rows"),
         ("a.csv", b"a," * 300, "more than 200 rows or 100 columns"),
         ("a.csv", b"", "no column"),
-        ("a.xlsx", b"PK\x03\x04nonsense", "no workbook"),
-        ("a.xlsx", b"\xd0\xcf\x11\xe0encrypted", "no workbook"),
+        ("a.xlsx", b"PK\x03\x04nonsense", "not a workbook"),
+        ("a.xlsx", b"\xd0\xcf\x11\xe0encrypted", "not a workbook"),
         ("a.ods", b"PK", "a .ods file"),
     ],
 )
