@@ -46,6 +46,11 @@ GROUPS = {
         "a release for other runners",
         {"inspect": "one task of Inspect", "harbor": "one folder per task for Harbor"},
     ),
+    "pages": (
+        "pages",
+        "captured web pages for agents",
+        {"import": "saved pages and their addresses", "statements": "those of a release, printed"},
+    ),
     "rules": (
         "judging",
         "hard rules of a released task",
