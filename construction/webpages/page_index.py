@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import astuple, dataclass
+from itertools import islice, pairwise
 
 from construction.webpages.pages import Page, PageFolder, address
 from data.text.folding import fold_width, lower_in_place, narrow_in_place
@@ -22,8 +22,8 @@ _CJK_RUN = re.compile(f"[{CJK}]+")
 _TERM = re.compile(r"[^\W_]+")
 _MOST_TERMS = 64  # of a query
 _TITLE_WEIGHT = 5.0
-_EXCERPT = 320  # characters
-_MOST_PLACES = 2000  # of one word in one page, for an excerpt
+_EXCERPT, _LEAD = 320, 40  # characters: of an excerpt, and before the first word in it
+_MOST_PLACES = 500  # of one word in one page, for an excerpt
 _STEM = 5  # leading letters by which an excerpt finds the words of a query
 
 
@@ -66,14 +66,12 @@ class PageIndex:
         if not words:
             return []
         rows = self._database.execute(
-            "SELECT url, pages.title, captured, -bm25(terms, ?, 1.0), pages.text FROM terms"
-            " JOIN pages ON pages.id = terms.rowid WHERE terms MATCH ?"
+            "SELECT url, pages.title, captured, round(-bm25(terms, ?, 1.0), 3), pages.text"
+            " FROM terms JOIN pages ON pages.id = terms.rowid WHERE terms MATCH ?"
             " ORDER BY round(bm25(terms, ?, 1.0), 9), url LIMIT ?",
             (_TITLE_WEIGHT, " OR ".join(f'"{word}"' for word in words), _TITLE_WEIGHT, most),
         )
-        return [
-            Hit(url, title, day, round(score, 3), text) for url, title, day, score, text in rows
-        ]
+        return [Hit(*row) for row in rows]
 
     def page(self, url: str) -> Page | None:
         """The page of an address, however it is written; None if it was not captured."""
@@ -84,15 +82,8 @@ class PageIndex:
         return None if row is None else Page(*row)
 
     def _add(self, number: int, page: Page) -> None:
-        columns = (
-            address(page.url),
-            page.url,
-            page.title,
-            page.captured,
-            page.media_type,
-            page.text,
-        )
-        self._database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *columns))
+        columns = (number, address(page.url), *astuple(page))
+        self._database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)", columns)
         self._database.execute(
             "INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)",
             (number, segmented(page.title), segmented(page.text)),
@@ -107,7 +98,7 @@ def segmented(text: str) -> str:
 def _pairs(run: str) -> Iterator[str]:
     if len(run) == 1:
         yield run
-    for first, second in zip(run, run[1:], strict=False):
+    for first, second in pairwise(run):
         yield first + second
 
 
@@ -120,23 +111,18 @@ def excerpt(text: str, query: str) -> str:
         for word in words
         for match in islice(re.finditer(re.escape(word), plain), _MOST_PLACES)
     )
-    start = _densest(hits)
+    start = max(0, _densest(hits) - _LEAD)
     stretch = " ".join(text[start : start + _EXCERPT].split())
     return f"{'… ' if start else ''}{stretch}{' …' if start + _EXCERPT < len(text) else ''}"
 
 
 def _densest(hits: list[tuple[int, str]]) -> int:
-    """Where the window with the most different words begins; 0 without a hit."""
-    best, start, first = 0, 0, 0
-    inside: dict[str, int] = {}
+    """Where the shortest stretch with the most different words begins; 0 without a hit."""
+    best, start = 0, 0
+    latest: dict[str, int] = {}
     for position, word in hits:
-        inside[word] = inside.get(word, 0) + 1
-        while position - hits[first][0] > _EXCERPT:
-            leaving = hits[first][1]
-            inside[leaving] -= 1
-            if not inside[leaving]:
-                del inside[leaving]
-            first += 1
-        if len(inside) > best:
-            best, start = len(inside), hits[first][0]
+        latest[word] = position
+        latest = {known: at for known, at in latest.items() if position - at < _EXCERPT - 2 * _LEAD}
+        if len(latest) > best:
+            best, start = len(latest), min(latest.values())
     return start

@@ -21,12 +21,12 @@ from pathlib import Path
 from lxml import etree, html
 
 from construction.grading.text_openers import decode
-from construction.webpages.pages import MOST_CHARS
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.neutralise import visible
 
 HTML, PDF, PLAIN = "text/html", "application/pdf", "text/plain"
 MOST_BYTES = 32 << 20
+MOST_CHARS = 1_000_000  # of one page's text
 _LIMITS = ChildLimits(seconds=20, memory_bytes=1 << 30, answer_bytes=13 * MOST_CHARS)
 _LEFT_OUT = frozenset(
     [
@@ -45,6 +45,7 @@ _CELLS = frozenset({"td", "th"})
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _BLANKS = re.compile(r"[^\S\n\t]+")
 _EDGES = re.compile(r"[ \t]*\n[ \t]*")
+_LINE_END = re.compile(r"\s*\n\s*")
 _GAPS = re.compile(r"\n{3,}")
 _CELL = re.compile(r" *\t[ \t]*")
 
@@ -83,7 +84,7 @@ def html_text(content: bytes) -> tuple[str, str]:
     )
     root = html.document_fromstring(content, parser=parser)
     title = root.findtext(".//title") or ""
-    return title, "".join(_pieces(root))
+    return title, _LINE_END.sub("\n", "".join(_pieces(root)))
 
 
 def _is_utf8(content: bytes) -> bool:

@@ -20,7 +20,6 @@ from data.errors import InputError
 from data.tables import write_table
 
 PAGES, ABOUT = "pages.parquet", "pages.json"
-MOST_CHARS = 1_000_000  # of one page's text
 SCHEMA = {
     "url": pl.String,
     "title": pl.String,
@@ -77,9 +76,9 @@ def write_pages(folder: Path, pages: Iterable[Page]) -> PageFolder:
     """Write pages, each with an address of its own, into an existing folder."""
     rows = sorted((asdict(page) for page in pages), key=lambda row: row["url"])
     write_table(folder / PAGES, rows, SCHEMA)
-    about = {"pages": len(rows), "sha256": file_digest(folder / PAGES)}
-    (folder / ABOUT).write_bytes(pretty_json(about))
-    return PageFolder(folder, len(rows), about["sha256"])
+    digest = file_digest(folder / PAGES)
+    (folder / ABOUT).write_bytes(pretty_json({"pages": len(rows), "sha256": digest}))
+    return PageFolder(folder, len(rows), digest)
 
 
 def open_pages(folder: Path) -> PageFolder:

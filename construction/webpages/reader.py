@@ -23,9 +23,7 @@ _QUERY, _HITS, _OPENED = 1000, 20, 2
 _STATEMENTS = ("Income statement", "Balance sheet", "Cash flow statement", "Segments")
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DAY = re.compile(rf"((?:{_MONTHS}) \d{{1,2}})(?:, (\d{{4}}))?")
-_PERIOD = re.compile(
-    r"(?:first|second|third|fourth|nine)[a-z ]* of fiscal year \d{4}|fiscal year \d{4}"
-)
+_PERIOD = re.compile(r"(?:(?:first|second|third|fourth)[a-z ]* of )?fiscal year \d{4}")
 _SCALES = {"thousands": 10**3, "millions": 10**6, "billions": 10**9}
 _SCALE = re.compile(rf"\bin ({'|'.join(_SCALES)})\b")
 _LINE = re.compile(r"^([^\t\n]{2,300})\t(\(?)(-?\d[\d,]*(?:\.\d+)?)\)?$", re.MULTILINE)

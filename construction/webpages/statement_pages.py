@@ -20,6 +20,7 @@ from construction.webpages.pages import Page
 
 SITE = "https://statements.example"  # RFC 2606: a name that never resolves
 _SCALES = ((10**6, "millions", 10**8), (10**3, "thousands", 0))
+_CURRENCY = re.compile(r"[A-Z]{3}")
 _PAGE = ("company_id", "statement", "period_start", "period_end", "months")
 _NOT_IN_PATH = re.compile(r"[^a-z0-9]+")
 _PARTS = {
@@ -53,7 +54,7 @@ def _page(company: Row, rows: Sequence[Row]) -> Page:
     title = f"{who}: {first['statement']} {_days(first)}{_fiscal(first)}"
     filed = max((str(row["filed"]) for row in rows if row["filed"]), default=None)
     divisor, scale = _scale(rows)
-    currency = next((row["currency"] for row in rows if row["unit"] == row["currency"]), None)
+    currency = next((row["unit"] for row in rows if _CURRENCY.fullmatch(row["unit"])), None)
     head = [
         title,
         *([company["name_local"]] if company["name_local"] else []),
@@ -72,7 +73,7 @@ def _lines(rows: Sequence[Row], divisor: int, currency: str | None) -> Iterator[
         sections = row["name"].split(SEPARATOR)[1:-1]
         yield from sections[_shared(above, sections) :]
         above = sections
-        if row["unit"] == row["currency"] == currency:
+        if row["unit"] == currency:
             yield f"{_label(row)}\t{_amount(Decimal(row['value']) / divisor)}"
         else:
             yield f"{_label(row)} ({row['unit']})\t{_plain(Decimal(row['value']))}"
@@ -80,9 +81,8 @@ def _lines(rows: Sequence[Row], divisor: int, currency: str | None) -> Iterator[
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:
     """How many headings are the same from the outermost on."""
-    return sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
-    )
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _label(row: Row) -> str:
@@ -96,7 +96,7 @@ def _label(row: Row) -> str:
 
 def _scale(rows: Sequence[Row]) -> tuple[int, str]:
     """What amounts are divided by, and its name."""
-    amounts = [abs(Decimal(row["value"])) for row in rows if row["unit"] == row["currency"]]
+    amounts = [abs(Decimal(row["value"])) for row in rows if _CURRENCY.fullmatch(row["unit"])]
     largest = max(amounts, default=Decimal(0))
     return next((divisor, word) for divisor, word, least in _SCALES if largest >= least)
 

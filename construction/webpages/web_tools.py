@@ -1,4 +1,4 @@
-"""`search` and `fetch` over captured pages: the web condition of FinRetrieval, without a network."""
+"""`search` and `fetch` over captured pages: FinRetrieval's web condition, without a network."""
 
 from __future__ import annotations
 
