@@ -92,7 +92,7 @@ def _scale(text: str) -> int:
 
 def _fit(label: str, question: str) -> float:
     """0 to 100: do the words of a name stand in the question? The longest that do fit best."""
-    words, asked = fold_words(_LOCAL.sub("", label)), f" {fold_words(question)} "
-    if f" {words} " in asked:
+    words, within = fold_words(_LOCAL.sub("", label)), f" {fold_words(question)} "
+    if f" {words} " in within:
         return min(60.0 + len(words), 100.0)
-    return 0.6 * float(fuzz.token_sort_ratio(words, asked))
+    return 0.6 * float(fuzz.token_sort_ratio(words, within))

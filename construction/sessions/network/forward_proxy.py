@@ -75,12 +75,12 @@ class ForwardProxy:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Carry out the one request of a connection; nothing raises but cancellation."""
-        asked, traffic, status = "", _Traffic(), "ok"
+        operation, traffic, status = "", _Traffic(), "ok"
         self._open += 1
         try:
             self._admit()
-            asked, url, head = await self._read_head(reader)
-            await self._forward(asked, url, head, (reader, writer), traffic)
+            operation, url, head = await self._read_head(reader)
+            await self._forward(operation, url, head, (reader, writer), traffic)
         except _Refused as refused:
             status = refused.reason
             with suppress(OSError):
@@ -94,7 +94,7 @@ class ForwardProxy:
             writer.close()
             sizes = {"sent": traffic.sent, "received": traffic.received}
             if len(self.rows) <= self.limits.requests:  # one row more says that there were more
-                self.rows.append(AuditRow(SERVICE, one_line(asked)[:1000], sizes, status))
+                self.rows.append(AuditRow(SERVICE, one_line(operation)[:1000], sizes, status))
 
     def _admit(self) -> None:
         self._requests += 1
@@ -123,7 +123,7 @@ class ForwardProxy:
 
     async def _forward(
         self,
-        asked: str,
+        operation: str,
         url: WebUrl,
         head: Sequence[bytes],
         client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
@@ -135,7 +135,7 @@ class ForwardProxy:
                 server = await backend.connect_tcp(url.host, url.port, self.limits.idle_seconds)
             except ProbeFailure as failure:
                 raise _Refused(502, str(failure.cause)) from failure
-            if asked.startswith("CONNECT "):
+            if operation.startswith("CONNECT "):
                 client[1].write(b"HTTP/1.1 200 connected\r\n\r\n")
             else:
                 await server.write(_origin_head(url, head), self.limits.idle_seconds)

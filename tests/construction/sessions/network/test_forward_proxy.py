@@ -50,7 +50,7 @@ def served(proxy: ForwardProxy, *clients: Client) -> list[bytes]:
         listening = listen(0)
         port = listening.getsockname()[1]
 
-        async def one(client: Client) -> bytes:
+        async def session(client: Client) -> bytes:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             try:
                 return await client(reader, writer)
@@ -60,7 +60,7 @@ def served(proxy: ForwardProxy, *clients: Client) -> list[bytes]:
                 writer.close()
 
         async with proxying(listening, proxy):
-            return list(await asyncio.gather(*map(one, clients)))
+            return list(await asyncio.gather(*map(session, clients)))
 
     return asyncio.run(run())
 
