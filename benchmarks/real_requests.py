@@ -23,7 +23,7 @@ from pathlib import Path
 
 import duckdb
 
-from benchmarks.agreement import agreement, wilson
+from benchmarks.agreement import Interval, agreement, wilson
 from benchmarks.report import table, write_result
 
 MATERIAL = Path(__file__).resolve().parents[2] / "shared" / "material"
@@ -137,10 +137,7 @@ def _row(name: str, rows: Sequence[Request], released: Mapping[str, bool]) -> li
 
 
 def _share(part: int, whole: int) -> str:
-    if not whole:
-        return "–"
-    interval = wilson(part, whole)
-    return f"{interval.value:.2f} ({interval.low:.2f} to {interval.high:.2f})"
+    return _text(wilson(part, whole) if whole else None)
 
 
 def report(
@@ -154,8 +151,10 @@ def report(
     requests = list(first.values())
     agreed = [row for row in requests if second[row.session].doable == row.doable]
     head = ("", "requests", "doable", "released", "both", "recall", "precision")
-    said = [[str(labels[row.session].doable) for row in requests] for labels in (first, second)]
-    kappa = agreement(*said).kappa
+    kappa = agreement(
+        [str(row.doable) for row in requests],
+        [str(second[row.session].doable) for row in requests],
+    ).kappa
     missed = [row for row in requests if row.doable and not released[row.name]]
     wrong = [row for row in requests if released[row.name] and not row.doable]
     text = table(head, agreement_rows(requests, released, lambda row: row.source))
@@ -165,7 +164,7 @@ def report(
         _row("second reader", list(second.values()), released),
         _row("both agree", agreed, released),
     ])  # fmt: skip
-    text += f"\nThe readers agree on {len(agreed)} of {len(requests)}; κ {_kappa(kappa)}. "
+    text += f"\nThe readers agree on {len(agreed)} of {len(requests)}; κ {_text(kappa)}. "
     text += "Both are language models; these are readings of the author's side, provisional.\n"
     n_recorded = sum(released[Path(session).stem] for session in recorded)
     text += f"\nRecorded sessions: {n_recorded} of {len(recorded)} gave a released task.\n"
@@ -180,9 +179,8 @@ def report(
     write_result("real_requests", __doc__ or "", text, figures)
 
 
-def _kappa(interval: object) -> str:
-    value, low, high = (getattr(interval, name) for name in ("value", "low", "high"))
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+def _text(interval: Interval | None) -> str:
+    return f"{interval.value:.2f} ({interval.low:.2f} to {interval.high:.2f})" if interval else "–"
 
 
 def _counted(words: Iterable[str]) -> str:
