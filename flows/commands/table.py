@@ -46,6 +46,11 @@ GROUPS = {
         "export a release for other runners",
         {"inspect": "as one Inspect task", "harbor": "as one folder per task, for Harbor"},
     ),
+    "pages": (
+        "pages",
+        "captured web pages for agents",
+        {"import": "saved pages and their addresses", "statements": "those of a release, printed"},
+    ),
     "rules": (
         "judging",
         "check the hard rules of a released task",
