@@ -84,7 +84,8 @@ def package(
     With `network` false the task may reach no URL, even if its prompt names some.
     """
     merged = merge_turns(instance.user_turns)
-    outputs = [mention.path for mention in output_files(instance)]
+    given = [fixture.path for fixture in fixtures]
+    outputs = [mention.path for mention in output_files(instance, given)]
     deliverables = expected_deliverables(merged.text, outputs, instance.acts)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
     merged = messages or merged
