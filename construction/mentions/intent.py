@@ -39,8 +39,8 @@ _THEN_OUTPUT = re.compile(
     r"does(?:n['’]t| not) exist|还?不存在|还没有)"
 )
 _THEN_CREATE = re.compile(
-    rf"(?i){_CLOSE}(?:(?:,|,? and|&|和|、)\s?[{_QUOTES}]?{FILE}+{_CLOSE}){{0,5}}[(（](?:which |that )?(?:you )?"
-    r"(?:should |must |will |can |need to |have to )?(?:first )?"
+    rf"(?i){_CLOSE}(?:(?:,|,? and|&|和|、)\s?[{_QUOTES}]?{FILE}+{_CLOSE}){{0,5}}"
+    r"[(（](?:which |that )?(?:you )?(?:should |must |will |can |need to |have to )?(?:first )?"
     r"(?:creat|generat|produc|build|made|deriv|extracted|先?(?:创建|生成|新建))"
 )
 _THEN_MADE = re.compile(
@@ -48,7 +48,7 @@ _THEN_MADE = re.compile(
     r"记录|整理|说明|解释|列出|产出|提供)"
 )
 _NAMES_IT = re.compile(
-    rf"(?i)(?:\bname of (?:the |an? |this )?(?:\w+ ){{0,2}}file(?: \w+)? (?:is|should be|must be|will be)"
+    r"(?i)(?:\bname of (?:the |an? )?(?:\w+ ){0,2}file(?: \w+)? (?:is|(?:should|must|will) be)"
     r"|\bfile (?:should|must|will) (?:have|use) the name)\s*$"
 )
 _THEN_YOU_MADE = re.compile(

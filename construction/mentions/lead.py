@@ -1,4 +1,4 @@
-"""The words before a file name that belong to its sentence: across wrapped lines, lists, ordinals."""
+"""The words before a file name in its sentence: across wrapped lines, in lists, after ordinals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _ENDS = re.compile(r"[.!?;:。！？；：…][\"'”’)\]*`]*\s*$")
 _OPEN_END = re.compile(r"(?i)(?:\b(?:to|in|into|as|at|from|under|named|called)|[到为在成至])\s*$")
 _ORDINAL = re.compile(
     r"(?i)(?:the )?(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth|fifth|sixth|finally|lastly)"
-    r"(?: (?:one|file))?[,:]?\s*$|(?:第[一二三四五六七八九十]个?|其[一二三四五]|最后)[，,、:：]?\s*$"
+    r"(?: (?:one|file))?[,:]?\s*$|"
+    r"(?:第[一二三四五六七八九十]个?|其[一二三四五]|最后)[，,、:：]?\s*$"
 )
 _ANNOUNCES = re.compile(
     r"(?i)\b(?:give|produce|deliver|create|write|need|make|prepare|save|want)\b[^.。\n]{0,60}"
@@ -35,7 +36,9 @@ def words_before_name(masked: str, start: int) -> str:
     """
     line_start = masked.rfind("\n", 0, start) + 1
     line = masked[max(line_start, start - _LOOK_BACK) : start]
-    if _ORDINAL.match(line.strip(" *")) and _ANNOUNCES.search(masked, max(0, start - _LIST_BACK), start):
+    if _ORDINAL.match(line.strip(" *")) and _ANNOUNCES.search(
+        masked, max(0, start - _LIST_BACK), start
+    ):
         return "write "  # "Give me three deliverables. First, post.md"
     earlier = masked[max(0, line_start - _LIST_BACK) : max(0, line_start - 1)].split("\n")
     if line_start and (lead := _wrapped(earlier, line)):

@@ -12,14 +12,14 @@ from construction.mentions.spans import FileSpan
 _PAGES = frozenset(("html", "htm", "xhtml"))
 _SERVED = _PAGES | {"xml", "json", "txt"}
 _OF_A_SITE = re.compile(
-    r"(?i)://|\b(?:localhost|endpoint|route|url|web ?site|web ?page|web server|api)s?\b|网站|网页|接口|路由"
+    r"(?i)://|\b(?:localhost|endpoint|route|url|web ?site|web ?page|web server|api)s?\b"
+    r"|网站|网页|接口|路由"
 )
 _PAGE_BEFORE = re.compile(r"(?i)(?:\bpages?\b|页面)[^\n]{0,60}$")
 _LOOK_BACK = 80
 _RESULT_FOLDERS = frozenset(
     ("result", "results", "output", "outputs", "out", "deliverables", "exports", "generated")
-    + ("结果", "输出", "成果", "交付", "交付物")
-)
+) | frozenset(("结果", "输出", "成果", "交付", "交付物"))
 _SILENT = frozenset((Intent.ASSUMED, Intent.INPUT))
 
 

@@ -29,15 +29,16 @@ class FixtureConfig(StageConfig):
 
     An archive is unsafe if it inflates past `max_inflated_bytes`, or past `max_inflation_ratio`
     times its size once it is over `free_inflated_bytes`, or if archives nest deeper than
-    `max_nesting`. `include_workspace` adds the folder that the session worked in, where the roots
-    hold it, to what the agent read: material that a person takes for granted without naming it.
+    `max_nesting`. `workspace` says when the folder that the session worked in comes along, where
+    the roots hold it: material that a person takes for granted without naming it. `unread`: where
+    the log does not tell which files the agent touched.
     """
 
     max_file_bytes: Count = 50_000_000
     max_total_bytes: Count = 200_000_000
     max_folder_files: Count = 200
     max_observed_files: Count = 50
-    include_workspace: bool = False
+    workspace: Literal["never", "unread", "always"] = "unread"
     free_inflated_bytes: Count = 16_000_000
     max_inflated_bytes: Count = 500_000_000
     max_inflation_ratio: Count = 100

@@ -26,8 +26,8 @@ from construction.sessions.prompts.prompt import (
     background,
     merge_turns,
     prompt_text,
-    with_released_paths,
 )
+from construction.sessions.prompts.released_paths import with_released_paths
 from data.contracts import (
     Candidate,
     Deliverable,
@@ -89,7 +89,8 @@ def package(
     deliverables = expected_deliverables(merged.text, outputs, instance.acts)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
     merged = messages or merged
-    parts = [replace(part, said=with_released_paths(part.said, fixtures)) for part in merged.parts]
+    release = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
+    parts = [replace(part, said=release(part.said)) for part in merged.parts]
     request = "\n\n".join(part.said for part in parts)
     earlier = background(instance, merged.text)
     policy = _policy(request) if network else NetworkPolicy()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.sessions.packaging.package import Identity, Packaged, package
-from construction.sessions.prompts.prompt import with_page_paths, with_released_paths
+from construction.sessions.prompts.released_paths import with_page_paths, with_released_paths
 from data.contracts import (
     CutReason,
     Disclosure,
