@@ -68,12 +68,11 @@ def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
     usual = MaskingLevel.CONTACTS_AND_SECRETS if is_public else MaskingLevel.FULL
     level = recipe.level or usual
     kinds = tuple(kind for kind in recipe.detection.entities if kind in _KINDS[level])
-    found = {"entities": kinds}
+    detection = recipe.detection.model_copy(update={"entities": kinds})
     documents = recipe.documents
     if level is not MaskingLevel.FULL:  # such kinds are known by their form: no model is needed
-        found |= {"english_model": "", "chinese_model": ""}
+        detection = detection.model_copy(update={"english_model": "", "chinese_model": ""})
         documents = documents.model_copy(update={"caption_model": ""})
-    detection = recipe.detection.model_copy(update=found)
     return recipe.model_copy(
         update={"level": level, "detection": detection, "documents": documents}
     )

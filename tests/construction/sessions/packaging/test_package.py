@@ -177,7 +177,7 @@ def test_pages_stand_under_the_paths_they_are_released_by() -> None:
 
 
 def test_without_network_nothing_is_reached() -> None:
-    packaged = package(said("Read https://example.com/ab"), (), IDENTITY, network=False)
+    packaged = package(said("Read https://example.com/ab"), (), IDENTITY, network="freeze")
     assert packaged.candidate.network == NetworkPolicy()
 
 
