@@ -28,7 +28,7 @@ from benchmarks.report import table, write_result
 
 MATERIAL = Path(__file__).resolve().parents[2] / "shared" / "material"
 LABELS = Path(__file__).with_name("labels")
-RECORDED = "specstory_cli"
+_BENCHMINT = Path(sys.executable).with_name("benchmint")
 _RECIPE = """
 [release]
 name = "requests"
@@ -96,9 +96,9 @@ def build(sessions: Iterable[str], root: Path, out: Path) -> None:
     folders = sorted(root.glob("*/files"))
     files = [part for folder in folders for part in ("--files", str(folder))]
     sources = sorted(map(str, (out / "sessions").iterdir()))
-    command = [sys.executable, "-m", "flows.cli", "build", *sources, *files]
+    command = [str(_BENCHMINT), "build", *sources, *files]
     command += ["--config", str(recipe), "--out", str(out / "workspace"), "--quiet"]
-    subprocess.run(command, check=False)
+    subprocess.run(command, check=True)
 
 
 def outcomes(workspace: Path) -> tuple[dict[str, bool], dict[str, str]]:
