@@ -32,7 +32,7 @@ FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """An attempt with what it submitted, but for its files: they are in `outputs_folder`."""
+    """An attempt with what it submitted, except its files, which are in `outputs_folder`."""
 
     attempt: Attempt
     submission: Submission

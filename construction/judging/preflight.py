@@ -90,7 +90,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
 
 
 def _thread(seen: Measures) -> bool:
-    """Is it a thread to be answered? An answer can be written to whatever is asked."""
+    """Is it a thread to answer? Any question in it can be answered in writing."""
     return bool(seen["thread"])
 
 

@@ -114,7 +114,7 @@ NAME = "self_containment"
 
 
 def decide(judgement: Containment, _: ContainmentConfig) -> Verdict:
-    """The verdict that follows from a judgement; whoever judged, the verdict is the same."""
+    """The verdict that follows from a judgement, no matter who judged."""
     observed, limit = str(judgement.reason_code), str(ContainmentReason.SELF_CONTAINED)
     measures = {"confidence": round(judgement.confidence, 9)}
     if judgement.self_contained:

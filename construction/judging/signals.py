@@ -29,7 +29,7 @@ _TABLE = "containment"
 class Opening:
     """How a request begins, after small talk.
 
-    `first_leaning` is the position of the first sentence that leans on earlier talk (None: there
+    `first_leaning` is the position of the first sentence that needs earlier messages (None: there
     is none); `replies` and `dangles` say what the first sentence does.
     """
 
@@ -38,7 +38,7 @@ class Opening:
     dangles: bool = False
 
     def leans_within(self, count: int) -> bool:
-        """Does one of the first `count` sentences lean on earlier talk?"""
+        """Does one of the first `count` sentences need earlier messages?"""
         return self.first_leaning is not None and self.first_leaning < count
 
 
@@ -46,7 +46,7 @@ class Opening:
 class Demands:
     """Directives and questions for the agent, and how many of them meet an obstacle.
 
-    A demand is `met` if nothing stands against it. `live` ones need a system or a moment,
+    A demand is `met` if nothing prevents it. `live` ones need a system or a particular moment,
     `leaning` ones what was said or shown before; `opinions` ask for a view.
     """
 
@@ -59,7 +59,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """All that is wanted of anybody, in whatever words, and what stands against it.
+    """All that is asked of anybody, however it is worded, and what prevents it.
 
     `count` is at least one where the request names an output file. `orders` are directives,
     `standing` asks how work stands, `live` needs a system or a moment, `pointing` points at
@@ -88,8 +88,8 @@ class Signals:
     """Counts over a request, of sentences unless said otherwise.
 
     `chatter` is small talk, `idle` such small talk as wants nothing. `status` asks how things
-    stand; `mentions` speaks of what was said before; `addressed` calls somebody else by name;
-    `elsewhere` speaks of a workspace or of other sessions, and `unrelated` of another piece of
+    stand; `mentions` refers to what was said before; `addressed` addresses somebody else by name;
+    `elsewhere` refers to a workspace or to other sessions, and `unrelated` to another piece of
     work. `reacting` of the `later_parts` (paragraphs after the first) answer somebody.
     `account` and `words_shown` count in request and background; the `_said` counts in all that
     the person typed. `missing_files` are named and not released.
@@ -128,7 +128,7 @@ _ALONE = Conversation()
 
 
 def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
-    """Count what stands for and against the request of a case. Linear in its length."""
+    """Count the evidence for and against the request of a case. Linear in its length."""
     sentences = read(case.request)
     forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
     wanted = [form for form in forms if _wants(form)]
