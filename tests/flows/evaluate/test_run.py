@@ -23,7 +23,8 @@ from data.contracts.attempt import AttemptStatus, Configuration
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
-from flows.evaluate.run import Plan, evaluate
+from flows.evaluate.plan import Plan
+from flows.evaluate.run import evaluate
 from flows.evaluate.sandbox import bubblewrap
 from tests.conftest import REPO
 from tests.data.snapshot.sample import release
@@ -72,7 +73,7 @@ def working(messages: Messages) -> tuple[str, dict[str, Any]]:
 
 def test_a_model_works_through_tools_and_submits(tasks: ReleasedTasks, tmp_path: Path) -> None:
     with chat_server(working) as chat:
-        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url))
+        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url)).folder
     records = [record for _, record in read_attempts(folder)]
     assert len(records) == TASKS
     for record in records:
@@ -87,7 +88,7 @@ def test_a_model_works_through_tools_and_submits(tasks: ReleasedTasks, tmp_path:
 
 def test_an_agent_sees_its_inputs_and_no_key(tasks: ReleasedTasks, tmp_path: Path) -> None:
     with chat_server(working) as chat:
-        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url))
+        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url)).folder
     for _, record in read_attempts(folder):
         task = tasks.tasks[record.attempt.task_id]
         shown = record.submission.calls[0].output
@@ -110,7 +111,7 @@ def test_libraries_for_files_are_there(tasks: ReleasedTasks, tmp_path: Path) -> 
         return "shell", {"command": f'python3 -c "{make}"'}
 
     with chat_server(play) as chat:
-        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url))
+        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url)).folder
     for name in finished(folder):
         assert list(regular_files(folder / "outputs" / name, 10)) == ["a.xlsx", "b.png"]
     about = json.loads((folder / "run.json").read_text())
@@ -141,7 +142,7 @@ def test_an_infrastructure_error_is_counted_apart_and_tried_again(
 
     with chat_server(play) as chat:
         first = plan(tasks, tmp_path / "run", base_url=chat.url)
-        statuses = Counter(r.attempt.status for _, r in read_attempts(evaluate(first)))
+        statuses = Counter(r.attempt.status for _, r in read_attempts(evaluate(first).folder))
         assert statuses == {AttemptStatus.INFRA_ERROR: 1, AttemptStatus.COMPLETED: TASKS - 1}
         failing = False
         queries = len(chat.requests)
@@ -167,7 +168,7 @@ def test_an_oracle_without_steps_to_run_is_refused(tasks: ReleasedTasks, tmp_pat
 def test_scripted_agents_need_no_model(
     tasks: ReleasedTasks, tmp_path: Path, agent: str, calls: int
 ) -> None:
-    folder = evaluate(plan(tasks, tmp_path / agent, agent))
+    folder = evaluate(plan(tasks, tmp_path / agent, agent)).folder
     for _, record in read_attempts(folder):
         assert record.attempt.status is AttemptStatus.COMPLETED
         assert len(record.submission.calls) == calls
@@ -186,7 +187,7 @@ def test_links_pipes_and_leftovers_are_not_fetched(tasks: ReleasedTasks, tmp_pat
         )
 
     with chat_server(play) as chat:
-        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url))
+        folder = evaluate(plan(tasks, tmp_path / "run", base_url=chat.url)).folder
     for name in finished(folder):
         assert list(regular_files(folder / "outputs" / name, 10)) == ["kept.txt", "sub/also.txt"]
 
@@ -198,7 +199,7 @@ def test_a_task_out_of_turns_ends_by_its_budget(tasks: ReleasedTasks, tmp_path: 
     task_id, task = next(iter(tasks.tasks.items()))
     with chat_server(play) as chat:
         whole = plan(tasks, tmp_path / "run", base_url=chat.url)
-        folder = evaluate(replace(whole, task_ids=(task_id,)))
+        folder = evaluate(replace(whole, task_ids=(task_id,))).folder
     ((_, record),) = read_attempts(folder)
     assert record.attempt.status is AttemptStatus.BUDGET
     assert record.attempt.steps == task.candidate.budget.turns
@@ -253,7 +254,7 @@ def _run_and_kill(snapshot: Path, folder: Path, chat: Chat) -> None:
 
 
 def test_the_tables_hold_every_attempt_and_call(tasks: ReleasedTasks, tmp_path: Path) -> None:
-    folder = evaluate(plan(tasks, tmp_path / "run", "empty-calls"))
+    folder = evaluate(plan(tasks, tmp_path / "run", "empty-calls")).folder
     records = [record for _, record in read_attempts(folder)]
     write_tables(tmp_path / "tables", records, [])
     import polars as pl
