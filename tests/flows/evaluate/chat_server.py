@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from typing import Any
 
 from tests.flows.json_server import json_server
@@ -28,7 +29,7 @@ def chat_server(play: Play) -> Iterator[Chat]:
     """A listening model; 100 tokens in and 50 out for every reply."""
     chat = Chat("")
 
-    def reply(body: Any, headers: Mapping[str, str]) -> tuple[int, Any]:
+    def reply(body: Any, headers: Message) -> tuple[int, Any]:
         chat.requests.append(body["messages"])
         chat.keys.add(headers["Authorization"])
         move = play(body["messages"])
