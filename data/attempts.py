@@ -30,7 +30,7 @@ from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
 from data.tables import write_table
 
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
-TRAJECTORIES = "trajectories"
+TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
 RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt that it cut off
 
 

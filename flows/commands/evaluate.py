@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from data.attempts import TABLES_FOLDER
 from data.errors import InputError, require_extra
 from flows.commands.options import Json, Processes
 
@@ -110,7 +111,7 @@ def evaluate_command(
             file=sys.stderr,
         )
     if release.private is not None and ended.done:
-        _grade(snapshot, ended.folder, ended.folder / "scores", workers=1, as_json=False)
+        _grade(snapshot, ended.folder, ended.folder / TABLES_FOLDER, workers=1, as_json=False)
 
 
 def grade_command(
@@ -123,7 +124,7 @@ def grade_command(
     as_json: Json = False,
 ) -> None:
     """Grade attempts again, without running anything, and write the tables of scores."""
-    _grade(snapshot, logs, out or logs / "scores", workers=processes, as_json=as_json)
+    _grade(snapshot, logs, out or logs / TABLES_FOLDER, workers=processes, as_json=as_json)
 
 
 def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool) -> None:

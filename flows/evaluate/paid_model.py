@@ -131,7 +131,7 @@ class Account:
             before = self.journal.result(key)
             try:
                 result = await tool(**arguments)
-                shown = {"result": result} if isinstance(result, str) else {}
+                shown: dict[str, Any] = {"result": result} if isinstance(result, str) else {}
             except (ToolError, TimeoutError) as error:
                 shown = {"error": [type(error).__name__, str(error)]}
             if before is None:
@@ -165,7 +165,7 @@ def paid(model: Model) -> Model:
         return await ACCOUNT.get().generate(ask, **request)
 
     vars(model.api)["generate"] = generate
-    client = getattr(model.api, "client", None)
+    client: Any = getattr(model.api, "client", None)
     if hasattr(client, "max_retries"):
         client.max_retries = 0  # each try is a request, and Inspect tries again
     return model

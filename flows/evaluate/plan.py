@@ -130,6 +130,7 @@ def _difference(path: Path, content: bytes) -> str:
     """The first part of `run.json` that differs."""
     try:
         before = orjson.loads(path.read_bytes())
-        return next(name for name, value in orjson.loads(content).items() if before[name] != value)
+        now: dict[str, Any] = orjson.loads(content)
+        return next(name for name, value in now.items() if before[name] != value)
     except (ValueError, KeyError, TypeError, StopIteration):
         return "content"
