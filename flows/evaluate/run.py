@@ -179,6 +179,7 @@ def _inspect_task(run: UnderWay, todo: Sequence[str]) -> Task:
             files={
                 f"inputs/{name}": str(path) for name, path in release.tasks[task_id].inputs.items()
             },
+            metadata={"task": task_id},
         )
         for task_id in todo
     ]

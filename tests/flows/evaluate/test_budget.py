@@ -169,11 +169,11 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(
         return evaluate(plan(tasks, tmp_path / "run", base_url=chat.url, spending=spending))
 
     with chat_server(play) as chat:
-        for most in (3500, 3500):
+        for most in (2800, 2800):
             ended = run(most)
             assert ended.budget_spent
             assert ended.done < ended.wanted
-            assert chat.billed <= most
+            assert 0 < chat.billed <= most
         cut_off = [r.attempt for _, r in read_attempts(ended.folder) if r.attempt.error]
         assert {attempt.error for attempt in cut_off} <= {RUN_BUDGET_SPENT} | {
             attempt.error for attempt in cut_off if attempt.status is AttemptStatus.INFRA_ERROR
