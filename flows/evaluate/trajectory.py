@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from typing import Any
 
 from inspect_ai.event import ModelEvent
@@ -22,7 +23,7 @@ from data.contracts.attempt import Usage
 from flows.evaluate.paid_model import tokens_of
 from flows.evaluate.prices import Tokens
 
-_VERSION = "inspect"  # of the loop around the model: this program does not pin agents to versions
+_VERSION = f"inspect-ai {version('inspect-ai')}"  # what runs the agent
 
 
 def trajectory_of(sample: EvalSample, record: AttemptRecord) -> dict[str, Any]:
