@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspect_ai.event import ModelEvent, ToolEvent
+from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
@@ -53,7 +53,9 @@ def record_of(
         steps=len(list(_inferences(sample))),
     )
     earlier = before.retries + 1 if before is not None and before.status is _BROKEN else 0
-    replayed = account.journal.replayed_seconds if account is not None else 0.0
+    replayed, repeated = (
+        (account.journal.replayed_seconds, account.repeated) if account is not None else (0.0, 0)
+    )
     attempt = Attempt(
         attempt_id=digest(identity)[:16],
         release_digest=plan.release.digest,
@@ -65,7 +67,7 @@ def record_of(
         steps=submission.steps,
         usage=_usage(sample, plan.spending),
         seconds=round((sample.total_time or 0.0) + replayed, 3),
-        retries=earlier + sum(event.retries or 0 for event in _model_events(sample)),
+        retries=earlier + repeated,
         log_digest=digest(sample.model_dump(mode="json", exclude={"timelines"})),
         error=_error(sample),
     )
@@ -93,10 +95,6 @@ def _error(sample: EvalSample) -> str | None:
     if sample.error is not None:
         return one_line(sample.error.message)[:_LONGEST_ERROR]
     return sample.limit.reason if sample.limit is not None else None
-
-
-def _model_events(sample: EvalSample) -> list[ModelEvent]:
-    return [event for event in sample.events if isinstance(event, ModelEvent)]
 
 
 def _usage(sample: EvalSample, spending: Spending) -> Usage:

@@ -169,7 +169,7 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(
         return evaluate(plan(tasks, tmp_path / "run", base_url=chat.url, spending=spending))
 
     with chat_server(play) as chat:
-        for most in (2800, 2800):
+        for most in (3300, 3300):
             ended = run(most)
             assert ended.budget_spent
             assert ended.done < ended.wanted
