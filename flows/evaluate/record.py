@@ -34,6 +34,7 @@ _STATUS_OF_LIMIT = {
     "turn": AttemptStatus.BUDGET,
 }
 _LONGEST_ERROR = 300
+_LONGEST_TEXT = 1_000_000  # characters of an answer, a statement or an output; the rest is cut
 _BROKEN = AttemptStatus.INFRA_ERROR
 
 
@@ -47,7 +48,7 @@ def record_of(
     task_id, epoch = str(sample.id), sample.epoch
     identity = [plan.release.digest, task_id, plan.configuration.name, epoch]
     submission = Submission(
-        answer=sample.output.completion if sample.output.choices else None,
+        answer=shortened(sample.output.completion) if sample.output.choices else None,
         statements=tuple(_statements(sample)),
         calls=tuple(_calls(sample)),
         steps=len(list(_inferences(sample))),
@@ -72,6 +73,13 @@ def record_of(
         error=_error(sample),
     )
     return AttemptRecord(attempt, submission)
+
+
+def shortened(text: str) -> str:
+    """A text as it is recorded: no answer that can be right is longer."""
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    return f"{text[:_LONGEST_TEXT]}… (+{len(text) - _LONGEST_TEXT} characters)"
 
 
 def _status(sample: EvalSample, steps: int, before: Attempt | None) -> AttemptStatus:
@@ -118,7 +126,7 @@ def _inferences(sample: EvalSample) -> Iterator[ChatMessageAssistant]:
 def _statements(sample: EvalSample) -> Iterator[tuple[int, str]]:
     for step, message in enumerate(_inferences(sample), 1):
         if message.text.strip():
-            yield step, message.text
+            yield step, shortened(message.text)
 
 
 def _calls(sample: EvalSample) -> Iterator[Call]:
@@ -148,7 +156,7 @@ def _call(
         step=step,
         name=call.function,
         arguments=call.arguments,
-        output=shown or (error.message if error is not None else ""),
+        output=shortened(shown or (error.message if error is not None else "")),
         is_error=result is None or error is not None,
         error_message=error.message if error is not None else None,
         start_ms=start,
