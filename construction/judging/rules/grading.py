@@ -39,7 +39,7 @@ _JOIN = {"en": ", ", "zh": "、"}
 
 
 class GradingConfig(StageConfig):
-    """The most that a rubric holds: demands and bounds as criteria, named facts and files."""
+    """The largest size of a rubric: demands and bounds as criteria, named facts and files."""
 
     max_demands: Count = 6
     max_bounds: Count = 2
