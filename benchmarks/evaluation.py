@@ -1,6 +1,6 @@
 """Running and grading: seconds for 1,000 attempts, the sandbox beside Inspect's own, and escapes.
 
-Graded are the attempts of the scripted agents (oracle, null, talk, empty-calls) on a release of the
+Graded are the attempts of the scripted agents on a release of the
 demo, repeated until there are 1,000; all that is timed is `grade_attempts` and the tables. The
 sandbox is compared with Inspect's plain local one, which isolates nothing: the same samples, each
 with ten commands, in the same run. Escapes are tried inside a sandbox and outside of it.
@@ -31,9 +31,10 @@ from data.attempts import read_attempts, write_attempt, write_tables
 from data.contracts.attempt import Configuration
 from data.releases.tasks import ReleasedTasks, read_tasks
 from flows.evaluate import escapes
-from flows.evaluate.agents import SCRIPTS
 from flows.evaluate.inspect_sandbox import NAME
-from flows.evaluate.run import ORACLE, Plan, evaluate, reference_moves
+from flows.evaluate.plan import Plan
+from flows.evaluate.run import evaluate
+from flows.evaluate.scripts import ORACLE, PLAYBACK, SCRIPTED, scripts_of
 
 ATTEMPTS, WORKERS = 1000, 2
 SAMPLES, COMMANDS = 40, 10
@@ -56,10 +57,11 @@ def main() -> None:
 def _attempts(release: ReleasedTasks, logs: Path) -> list[dict[str, Any]]:
     """Run the scripted agents once; returns a row for each."""
     database = database_of(release.tables)
-    for agent in (ORACLE, *SCRIPTS):
-        moves = reference_moves(release, database) if agent == ORACLE else {}
+    for agent in SCRIPTED:
+        source = logs / ORACLE if agent == PLAYBACK else None
+        scripts = scripts_of(agent, release, database, 1, source)
         configuration = Configuration(agent, agent, "none")
-        evaluate(Plan(release, configuration, agent, logs / agent, database, moves=moves))
+        evaluate(Plan(release, configuration, agent, logs / agent, database, scripts=scripts))
     rows = summaries(grade_attempts(release, logs))
     return [
         {
