@@ -203,5 +203,7 @@ class DetectionConfig(StageConfig):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+                raise ValueError(
+                    f"{pattern!r} is not a valid regular expression: {error}"
+                ) from error
         return patterns

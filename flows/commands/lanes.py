@@ -85,7 +85,7 @@ def select_command(
 
     if check is not None:
         disagreements = check_selection(check)
-        print("\n".join(disagreements) or f"{check}: objective and every row hold")
+        print("\n".join(disagreements) or f"{check}: objective and all constraints are confirmed")
         raise typer.Exit(1 if disagreements else 0)
     if scores is None:
         raise InputError("select", "no scores", "a score matrix", "Name one, or use --check.")

@@ -1,32 +1,21 @@
-"""The model of an attempt as an OpenAI-compatible server for a program inside the sandbox.
+"""The model of an attempt for a program inside the sandbox.
 
 Only texts and functions pass. Keys, the model, its settings and the budget are the runner's: what
-else a request asks for is ignored. Requests are hostile input, and none reaches a file or an
-address: a picture by its URL, which Inspect would load from the host, is refused.
+else a request asks for is ignored. Pictures, which Inspect would load from the host, do not pass.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from contextvars import copy_context
 from typing import Any
 
 from inspect_ai.model import ModelOutput, get_model, messages_from_openai
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolInfo, ToolParams
-from pydantic import ValidationError
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
-from data.chat_wire import ChatRequest, completion
-from data.neutralise import one_line, storable_tree
-
-MODEL = "benchmint"
-CONNECTIONS = 16
-_MOST_BYTES = 32 << 20
+from data.chat_wire import ChatFunction, ChatRequest, completion
+from flows.chat_app import MODEL, NoMoreAnswers
 
 
 class ChatBridge:
@@ -37,39 +26,18 @@ class ChatBridge:
         self._state = state
         self._longest = 0
         self._context = copy_context()  # of the attempt: its limits and its account
-        routes = [
-            Route("/v1/models", self._models),
-            Route("/v1/chat/completions", self._complete, methods=["POST"]),
-        ]
-        self.app = Starlette(routes=routes)
 
-    async def _models(self, _: Request) -> Response:
-        return JSONResponse({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
-
-    async def _complete(self, request: Request) -> Response:
-        content = bytearray()
-        async for chunk in request.stream():
-            content += chunk
-            if len(content) > _MOST_BYTES:
-                return _refused(413, f"more than {_MOST_BYTES:,} bytes")
+    async def answer(self, chat: ChatRequest) -> str:
+        """The body of a reply. Raises NoMoreAnswers once the attempt has been stopped."""
+        tools = [_tool_info(tool.function) for tool in chat.tools]
         try:
-            chat = ChatRequest.model_validate(storable_tree(json.loads(content)))
-            tools = [_tool_info(tool.function.model_dump()) for tool in chat.tools]
-        except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            return _refused(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
-        except (ValueError, RecursionError):
-            return _refused(400, "no JSON")
-        if self.stopped is not None:
-            return _refused(429, "the attempt has ended")
-        try:
-            work = self._generate(chat, tools)
-            output = await asyncio.get_running_loop().create_task(work, context=self._context)
+            if self.stopped is None:
+                work = self._generate(chat, tools)
+                output = await asyncio.get_running_loop().create_task(work, context=self._context)
+                return _body(output, chat.stream)
         except Exception as error:  # a limit, or a model that does not answer: the solver raises it
             self.stopped = self.stopped or error
-            return _refused(429, "the attempt has ended")
-        kind = "text/event-stream" if chat.stream else "application/json"
-        return Response(_body(output, chat.stream), media_type=kind)
+        raise NoMoreAnswers
 
     async def _generate(self, chat: ChatRequest, tools: list[ToolInfo]) -> ModelOutput:
         given: Any = [item.model_dump(exclude_none=True) for item in chat.messages]
@@ -81,8 +49,9 @@ class ChatBridge:
         return output
 
 
-def _tool_info(function: dict[str, Any]) -> ToolInfo:
-    return ToolInfo(**{**function, "parameters": ToolParams.model_validate(function["parameters"])})
+def _tool_info(function: ChatFunction) -> ToolInfo:
+    parameters = ToolParams.model_validate(function.parameters)
+    return ToolInfo(name=function.name, description=function.description, parameters=parameters)
 
 
 def _body(output: ModelOutput, stream: bool) -> str:
@@ -90,7 +59,3 @@ def _body(output: ModelOutput, stream: bool) -> str:
     usage = output.usage
     tokens = (usage.input_tokens, usage.output_tokens) if usage is not None else (0, 0)
     return completion(MODEL, output.message.text, calls, tokens, stream)
-
-
-def _refused(status: int, message: str) -> Response:
-    return JSONResponse({"error": {"message": one_line(message)[:500], "code": status}}, status)

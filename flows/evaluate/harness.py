@@ -17,21 +17,27 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import sandbox
 
-from construction.sessions.network.forward_proxy import ForwardProxy, allowed_hosts, proxying
+from construction.sessions.network.forward_proxy import (
+    ForwardProxy,
+    allowed_hosts,
+    client_variables,
+    proxying,
+)
 from construction.sessions.network.transport import Wire
 from data.contracts import NetworkPolicy
-from flows.evaluate.chat_bridge import CONNECTIONS, MODEL, ChatBridge
+from flows.chat_app import MODEL, chat_app
+from flows.evaluate.chat_bridge import ChatBridge
 from flows.evaluate.inspect_sandbox import BoxEnvironment
 from flows.http_server import serving
 
 ANSWER, INSTRUCTION = "answer.txt", "instruction.md"
 AUDIT, FAILED = "audit", "agent_error"  # in an attempt's store
 _MODEL_PORT, _PROXY_PORT = 8701, 3128
+_CONNECTIONS = 16
 _END, _LOG = "/tmp/harness.exit", "/tmp/harness.log"  # noqa: S108 (inside)
 # In a session of its own, so that the sandbox goes on answering while it runs.
 _START = f'sh -c "$HARNESS" </dev/null >{_LOG} 2>&1; echo $? >{_END}'
 _POLL_SECONDS = 0.5
-_LOG_CHARS = 4000
 _HOW_TO_ANSWER = (
     "\n\nYou work in this folder. Input files, if any, are in inputs/; files that the task asks "
     f"for go into outputs/. Write your answer to {ANSWER}, in the form that the task asks for.\n"
@@ -56,9 +62,7 @@ async def network_of(
         return
     proxy = ForwardProxy(allowed_hosts(policy.urls), wire=wire)
     listening = await asyncio.to_thread(box.sandbox.listen, _PROXY_PORT)
-    address = f"http://127.0.0.1:{_PROXY_PORT}"
-    names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
-    box.variables |= dict.fromkeys(names, address) | {"no_proxy": "127.0.0.1,localhost"}
+    box.variables |= client_variables(_PROXY_PORT)
     try:
         async with proxying(listening, proxy):
             yield
@@ -75,7 +79,7 @@ def harness_agent(harness: Harness) -> Solver:
         bridge = ChatBridge(state)
         await box.write_file(INSTRUCTION, state.input_text + _HOW_TO_ANSWER)
         listening = await asyncio.to_thread(box.sandbox.listen, _MODEL_PORT)
-        async with serving(bridge.app, listening, CONNECTIONS):
+        async with serving(chat_app(bridge.answer), listening, _CONNECTIONS):
             await _start(box, harness.command)
             code = None
             while bridge.stopped is None and code is None:
@@ -84,7 +88,7 @@ def harness_agent(harness: Harness) -> Solver:
         if bridge.stopped is not None:
             raise bridge.stopped
         answer = await _read(box, ANSWER)
-        state.store.set("harness_log", (await _read(box, _LOG) or "")[-_LOG_CHARS:])
+        state.store.set("harness_log", (await _read(box, _LOG) or "")[-4000:])
         if answer is not None:
             state.output = ModelOutput.from_content("harness", answer.strip())
         elif code is not None and code.strip() != "0":
@@ -99,7 +103,6 @@ async def _start(box: BoxEnvironment, command: str) -> None:
     variables = {
         "HARNESS": command,
         "OPENAI_BASE_URL": address,
-        "OPENAI_API_BASE": address,
         "OPENAI_API_KEY": "none",
         "OPENAI_MODEL": MODEL,
     }

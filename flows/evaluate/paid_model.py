@@ -37,11 +37,16 @@ ACCOUNT: ContextVar[Account] = ContextVar("account")
 
 
 class Account:
-    """One attempt's spending. `stopped` says which budget ended it, if one did."""
+    """One attempt's spending. `stopped` says which budget ended it, if one did.
+
+    `repeated` counts the requests that were made again because they had failed.
+    """
 
     def __init__(self, name: str, purse: Purse, journal: Journal) -> None:
         self.name, self.journal = name, journal
         self.stopped: BudgetSpent | None = None
+        self.repeated = 0
+        self._failed = ""  # the request that failed last
         self._purse = purse
         self._before: list[str] = []  # digests of the last request and its reply
         self._tokens_before = 0  # which these took together
@@ -69,6 +74,7 @@ class Account:
             output=config.max_tokens or _UNBOUNDED_REPLY,
         )
         at_most = await self._set_aside(worst)
+        self.repeated += request == self._failed
         used = at_most  # of a call without an end, which may have been billed
         number = 0
         try:
@@ -83,6 +89,7 @@ class Account:
             content = output.model_dump(mode="json", exclude_none=True)
             self.journal.keep(number, content, tokens, round(time.monotonic() - started, 3))
         except Exception as error:
+            self._failed = request
             if number == 0:
                 used = Amount()
             elif _is_refusal(error):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspect_ai.event import ModelEvent, ToolEvent
+from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
@@ -36,6 +36,7 @@ _STATUS_OF_LIMIT = {
     "turn": AttemptStatus.BUDGET,
 }
 _LONGEST_ERROR = 300
+_LONGEST_TEXT = 1_000_000  # characters of an answer, a statement or an output; the rest is cut
 _BROKEN = AttemptStatus.INFRA_ERROR
 
 
@@ -49,14 +50,16 @@ def record_of(
     task_id, epoch = str(sample.id), sample.epoch
     identity = [plan.release.digest, task_id, plan.configuration.name, epoch]
     submission = Submission(
-        answer=sample.output.completion if sample.output.choices else None,
+        answer=shortened(sample.output.completion) if sample.output.choices else None,
         statements=tuple(_statements(sample)),
         calls=tuple(_calls(sample)),
         audit=tuple(AuditRow(**row) for row in sample.store.get(AUDIT, ())),
         steps=len(list(_inferences(sample))),
     )
     earlier = before.retries + 1 if before is not None and before.status is _BROKEN else 0
-    replayed = account.journal.replayed_seconds if account is not None else 0.0
+    replayed, repeated = (
+        (account.journal.replayed_seconds, account.repeated) if account is not None else (0.0, 0)
+    )
     attempt = Attempt(
         attempt_id=digest(identity)[:16],
         release_digest=plan.release.digest,
@@ -68,11 +71,18 @@ def record_of(
         steps=submission.steps,
         usage=_usage(sample, plan.spending),
         seconds=round((sample.total_time or 0.0) + replayed, 3),
-        retries=earlier + sum(event.retries or 0 for event in _model_events(sample)),
+        retries=earlier + repeated,
         log_digest=digest(sample.model_dump(mode="json", exclude={"timelines"})),
         error=_error(sample),
     )
     return AttemptRecord(attempt, submission)
+
+
+def shortened(text: str) -> str:
+    """A text as it is recorded: no answer that can be right is longer."""
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    return f"{text[:_LONGEST_TEXT]}… (+{len(text) - _LONGEST_TEXT} characters)"
 
 
 def _status(sample: EvalSample, steps: int, before: Attempt | None) -> AttemptStatus:
@@ -102,10 +112,6 @@ def _error(sample: EvalSample) -> str | None:
     return sample.store.get(FAILED)
 
 
-def _model_events(sample: EvalSample) -> list[ModelEvent]:
-    return [event for event in sample.events if isinstance(event, ModelEvent)]
-
-
 def _usage(sample: EvalSample, spending: Spending) -> Usage:
     used = list(sample.model_usage.values())
     tokens = sum(map(tokens_of, used), Tokens())
@@ -127,7 +133,7 @@ def _inferences(sample: EvalSample) -> Iterator[ChatMessageAssistant]:
 def _statements(sample: EvalSample) -> Iterator[tuple[int, str]]:
     for step, message in enumerate(_inferences(sample), 1):
         if message.text.strip():
-            yield step, message.text
+            yield step, shortened(message.text)
 
 
 def _calls(sample: EvalSample) -> Iterator[Call]:
@@ -157,7 +163,7 @@ def _call(
         step=step,
         name=call.function,
         arguments=call.arguments,
-        output=shown or (error.message if error is not None else ""),
+        output=shortened(shown or (error.message if error is not None else "")),
         is_error=result is None or error is not None,
         error_message=error.message if error is not None else None,
         start_ms=start,

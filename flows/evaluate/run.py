@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import ClassVar
 
@@ -50,10 +51,15 @@ from flows.evaluate.trajectory import trajectory_of
 _TEMPORARY = (".tmp", ".pyc", "~")
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
 _REPLY_SECONDS = 600
+_STOPPED = ("CancelledError(", "Cancelled(")  # how Inspect records what was interrupted
 
 
 class RunFailed(BenchmintError):
     """The runner could not start, such as in a sandbox that does not isolate."""
+
+
+class RunStopped(BenchmintError):
+    """Somebody stopped the run."""
 
 
 @dataclass
@@ -113,19 +119,20 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
     programs = plan.harness.programs if plan.harness is not None else None
     BoxEnvironment.box = Box(libraries=library_paths(), programs=programs)
     try:
-        logs = eval(
-            [_inspect_task(run, todo)],
-            model=_model(plan),
-            log_dir=str(plan.folder / LOGS),
-            log_realtime=False,
-            ctl_server=False,
-            display="none",
-            score=False,
-            fail_on_error=False,
-            max_samples=plan.samples_at_once,
-            max_sandboxes=plan.samples_at_once,
-            log_level="error",
-        )
+        with redirect_stdout(StringIO()):  # Inspect announces itself there
+            logs = eval(
+                [_inspect_task(run, todo)],
+                model=_model(plan),
+                log_dir=str(plan.folder / LOGS),
+                log_realtime=False,
+                ctl_server=False,
+                display="none",
+                score=False,
+                fail_on_error=False,
+                max_samples=plan.samples_at_once,
+                max_sandboxes=plan.samples_at_once,
+                log_level="error",
+            )
     finally:
         _Recorder.run = None
     if run.failure is not None:
@@ -135,10 +142,10 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
 
 
 def _check_ended(logs: Sequence[EvalLog]) -> None:
-    """Raise RunFailed where the runner itself failed, KeyboardInterrupt where it was stopped."""
+    """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted."""
     for log in logs:
         if log.status == "cancelled":
-            raise KeyboardInterrupt
+            raise RunStopped("stopped: the same command goes on from here.")
         if log.error is not None:
             raise RunFailed(one_line(log.error.message)[:500])
 
@@ -276,10 +283,15 @@ class _Recorder(Hooks):
 
 
 def _write(run: UnderWay, data: SampleEnd) -> None:
-    """Write an attempt and its trajectory; nothing for one that the run could not pay to begin."""
+    """Write an attempt and its trajectory.
+
+    Nothing for one that somebody stopped, or that the budget of the run did not let begin.
+    """
     plan, sample = run.plan, data.sample.model_copy(update={"epoch": run.epoch})
     account = run.accounts.get(str(sample.id))
     if account is not None and _is_cut_off(account) and not account.journal.is_paid:
+        return
+    if sample.error is not None and sample.error.message.startswith(_STOPPED):
         return
     before = previous_attempt(plan.folder, str(sample.id), run.epoch)
     record = record_of(sample, plan, account, before)

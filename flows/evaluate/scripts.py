@@ -112,13 +112,12 @@ def scripts_of(
 
 def _reader_scripts(release: ReleasedTasks, pages: PageIndex, epochs: int) -> Scripts:
     """What the rule-based reader of pages does on each question."""
-    scripts: dict[tuple[str, int], Script] = {}
+    scripts = {}
     for task_id, task in release.tasks.items():
-        if not BY_NAME.keys() & set(task.candidate.tools):
-            continue
-        calls, answer = read_pages(task.candidate.prompt, pages)
-        script = Script(tuple(ScriptStep(calls=(call,)) for call in calls), answer)
-        scripts.update({(task_id, epoch): script for epoch in range(1, epochs + 1)})
+        if BY_NAME.keys() & set(task.candidate.tools):
+            calls, answer = read_pages(task.candidate.prompt, pages)
+            script = Script(tuple(ScriptStep(calls=(call,)) for call in calls), answer)
+            scripts.update({(task_id, epoch): script for epoch in range(1, epochs + 1)})
     return scripts
 
 

@@ -52,7 +52,11 @@ def _served(spec: ToolSpec, source: Database | PageIndex) -> Tool:
         return str(spec.answer.dump_json(answer).decode())
 
     return ToolDef(
-        execute, name=spec.name, description=spec.description, parameters=_parameters(spec)
+        execute,
+        name=spec.name,
+        description=spec.description,
+        parameters=_parameters(spec),
+        max_output=0,  # as long as it is: what is cut off is no JSON, and no evidence
     ).as_tool()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from typing import Any
 
 from inspect_ai.event import ModelEvent
@@ -21,8 +22,9 @@ from data.contracts import Session, SourceFormat, ToolCall, Turn
 from data.contracts.attempt import Usage
 from flows.evaluate.paid_model import tokens_of
 from flows.evaluate.prices import Tokens
+from flows.evaluate.record import shortened
 
-_VERSION = "inspect"  # of the loop around the model: this program does not pin agents to versions
+_VERSION = f"inspect-ai {version('inspect-ai')}"  # what runs the agent
 
 
 def trajectory_of(sample: EvalSample, record: AttemptRecord) -> dict[str, Any]:
@@ -63,11 +65,11 @@ def _turns(sample: EvalSample) -> Iterator[Turn]:
     said = [item for item in sample.messages if not isinstance(item, ChatMessageTool)]
     for index, message in enumerate(said):
         if isinstance(message, ChatMessageSystem):
-            yield system_turn(index, message.text, 0)
+            yield system_turn(index, shortened(message.text), 0)
         elif isinstance(message, ChatMessageAssistant):
             yield _agent_turn(index, message, results)
         else:
-            yield user_turn(index, message.text, 0)
+            yield user_turn(index, shortened(message.text), 0)
 
 
 def _agent_turn(
@@ -81,7 +83,7 @@ def _agent_turn(
     thinking = [part.reasoning for part in content if isinstance(part, ContentReasoning)]
     return agent_turn(
         index,
-        message.text,
+        shortened(message.text),
         0,
         thinking="\n".join(thinking),
         model=message.model,
@@ -94,7 +96,7 @@ def _shown(result: ChatMessageTool | None) -> tuple[str | None, bool]:
     if result is None:
         return None, False
     error = result.error.message if result.error is not None else None
-    return result.text or error or "", error is not None
+    return shortened(result.text or error or ""), error is not None
 
 
 def _tokens_of_steps(sample: EvalSample) -> Iterator[Tokens]:

@@ -144,7 +144,9 @@ def test_an_attempt_ends_before_its_budget_is_exceeded(
         used = attempt.usage
         assert 0 < used.input_tokens + used.output_tokens <= 9000
         assert used.cost == pytest.approx((used.input_tokens * 2 + used.output_tokens * 10) / 1e6)
-        assert (used.price_date, used.cost <= 0.02) == ("2026-11-01", True)
+        assert used.price_date == "2026-11-01"
+        assert used.cost is not None
+        assert used.cost <= 0.02
     assert chat.billed <= TASKS * 9000
 
 
@@ -169,7 +171,7 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(
         return evaluate(plan(tasks, tmp_path / "run", base_url=chat.url, spending=spending))
 
     with chat_server(play) as chat:
-        for most in (2800, 2800):
+        for most in (3300, 3300):
             ended = run(most)
             assert ended.budget_spent
             assert ended.done < ended.wanted

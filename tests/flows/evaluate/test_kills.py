@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +18,21 @@ from flows.evaluate.inspect_sandbox import BoxEnvironment
 from flows.evaluate.plan import RunUnderWay, alone
 from flows.evaluate.run import evaluate
 from flows.evaluate.sandbox import SandboxFailed, bubblewrap
-from tests.conftest import REPO
-from tests.flows.evaluate.chat_server import Chat, chat_server
-from tests.flows.evaluate.kills import run_with_kills, score_digests
-from tests.flows.evaluate.plans import TASKS, Messages, plan, steps_taken, working
+from tests.flows.evaluate.chat_server import chat_server
+from tests.flows.evaluate.kills import (
+    AT_ONCE,
+    repeated,
+    run_on_full_disk,
+    run_with_kills,
+    score_digests,
+    slowly,
+)
+from tests.flows.evaluate.plans import TASKS, Messages, plan, working
 from tests.flows.json_server import HANG_UP
 
 pytestmark = pytest.mark.skipif(
     bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
 )
-AT_ONCE = 2
-
-
-def slowly(messages: Messages) -> tuple[str, dict[str, Any]]:
-    """Three steps with a file each, and an answer."""
-    time.sleep(0.05)
-    step = steps_taken(messages)
-    if step < 3:
-        # What is shown differs with every start: a resumed attempt must go on with what it was.
-        return "shell", {"command": f"date +%N; echo {step} > outputs/{step}.txt"}
-    return "submit", {"answer": "0.txt"}
-
-
-def repeated(chat: Chat) -> int:
-    """Requests that were made before, word for word."""
-    requests = Counter(json.dumps(request) for request in chat.requests)
-    return sum(requests.values()) - len(requests)
 
 
 @pytest.mark.parametrize(
@@ -80,58 +64,16 @@ def test_killed_runs_lose_nothing_and_pay_nothing_twice(
     assert digests[0] == digests[1] == digests[2]
 
 
-DISK = """
-import json, sys
-from pathlib import Path
-from data.errors import error_line
-from data.releases.tasks import read_tasks
-from flows.evaluate.run import evaluate
-from tests.flows.evaluate.plans import plan
-
-release, disk, url = sys.argv[1:]
-folder, filler = Path(disk, "run"), Path(disk, "filler")
-
-def run():
-    return evaluate(plan(read_tasks(Path(release)), folder, base_url=url, samples_at_once=2))
-
-filler.write_bytes(bytes(int(2.2 * (1 << 20))))
-try:
-    run()
-    print("the disk was not full")
-except OSError as error:
-    print(error_line(error))
-done = len(list(folder.glob("attempts/*.json")))
-filler.unlink()
-ended = run()
-print(json.dumps([done, ended.done, ended.wanted]))
-"""
-
-
 @pytest.mark.slow(seconds=15)
 def test_a_full_disk_ends_a_run_with_one_line_and_it_goes_on_with_space(
     snapshot: Path, tasks: ReleasedTasks, tmp_path: Path
 ) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    binary = bubblewrap()
-    assert binary is not None
-    namespace = [binary, "--dev-bind", "/", "/", "--size", str(3 << 20), "--tmpfs", str(disk)]
     with chat_server(slowly) as chat:
-        done = subprocess.run(
-            [*namespace, sys.executable, "-c", DISK, str(snapshot), str(disk), chat.url],
-            cwd=REPO,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        again = repeated(chat)
-    assert done.returncode == 0, done.stderr
-    line, counts = done.stdout.splitlines()
-    assert line.startswith("No space left on device: free some space")
-    before, ended, wanted = json.loads(counts)
-    assert before < wanted
-    assert (ended, wanted) == (TASKS, TASKS)
-    assert again == 0
+        full = run_on_full_disk(snapshot, tmp_path, chat)
+    assert full.line.startswith("No space left on device: free some space")
+    assert full.done_when_full < full.wanted
+    assert (full.done, full.wanted) == (TASKS, TASKS)
+    assert repeated(chat) == 0
 
 
 def test_a_second_run_in_the_same_folder_is_refused(tasks: ReleasedTasks, tmp_path: Path) -> None:

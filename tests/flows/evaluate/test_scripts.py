@@ -1,4 +1,4 @@
-"""Agents without a model: the oracle passes, a flawed one never does, a playback is graded alike."""
+"""Agents without a model: the oracle passes, a flawed one never, a playback is graded alike."""
 
 from __future__ import annotations
 
@@ -104,7 +104,8 @@ def _check_views(release: ReleasedTasks, folder: Path) -> None:
     run = grade_attempts(release, folder)
     write_tables(folder / TABLES_FOLDER, run.attempts, run.scores)
     query = """SELECT configuration, count(*), sum(passed::INT), sum(n_calls)
-               FROM attempts JOIN scores USING (attempt_id, configuration) GROUP BY ALL ORDER BY ALL"""
+               FROM attempts JOIN scores USING (attempt_id, configuration)
+               GROUP BY ALL ORDER BY ALL"""
     with attempts_database(folder) as path:
         assert run_sql(path, query, SqlLimits()).rows == [
             ["oracle", 3, 3, 9],
