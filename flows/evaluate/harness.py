@@ -35,8 +35,10 @@ AUDIT, FAILED = "audit", "agent_error"  # in an attempt's store
 _MODEL_PORT, _PROXY_PORT = 8701, 3128
 _CONNECTIONS = 16
 _END, _LOG = "/tmp/harness.exit", "/tmp/harness.log"  # noqa: S108 (inside)
-# In a session of its own, so that the sandbox goes on answering while it runs.
-_START = f'sh -c "$HARNESS" </dev/null >{_LOG} 2>&1; echo $? >{_END}'
+# In a session of its own, so that the sandbox goes on answering while it runs. The command that
+# starts it ends only then: what is still in its group is killed.
+_RUN = f'sh -c "$HARNESS" </dev/null >{_LOG} 2>&1; echo $? >{_END}'
+_START = f"setsid sh -c '{_RUN}' & until [ -e {_LOG} ]; do sleep 0.02; done"
 _POLL_SECONDS = 0.5
 _HOW_TO_ANSWER = (
     "\n\nYou work in this folder. Input files, if any, are in inputs/; files that the task asks "
@@ -106,7 +108,7 @@ async def _start(box: BoxEnvironment, command: str) -> None:
         "OPENAI_API_KEY": "none",
         "OPENAI_MODEL": MODEL,
     }
-    await box.exec(["setsid", "--fork", "sh", "-c", _START], env=variables, timeout=30)
+    await box.exec(["sh", "-c", _START], env=variables, timeout=30)
 
 
 async def _read(box: BoxEnvironment, path: str) -> str | None:
