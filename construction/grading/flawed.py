@@ -39,8 +39,8 @@ def flawed(flaw: str, spec: TaskSpec, database: Database) -> Submission | None:
 def _wrong_period(spec: TaskSpec, right: Submission, database: Database) -> Submission | None:
     """Reads all periods of the right series, and takes the value of a neighbouring one."""
     *_, reading, last = spec.steps
-    asked = right.calls[-1].arguments
-    every = {name: value for name, value in asked.items() if name != "period"}
+    reference = right.calls[-1].arguments
+    every = {name: value for name, value in reference.items() if name != "period"}
     call = _call(reading, every, database)
     days = last.arguments or {}
     others = [
@@ -57,10 +57,16 @@ def _wrong_period(spec: TaskSpec, right: Submission, database: Database) -> Subm
 def _wrong_company(spec: TaskSpec, right: Submission, database: Database) -> Submission | None:
     """Reads the same line item and period of another company."""
     *_, reading, last = spec.steps
-    asked = right.calls[-1].arguments
-    series = database.series.row(by_predicate=pl.col("series_id") == asked["series_id"], named=True)
-    for company in islice(_others(database, asked["company_id"]), _OTHER_COMPANIES):
-        given = {"company_id": company, "series_name": series["label"], "period": asked["period"]}
+    reference = right.calls[-1].arguments
+    series = database.series.row(
+        by_predicate=pl.col("series_id") == reference["series_id"], named=True
+    )
+    for company in islice(_others(database, reference["company_id"]), _OTHER_COMPANIES):
+        given = {
+            "company_id": company,
+            "series_name": series["label"],
+            "period": reference["period"],
+        }
         try:
             call = _call(reading, given, database)
             rows = json.loads(call.output)["values"]

@@ -16,13 +16,13 @@ from rapidfuzz import fuzz
 from construction.statements.tools.results import Refusal
 from construction.webpages.page_index import PageIndex
 from construction.webpages.web_tools import Fetched, Result, fetch, search
+from data.text.dates import MONTHS
 from data.text.folding import fold_words
 
 Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
 _QUERY, _HITS, _OPENED = 1000, 20, 2
 _STATEMENTS = ("Income statement", "Balance sheet", "Cash flow statement", "Segments")
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-_DAY = re.compile(rf"((?:{_MONTHS}) \d{{1,2}})(?:, (\d{{4}}))?")
+_DAY = re.compile(rf"((?:{'|'.join(MONTHS)}) \d{{1,2}})(?:, (\d{{4}}))?")
 _PERIOD = re.compile(r"(?:(?:first|second|third|fourth)[a-z ]* of )?fiscal year \d{4}")
 _SCALES = {"thousands": 10**3, "millions": 10**6, "billions": 10**9}
 _SCALE = re.compile(rf"\bin ({'|'.join(_SCALES)})\b")

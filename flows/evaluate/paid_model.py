@@ -73,6 +73,16 @@ class Account:
             input=self._most_input(input, messages, schemas),
             output=config.max_tokens or _UNBOUNDED_REPLY,
         )
+        reply = await self._paid(
+            lambda: ask(input=input, tools=tools, tool_choice=tool_choice, config=config),
+            request,
+            worst,
+        )
+        self._remember(messages, _output(reply))
+        return reply
+
+    async def _paid(self, ask: Callable[[], Awaitable[Any]], request: str, worst: Tokens) -> Any:
+        """Make a request whose worst case fits the budget, and keep its reply."""
         at_most = await self._set_aside(worst)
         self.repeated += request == self._failed
         used = at_most  # of a call without an end, which may have been billed
@@ -80,10 +90,8 @@ class Account:
         try:
             number = self.journal.begin(request, worst)
             started = time.monotonic()
-            reply = await ask(input=input, tools=tools, tool_choice=tool_choice, config=config)
-            output = reply[0] if isinstance(reply, tuple) else reply
-            if isinstance(output, Exception):
-                raise output
+            reply = await ask()
+            output = _output(reply)
             tokens = tokens_of(output.usage) if output.usage else worst
             used = self._purse.spending.amount(tokens)
             content = output.model_dump(mode="json", exclude_none=True)
@@ -98,7 +106,6 @@ class Account:
             raise
         finally:
             self._purse.settle(self.name, at_most, used)
-        self._remember(messages, output)
         return reply
 
     async def _set_aside(self, worst: Tokens) -> Amount:
@@ -188,6 +195,15 @@ def _content(message: ChatMessage) -> dict[str, Any]:
 
 def _plain(arguments: object) -> Any:
     return orjson.loads(orjson.dumps(arguments, default=str))
+
+
+def _output(reply: Any) -> ModelOutput:
+    """What a provider replied, alone or with the call that it made. Raises the error it may be."""
+    output = reply[0] if isinstance(reply, tuple) else reply
+    if isinstance(output, Exception):
+        raise output
+    assert isinstance(output, ModelOutput)
+    return output
 
 
 def tokens_of(usage: ModelUsage) -> Tokens:
