@@ -146,10 +146,10 @@ def test_the_budget_of_an_attempt_holds_for_a_harness(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path
 ) -> None:
     endless = commands(*(f"echo {n}" for n in range(50)))
-    spending = Spending(attempt=Budget(30_000), reply_tokens=1000)
+    spending = Spending(attempt=Budget(6000), reply_tokens=100)
     record, _ = run(tasks, programs, tmp_path / "run", "work", endless, spending=spending)
     assert record.attempt.status is AttemptStatus.BUDGET
-    assert record.attempt.usage.input_tokens + record.attempt.usage.output_tokens <= 30_000
+    assert record.attempt.usage.input_tokens + record.attempt.usage.output_tokens <= 6000
 
 
 FETCH = "python3 -c \"import urllib.request as u; print(u.urlopen('{}').read().decode())\""
