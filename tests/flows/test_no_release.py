@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
 import pytest
+
+from tests.flows.command import benchmint
 
 _SAID = "Summarise missing.docx in one page please."
 
@@ -17,8 +17,7 @@ def test_nothing_released_is_told_with_reasons_and_the_next_command(tmp_path: Pa
     log, out = tmp_path / "log.json", tmp_path / "an out"
     session = {"session_id": "z", "messages": [{"role": "user", "content": _SAID}]}
     log.write_bytes(orjson.dumps(session))
-    command = [sys.executable, "-m", "flows.cli", "build", str(log), "--out", str(out)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = benchmint("build", log, "--out", out)
     assert ended.returncode == 1
     assert f"1  fixture.unresolved  benchmint audit --reason fixture.unresolved --out '{out}'" in (
         ended.stdout
