@@ -84,7 +84,7 @@ def _period(question: str) -> list[str]:
 
 
 def _share(parts: list[str], text: str) -> float:
-    """The share of the parts that stand in the text."""
+    """The share of the parts that occur in the text."""
     return sum(part in text for part in parts) / max(len(parts), 1)
 
 
@@ -94,7 +94,7 @@ def _scale(text: str) -> int:
 
 
 def _fit(label: str, question: str) -> float:
-    """0 to 100: do the words of a name stand in the question? The longest that do fit best."""
+    """0 to 100: do the words of a name occur in the question? The longest that do fit best."""
     words, within = fold_words(_LOCAL.sub("", label)), f" {fold_words(question)} "
     if f" {words} " in within:
         return min(60.0 + len(words), 100.0)

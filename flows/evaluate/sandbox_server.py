@@ -1,4 +1,4 @@
-"""The program inside a sandbox: runs commands and moves files as it is told over standard input.
+"""The program inside a sandbox: runs commands and moves files, as requested on standard input.
 
 It runs as `python3 -I sandbox_server.py` inside the sandbox, so it imports the standard library
 alone. A request and a reply are a line of JSON followed by as many bytes as its `bytes` says, for
