@@ -145,7 +145,7 @@ def is_disk_full(error: OSError) -> bool:
 
 
 def error_line(error: Exception) -> str:
-    """What a user is told of an error that ends a command: never the message of an unknown one."""
+    """The message for an error that ends a command; never the text of an unknown error."""
     if isinstance(error, BenchmintError):
         return str(error)
     if missing := missing_package(error):

@@ -44,7 +44,7 @@ CATALOGUE = """SELECT name, row, "columns" FROM (
 def query_text(argument: str | None) -> str:
     """The query of a command line: given, piped in (`-`), or without one a list of the tables.
 
-    Raises InputError if it is not UTF-8, whatever the locale, or if nothing is piped in.
+    Raises InputError if it is not UTF-8, in any locale, or if nothing is piped in.
     """
     query = _piped() if argument == "-" else os.fsencode(argument or CATALOGUE)
     try:
