@@ -143,9 +143,9 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
 
 def _check_ended(logs: Sequence[EvalLog]) -> None:
     """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted."""
+    if not logs or any(log.status in ("cancelled", "started") for log in logs):
+        raise RunStopped("stopped: the same command goes on from here.")
     for log in logs:
-        if log.status == "cancelled":
-            raise RunStopped("stopped: the same command goes on from here.")
         if log.error is not None:
             raise RunFailed(one_line(log.error.message)[:500])
 
