@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _AGAIN = "Add --debug to see the traceback."
 EXTRA_MODULES = {
     "masking": (
@@ -128,8 +128,24 @@ class ReleaseError(BenchmintError):
     """A release that must not be written or overwritten."""
 
 
+class NothingReleasedError(ReleaseError):
+    """No task passed every gate: an outcome of a build, not wrong use. `staging` tells why."""
+
+    def __init__(self, staging: Path) -> None:
+        super().__init__("no task passed every gate; `benchmint audit` shows the reasons.")
+        self.staging = staging
+
+    def __reduce__(self) -> tuple[type[NothingReleasedError], tuple[Path]]:
+        return type(self), (self.staging,)
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Is there no space left where something was written?"""
+    return error.errno in _FULL
+
+
 def error_line(error: Exception) -> str:
-    """What a user is told of an error that ends a command: never the message of an unknown one."""
+    """The message for an error that ends a command; never the text of an unknown error."""
     if isinstance(error, BenchmintError):
         return str(error)
     if missing := missing_package(error):
@@ -138,7 +154,7 @@ def error_line(error: Exception) -> str:
         return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"
     # What the operating system says about which file: its names are no session text.
     why = error.strerror or type(error).__name__
-    if error.errno in _FULL:
+    if is_disk_full(error):
         return f"{why}: free some space where the output goes, or for temporary files, and repeat."
     if error.filename is None:
         return f"{why} at {error_location(error)}. {_AGAIN}"

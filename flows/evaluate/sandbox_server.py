@@ -1,4 +1,4 @@
-"""The program inside a sandbox: runs commands and moves files as it is told over standard input.
+"""The program inside a sandbox: runs commands and moves files, as requested on standard input.
 
 It runs as `python3 -I sandbox_server.py` inside the sandbox, so it imports the standard library
 alone. A request and a reply are a line of JSON followed by as many bytes as its `bytes` says, for
@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+CONTROL = int(sys.argv[1])  # a Unix socket to the host; commands do not inherit it
 Reply = tuple[dict[str, Any], list[bytes]]
+_NO_COMMAND = b"a command holds no NUL byte and no half of a character\n"
 
 
 def execute(request: Mapping[str, Any], stdin: bytes) -> Reply:
@@ -41,6 +44,8 @@ def execute(request: Mapping[str, Any], stdin: bytes) -> Reply:
             )
         except OSError as error:
             return {"code": 127, "timed_out": False}, [b"", f"{error.strerror}\n".encode()]
+        except ValueError:
+            return {"code": 127, "timed_out": False}, [b"", _NO_COMMAND]
         timed_out = False
         try:
             child.communicate(stdin, timeout=request["seconds"])
@@ -86,11 +91,22 @@ def names(request: Mapping[str, Any], _content: bytes) -> Reply:
     return {"names": kept}, []
 
 
+def listen(request: Mapping[str, Any], _content: bytes) -> Reply:
+    """Hand a listening socket on the loopback in here to the host, which answers on it."""
+    with (
+        socket.create_server(("127.0.0.1", request["port"])) as listening,
+        socket.socket(fileno=os.dup(CONTROL)) as control,
+    ):
+        socket.send_fds(control, [b"!"], [listening.fileno()])
+    return {}, []
+
+
 ACTIONS: dict[str, Callable[[Mapping[str, Any], bytes], Reply]] = {
     "execute": execute,
     "write": write,
     "read": read,
     "names": names,
+    "listen": listen,
 }
 
 
@@ -137,6 +153,8 @@ def main() -> None:
             header, parts = {"error": "not_permitted"}, []
         except OSError as error:
             header, parts = {"error": error.strerror or type(error).__name__}, []
+        except ValueError:
+            header, parts = {"error": "no_path"}, []
         _answer(header, parts)
 
 

@@ -5,6 +5,9 @@ Tables are never mounted: the three tools of the questions lane answer from the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams, tool
 from inspect_ai.util import sandbox
 from pydantic import ValidationError
@@ -12,6 +15,8 @@ from pydantic import ValidationError
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Refusal
+from construction.webpages.page_index import PageIndex
+from construction.webpages.web_tools import WEB_TOOLS
 from data.contracts import Candidate
 from data.neutralise import one_line
 
@@ -20,23 +25,25 @@ _SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 _MOST_CHARS = 60_000
 
 
-def tools_for(task: Candidate, database: Database | None) -> list[Tool]:
-    """The tools of a task, by the names that it lists."""
-    served = [
-        _served(BY_NAME[name], database) for name in task.tools if name in BY_NAME and database
-    ]
+def tools_for(
+    task: Candidate, database: Database | None, pages: PageIndex | None = None
+) -> list[Tool]:
+    """The data tools that a task lists, `search` and `fetch` if there are pages, and a shell."""
+    listed = [BY_NAME[name] for name in task.tools if name in BY_NAME]
+    served = [_served(spec, database) for spec in listed] if database is not None else []
+    served += [_served(spec, pages) for spec in WEB_TOOLS] if pages is not None else []
     works_on_files = task.deliverables or _SHELL_TOOLS & set(task.tools)
     inside = [shell()] if works_on_files else []
     return [*served, *inside]
 
 
-def _served(spec: ToolSpec, database: Database) -> Tool:
-    """A data tool as a tool of Inspect, with the description and arguments that MCP clients get."""
+def _served(spec: ToolSpec, source: Database | PageIndex) -> Tool:
+    """A tool of Inspect, with the description and arguments that MCP clients get."""
 
     async def execute(**arguments: object) -> str:
         try:
             given = {name: value for name, value in arguments.items() if value is not None}
-            answer = spec.call(database, spec.arguments.model_validate(given))
+            answer = spec.call(source, spec.arguments.model_validate(given))
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             raise ToolError(one_line(f"{first['loc']}: {first['msg']}")) from error
@@ -44,15 +51,35 @@ def _served(spec: ToolSpec, database: Database) -> Tool:
             raise ToolError(answer.text)
         return str(spec.answer.dump_json(answer).decode())
 
-    schema = spec.arguments.model_json_schema()
     return ToolDef(
         execute,
         name=spec.name,
         description=spec.description,
-        parameters=ToolParams.model_validate(
-            {key: schema[key] for key in ("type", "properties", "required") if key in schema}
-        ),
+        parameters=_parameters(spec),
+        max_output=0,  # as long as it is: what is cut off is no JSON, and no evidence
     ).as_tool()
+
+
+def _parameters(spec: ToolSpec) -> ToolParams:
+    """The arguments, each with a type of its own: some servers read neither `$ref` nor `anyOf`."""
+    schema = spec.arguments.model_json_schema()
+    definitions = schema.get("$defs", {})
+    properties = {
+        name: _typed(parameter, definitions) for name, parameter in schema["properties"].items()
+    }
+    return ToolParams.model_validate(
+        {"type": "object", "properties": properties, "required": schema.get("required", [])}
+    )
+
+
+def _typed(parameter: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """A parameter with what it refers to, or with the one type that it has beside null."""
+    options = [item for item in parameter.get("anyOf", ()) if item.get("type") != "null"]
+    meant = options[0] if len(options) == 1 else parameter
+    if "$ref" in meant:
+        meant = definitions[meant["$ref"].rpartition("/")[2]]
+    own = {key: value for key, value in parameter.items() if key not in ("anyOf", "$ref")}
+    return {**meant, **own}
 
 
 @tool
