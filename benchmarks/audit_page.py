@@ -27,7 +27,8 @@ import httpx
 from benchmarks.report import table, write_result
 from construction.judging import preflight, signals
 from construction.judging.preflight import PreflightConfig
-from construction.judging.signals import Demands, Signals
+from construction.judging.request_counts import Demands
+from construction.judging.signals import Signals
 from construction.sessions.gates import fixture, length
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import LengthConfig

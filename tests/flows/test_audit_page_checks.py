@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from construction.judging import preflight
 from construction.judging.contracts import Conversation
 from construction.judging.preflight import PreflightConfig
-from construction.judging.signals import Demands, Opening, Signals, measure
+from construction.judging.request_counts import Demands, Opening
+from construction.judging.signals import Signals, measure
 from construction.sessions.config import SessionsConfig
 from construction.sessions.gates import fixture, length, network, restoration
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason

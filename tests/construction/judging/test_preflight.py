@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from construction.judging.preflight import (
     GATE,
     PreflightConfig,
-    PreflightReason,
     measures,
 )
+from construction.judging.preflight_limits import PreflightReason
 from construction.judging.signals import measure
 from construction.sessions.packaging.package import Identity, package
 from data.contracts import CutReason, Disclosure, Fixture, Status, TaskInstance, Verdict

@@ -37,9 +37,9 @@ def test_conditions_are_compared_on_the_same_questions(
     tasks = read_tasks(snapshot).tasks.items()
     chosen = [name for name, task in tasks if "discover_companies" in task.candidate.tools][:2]
     benchmint(monkeypatch, "pages", "statements", snapshot, "--out", tmp_path / "pages")
-    run = ["evaluate", snapshot, "--out", tmp_path]
+    run: list[str | Path] = ["evaluate", snapshot, "--out", tmp_path]
     run += [part for name in chosen for part in ("--task", name)]
-    web = ["--tools", "web", "--pages", tmp_path / "pages"]
+    web: list[str | Path] = ["--tools", "web", "--pages", tmp_path / "pages"]
     benchmint(monkeypatch, *run, "--agent", "oracle")
     benchmint(monkeypatch, *run, "--agent", "web-reader", *web)
     benchmint(monkeypatch, "grade", tmp_path, "--snapshot", snapshot, "--out", tmp_path / "scores")
