@@ -130,16 +130,22 @@ def test_a_harness_that_fails_is_the_agents_error(
     assert record.attempt.error == "the harness ended with 5"
 
 
-@pytest.mark.parametrize("mode", ["never", "fork"])
+@pytest.mark.parametrize(
+    ("mode", "ends"),
+    [
+        ("never", {AttemptStatus.TIMEOUT}),
+        # It may die itself of the limit of processes before the time is over.
+        ("fork", {AttemptStatus.TIMEOUT, AttemptStatus.AGENT_ERROR}),
+    ],
+)
 def test_a_harness_that_never_ends_is_stopped_in_time(
-    tasks: ReleasedTasks, programs: Path, tmp_path: Path, mode: str
+    tasks: ReleasedTasks, programs: Path, tmp_path: Path, mode: str, ends: set[AttemptStatus]
 ) -> None:
     hurried = first_task(tasks, budget=TaskBudget(seconds=3))
     started = time.monotonic()
     record, _ = run(hurried, programs, tmp_path / "run", mode, commands())
-    assert time.monotonic() - started < 30
-    expected = {AttemptStatus.TIMEOUT}
-    assert record.attempt.status in (expected if mode == "never" else {*expected, "infra_error"})
+    assert time.monotonic() - started < 60
+    assert record.attempt.status in ends
 
 
 def test_the_budget_of_an_attempt_holds_for_a_harness(
