@@ -48,7 +48,7 @@ def export_harbor(export: Export, out: Path) -> int:
     """Write all tasks below `out`; returns their number. Raises InputError."""
     new_folder(out)
     shutil.copyfile(TEMPLATES / "harbor.md", out / "README.md")
-    for module in (ENVIRONMENT, "scripted_agents"):
+    for module in (ENVIRONMENT, "scripted_agents", "digests"):
         shutil.copyfile(TEMPLATES / f"{module}.txt", out / f"{module}.py")
     (out / "box").mkdir()
     shutil.copyfile(TEMPLATES / "relay.txt", out / "box" / "relay.py")

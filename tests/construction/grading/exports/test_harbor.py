@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from construction.grading.bundle_command import answer_path
 from construction.grading.exports.harbor import ENVIRONMENT, export_harbor
-from construction.grading.exports.writing import TEMPLATES
+from construction.grading.toolset import FONTS, installed
 from data.errors import InputError
 from tests.conftest import REPO
 from tests.construction.grading.exports.sample import (
@@ -26,6 +29,7 @@ from tests.construction.grading.exports.sample import (
     ids,
     sample_export,
 )
+from tests.construction.statements.tools.tiny import QUANDELL
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +63,10 @@ def test_a_task_has_what_harbor_reads(whole: Path, names: list[str]) -> None:
     assert settings["verifier"]["environment_mode"] == "separate"
     (server,) = settings["environment"]["mcp_servers"]
     assert server["transport"] == "streamable-http"
+    assert settings["environment"]["network_mode"] == "no-network"
+    solution = contents(question / "solution")
+    assert {"solve.sh", "steps.json"} < {*solution}
+    assert [name for name, content in solution.items() if b'"125"' in content] == []
     assert "mcp_servers" not in tomllib.loads((judged / "task.toml").read_text())["environment"]
     assert {"task.toml", "instruction.md", "tests/test.sh", "tests/spec.json"} <= {
         *contents(question)
@@ -67,14 +75,14 @@ def test_a_task_has_what_harbor_reads(whole: Path, names: list[str]) -> None:
     assert not (judged / "solution").exists()
 
 
-def test_the_solution_is_computed_and_passes_and_other_answers_do_not(
+def test_the_right_answer_passes_and_others_do_not(
     whole: Path, names: list[str], tmp_path: Path
 ) -> None:
     task, work, reward = whole / "tasks" / names[0], tmp_path / "work", tmp_path / "r" / "r.json"
     (work / "outputs").mkdir(parents=True)
     done = run_script(task / "tests" / "test.sh", work, reward)
     assert (done.returncode, json.loads(reward.read_text())["reward"]) == (0, 0.0), done.stderr
-    assert run_script(task / "solution" / "solve.sh", work, reward).returncode == 0
+    (work / "outputs" / "answer.txt").write_text("125\n")
     run_script(task / "tests" / "test.sh", work, reward)
     assert json.loads(reward.read_text()) == {"reward": 1, "undecided": 0, "deterministic": 1}
     (work / "outputs" / "answer.txt").write_text("125,000")
@@ -126,12 +134,26 @@ def test_the_same_release_gives_the_same_bytes(snapshot: Path, whole: Path, tmp_
     assert contents(tmp_path / "again") == kept
 
 
-def test_the_image_has_the_locked_versions_of_the_toolset() -> None:
-    image = (TEMPLATES / "Dockerfile").read_text()
+def test_the_image_has_what_the_toolset_declares_as_locked(whole: Path, names: list[str]) -> None:
+    image = (whole / "tasks" / names[0] / "environment" / "Dockerfile").read_text()
     lock = (REPO / "requirements-evaluate.lock").read_text()
     pins = re.findall(r"[a-z-]+==[\d.]+", image)
-    assert len(pins) == 7
+    assert {f"{name}=={version}" for name, version in installed().items()} == set(pins)
     assert [pin for pin in pins if f"\n{pin} " not in lock] == []
+    assert f"FROM python:{platform.python_version()}-slim" in image
+    assert all(package in image for package in FONTS)
+
+
+def test_the_tables_are_in_an_image_of_their_own(whole: Path, names: list[str]) -> None:
+    environment = whole / "tasks" / names[0] / "environment"
+    copied = re.findall(r"^(?:COPY|ADD) (.*)$", (environment / "Dockerfile").read_text(), re.M)
+    assert copied == ["inputs/ inputs/", "data_tool /opt/benchmint/data_tool"]
+    compose = yaml.safe_load((environment / "docker-compose.yaml").read_text())
+    assert compose["services"]["tables"]["build"] == {"context": "./tables"}
+    assert "volumes" not in compose["services"]["main"]
+    data = environment / "tables" / "data" / "points.parquet"
+    assert data.samefile(whole / "tables" / "data" / "points.parquet")
+    assert not (whole / "tasks" / names[2] / "environment" / "tables").exists()
 
 
 LOAD = """
@@ -146,17 +168,17 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 """
 
 
-HARBOR = shutil.which("harbor")
 HARBOR_SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-needs_harbor = pytest.mark.skipif(
-    HARBOR is None, reason="harbor 0.24 (Python 3.12) is not on PATH: `pip install harbor==0.24.0`"
-)
+_OWN_HARBOR = REPO / ".venv-harbor" / "bin" / "harbor"
+HARBOR = str(_OWN_HARBOR) if _OWN_HARBOR.exists() else shutil.which("harbor")
+needs_harbor = pytest.mark.skipif(HARBOR is None, reason="no harbor: `make harbor` (Python 3.12)")
+needs_box = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
 
 @needs_harbor
 @pytest.mark.timeout(300)
 def test_harbor_loads_every_task(whole: Path, names: list[str]) -> None:
-    interpreter = Path(str(HARBOR)).resolve().with_name("python")
+    interpreter = Path(str(HARBOR)).with_name("python")
     loaded = subprocess.run(
         [str(interpreter), "-c", LOAD, str(whole / "tasks")],
         capture_output=True,
@@ -170,22 +192,113 @@ def test_harbor_loads_every_task(whole: Path, names: list[str]) -> None:
     assert f"{names[0]} 1 1800.0" in lines
 
 
-@needs_harbor
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(("agent", "value"), [("oracle", 1.0), ("nop", 0.0)])
-def test_harbor_runs_and_grades_in_bubblewrap(
-    whole: Path, names: list[str], tmp_path: Path, agent: str, value: float
-) -> None:
-    arguments = ["-p", whole / "tasks" / names[0], "-a", agent, "-o", tmp_path, "-y"]
-    environment = ["--env", f"{ENVIRONMENT}:Bubblewrap"]
-    done = subprocess.run(
-        [str(HARBOR), "run", *map(str, arguments), *environment],
+def digests(export: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(str(HARBOR)).with_name("python")), str(export / "digests.py"), *arguments],
         capture_output=True,
         text=True,
         check=False,
-        cwd=tmp_path,
-        env={**os.environ, **HARBOR_SETTINGS, "PYTHONPATH": str(whole)},
+        env={**os.environ, **HARBOR_SETTINGS},
     )
-    rewards = [json.loads(path.read_text()) for path in tmp_path.glob("*/*/verifier/reward.json")]
-    assert [reward["reward"] for reward in rewards] == [value], done.stdout[-2000:]
+
+
+@needs_harbor
+@pytest.mark.timeout(300)
+def test_the_packager_of_harbor_gives_the_digests(
+    snapshot: Path, whole: Path, names: list[str], tmp_path: Path
+) -> None:
+    export_harbor(sample_export(snapshot, with_private=True), tmp_path / "again")
+    assert [digests(folder).returncode for folder in (whole, tmp_path / "again")] == [0, 0]
+    recorded = [folder / "digests.json" for folder in (whole, tmp_path / "again")]
+    one, two = (json.loads(path.read_text()) for path in recorded)
+    recorded[0].unlink()
+    assert one == two
+    assert len(set(one["tasks"].values())) == 5
+    assert digests(tmp_path / "again", "--check").stdout == "5 digests as recorded\n"
+    (tmp_path / "again" / "tasks" / names[1] / "instruction.md").write_text("other")
+    changed = digests(tmp_path / "again", "--check")
+    assert (changed.returncode, changed.stdout) == (1, f"{names[1]}\n")
+
+
+def harbor(whole: Path, task: str, out: Path, *arguments: str) -> dict[str, float]:
+    """Run an agent on one task in bubblewrap; the reward, or a failure with what Harbor said."""
+    job = ["-p", str(whole / "tasks" / task), "-o", str(out), "-y"]
+    done = subprocess.run(
+        [str(HARBOR), "run", *job, "--env", f"{ENVIRONMENT}:Bubblewrap", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=out,
+        env={
+            **os.environ,
+            **HARBOR_SETTINGS,
+            "PYTHONPATH": f"{whole}:{out}",
+            "BENCHMINT_TABLES_PYTHON": sys.executable,
+            "OPENAI_API_KEY": "sk-secret",
+        },
+    )
+    found = [json.loads(path.read_text()) for path in out.glob("*/*/verifier/reward.json")]
+    assert len(found) == 1, done.stdout[-2000:]
+    reward: dict[str, float] = found[0]
+    return reward
+
+
+@needs_harbor
+@needs_box
+@pytest.mark.slow(seconds=40)
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("agent", "value"),
+    [
+        (["-a", "oracle"], 1.0),
+        (["-a", "nop"], 0.0),
+        (["--agent-import-path", "scripted_agents:Talk"], 0.0),
+        (["--agent-import-path", "scripted_agents:EmptyCalls"], 0.0),
+    ],
+)
+def test_harbor_runs_and_grades_in_bubblewrap(
+    whole: Path, names: list[str], tmp_path: Path, agent: list[str], value: float
+) -> None:
+    assert harbor(whole, names[0], tmp_path, *agent)["reward"] == value
+
+
+PROBE = """
+import json, shlex
+from pathlib import Path
+from scripted_agents import Talk
+
+class Probe(Talk):
+    async def run(self, instruction, environment, context):
+        commands = json.loads(Path(__file__).with_name("commands.json").read_text())
+        found = {name: (await environment.exec(line)).stdout for name, line in commands.items()}
+        Path(__file__).with_name("found.json").write_text(json.dumps(found))
+"""
+LOOK = {
+    "tables": "find / -name '*.parquet' 2>/dev/null",
+    "graders": "find /tests /solution -mindepth 1; find / -name spec.json -o -name steps.json "
+    "-o -name solve.sh -o -name grader 2>/dev/null",
+    "leaked": "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\\0' '\\n' | "
+    "grep -e benchmint-[h]arbor -e sk-[s]ecret",
+    "rights": "grep CapEff /proc/self/status; touch /usr/x 2>&1; mount -t tmpfs x /mnt 2>&1",
+    "served": 'data_tool discover_companies \'{"query": "quandell"}\'',
+    "own": "cat answer.txt outputs/answer.txt 2>/dev/null; ls",
+}
+
+
+@needs_harbor
+@needs_box
+@pytest.mark.slow(seconds=20)
+@pytest.mark.timeout(300)
+def test_an_agent_reaches_the_tools_and_neither_tables_nor_graders(
+    whole: Path, names: list[str], tmp_path: Path
+) -> None:
+    host = {"host": f"cat {whole}/tables/data/points.parquet {whole}/tasks/*/tests/spec.json"}
+    (tmp_path / "probe.py").write_text(PROBE)
+    (tmp_path / "commands.json").write_text(json.dumps(LOOK | host))
+    harbor(whole, names[0], tmp_path, "--agent-import-path", "probe:Probe")
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert [found[name] for name in ("tables", "graders", "host", "leaked")] == [""] * 4
+    assert "CapEff:\t0000000000000000" in found["rights"]
+    assert "Read-only file system" in found["rights"]
+    assert QUANDELL in found["served"]
+    assert found["own"].split() == ["inputs", "outputs"]
