@@ -63,4 +63,6 @@ def _lines(path: Path) -> list[str]:
         problem = error.strerror or type(error).__name__
         raise InputError(str(path), problem, "a file of approvals", "Check the path.") from error
     except UnicodeDecodeError as error:
-        raise InputError(str(path), "no UTF-8", "a text file", "Save it as UTF-8.") from error
+        raise InputError(
+            str(path), "text that is not UTF-8", "a text file", "Save it as UTF-8."
+        ) from error

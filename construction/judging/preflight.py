@@ -27,12 +27,12 @@ _OPENING = 3  # sentences in which a reference to an earlier talk makes the rest
 
 
 class PreflightReason(GateReason):
-    CONVERSATION_ONLY = "preflight.conversation_only", "There is little to do but to converse."
+    CONVERSATION_ONLY = "preflight.conversation_only", "It is conversation, hardly any work."
     NO_REQUEST = "preflight.no_request", "Nothing is asked for."
     MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
     NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
-    LEANS_ON_CONTEXT = "preflight.leans_on_context", "It needs what was said or shown before."
-    AMONG_OTHERS = "preflight.among_others", "It may be meant for another person."
+    LEANS_ON_CONTEXT = "preflight.leans_on_context", "It depends on what was said or shown earlier."
+    AMONG_OTHERS = "preflight.among_others", "It may be addressed to another person."
 
 
 class PreflightConfig(StageConfig):
@@ -149,7 +149,7 @@ _THREADS = (
         "min_thread_words",
         _MIN,
         "words",
-        "A thread to be answered, without files, tells at least this many words.",
+        "A thread to answer, without files, has at least this many words.",
         _REASON.LEANS_ON_CONTEXT,
         lambda seen: seen["told"],
         when=lambda seen: _thread(seen) and not seen["at_hand"],
@@ -158,7 +158,7 @@ _THREADS = (
         "min_thread_words_with_files",
         _MIN,
         "words",
-        "A thread to be answered, with files, tells at least this many words.",
+        "A thread to answer, with files, has at least this many words.",
         _REASON.LEANS_ON_CONTEXT,
         lambda seen: seen["told"],
         when=lambda seen: _thread(seen) and bool(seen["at_hand"]),
@@ -167,7 +167,7 @@ _THREADS = (
         "max_thread_people",
         _MAX,
         "people",
-        "At most this many people write in a thread to be answered.",
+        "At most this many people write in a thread to answer.",
         _REASON.AMONG_OTHERS,
         lambda seen: seen["people"],
         when=_thread,
@@ -178,7 +178,7 @@ _DEMANDS = (
         "a demand",
         _MIN,
         "demands",
-        "A single writer asks for something.",
+        "If there is one writer, that writer asks for something.",
         _REASON.NO_REQUEST,
         lambda seen: seen["demands"],
         when=lambda seen: _request(seen) and seen["people"] < 2,
@@ -189,7 +189,7 @@ _DEMANDS = (
         "a demand among several writers",
         _MIN,
         "demands",
-        "Among several writers, somebody asks the agent for something.",
+        "If there are several writers, one of them asks the agent for something.",
         _REASON.AMONG_OTHERS,
         lambda seen: seen["demands"],
         when=lambda seen: _request(seen) and seen["people"] >= 2,
@@ -209,7 +209,7 @@ _DEMANDS = (
         "max_leaning_share",
         _MAX,
         "share of demands",
-        "At most this share of the demands needs what was said or shown before.",
+        "At most this share of the demands depends on what was said or shown earlier.",
         _REASON.LEANS_ON_CONTEXT,
         lambda seen: share(seen["leaning"], seen["demands"]),
         when=_request,
@@ -220,7 +220,7 @@ _CONTEXT = (
         "max_mentions_share",
         _MAX,
         "share of sentences",
-        "At most this share of the sentences, but for one, speaks of what was said before.",
+        "Apart from one, at most this share of the sentences refers to what was said earlier.",
         _REASON.LEANS_ON_CONTEXT,
         lambda seen: share(seen["mentions"] - 1, seen["sentences"]),
         when=_request,
@@ -229,7 +229,7 @@ _CONTEXT = (
         "elsewhere",
         _MAX,
         "sentences",
-        "No sentence speaks of other sessions or of a workspace that is not there.",
+        "No sentence refers to other sessions or to a workspace that is not available.",
         _REASON.LEANS_ON_CONTEXT,
         lambda seen: seen["elsewhere"],
         when=_request,
@@ -240,7 +240,7 @@ _CONTEXT = (
         "opens midway",
         _MAX,
         "true or false",
-        "The first sentences do not answer, or point at, what came before.",
+        "The first sentences neither answer nor refer to earlier messages.",
         _REASON.LEANS_ON_CONTEXT,
         lambda seen: seen["opens_midway"],
         when=_request,
@@ -251,7 +251,7 @@ _CONTEXT = (
         "min_opinion_words",
         _MIN,
         "words",
-        "A request for nothing but a view has at least this many words.",
+        "A request for an opinion only has at least this many words.",
         _REASON.LEANS_ON_CONTEXT,
         lambda seen: seen["words"],
         when=_only_opinions,

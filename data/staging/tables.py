@@ -35,7 +35,7 @@ RUNS = Table(
         ),
         "release_key_digest": (pl.String, "SHA-256 of the release key"),
         "n_inputs": (pl.Int64, "inputs with a digest in the manifest"),
-        "problem": (pl.String, "why its other tables are not here; null if they are"),
+        "problem": (pl.String, "why its other tables are missing; null if they are not"),
     },
 )
 SCORES = Table(
@@ -85,12 +85,12 @@ VERDICTS = Table(
         "gate": (pl.String, "gate"),
         "status": (pl.String, "passed, failed, unverified or not_measured"),
         "reason": (pl.String, "why it failed; null for what passed"),
-        "observed": (pl.Float64, "what was measured; null where it is no number"),
-        "limit": (pl.Float64, "what is allowed; null where it is no number"),
+        "observed": (pl.Float64, "what was measured; null if it is not a number"),
+        "limit": (pl.Float64, "what is allowed; null if it is not a number"),
         "observed_text": (pl.String, "the same as text"),
         "limit_text": (pl.String, "the same as text"),
         "measures": (pl.String, "JSON: further measurements"),
-        "blocked_by": (pl.String, "earlier gate that kept it from being measured"),
+        "blocked_by": (pl.String, "earlier gate that rejected it, so that it was not measured"),
     },
 )
 LINEAGE_ROWS = Table(

@@ -27,17 +27,17 @@ def evaluate_command(
         str | None, typer.Option(help="Address of an OpenAI-compatible server.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Name of the configuration; agent and model if not given.")
+        str | None, typer.Option(help="Name of the configuration; by default, agent and model.")
     ] = None,
     task: Annotated[
-        list[str] | None, typer.Option(help="Run this task alone; may be given several times.")
+        list[str] | None, typer.Option(help="Run only this task; may be given several times.")
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="Attempts at the same time.")] = 4,
     most_tokens: Annotated[
         int | None, typer.Option(min=1, help="Tokens that one attempt may use.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the attempts are written.")] = ATTEMPTS,
+    out: Annotated[Path, typer.Option(help="Where to write the attempts.")] = ATTEMPTS,
 ) -> None:
     """Run what is not finished yet, each attempt in a box of its own, and grade if possible."""
     require_extra("evaluate")
@@ -77,7 +77,7 @@ def grade_command(
     logs: Annotated[Path, typer.Argument(help="A folder of attempts.")],
     snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
     out: Annotated[
-        Path | None, typer.Option(help="Where the tables are written; LOGS/scores if not given.")
+        Path | None, typer.Option(help="Where to write the tables; by default LOGS/scores.")
     ] = None,
     processes: Processes = 1,
     as_json: Json = False,

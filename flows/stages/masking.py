@@ -85,7 +85,7 @@ def _check_leaks(work: Work, out: Path) -> None:
 
 LEAK_CHECK = Stage(
     name=LEAK_CHECK_STAGE,
-    meaning="Is a private value left, the session's own or another's?",
+    meaning="Does it still contain a private value, from its own or another session?",
     units=(Unit("candidate", FILTER),),
     settings=("masking.leaks",),
     reads=(MASKING.name, "package", "labels"),
