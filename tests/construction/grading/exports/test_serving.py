@@ -49,7 +49,8 @@ def tables(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def url(tables: Path) -> Iterator[str]:
     """The exported server over HTTP."""
-    command = [sys.executable, "-I", "-B", tables / "server", tables / "data", "--http", "0"]
+    program = [str(tables / "server"), str(tables / "data"), "--http", "0"]
+    command = [sys.executable, "-I", "-B", *program]
     with subprocess.Popen(
         command, cwd=tables, env=CLEAN, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -139,9 +140,10 @@ def test_the_solver_computes_and_never_reads_the_gold(
 
 def solved(folder: Path, steps: dict[str, Any], url: str) -> subprocess.CompletedProcess[str]:
     (folder / "steps.json").write_text(json.dumps(steps))
-    arguments = ["--steps", folder / "steps.json", "--answer", folder / "out" / "answer.txt"]
+    files = {"--steps": folder / "steps.json", "--answer": folder / "out" / "answer.txt"}
+    arguments = [str(part) for pair in files.items() for part in pair]
     return subprocess.run(
-        [sys.executable, "-I", "-B", folder / "solver", *arguments, "--url", url],
+        [sys.executable, "-I", "-B", str(folder / "solver"), *arguments, "--url", url],
         capture_output=True,
         text=True,
         cwd=folder,
