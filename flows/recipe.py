@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainSerializer
 
-from anonymization.masking_recipe import MaskingRecipe
+from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.tables.settings import TablesRecipe
 from construction.grading.gate import GradingRecipe
 from construction.judging.calls.contracts import LlmRuntime
@@ -145,8 +145,13 @@ class Settings(_Sections):
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe, which remembers what was set and what is default."""
-        return Recipe.model_validate(self.model_dump(exclude_unset=True, exclude={"runtime"}))
+        """The recipe, which remembers what was set and what is default; its level of masking is
+        decided.
+        """
+        recipe = Recipe.model_validate(self.model_dump(exclude_unset=True, exclude={"runtime"}))
+        level = for_source(recipe.masking, recipe.source.disclosure).level
+        masking = recipe.masking.model_copy(update={"level": level})
+        return recipe.model_copy(update={"masking": masking})
 
     def dated(self, day: dt.date) -> Self:
         """Released as of `day`, where real input is given and no date is configured."""

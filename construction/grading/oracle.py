@@ -24,10 +24,11 @@ def oracle(spec: TaskSpec, database: Database) -> Submission:
     Raises OracleError if a step is refused, does not return what later steps use, or if no value
     or several fit the period.
     """
-    return walk(spec, partial(_serve, database))
+    return walk(spec, partial(served, database))
 
 
-def _serve(database: Database, name: str, arguments: Mapping[str, Any]) -> str:
+def served(database: Database, name: str, arguments: Mapping[str, Any]) -> str:
+    """The answer of a data tool as JSON, as an agent is shown it. Raises OracleError."""
     tool = BY_NAME[name]
     try:
         checked = tool.arguments.model_validate(arguments)

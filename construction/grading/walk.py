@@ -122,7 +122,13 @@ def _present(step: StepSpec, outputs: Mapping[int, Any]) -> str:
     ]
     if len(fitting) != 1:
         raise OracleError(f"step {step.index}: {len(fitting)} values fit the period")
-    unit, row = str(arguments["unit"]), fitting[0]
+    return shown_value(step, fitting[0])
+
+
+def shown_value(step: StepSpec, row: Mapping[str, Any]) -> str:
+    """A value of the data tools in the unit, scale and rounding that the last step asks for."""
+    arguments = step.arguments or {}
+    unit = str(arguments["unit"])
     with localcontext(prec=100):
         try:
             amount = Decimal(row["value"])

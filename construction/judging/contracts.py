@@ -97,7 +97,8 @@ class Conversation:
     answer messages that reached somebody. `said_before` is what the person typed earlier in the
     session, `said` what they typed in this task, turns that the prompt leaves out included.
     `files_read` counts the files that the agent read before it wrote them, `files_missing` those
-    of them that are not released.
+    of them that are not released. `systems_missing` names the systems that the request wants and
+    no released file stands for, `offline` the parts of the web where none of it may be reached.
     """
 
     people: int = 0
@@ -107,6 +108,8 @@ class Conversation:
     said: tuple[str, ...] = ()
     files_read: int = 0
     files_missing: int = 0
+    systems_missing: tuple[str, ...] = ()
+    offline: tuple[str, ...] = ()
 
 
 class Containment(Contract):

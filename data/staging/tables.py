@@ -140,8 +140,12 @@ _SQL_TYPES = {
 
 def sql_types(table: Table) -> dict[str, str]:
     """The columns of a staged table with their DuckDB types, `run_id` first."""
-    own = {name: _SQL_TYPES[str(dtype)] for name, dtype in table.schema.items()}
-    return {RUN_ID: "VARCHAR"} | own
+    return {RUN_ID: "VARCHAR"} | own_sql_types(table)
+
+
+def own_sql_types(table: Table) -> dict[str, str]:
+    """The columns of any table with their DuckDB types."""
+    return {name: _SQL_TYPES[str(dtype)] for name, dtype in table.schema.items()}
 
 
 def meanings(table: Table) -> Mapping[str, str]:

@@ -10,7 +10,9 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-# The body and the headers of a request to the status and the body of the reply.
+# The body and the headers of a request to the status and the body of the reply; with status
+# HANG_UP the connection breaks off without one.
+HANG_UP = 0
 Reply = Callable[[Any, Message], tuple[int, Any]]
 
 
@@ -24,6 +26,9 @@ def json_server(reply: Reply) -> Iterator[str]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, answer = reply(body, self.headers)
+            if status == HANG_UP:
+                self.close_connection = True
+                return
             content = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -29,16 +29,16 @@ class FixtureConfig(StageConfig):
 
     An archive is unsafe if it inflates past `max_inflated_bytes`, or past `max_inflation_ratio`
     times its size once it is over `free_inflated_bytes`, or if archives nest deeper than
-    `max_nesting`. `include_workspace` adds the folder that the session worked in, if the roots
-    contain it, to the files that the agent read: people take its content for granted and do not
-    name it.
+    `max_nesting`. `workspace` says when the folder that the session worked in is added to the
+    inputs, if the roots contain it: people take its content for granted and do not name it.
+    `unread`: if the log does not tell which files the agent used.
     """
 
     max_file_bytes: Count = 50_000_000
     max_total_bytes: Count = 200_000_000
     max_folder_files: Count = 200
     max_observed_files: Count = 50
-    include_workspace: bool = False
+    workspace: Literal["never", "unread", "always"] = "unread"
     free_inflated_bytes: Count = 16_000_000
     max_inflated_bytes: Count = 500_000_000
     max_inflation_ratio: Count = 100
