@@ -4,13 +4,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TESTS  := $(VENV)/.ready-tests
+HARBOR := .venv-harbor
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
 # Bytecode is made when a module is first imported: what is never imported takes no space for it.
 LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install evaluate system snapshot serve stop test test-full check format bench mutants docs font lock clean clean-demo
+.PHONY: help install evaluate harbor system snapshot serve stop test test-full test-exports check format bench mutants docs font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +30,14 @@ $(TESTS): $(READY) requirements-dev.lock
 
 evaluate: $(READY) ## add what running agents needs: the runner (the sandbox is in `make system`)
 	$(LOCKED) requirements-evaluate.lock
+
+harbor: $(HARBOR)/.ready ## make .venv-harbor, Harbor's own environment (Python 3.12)
+
+$(HARBOR)/.ready: requirements-harbor.lock
+	PYENV_VERSION=$$(pyenv latest 3.12 2>/dev/null) python3.12 -m venv $(HARBOR)
+	$(HARBOR)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	  --require-hashes -r requirements-harbor.lock
+	@touch $@
 
 system: ## install the Debian packages without which some tests are skipped
 	@for package in $(SYSTEM); do \
@@ -51,6 +60,10 @@ test: $(TESTS) ## run the tests; what is skipped is listed with its reason
 
 test-full: $(TESTS) ## run all tests, also those that are too long for every change
 	$(BIN)/pytest -n 2 --dist worksteal -rs -m "full or not full"
+
+test-exports: $(TESTS) $(HARBOR)/.ready ## run the tests of runners and exports; what is absent is a failure
+	BENCHMINT_REQUIRE=bubblewrap,evaluate,harbor $(BIN)/pytest -n 2 --dist worksteal -rs \
+	  -m "full or not full" tests/construction/grading/exports tests/flows/evaluate
 
 check: $(TESTS) ## lint, format check, strict types
 	$(BIN)/ruff check .
@@ -86,10 +99,12 @@ lock: ## write the lock files anew (needs uv)
 	$(COMPILE) $(FULL) --extra evaluate -c requirements.lock -o requirements-evaluate.lock
 	$(COMPILE) $(FULL) $(TESTED) -c requirements-evaluate.lock -o requirements-dev.lock
 	$(COMPILE) $(FULL) $(TESTED) --extra bench -c requirements-dev.lock -o requirements-bench.lock
+	echo "harbor==0.24.0" | uv pip compile --python-version 3.12 --generate-hashes --no-header \
+	  --no-annotate --no-strip-extras --quiet - -o requirements-harbor.lock
 
 clean: ## remove the environment and caches; workspace/ stays
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(HARBOR) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 clean-demo: ## remove workspace/, if only the demo was built there
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop

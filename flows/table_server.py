@@ -4,6 +4,7 @@ output, or HTTP on the loopback.
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from typing import Any
@@ -96,7 +97,11 @@ def serve_http(server: Server[Any], port: int) -> None:
     Raises InputError if the port cannot be taken.
     """
     listening = listen(port)
-    port = listening.getsockname()[1]
+    serve_socket(server, listening, listening.getsockname()[1])
+
+
+def serve_socket(server: Server[Any], listening: socket.socket, port: int) -> None:
+    """Serve clients of a socket who call it http://127.0.0.1:PORT/mcp, until interrupted."""
     print(f"benchmint: serving on http://{LOOPBACK}:{port}{PATH}", file=sys.stderr, flush=True)
     serve_app(http_app(server, port), listening, _MAX_CONNECTIONS)
 

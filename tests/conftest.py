@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -33,6 +35,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     }
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items[:] = [by_name[name] for name in dealt(list(by_name), slow, workers)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that is skipped for want of what BENCHMINT_REQUIRE names has failed."""
+    return required((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for whole files."""
+    return required((yield))
+
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+def required(report: Report) -> Report:
+    """A skip whose reason names a required part (bubblewrap, evaluate, harbor) as a failure."""
+    wanted = [name for name in os.environ.get("BENCHMINT_REQUIRE", "").split(",") if name]
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = str(report.longrepr)
+        if any(name in reason.lower() for name in wanted):
+            report.outcome = "failed"
+            report.longrepr = f"BENCHMINT_REQUIRE names what is absent: {reason}"
+    return report
 
 
 @pytest.fixture(scope="session")

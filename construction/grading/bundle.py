@@ -1,6 +1,6 @@
-"""The graders as a folder of Python files that imports nothing of this project.
+"""Parts of this project as a folder of Python files that imports nothing of this project.
 
-The modules that grading needs are found from their imports, copied under one package, and their
+The modules that a command needs are found from their imports, copied under one package, and their
 imports are rewritten. `python -I grader --help` runs the folder.
 """
 
@@ -11,37 +11,57 @@ import hashlib
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from data.errors import BenchmintError
 
-PACKAGE = "benchmint_grader"
-TOOLSET = frozenset({"PIL", "docx", "lxml", "openpyxl", "pptx", "pypdf", "yaml"})
-_COMMAND = "construction.grading.bundle_command"
-# `grade` imports `files` within a function; it is named here so that nobody has to know.
-_ROOTS = (_COMMAND, "construction.grading.grade", "construction.grading.files")
-_SOURCE = Path(__file__).resolve().parents[__name__.count(".")]
-_MAIN = f'''"""Grades what an agent delivered; see `--help`."""
+SOURCE = Path(__file__).resolve().parents[__name__.count(".")]
 
-import sys
 
-from {PACKAGE}.{_COMMAND} import main
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A folder to be written: its package, the module whose `main` is run, what it may import.
 
-sys.exit(main())
-'''
+    `roots` are modules that are needed but only imported within functions; `libraries` are the
+    top-level modules outside the standard library that may be imported.
+    """
+
+    package: str
+    title: str
+    command: str
+    roots: tuple[str, ...] = ()
+    libraries: frozenset[str] = frozenset()
+
+    def main(self) -> str:
+        """The text of `__main__.py`."""
+        return (
+            f'"""{self.title}; see `--help`."""\n\nimport sys\n\n'
+            f"from {self.package}.{self.command} import main\n\nsys.exit(main())\n"
+        )
+
+
+GRADER = Bundle(
+    "benchmint_grader",
+    "Grades what an agent delivered",
+    "construction.grading.bundle_command",
+    ("construction.grading.grade", "construction.grading.files"),
+    frozenset({"PIL", "docx", "lxml", "openpyxl", "pptx", "pypdf", "yaml"}),
+)
 
 
 class BundleError(BenchmintError):
-    """A grader imports what the bundle cannot take along: the message says which and where."""
+    """A module imports what the bundle cannot take along: the message says which and where."""
 
 
-def write_bundle(folder: Path) -> str:
-    """Write the graders into `folder`; returns the digest of its files.
+def write_bundle(folder: Path, bundle: Bundle = GRADER) -> str:
+    """Write the bundle into `folder`; returns the digest of its files.
 
-    The same code gives the same bytes. Raises BundleError if a grader imports anything but the
-    standard library, this project, and the libraries of the toolset.
+    The same code gives the same bytes. Raises BundleError if a module imports anything but the
+    standard library, this project, and the libraries of the bundle.
     """
-    files = bundle_files()
+    files = bundle_files(bundle)
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,25 +75,28 @@ def bundle_digest(files: Mapping[str, bytes]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def bundle_files(source: Path = _SOURCE, roots: tuple[str, ...] = _ROOTS) -> dict[str, bytes]:
+@cache
+def bundle_files(bundle: Bundle = GRADER, source: Path = SOURCE) -> Mapping[str, bytes]:
     """The files of the bundle by relative POSIX path; `source` holds the project's packages."""
-    files = {"__main__.py": _MAIN.encode()}
-    for path in _closure(source, roots).values():
+    files = {"__main__.py": bundle.main().encode()}
+    for path in _closure(bundle, source).values():
         relative = path.relative_to(source)
         text = path.read_text(encoding="utf-8")
-        files[f"{PACKAGE}/{relative.as_posix()}"] = _rewritten(text, source).encode()
+        files[f"{bundle.package}/{relative.as_posix()}"] = _rewritten(
+            text, source, bundle.package
+        ).encode()
         for table in _tables(text):
             name = relative.with_name(table)
-            files[f"{PACKAGE}/{name.as_posix()}"] = (source / name).read_bytes()
+            files[f"{bundle.package}/{name.as_posix()}"] = (source / name).read_bytes()
         for parent in relative.parents:
-            files.setdefault(f"{PACKAGE}/{(parent / '__init__.py').as_posix()}", b"")
+            files.setdefault(f"{bundle.package}/{(parent / '__init__.py').as_posix()}", b"")
     return dict(sorted(files.items()))
 
 
-def _closure(source: Path, roots: tuple[str, ...]) -> dict[str, Path]:
-    """All modules of this project that the roots import, by name."""
+def _closure(bundle: Bundle, source: Path) -> dict[str, Path]:
+    """All modules of this project that the bundle's command and roots import, by name."""
     closure: dict[str, Path] = {}
-    pending = list(roots)
+    pending = [bundle.command, *bundle.roots]
     while pending:
         module = pending.pop()
         path = _path_of(source, module)
@@ -84,16 +107,17 @@ def _closure(source: Path, roots: tuple[str, ...]) -> dict[str, Path]:
             if _path_of(source, imported) is not None:
                 pending.append(imported)
             else:
-                _check_foreign(imported, path, line)
+                _check_foreign(bundle, imported, f"{path.name}:{line}")
     return closure
 
 
-def _check_foreign(imported: str, path: Path, line: int) -> None:
+def _check_foreign(bundle: Bundle, imported: str, where: str) -> None:
     name = imported.partition(".")[0]
-    if name not in sys.stdlib_module_names and name not in TOOLSET:
+    if name not in sys.stdlib_module_names and name not in bundle.libraries:
+        allowed = ", ".join(("the standard library", *sorted(bundle.libraries)))
         raise BundleError(
-            f"{path.name}:{line}: found an import of {name}; expected the standard library or one "
-            f"of {', '.join(sorted(TOOLSET))}. Graders are exported without other packages."
+            f"{where}: found an import of {name}; expected one of {allowed}. "
+            f"{bundle.package} is exported without other packages."
         )
 
 
@@ -125,7 +149,7 @@ def _path_of(source: Path, module: str) -> Path | None:
     return None
 
 
-def _rewritten(text: str, source: Path) -> str:
+def _rewritten(text: str, source: Path, package: str) -> str:
     """The source with imports of this project's modules as imports of the bundle's."""
     lines = text.splitlines(keepends=True)
     for node in ast.walk(ast.parse(text)):
@@ -133,7 +157,7 @@ def _rewritten(text: str, source: Path) -> str:
             root = node.module.partition(".")[0]
             if (source / root).is_dir():
                 line = lines[node.lineno - 1]
-                lines[node.lineno - 1] = re.sub(r"\bfrom ", f"from {PACKAGE}.", line, count=1)
+                lines[node.lineno - 1] = re.sub(r"\bfrom ", f"from {package}.", line, count=1)
     return "".join(lines)
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from construction.grading.oracle import OracleError, oracle, run_step, shown_value
+from construction.grading.oracle import OracleError, oracle, served
 from construction.grading.spec import StepSpec, TaskSpec
+from construction.grading.walk import shown_value
 from construction.statements.tools.database import Database
 from data.contracts.attempt import Call, Submission
 
@@ -110,7 +111,7 @@ FLAWS: Mapping[str, Flaw] = {
 
 def _call(step: StepSpec, arguments: Mapping[str, Any], database: Database) -> Call:
     """A call of the step's tool with other arguments. Raises OracleError where it is refused."""
-    output = run_step(step, arguments, database)
+    output = served(database, step.operation, arguments)
     return Call(f"call-{step.index}", step.index, step.operation, arguments, output)
 
 

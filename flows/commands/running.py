@@ -36,9 +36,8 @@ def export_harbor_command(snapshot: _Snapshot, out: _Out, with_private: _Private
 
 
 def _export(snapshot: Path, with_private: bool) -> Export:
-    """The release, and the tables behind its data tools if it has any."""
+    """The release, and how much of it leaves."""
     from construction.grading.exports.writing import Export
-    from construction.statements.tools.database import database_of
     from data.releases.tasks import read_tasks
 
     release = read_tasks(snapshot)
@@ -47,4 +46,4 @@ def _export(snapshot: Path, with_private: bool) -> Export:
             str(snapshot), "no private half", "private/ beside public/",
             "Export without --with-private, or from the whole snapshot.",
         )  # fmt: skip
-    return Export(release, with_private, database_of(release.tables))
+    return Export(release, with_private)

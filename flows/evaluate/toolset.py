@@ -6,40 +6,17 @@ the versions and a digest of them.
 
 from __future__ import annotations
 
-import platform
-from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 
-from packaging.requirements import Requirement
-
+from construction.grading.toolset import FONTS, installed, interpreter
 from data.canonical import canonical_json, digest
-
-PACKAGES = ("openpyxl", "python-docx", "python-pptx", "pypdf", "pillow")
-
-
-@cache
-def installed() -> dict[str, str]:
-    """Package -> version, of the packages here and all that they require, sorted."""
-    versions: dict[str, str] = {}
-    waiting = list(PACKAGES)
-    while waiting:
-        name = waiting.pop().lower()
-        if name in versions:
-            continue
-        try:
-            package = distribution(name)
-        except PackageNotFoundError:
-            continue
-        versions[name] = package.version
-        needed = map(Requirement, package.requires or ())
-        waiting += [item.name for item in needed if item.marker is None or item.marker.evaluate()]
-    return dict(sorted(versions.items()))
 
 
 def toolset() -> dict[str, object]:
-    """The interpreter and the libraries with their versions, and the digest of all that."""
-    parts = {"python": platform.python_version(), "libraries": installed()}
+    """The interpreter, the libraries with their versions, the fonts, and the digest of it all."""
+    fonts = [package for package, folder in FONTS.items() if Path(folder).is_dir()]
+    parts = {"python": interpreter(), "libraries": installed(), "fonts": fonts}
     return {**parts, "digest": digest(canonical_json(parts))}
 
 

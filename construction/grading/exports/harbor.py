@@ -10,11 +10,16 @@ from urllib.parse import urlsplit
 
 import tomli_w
 
-from construction.grading.bundle import write_bundle
+from construction.grading.bundle import SOURCE, write_bundle
 from construction.grading.bundle_command import ANSWER, OUTPUTS
+from construction.grading.exports.serving import (
+    SOLVER,
+    agent_image,
+    link_server,
+    write_client,
+    write_server,
+)
 from construction.grading.exports.writing import (
-    SERVER,
-    SERVER_URL,
     TEMPLATES,
     Export,
     copy_inputs,
@@ -24,32 +29,41 @@ from construction.grading.exports.writing import (
     new_folder,
     write_text,
 )
+from construction.statements.tools.client import URL
 from data.contracts import NetworkPolicy
 from data.releases.tasks import ReleasedTask
 
 SCHEMA = "1.4"
 TASKS = "tasks"
+TABLES = "tables"
 ENVIRONMENT = "bubblewrap_environment"
 _VERIFIER_SECONDS = 600
 _MEMORY_MB, _STORAGE_MB = 2048, 4096
 _SCRIPT = 0o755
+_SERVER_NAME = "benchmint-tables"
+_BOX_SERVER = Path("flows", "evaluate", "sandbox_server.py")  # copied as text, never imported
 
 
 def export_harbor(export: Export, out: Path) -> int:
     """Write all tasks below `out`; returns their number. Raises InputError."""
     new_folder(out)
     shutil.copyfile(TEMPLATES / "harbor.md", out / "README.md")
-    shutil.copyfile(TEMPLATES / f"{ENVIRONMENT}.txt", out / f"{ENVIRONMENT}.py")
+    for module in (ENVIRONMENT, "scripted_agents", "digests"):
+        shutil.copyfile(TEMPLATES / f"{module}.txt", out / f"{module}.py")
+    (out / "box").mkdir()
+    shutil.copyfile(TEMPLATES / "relay.txt", out / "box" / "relay.py")
+    shutil.copyfile(SOURCE / _BOX_SERVER, out / "box" / _BOX_SERVER.name)
     tasks = list(export.tasks())
+    if any(map(needs_tables, tasks)):
+        write_server(export.release.tables, out / TABLES)
     for task in tasks:
-        _write_task(export, task, out / TASKS / task.candidate.task_id)
+        _write_task(export, task, out)
     return len(tasks)
 
 
-def _write_task(export: Export, task: ReleasedTask, folder: Path) -> None:
-    copy_inputs(task, folder / "environment" / "inputs")
-    image = (TEMPLATES / "Dockerfile").read_text(encoding="utf-8")
-    write_text(folder / "environment" / "Dockerfile", f"{image}COPY inputs/ inputs/\n")
+def _write_task(export: Export, task: ReleasedTask, out: Path) -> None:
+    folder = out / TASKS / task.candidate.task_id
+    _write_environment(task, folder / "environment", out / TABLES)
     write_text(folder / "instruction.md", instruction(task))
     write_text(folder / "task.toml", tomli_w.dumps(task_settings(export, task)))
     tests = folder / "tests"
@@ -59,10 +73,24 @@ def _write_task(export: Export, task: ReleasedTask, folder: Path) -> None:
     _copy_script("test.sh", tests / "test.sh")
     write_bundle(tests / "grader")
     write_text(tests / "spec.json", json.dumps(export.spec(task), indent=2, sort_keys=True))
-    answer = None if has_rules(task) else export.computed_answer(task)
-    if answer is not None:
-        _copy_script("solve.sh", folder / "solution" / "solve.sh")
-        write_text(folder / "solution" / ANSWER, answer)
+    steps = None if has_rules(task) else export.computable_steps(task)
+    if steps is not None:
+        solution = folder / "solution"
+        _copy_script("solve.sh", solution / "solve.sh")
+        write_bundle(solution / "solver", SOLVER)
+        write_text(solution / "steps.json", json.dumps(steps, indent=2, sort_keys=True))
+
+
+def _write_environment(task: ReleasedTask, folder: Path, tables: Path) -> None:
+    """The agent's image, and beside it, where the task needs them, the data tools."""
+    copy_inputs(task, folder / "inputs")
+    copies = ["COPY inputs/ inputs/"]
+    if needs_tables(task):
+        copies += ["COPY data_tool /opt/benchmint/data_tool", "ENV PATH=/opt/benchmint:$PATH"]
+        write_client(folder / "data_tool")
+        link_server(tables, folder / TABLES)
+        shutil.copyfile(TEMPLATES / "compose.txt", folder / "docker-compose.yaml")
+    write_text(folder / "Dockerfile", agent_image(*copies))
 
 
 def _copy_script(template: str, path: Path) -> None:
@@ -92,20 +120,20 @@ def task_settings(export: Export, task: ReleasedTask) -> dict[str, Any]:
             "workdir": "/work",
             "memory_mb": _MEMORY_MB,
             "storage_mb": _STORAGE_MB,
-            **_network(candidate.network, needs_tables(task)),
+            **_network(candidate.network),
         },
     }
     if needs_tables(task):
-        server = {"name": SERVER, "transport": "streamable-http", "url": SERVER_URL}
+        server = {"name": _SERVER_NAME, "transport": "streamable-http", "url": URL}
         settings["environment"]["mcp_servers"] = [server]
     if candidate.difficulty is not None:
         settings["metadata"]["difficulty"] = candidate.difficulty
     return settings
 
 
-def _network(policy: NetworkPolicy, is_served: bool) -> dict[str, Any]:
-    """The network of a task; one whose tables are served must reach the server."""
-    if policy.mode == "web" or is_served:
+def _network(policy: NetworkPolicy) -> dict[str, Any]:
+    """The network of a task. Data tools are on the loopback, which every mode has."""
+    if policy.mode == "web":
         return {"network_mode": "public"}
     if policy.mode == "none":
         return {"network_mode": "no-network"}

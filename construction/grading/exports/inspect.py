@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading.bundle import write_bundle
+from construction.grading.exports.serving import agent_image, write_server
 from construction.grading.exports.writing import (
     TEMPLATES,
     Export,
@@ -16,6 +17,7 @@ from construction.grading.exports.writing import (
     new_folder,
     write_text,
 )
+from construction.statements.questions.operations import TOOLS
 from data.releases.tasks import ReleasedTask
 
 SAMPLES = "tasks.jsonl"
@@ -26,13 +28,12 @@ _SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 def export_inspect(export: Export, out: Path) -> int:
     """Write the package below `out`; returns the number of tasks. Raises InputError."""
     new_folder(out)
-    for template, name in (
-        ("inspect.md", "README.md"),
-        ("inspect_tasks.txt", "tasks.py"),
-        ("Dockerfile", "Dockerfile"),
-    ):
+    for template, name in (("inspect.md", "README.md"), ("inspect_tasks.txt", "tasks.py")):
         shutil.copyfile(TEMPLATES / template, out / name)
+    write_text(out / "image" / "Dockerfile", agent_image())
     tasks = list(export.tasks())
+    if any(map(needs_tables, tasks)):
+        write_server(export.release.tables, out / "tables")
     rows = [json.dumps(sample(task), sort_keys=True) for task in tasks]
     write_text(out / SAMPLES, "".join(f"{row}\n" for row in rows))
     for task in tasks:
@@ -53,7 +54,7 @@ def sample(task: ReleasedTask) -> dict[str, Any]:
         "id": candidate.task_id,
         "input": task.instruction,
         "inputs": sorted(task.inputs),
-        "tools": list(candidate.tools),
+        "tools": [name for name in candidate.tools if name in TOOLS],
         "needs_tables": needs_tables(task),
         "needs_box": bool(works_on_files),
         "turns": candidate.budget.turns,

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading.bundle_command import answer_path
-from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.spec import spec_of
-from construction.statements.tools.agent_tools import BY_NAME
-from construction.statements.tools.database import Database
+from construction.grading.walk import computable
+from construction.statements.questions.operations import TOOLS
+from construction.statements.tools.client import URL
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
 TEMPLATES = Path(__file__).with_name("templates")
-SERVER = "benchmint-tables"
-SERVER_URL = "http://127.0.0.1:8765/mcp"
 _SPEC_FIELDS = ("task_id", "prompt", "fixtures", *sorted(PRIVATE_FIELDS - {"rubric"}), "rubric")
 _HOW_TO_ANSWER = """
 
@@ -27,33 +25,30 @@ _HOW_TO_ANSWER = """
 You work in /work. Its input files, if any, are in inputs/; files that the task asks for go into
 outputs/. {answer}
 """
+_HOW_TO_CALL = """
+The data tools are an MCP server at {url}. In a shell, `data_tool` lists them and
+`data_tool NAME '{{"argument": "value"}}'` calls one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A release and what of it leaves: with `with_private`, the grader's half too.
-
-    `database` holds the tables behind the data tools, to compute answers from; None without.
-    """
+    """A release and what of it leaves: with `with_private`, the grader's half too."""
 
     release: ReleasedTasks
     with_private: bool = False
-    database: Database | None = None
 
     def spec(self, task: ReleasedTask) -> dict[str, Any]:
         """What grading needs of a task, as JSON. Raises InputError without the private half."""
         whole = self.release.grading(task.candidate.task_id)
         return {name: whole[name] for name in _SPEC_FIELDS}
 
-    def computed_answer(self, task: ReleasedTask) -> str | None:
-        """The answer computed on the data tools; None where none can be."""
-        spec = spec_of(self.release.grading(task.candidate.task_id))
-        if self.database is None or not computable(spec):
+    def computable_steps(self, task: ReleasedTask) -> dict[str, Any] | None:
+        """The reference steps, if data tools alone carry them out; no gold answer among them."""
+        whole = self.release.grading(task.candidate.task_id)
+        if not computable(spec_of(whole)):
             return None
-        try:
-            return oracle(spec, self.database).answer
-        except OracleError:
-            return None
+        return {name: whole[name] for name in ("task_id", "steps")}
 
     def tasks(self) -> Iterator[ReleasedTask]:
         """The tasks by id."""
@@ -74,7 +69,7 @@ def new_folder(out: Path) -> Path:
 
 def needs_tables(task: ReleasedTask) -> bool:
     """Does the task name a data tool?"""
-    return any(name in BY_NAME for name in task.candidate.tools)
+    return any(name in TOOLS for name in task.candidate.tools)
 
 
 def has_rules(task: ReleasedTask) -> bool:
@@ -88,7 +83,8 @@ def instruction(task: ReleasedTask) -> str:
     answer = f"Write your answer, in the form that the task asks for, to {path}."
     if has_rules(task):
         answer = f"If the task also asks a question, write the answer to {path}."
-    return task.instruction.rstrip() + _HOW_TO_ANSWER.format(answer=answer)
+    tools = _HOW_TO_CALL.format(url=URL) if needs_tables(task) else ""
+    return task.instruction.rstrip() + _HOW_TO_ANSWER.format(answer=answer) + tools
 
 
 def write_text(path: Path, text: str) -> None:

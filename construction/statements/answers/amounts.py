@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 from construction.statements.answers import lexicon
 from construction.statements.answers.candidates import Value
@@ -112,11 +112,6 @@ def _worth(value: Value, unit: Unit, stated: bool, target: Target, declared: Dec
     if declared.scale is not None and unit.factor == 1:
         return declared.scale
     return worth if stated else target.scale
-
-
-def rounded(amount: Decimal, quantum: Decimal) -> Decimal:
-    """Half up on the magnitude, to a multiple of the power of ten `quantum`."""
-    return (amount / quantum).quantize(Decimal(1), rounding=ROUND_HALF_UP) * quantum
 
 
 def is_negative(

@@ -10,7 +10,7 @@ from decimal import Context, Decimal, localcontext
 from typing import Any
 
 from construction.statements.answers import lexicon
-from construction.statements.answers.amounts import Reading, accepted, rounded
+from construction.statements.answers.amounts import Reading, accepted
 from construction.statements.answers.choose import (
     AMBIGUOUS,
     NOTHING,
@@ -24,6 +24,7 @@ from construction.statements.answers.contracts import AnswerCheck, Declared, Err
 from construction.statements.answers.markup import RawTable
 from construction.statements.answers.passage import Passage, read_passage
 from construction.statements.answers.question import Target, read_question
+from construction.statements.answers.rounding import rounded
 from construction.statements.answers.tables import fitting_cells
 from construction.statements.answers.units import declared_in
 from data.text.numbers import literal_value

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from construction.statements.answers import lexicon
-from construction.statements.answers.amounts import Reading, read, rounded
+from construction.statements.answers.amounts import Reading, read
 from construction.statements.answers.contracts import Declared, ErrorReason
 from construction.statements.answers.passage import Passage
 from construction.statements.answers.question import Target
@@ -23,6 +23,7 @@ from construction.statements.answers.roles import (
     period_of,
     yielding_role,
 )
+from construction.statements.answers.rounding import rounded
 
 MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with

@@ -15,12 +15,8 @@ from pydantic import TypeAdapter
 from construction.signals.crosswalk import default_crosswalk
 from construction.statements.database import DATABASE, REPORT
 from construction.statements.questions.contracts import Point, Question, Sharpening
-from construction.statements.questions.reference import (
-    TOOLS,
-    gold_answer,
-    milestones,
-    reference_steps,
-)
+from construction.statements.questions.operations import TOOLS
+from construction.statements.questions.reference import gold_answer, milestones, reference_steps
 from data.atomic import PRIVATE_FILE, private_dir, replacing, replacing_dir, write_bytes
 from data.contracts import (
     Budget,

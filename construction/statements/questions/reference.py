@@ -7,12 +7,11 @@ from typing import Any
 
 from construction.statements.questions.contracts import Point, Question, Sharpening
 from construction.statements.questions.naming import period_words
+from construction.statements.questions.operations import PRESENT, TOOLS
 from construction.statements.questions.wording import phrase_of
 from construction.statements.tools.results import fiscal_text
 from data.contracts import Answer, Milestone, Step
 
-TOOLS = ("discover_companies", "discover_company_series", "get_company_fundamentals")
-PRESENT = "present"  # the last step: the value in the unit, scale and rounding asked for
 _QUERY_CHARS = 200  # the most that the tools read of a query
 _MOST_SERIES = 200  # of a company in one answer of the tool, its upper limit
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from construction.grading.attacks import look_here
-from construction.grading.bundle import BundleError, bundle_files, write_bundle
+from construction.grading.bundle import Bundle, BundleError, bundle_files, write_bundle
 from construction.grading.bundle_command import answer_path, submission_of
 from construction.grading.files import grade_files
 from construction.grading.grade import grade
@@ -29,6 +29,7 @@ TASK = {
         {"part": "value", "type": "number", "value": "3633", "unit": "USD", "scale": 1_000_000}
     ],
 }
+ROOT = Bundle("benchmint_grader", "A bundle of one module", "data.root")
 FILES = ("answers", "actions", "milestones", "files", "grade", "attacks")
 
 
@@ -141,7 +142,7 @@ def test_other_packages_are_refused(line: str, message: str, tmp_path: Path) -> 
     (tmp_path / "data" / "root.py").write_text(f"{line}\n")
     (tmp_path / "data" / "other.py").write_text("")
     with pytest.raises(BundleError, match=message):
-        bundle_files(tmp_path, ("data.root",))
+        bundle_files(ROOT, tmp_path)
 
 
 def test_imports_in_any_place_are_taken_along_and_rewritten(tmp_path: Path) -> None:
@@ -151,7 +152,7 @@ def test_imports_in_any_place_are_taken_along_and_rewritten(tmp_path: Path) -> N
     )
     (tmp_path / "data" / "other.py").write_text("import json\n")
     (tmp_path / "data" / "third.py").write_text("x = 1\n")
-    files = bundle_files(tmp_path, ("data.root",))
+    files = bundle_files(ROOT, tmp_path)
     assert b"from benchmint_grader.data import other" in files["benchmint_grader/data/root.py"]
     assert (
         b"    from benchmint_grader.data.third import (" in files["benchmint_grader/data/root.py"]

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from construction.grading.exports.writing import Export
+from construction.statements.model import write_statements
 from data.contracts import Answer, Candidate, Criterion, Deliverable, NetworkPolicy, Rubric, Step
 from data.releases.tasks import read_tasks
 from data.snapshot import write_snapshot
-from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_database
+from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_statements
 from tests.data.snapshot.sample import Store, release, task_id
 
 HOSTILE = (
@@ -79,14 +80,16 @@ def _changed(candidates: list[Candidate], store: Store) -> list[Candidate]:
 
 
 def sample_release(root: Path) -> Path:
-    """Write the snapshot; its path."""
+    """Write the snapshot, with the tables behind its data tools; its path."""
     made = release(root, 6)
     candidates = _changed(list(made.candidates), Store(root / "store"))
-    return write_snapshot(replace(made, candidates=candidates), root / "out").path
+    path = write_snapshot(replace(made, candidates=candidates), root / "out").path
+    write_statements(read_tasks(path).tables, tiny_statements())
+    return path
 
 
 def sample_export(snapshot: Path, *, with_private: bool) -> Export:
-    return Export(read_tasks(snapshot), with_private, tiny_database())
+    return Export(read_tasks(snapshot), with_private)
 
 
 def ids(export: Export) -> list[str]:

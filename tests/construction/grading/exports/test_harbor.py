@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from construction.grading.bundle_command import answer_path
-from construction.grading.exports.harbor import ENVIRONMENT, export_harbor
-from construction.grading.exports.writing import TEMPLATES
+from construction.grading.exports.harbor import export_harbor
+from construction.grading.toolset import FONTS, installed
 from data.errors import InputError
 from tests.conftest import REPO
 from tests.construction.grading.exports.sample import (
@@ -23,21 +24,8 @@ from tests.construction.grading.exports.sample import (
     HOSTILE_NAME,
     RUBRIC_TEXT,
     contents,
-    ids,
     sample_export,
 )
-
-
-@pytest.fixture(scope="module")
-def whole(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("harbor") / "whole"
-    assert export_harbor(sample_export(snapshot, with_private=True), out) == 5
-    return out
-
-
-@pytest.fixture(scope="module")
-def names(snapshot: Path) -> list[str]:
-    return ids(sample_export(snapshot, with_private=True))
 
 
 def run_script(path: Path, work: Path, reward: Path) -> subprocess.CompletedProcess[str]:
@@ -59,6 +47,10 @@ def test_a_task_has_what_harbor_reads(whole: Path, names: list[str]) -> None:
     assert settings["verifier"]["environment_mode"] == "separate"
     (server,) = settings["environment"]["mcp_servers"]
     assert server["transport"] == "streamable-http"
+    assert settings["environment"]["network_mode"] == "no-network"
+    solution = contents(question / "solution")
+    assert {"solve.sh", "steps.json"} < {*solution}
+    assert [name for name, content in solution.items() if b'"125"' in content] == []
     assert "mcp_servers" not in tomllib.loads((judged / "task.toml").read_text())["environment"]
     assert {"task.toml", "instruction.md", "tests/test.sh", "tests/spec.json"} <= {
         *contents(question)
@@ -67,14 +59,14 @@ def test_a_task_has_what_harbor_reads(whole: Path, names: list[str]) -> None:
     assert not (judged / "solution").exists()
 
 
-def test_the_solution_is_computed_and_passes_and_other_answers_do_not(
+def test_the_right_answer_passes_and_others_do_not(
     whole: Path, names: list[str], tmp_path: Path
 ) -> None:
     task, work, reward = whole / "tasks" / names[0], tmp_path / "work", tmp_path / "r" / "r.json"
     (work / "outputs").mkdir(parents=True)
     done = run_script(task / "tests" / "test.sh", work, reward)
     assert (done.returncode, json.loads(reward.read_text())["reward"]) == (0, 0.0), done.stderr
-    assert run_script(task / "solution" / "solve.sh", work, reward).returncode == 0
+    (work / "outputs" / "answer.txt").write_text("125\n")
     run_script(task / "tests" / "test.sh", work, reward)
     assert json.loads(reward.read_text()) == {"reward": 1, "undecided": 0, "deterministic": 1}
     (work / "outputs" / "answer.txt").write_text("125,000")
@@ -126,66 +118,23 @@ def test_the_same_release_gives_the_same_bytes(snapshot: Path, whole: Path, tmp_
     assert contents(tmp_path / "again") == kept
 
 
-def test_the_image_has_the_locked_versions_of_the_toolset() -> None:
-    image = (TEMPLATES / "Dockerfile").read_text()
+def test_the_image_has_what_the_toolset_declares_as_locked(whole: Path, names: list[str]) -> None:
+    image = (whole / "tasks" / names[0] / "environment" / "Dockerfile").read_text()
     lock = (REPO / "requirements-evaluate.lock").read_text()
     pins = re.findall(r"[a-z-]+==[\d.]+", image)
-    assert len(pins) == 7
+    assert {f"{name}=={version}" for name, version in installed().items()} == set(pins)
     assert [pin for pin in pins if f"\n{pin} " not in lock] == []
+    assert f"FROM python:{platform.python_version()}-slim" in image
+    assert all(package in image for package in FONTS)
 
 
-LOAD = """
-import sys, warnings
-from pathlib import Path
-warnings.simplefilter("error")
-from harbor.models.task.task import Task
-for folder in sorted(Path(sys.argv[1]).iterdir()):
-    task = Task(folder)
-    assert task.instruction.strip() and task.paths.test_path.exists()
-    print(task.name, len(task.config.environment.mcp_servers), task.config.agent.timeout_sec)
-"""
-
-
-HARBOR = shutil.which("harbor")
-HARBOR_SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-needs_harbor = pytest.mark.skipif(
-    HARBOR is None, reason="harbor 0.24 (Python 3.12) is not on PATH: `pip install harbor==0.24.0`"
-)
-
-
-@needs_harbor
-@pytest.mark.timeout(300)
-def test_harbor_loads_every_task(whole: Path, names: list[str]) -> None:
-    interpreter = Path(str(HARBOR)).resolve().with_name("python")
-    loaded = subprocess.run(
-        [str(interpreter), "-c", LOAD, str(whole / "tasks")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **HARBOR_SETTINGS},
-    )
-    assert loaded.returncode == 0, loaded.stderr[-2000:]
-    lines = loaded.stdout.splitlines()
-    assert len(lines) == 5
-    assert f"{names[0]} 1 1800.0" in lines
-
-
-@needs_harbor
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(("agent", "value"), [("oracle", 1.0), ("nop", 0.0)])
-def test_harbor_runs_and_grades_in_bubblewrap(
-    whole: Path, names: list[str], tmp_path: Path, agent: str, value: float
-) -> None:
-    arguments = ["-p", whole / "tasks" / names[0], "-a", agent, "-o", tmp_path, "-y"]
-    environment = ["--env", f"{ENVIRONMENT}:Bubblewrap"]
-    done = subprocess.run(
-        [str(HARBOR), "run", *map(str, arguments), *environment],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, **HARBOR_SETTINGS, "PYTHONPATH": str(whole)},
-    )
-    rewards = [json.loads(path.read_text()) for path in tmp_path.glob("*/*/verifier/reward.json")]
-    assert [reward["reward"] for reward in rewards] == [value], done.stdout[-2000:]
+def test_the_tables_are_in_an_image_of_their_own(whole: Path, names: list[str]) -> None:
+    environment = whole / "tasks" / names[0] / "environment"
+    copied = re.findall(r"^(?:COPY|ADD) (.*)$", (environment / "Dockerfile").read_text(), re.M)
+    assert copied == ["inputs/ inputs/", "data_tool /opt/benchmint/data_tool"]
+    compose = yaml.safe_load((environment / "docker-compose.yaml").read_text())
+    assert compose["services"]["tables"]["build"] == {"context": "./tables"}
+    assert "volumes" not in compose["services"]["main"]
+    data = environment / "tables" / "data" / "points.parquet"
+    assert data.samefile(whole / "tables" / "data" / "points.parquet")
+    assert not (whole / "tasks" / names[2] / "environment" / "tables").exists()

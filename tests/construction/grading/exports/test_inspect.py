@@ -21,6 +21,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.util import sandbox
 
 from construction.grading.exports.inspect import export_inspect
+from construction.statements.tools.agent_tools import answer
 from tests.construction.grading.exports.sample import (
     GOLD_TEXT,
     HOSTILE,
@@ -30,6 +31,7 @@ from tests.construction.grading.exports.sample import (
     ids,
     sample_export,
 )
+from tests.construction.statements.tools.tiny import tiny_database
 
 
 @pytest.fixture(scope="module")
@@ -49,18 +51,18 @@ def loaded(package: Path) -> ModuleType:
     return module
 
 
-def answering(answer: str) -> Model:
+def answering(text: str) -> Model:
     """A model that gives one answer. Without usage, Inspect would fetch a tokenizer to count."""
-    output = ModelOutput.from_content("mockllm/model", answer)
+    output = ModelOutput.from_content("mockllm/model", text)
     output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     return get_model("mockllm/model", custom_outputs=[output])
 
 
-def evaluated(package: Path, name: str, answer: str, logs: Path, **options: Any) -> EvalLog:
+def evaluated(package: Path, name: str, text: str, logs: Path, **options: Any) -> EvalLog:
     """Let a scripted model give one answer to one task."""
     task = loaded(package).benchmint(agent=generate(), **options)
     task.dataset = task.dataset.filter(lambda sample: sample.id == name)
-    model = answering(answer)
+    model = answering(text)
     (log,) = inspect_ai.eval(task, model=model, log_dir=str(logs), display="none")
     assert log.status == "success", log.error
     assert isinstance(log, EvalLog)
@@ -75,21 +77,19 @@ def score_of(log: EvalLog) -> Any:
 
 
 @pytest.mark.timeout(300)
-def test_the_computed_answer_scores_1_and_a_wrong_one_0(
+def test_a_right_answer_scores_1_and_a_wrong_one_0(
     snapshot: Path, package: Path, tmp_path: Path
 ) -> None:
     export = sample_export(snapshot, with_private=True)
     question, _, text = ids(export)
-    computed = export.computed_answer(export.release.tasks[question])
-    assert computed is not None
-    for name, answer, value in (
-        (question, computed, 1.0),
+    for name, said, value in (
+        (question, "125", 1.0),
         (question, "126", 0.0),
         (text, GOLD_TEXT, 1.0),
         (text, f"not {GOLD_TEXT} but another", 0.0),
     ):
-        score = score_of(evaluated(package, name, answer, tmp_path / "logs"))
-        assert (score.value, score.answer) == (value, answer)
+        score = score_of(evaluated(package, name, said, tmp_path / "logs"))
+        assert (score.value, score.answer) == (value, said)
         assert bool(score.explanation) == (value == 0.0)
 
 
@@ -142,15 +142,57 @@ def test_files_are_fetched_and_links_are_not(package: Path, tmp_path: Path) -> N
     assert values == {"rule.r1": 1.0, "rule.r2": 0.0, "deliverables": 0.0}
 
 
-def test_tasks_without_their_tables_or_sandbox_are_left_out_aloud(
+def playing(moves: list[tuple[str, dict[str, Any]]]) -> Model:
+    """A model that calls tools, one in each reply."""
+    outputs = [ModelOutput.for_tool_call("mockllm/model", *move) for move in moves]
+    for output in outputs:
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return get_model("mockllm/model", custom_outputs=outputs)
+
+
+@pytest.mark.timeout(300)
+def test_a_model_answers_by_the_tools_that_the_export_serves(
+    snapshot: Path, package: Path, tmp_path: Path
+) -> None:
+    export = sample_export(snapshot, with_private=True)
+    question, *_ = ids(export)
+    steps = export.computable_steps(export.release.tasks[question])
+    assert steps is not None
+    *lookups, _ = steps["steps"]
+    moves = [(step["operation"], step["arguments"]) for step in lookups]
+    task = loaded(package).benchmint(box="none")
+    task.dataset = task.dataset.filter(lambda sample: sample.id == question)
+    model = playing([*moves, ("submit", {"answer": "125"})])
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert (log.status, score_of(log).value) == ("success", 1.0)
+    (sample,) = log.samples or []
+    results = [item.text for item in sample.messages if item.role == "tool"]
+    database = tiny_database()
+    assert results[: len(moves)] == [answer(database, *move).text for move in moves]
+
+
+def test_an_agent_has_the_data_tools_and_no_way_to_files(snapshot: Path, package: Path) -> None:
+    question, judged, _ = ids(sample_export(snapshot, with_private=True))
+    module = loaded(package)
+    samples = {sample.id: sample for sample in module.benchmint().dataset}
+    assert samples[question].sandbox is None
+    assert samples[question].files == {}
+    (source,) = module.tools_for(samples[question].metadata)
+    assert hasattr(source, "tools")  # the server's; a shell would be a tool
+    assert set(samples[judged].files) == {f"inputs/{HOSTILE_NAME}"}
+    image = Path(samples[judged].sandbox.config)
+    assert [path.name for path in image.parent.iterdir()] == ["Dockerfile"]
+    assert "COPY" not in image.read_text()
+
+
+def test_tasks_without_a_box_are_left_out_aloud(
     package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = loaded(package)
-    assert len(module.benchmint().dataset) == 4
-    assert "1 tasks are left out" in capsys.readouterr().err
-    assert len(module.benchmint(box="").dataset) == 1
-    task = module.benchmint(tables_url="http://127.0.0.1:9/mcp")
-    assert len(task.dataset) == 5
+    assert len(module.benchmint().dataset) == 5
+    assert not capsys.readouterr().err
+    assert len(module.benchmint(box="none").dataset) == 2
+    assert "3 tasks are left out" in capsys.readouterr().err
 
 
 def test_hostile_texts_and_names_stay_data(snapshot: Path, package: Path) -> None:

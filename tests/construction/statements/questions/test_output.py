@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
+from construction.statements.questions.operations import TOOLS
 from construction.statements.questions.output import (
     ANSWERS,
     QUESTIONS,
     candidate_of,
     write_questions,
 )
-from construction.statements.questions.reference import TOOLS
 from data.contracts import PRIVATE_FIELDS, Candidate, Lane
 from tests.construction.statements.questions.small import Book, drawn
 

@@ -1,0 +1,105 @@
+"""The data tools in an export: a server with its tables, a client for shells, a solver.
+
+    tables/           server/ (a bundle), data/ (Parquet), requirements.txt, Dockerfile
+    data_tool         a program of one file, for agents that work in a shell
+    solver/           a bundle that computes an answer from the tools
+
+The server runs beside the agent and never where the agent can read its files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from construction.grading.bundle import Bundle, write_bundle
+from construction.grading.toolset import FONTS, interpreter, pins
+from construction.statements.model import COMPANIES, POINTS, SERIES
+from construction.statements.tools import client
+from data.errors import InputError
+
+# Named as text: the server's modules are copied, and flows is imported by nothing but flows.
+SERVER = Bundle(
+    "benchmint_tables",
+    "Serves the data tools",
+    "flows.table_server_command",
+    libraries=frozenset(
+        {
+            *("anyio", "mcp", "mcp_types", "numpy", "orjson", "polars", "pydantic"),
+            *("rapidfuzz", "starlette", "uvicorn"),
+        }
+    ),
+)
+SOLVER = Bundle(
+    "benchmint_solver",
+    "Computes an answer from the data tools",
+    "construction.grading.solver_command",
+)
+_DISTRIBUTIONS = ("mcp", "numpy", "orjson", "polars", "pydantic", "rapidfuzz")
+_UNTESTED = "# Untested: this image was not built when the release was exported."
+_PROGRAM = 0o755
+
+
+def write_server(tables: Path, folder: Path) -> None:
+    """Write the server and the tables it serves. Raises InputError if there are none."""
+    write_bundle(folder / "server", SERVER)
+    (folder / "data").mkdir()
+    for table in (COMPANIES, SERIES, POINTS):
+        source = tables / f"{table.name}.parquet"
+        if not source.is_file():
+            raise InputError(
+                str(source), "no file", "the tables behind the tools that tasks name",
+                "Export from the whole public half of the release.",
+            )  # fmt: skip
+        shutil.copyfile(source, folder / "data" / source.name)
+    (folder / "requirements.txt").write_text(pins(_DISTRIBUTIONS), encoding="utf-8")
+    (folder / "Dockerfile").write_text(
+        f"{_UNTESTED}\n{_base()}"
+        "COPY requirements.txt .\nRUN pip install --no-cache-dir -r requirements.txt\n"
+        "COPY server/ server/\nCOPY data/ data/\nUSER nobody\n"
+        'CMD ["python", "-I", "-B", "server", "data", "--http", "8765"]\n',
+        encoding="utf-8",
+    )
+
+
+def link_server(folder: Path, target: Path) -> None:
+    """The same files at another place, sharing their bytes on the disk where links are possible."""
+    shutil.copytree(folder, target, copy_function=_link)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def write_client(path: Path) -> None:
+    """Write the client as a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = Path(client.__file__).read_text(encoding="utf-8")
+    path.write_text(f"#!/usr/bin/env python3\n{text}", encoding="utf-8")
+    path.chmod(_PROGRAM)
+
+
+def agent_image(*copies: str) -> str:
+    """The Dockerfile of an agent's work folder: what the toolset declares, and tmux for agents
+    that work in a terminal. `copies` are its last lines.
+    """
+    libraries = " \\\n    ".join(pins().split())
+    return "\n".join(
+        (
+            _UNTESTED,
+            f"{_base()}RUN apt-get update && apt-get install --yes --no-install-recommends \\",
+            f"    {' '.join(FONTS)} tmux && rm -rf /var/lib/apt/lists/*",
+            f"RUN pip install --no-cache-dir \\\n    {libraries}",
+            "WORKDIR /work\nRUN mkdir -p inputs outputs",
+            *copies,
+            "",
+        )
+    )
+
+
+def _base() -> str:
+    return f"FROM python:{interpreter()}-slim\n"

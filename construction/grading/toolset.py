@@ -1,0 +1,51 @@
+"""What agents find installed: the interpreter, the libraries for files, the fonts.
+
+One declaration for the sandbox, the images of exports, and what a run and a release state.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+
+from packaging.requirements import Requirement
+
+PACKAGES = ("openpyxl", "python-docx", "python-pptx", "pypdf", "pillow", "pyyaml")
+FONTS = {  # packages of Debian, and where they put their files
+    "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu",
+    "fonts-noto-cjk": "/usr/share/fonts/opentype/noto",
+}
+
+
+@cache
+def installed(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Package -> version here, of the packages and all that they require, sorted."""
+    versions: dict[str, str] = {}
+    waiting = [Requirement(name) for name in packages]
+    while waiting:
+        wanted = waiting.pop()
+        name = wanted.name.lower().replace("_", "-")
+        if name in versions:
+            continue
+        try:
+            package = distribution(name)
+        except PackageNotFoundError:
+            continue
+        versions[name] = package.version
+        extras = [{"extra": extra} for extra in ("", *wanted.extras)]
+        for item in map(Requirement, package.requires or ()):
+            if item.marker is None or any(map(item.marker.evaluate, extras)):
+                waiting.append(item)
+    return dict(sorted(versions.items()))
+
+
+def pins(packages: Sequence[str] = PACKAGES) -> str:
+    """The same as lines `name==version`, for pip."""
+    return "".join(f"{name}=={version}\n" for name, version in installed(packages).items())
+
+
+def interpreter() -> str:
+    """The version of Python, such as 3.11.7."""
+    return platform.python_version()

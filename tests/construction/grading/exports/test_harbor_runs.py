@@ -1,0 +1,164 @@
+"""The export for Harbor in Harbor itself: loaded, run in bubblewrap, graded, and digested."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from construction.grading.exports.harbor import ENVIRONMENT, export_harbor
+from tests.conftest import REPO
+from tests.construction.grading.exports.sample import sample_export
+from tests.construction.statements.tools.tiny import QUANDELL
+
+LOAD = """
+import sys, warnings
+from pathlib import Path
+warnings.simplefilter("error")
+from harbor.models.task.task import Task
+for folder in sorted(Path(sys.argv[1]).iterdir()):
+    task = Task(folder)
+    assert task.instruction.strip() and task.paths.test_path.exists()
+    print(task.name, len(task.config.environment.mcp_servers), task.config.agent.timeout_sec)
+"""
+
+
+HARBOR_SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+_OWN_HARBOR = REPO / ".venv-harbor" / "bin" / "harbor"
+HARBOR = str(_OWN_HARBOR) if _OWN_HARBOR.exists() else shutil.which("harbor")
+needs_harbor = pytest.mark.skipif(HARBOR is None, reason="no harbor: `make harbor` (Python 3.12)")
+needs_box = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+
+
+@needs_harbor
+@pytest.mark.timeout(300)
+def test_harbor_loads_every_task(whole: Path, names: list[str]) -> None:
+    interpreter = Path(str(HARBOR)).with_name("python")
+    loaded = subprocess.run(
+        [str(interpreter), "-c", LOAD, str(whole / "tasks")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **HARBOR_SETTINGS},
+    )
+    assert loaded.returncode == 0, loaded.stderr[-2000:]
+    lines = loaded.stdout.splitlines()
+    assert len(lines) == 5
+    assert f"{names[0]} 1 1800.0" in lines
+
+
+def digests(export: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(str(HARBOR)).with_name("python")), str(export / "digests.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **HARBOR_SETTINGS},
+    )
+
+
+@needs_harbor
+@pytest.mark.timeout(300)
+def test_the_packager_of_harbor_gives_the_digests(
+    snapshot: Path, whole: Path, names: list[str], tmp_path: Path
+) -> None:
+    export_harbor(sample_export(snapshot, with_private=True), tmp_path / "again")
+    assert [digests(folder).returncode for folder in (whole, tmp_path / "again")] == [0, 0]
+    recorded = [folder / "digests.json" for folder in (whole, tmp_path / "again")]
+    one, two = (json.loads(path.read_text()) for path in recorded)
+    recorded[0].unlink()
+    assert one == two
+    assert len(set(one["tasks"].values())) == 5
+    assert digests(tmp_path / "again", "--check").stdout == "5 digests as recorded\n"
+    (tmp_path / "again" / "tasks" / names[1] / "instruction.md").write_text("other")
+    changed = digests(tmp_path / "again", "--check")
+    assert (changed.returncode, changed.stdout) == (1, f"{names[1]}\n")
+
+
+def harbor(whole: Path, task: str, out: Path, *arguments: str) -> dict[str, float]:
+    """Run an agent on one task in bubblewrap; the reward, or a failure with what Harbor said."""
+    job = ["-p", str(whole / "tasks" / task), "-o", str(out), "-y"]
+    done = subprocess.run(
+        [str(HARBOR), "run", *job, "--env", f"{ENVIRONMENT}:Bubblewrap", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=out,
+        env={
+            **os.environ,
+            **HARBOR_SETTINGS,
+            "PYTHONPATH": f"{whole}:{out}",
+            "BENCHMINT_TABLES_PYTHON": sys.executable,
+            "OPENAI_API_KEY": "sk-secret",
+        },
+    )
+    found = [json.loads(path.read_text()) for path in out.glob("*/*/verifier/reward.json")]
+    assert len(found) == 1, done.stdout[-2000:]
+    reward: dict[str, float] = found[0]
+    return reward
+
+
+@needs_harbor
+@needs_box
+@pytest.mark.slow(seconds=40)
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("agent", "value"),
+    [
+        (["-a", "oracle"], 1.0),
+        (["-a", "nop"], 0.0),
+        (["--agent-import-path", "scripted_agents:Talk"], 0.0),
+        (["--agent-import-path", "scripted_agents:EmptyCalls"], 0.0),
+    ],
+)
+def test_harbor_runs_and_grades_in_bubblewrap(
+    whole: Path, names: list[str], tmp_path: Path, agent: list[str], value: float
+) -> None:
+    assert harbor(whole, names[0], tmp_path, *agent)["reward"] == value
+
+
+PROBE = """
+import json, shlex
+from pathlib import Path
+from scripted_agents import Talk
+
+class Probe(Talk):
+    async def run(self, instruction, environment, context):
+        commands = json.loads(Path(__file__).with_name("commands.json").read_text())
+        found = {name: (await environment.exec(line)).stdout for name, line in commands.items()}
+        Path(__file__).with_name("found.json").write_text(json.dumps(found))
+"""
+LOOK = {
+    "tables": "find / -name '*.parquet' 2>/dev/null",
+    "graders": "find /tests /solution -mindepth 1; find / -name spec.json -o -name steps.json "
+    "-o -name solve.sh -o -name grader 2>/dev/null",
+    "leaked": "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\\0' '\\n' | "
+    "grep -e benchmint-[h]arbor -e sk-[s]ecret",
+    "rights": "grep CapEff /proc/self/status; touch /usr/x 2>&1; mount -t tmpfs x /mnt 2>&1",
+    "served": 'data_tool discover_companies \'{"query": "quandell"}\'',
+    "own": "cat answer.txt outputs/answer.txt 2>/dev/null; ls",
+}
+
+
+@needs_harbor
+@needs_box
+@pytest.mark.slow(seconds=20)
+@pytest.mark.timeout(300)
+def test_an_agent_reaches_the_tools_and_neither_tables_nor_graders(
+    whole: Path, names: list[str], tmp_path: Path
+) -> None:
+    host = {"host": f"cat {whole}/tables/data/points.parquet {whole}/tasks/*/tests/spec.json"}
+    (tmp_path / "probe.py").write_text(PROBE)
+    (tmp_path / "commands.json").write_text(json.dumps(LOOK | host))
+    harbor(whole, names[0], tmp_path, "--agent-import-path", "probe:Probe")
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert [found[name] for name in ("tables", "graders", "host", "leaked")] == [""] * 4
+    assert "CapEff:\t0000000000000000" in found["rights"]
+    assert "Read-only file system" in found["rights"]
+    assert QUANDELL in found["served"]
+    assert found["own"].split() == ["inputs", "outputs"]
