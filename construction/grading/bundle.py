@@ -21,11 +21,11 @@ _COMMAND = "construction.grading.bundle_command"
 # `grade` imports `files` within a function; it is named here so that nobody has to know.
 _ROOTS = (_COMMAND, "construction.grading.grade", "construction.grading.files")
 _SOURCE = Path(__file__).resolve().parents[__name__.count(".")]
-_MAIN = f'''"""Grades what an agent delivered; see `--help`."""
+_MAIN = '''"""Runs {command}."""
 
 import sys
 
-from {PACKAGE}.{_COMMAND} import main
+from {package}.{command} import main
 
 sys.exit(main())
 '''
@@ -56,8 +56,11 @@ def bundle_digest(files: Mapping[str, bytes]) -> str:
 
 
 def bundle_files(source: Path = _SOURCE, roots: tuple[str, ...] = _ROOTS) -> dict[str, bytes]:
-    """The files of the bundle by relative POSIX path; `source` holds the project's packages."""
-    files = {"__main__.py": _MAIN.encode()}
+    """The files of the bundle by relative POSIX path; `source` holds the project's packages.
+
+    The folder runs `main` of the first root.
+    """
+    files = {"__main__.py": _MAIN.format(package=PACKAGE, command=roots[0]).encode()}
     for path in _closure(source, roots).values():
         relative = path.relative_to(source)
         text = path.read_text(encoding="utf-8")

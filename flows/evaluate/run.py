@@ -7,7 +7,6 @@ an attempt that was cut off repeats no paid call.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -33,13 +32,13 @@ from data.contracts.attempt import Configuration
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.agents import SCRIPTS, Move, model_agent, scripted
+from flows.evaluate.delivery import fetch_outputs
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
 from flows.evaluate.record import record_of
-from flows.evaluate.sandbox import Box, FileRefused, SandboxFailed
+from flows.evaluate.sandbox import Box, SandboxFailed
 from flows.evaluate.tools import tools_for
 from flows.evaluate.toolset import library_paths, toolset
 
-_TEMPORARY = (".tmp", ".pyc", "~")
 _METADATA = "benchmint"
 ORACLE = "oracle"
 AGENTS = ("react", ORACLE, *SCRIPTS)
@@ -197,7 +196,8 @@ def _attempt(plan: Plan, epoch: int) -> Solver:
                 return await agent(state, generate)
         finally:
             folder = outputs_folder(plan.folder, task.task_id, epoch)
-            _fetch(sandbox().as_type(BoxEnvironment), folder)
+            with suppress(SandboxFailed):
+                fetch_outputs(sandbox().as_type(BoxEnvironment).sandbox, folder)
 
     return solve
 
@@ -209,20 +209,6 @@ def _agent(plan: Plan, task: Candidate, tools: Sequence[Tool]) -> Solver:
     if moves is None:
         moves = SCRIPTS[plan.agent](task, tools)
     return scripted(moves, tools)
-
-
-def _fetch(box: BoxEnvironment, folder: Path) -> None:
-    """Copy the regular files of outputs/ that are no leftovers of programs; others are refused."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with suppress(SandboxFailed):
-        for name in box.sandbox.names(f"{box.work}/outputs"):
-            target = (folder / name).resolve()
-            if name.endswith(_TEMPORARY) or not target.is_relative_to(folder.resolve()):
-                continue
-            with suppress(FileRefused):
-                content = box.sandbox.read(f"outputs/{name}")
-                target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                target.write_bytes(content)
 
 
 @hooks(name="benchmint", description="Writes each attempt down as soon as it has ended.")

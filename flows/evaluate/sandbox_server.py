@@ -137,6 +137,8 @@ def main() -> None:
             header, parts = {"error": "not_permitted"}, []
         except OSError as error:
             header, parts = {"error": error.strerror or type(error).__name__}, []
+        except ValueError:  # a NUL, or half of a surrogate pair
+            header, parts = {"error": "not_a_name"}, []
         _answer(header, parts)
 
 

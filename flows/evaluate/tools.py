@@ -9,6 +9,7 @@ from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams, tool
 from inspect_ai.util import sandbox
 from pydantic import ValidationError
 
+from construction.grading.trial import SHELL_TOOLS
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Refusal
@@ -16,7 +17,6 @@ from data.contracts import Candidate
 from data.neutralise import one_line
 
 SHELL_SECONDS = 180
-_SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 _MOST_CHARS = 60_000
 
 
@@ -25,7 +25,7 @@ def tools_for(task: Candidate, database: Database | None) -> list[Tool]:
     served = [
         _served(BY_NAME[name], database) for name in task.tools if name in BY_NAME and database
     ]
-    works_on_files = task.deliverables or _SHELL_TOOLS & set(task.tools)
+    works_on_files = task.deliverables or SHELL_TOOLS & set(task.tools)
     inside = [shell()] if works_on_files else []
     return [*served, *inside]
 
