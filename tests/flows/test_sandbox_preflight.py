@@ -229,7 +229,7 @@ def test_outcomes_replay_without_a_sandbox_and_belong_to_the_task_as_it_was_trie
     ],
 )
 def test_without_a_sandbox_the_recipe_decides(
-    settings: dict[str, str],
+    settings: dict[str, Any],
     reason: SandboxReason,
     outcome: str | None,
     tmp_path: Path,
