@@ -5,22 +5,77 @@ Approvals are digests of pictures and PDFs that a person inspected: masking admi
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 
 from anonymization.documents.contracts import DocumentConfig
+from anonymization.instruction_gate import InstructionConfig
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.text.contracts import DetectionConfig, Mode
-from data.contracts import StageConfig
+from anonymization.text.contracts import DetectionConfig, EntityType, Mode
+from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
 
 
-class MaskingRecipe(StageConfig):
-    """The kind of replacement, detection, and limits on documents and the leak scan."""
+class MaskingLevel(StrEnum):
+    """How much is masked."""
 
+    FULL = "full"  # every kind of `detection.entities`
+    CONTACTS_AND_SECRETS = "contacts_and_secrets"  # people and places of published text stay
+    SECRETS = "secrets"
+
+
+_SECRETS = frozenset({EntityType.SECRET})
+_CONTACTS = frozenset(
+    {
+        EntityType.EMAIL,
+        EntityType.PHONE,
+        EntityType.BANK_CARD,
+        EntityType.BANK_ACCOUNT,
+        EntityType.NATIONAL_ID,
+        EntityType.PASSPORT,
+        EntityType.ACCOUNT,
+        EntityType.USER_PATH,
+    }
+)
+_KINDS = {
+    MaskingLevel.FULL: frozenset(EntityType),
+    MaskingLevel.CONTACTS_AND_SECRETS: _CONTACTS | _SECRETS,
+    MaskingLevel.SECRETS: _SECRETS,
+}
+
+
+class MaskingRecipe(StageConfig):
+    """The kind of replacement, how much is masked, detection, and limits on documents and leaks.
+
+    Without a `level` it is `contacts_and_secrets` for a source that is declared public, and `full`
+    for every other.
+    """
+
+    level: MaskingLevel | None = None
     mode: Mode = Mode.SURROGATE
     detection: DetectionConfig = DetectionConfig.for_tasks()
     documents: DocumentConfig = DocumentConfig()
+    instruction: InstructionConfig = InstructionConfig()
     leaks: LeakConfig = LeakConfig()
+
+
+def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
+    """The recipe with its level decided, and with the kinds of detection that the level looks for.
+
+    The second application changes nothing.
+    """
+    is_public = disclosure is Disclosure.PUBLIC
+    usual = MaskingLevel.CONTACTS_AND_SECRETS if is_public else MaskingLevel.FULL
+    level = recipe.level or usual
+    kinds = tuple(kind for kind in recipe.detection.entities if kind in _KINDS[level])
+    detection = recipe.detection.model_copy(update={"entities": kinds})
+    documents = recipe.documents
+    if level is not MaskingLevel.FULL:  # such kinds are known by their form: no model is needed
+        detection = detection.model_copy(update={"english_model": "", "chinese_model": ""})
+        documents = documents.model_copy(update={"caption_model": ""})
+    return recipe.model_copy(
+        update={"level": level, "detection": detection, "documents": documents}
+    )
 
 
 def with_approvals(recipe: MaskingRecipe, file: Path | None) -> MaskingRecipe:
@@ -63,4 +118,6 @@ def _lines(path: Path) -> list[str]:
         problem = error.strerror or type(error).__name__
         raise InputError(str(path), problem, "a file of approvals", "Check the path.") from error
     except UnicodeDecodeError as error:
-        raise InputError(str(path), "no UTF-8", "a text file", "Save it as UTF-8.") from error
+        raise InputError(
+            str(path), "text that is not UTF-8", "a text file", "Save it as UTF-8."
+        ) from error

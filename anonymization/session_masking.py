@@ -17,6 +17,9 @@ from anonymization.documents.document import learn, mask_bytes, masked_path, pie
 from anonymization.documents.gate import GATE, measure
 from anonymization.documents.scopes import detector
 from anonymization.documents.visitor import name_edits
+from anonymization.instruction_gate import GATE as INSTRUCTION
+from anonymization.instruction_gate import InstructionChange, MaskedWords
+from anonymization.instruction_gate import measure as instruction_change
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
@@ -195,10 +198,12 @@ class _Shard:
     ) -> None:
         used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
         instance = survivor.instance
-        files_masked = measure([file.report for file in used])
-        verdict = GATE.judge(files_masked, self._job.config.documents)
-        decided = deciding([verdict])
-        self._verdicts.append((instance.instance_id, verdict))
+        verdicts = [
+            GATE.judge(measure([file.report for file in used]), self._job.config.documents),
+            INSTRUCTION.judge(self._change(survivor, masker), self._job.config.instruction),
+        ]
+        decided = deciding(verdicts)
+        self._verdicts += [(instance.instance_id, verdict) for verdict in verdicts]
         self._rows.append(
             gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
         )
@@ -213,6 +218,13 @@ class _Shard:
             for path, rows in ((file.report.path, file.report.rows) for file in used)
             for row in rows
         ]
+
+    def _change(self, survivor: Survivor, masker: Masker) -> InstructionChange:
+        """What masking changes in what people said."""
+        find, said = self._job.find_names, [turn.said for turn in survivor.instance.user_turns]
+        request = [MaskedWords(text, text_edits(text, masker, find), find(text)) for text in said]
+        given = {PurePath(fixture.path).name.casefold() for fixture in survivor.fixtures}
+        return instruction_change(request, given)
 
 
 def _digests(session: Sequence[Survivor]) -> set[str]:

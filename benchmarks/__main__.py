@@ -27,6 +27,7 @@ BENCHMARKS = (
     "questions",
     "grading",
     "graded_answers",
+    "real_requests",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",

@@ -33,9 +33,9 @@ WORDS = {
         thread="These messages reached the person you assist, the oldest first:",
         context="Earlier in the same conversation, for context only:",
         reply=(
-            "Write the answer to the last message, ready to be sent, and in it settle the "
-            "questions and requests above that are still open. Rest it on what the messages and "
-            "the input files say, cite the facts it rests on, give your reasons, and name what "
+            "Write the answer to the last message, ready to be sent, and settle in it the "
+            "questions and requests above that are still open. Base it on what the messages and "
+            "the input files say, cite the facts that you use, give your reasons, and say what "
             "cannot be known from them."
         ),
         earlier="Background, from earlier in the same conversation:",
@@ -45,8 +45,8 @@ WORDS = {
             "background, and where a later part changes an earlier one, follow the later one."
         ),
         gaps=(
-            "If something it needs is neither said above nor in the input files, name it and go on "
-            "with what is there."
+            "If something you need is neither stated above nor in the input files, say so and "
+            "continue with what is available."
         ),
         inputs="Input files:",
         deliver="Deliver into outputs/:",

@@ -2,7 +2,9 @@
 
     ATTEMPTS/<configuration>/run.json                       what ran
     ATTEMPTS/<configuration>/attempts/<task>-<epoch>.json   one finished attempt
+    ATTEMPTS/<configuration>/trajectories/<task>-<epoch>.json   the same for viewers: ATIF
     ATTEMPTS/<configuration>/outputs/<task>-<epoch>/        the files that it delivered
+    ATTEMPTS/<configuration>/replies/<task>-<epoch>.jsonl   what its model answered, as it came
     ATTEMPTS/<configuration>/logs/                          the runner's own logs
 
 A file is written once the attempt has ended, synced and moved into place: a killed run leaves whole
@@ -11,7 +13,7 @@ files or none. They hold answers and traces, so they are private (law 8).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from data.atomic import write_bytes
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
 from data.canonical import pretty_json
 from data.contracts.attempt import Attempt, AttemptStatus, Score, Submission
 from data.errors import InputError
@@ -28,6 +30,8 @@ from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
 from data.tables import write_table
 
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
+TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
+RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt that it cut off
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,25 @@ def outputs_folder(folder: Path, task_id: str, epoch: int) -> Path:
 
 def write_attempt(folder: Path, record: AttemptRecord) -> Path:
     """Write one attempt below a configuration's folder."""
-    attempt = record.attempt
-    path = folder / FOLDER / f"{attempt_name(attempt.task_id, attempt.epoch)}.json"
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_bytes(path, pretty_json(storable_tree(asdict(record))))
+    return _write(folder / FOLDER, record.attempt, asdict(record))
+
+
+def write_trajectory(folder: Path, attempt: Attempt, trajectory: Mapping[str, Any]) -> Path:
+    """Write the trajectory of an attempt, an ATIF document."""
+    return _write(folder / TRAJECTORIES, attempt, trajectory)
+
+
+def _write(folder: Path, attempt: Attempt, content: Mapping[str, Any]) -> Path:
+    path = folder / f"{attempt_name(attempt.task_id, attempt.epoch)}.json"
+    folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
+    write_bytes(path, pretty_json(storable_tree(content)), mode=PRIVATE_FILE)
     return path
+
+
+def previous_attempt(folder: Path, task_id: str, epoch: int) -> Attempt | None:
+    """The attempt that is on record from an earlier run; None if it is the first."""
+    path = folder / FOLDER / f"{attempt_name(task_id, epoch)}.json"
+    return read_attempt(path).attempt if path.exists() else None
 
 
 def read_attempt(path: Path) -> AttemptRecord:
@@ -73,13 +91,18 @@ def read_attempt(path: Path) -> AttemptRecord:
 def finished(folder: Path) -> set[str]:
     """Names of the attempts of a configuration that need not run again.
 
-    An attempt that an infrastructure error ended is not among them.
+    Not among them are those that an infrastructure error or the budget of the run ended.
     """
     return {
         path.stem
         for path in sorted((folder / FOLDER).glob("*.json"))
-        if read_attempt(path).attempt.status is not AttemptStatus.INFRA_ERROR
+        if not goes_on(read_attempt(path).attempt)
     }
+
+
+def goes_on(attempt: Attempt) -> bool:
+    """Does the attempt go on where the run is repeated?"""
+    return attempt.status is AttemptStatus.INFRA_ERROR or attempt.error == RUN_BUDGET_SPENT
 
 
 def read_attempts(logs: Path) -> Iterator[tuple[Path, AttemptRecord]]:

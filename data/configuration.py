@@ -98,7 +98,7 @@ def read_layers(path: Path | None, environment: Mapping[str, str]) -> dict[str, 
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file. Raises ConfigError if it cannot be read or is none."""
     if path.exists() and not path.is_file():
-        raise ConfigError(f"{path}: is no regular file; expected TOML.")
+        raise ConfigError(f"{path}: is not a regular file; expected TOML.")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except RecursionError:

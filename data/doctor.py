@@ -66,7 +66,7 @@ def packages(lock: Path) -> Finding:
     there = {name: _installed(name) for name in wanted}
     missing = sorted(name for name, found in there.items() if found is None)
     other = sorted(f"{name} {v}" for name, v in there.items() if v not in (None, wanted[name]))
-    summary = f"{len(wanted) - len(missing) - len(other)} of {len(wanted)} as locked"
+    summary = f"{len(wanted) - len(missing) - len(other)} of {len(wanted)} match the lock file"
     if missing:
         summary += f"; missing: {_some(missing)}"
     if other:
@@ -167,7 +167,7 @@ def rights(out: Path) -> Finding:
         )
     private = out / "private"
     if private.is_dir() and (mode := stat.S_IMODE(private.stat().st_mode)) & 0o077:
-        access = f"others can reach {private} ({mode:04o})"
+        access = f"other users can reach {private} ({mode:04o})"
         return Finding("rights", Grade.FAIL, access, f"chmod 700 {private}")
     return Finding("rights", Grade.OK, f"{out} can be written")
 

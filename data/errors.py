@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _AGAIN = "Add --debug to see the traceback."
 EXTRA_MODULES = {
     "masking": (
@@ -128,6 +128,11 @@ class ReleaseError(BenchmintError):
     """A release that must not be written or overwritten."""
 
 
+def is_disk_full(error: OSError) -> bool:
+    """Is there no space left where something was written?"""
+    return error.errno in _FULL
+
+
 def error_line(error: Exception) -> str:
     """What a user is told of an error that ends a command: never the message of an unknown one."""
     if isinstance(error, BenchmintError):
@@ -138,7 +143,7 @@ def error_line(error: Exception) -> str:
         return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"
     # What the operating system says about which file: its names are no session text.
     why = error.strerror or type(error).__name__
-    if error.errno in _FULL:
+    if is_disk_full(error):
         return f"{why}: free some space where the output goes, or for temporary files, and repeat."
     if error.filename is None:
         return f"{why} at {error_location(error)}. {_AGAIN}"

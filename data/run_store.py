@@ -57,7 +57,7 @@ def require_unaltered(output: Path) -> None:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     raise StageAltered(
         f"{output}: found {', '.join(names[:_NAMED])}{more} altered since the stage was computed; "
-        "expected its output as it was written. Remove this folder, and it is computed anew."
+        "expected its output as it was written. Remove this folder to have it computed again."
     )
 
 

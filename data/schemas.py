@@ -195,7 +195,7 @@ SIGNAL_PATTERNS = Table(
         "score": (pl.Float64, "weighed sum of the three kinds of evidence, 0 to 1"),
         "cues": (pl.Float64, "evidence of the cues, 0 to 1"),
         "similarity": (pl.Float64, "mean cosine to the pattern's two nearest anchors"),
-        "in_cluster": (pl.Boolean, "the skill's cluster bears the pattern's name"),
+        "in_cluster": (pl.Boolean, "the skill's cluster has the pattern's name"),
         "hits": (pl.String, "JSON: cue, field, start, end and weight of each match"),
     },
 )
@@ -224,7 +224,7 @@ WEIGHTS = Table(
         "source": (pl.String, "registry or file the snapshot came from"),
         "date": (pl.Date, "date of the snapshot"),
         "layer": (pl.String, "signal, task or display"),
-        "family": (pl.String, "family; (unmapped) for what the crosswalk leaves over"),
+        "family": (pl.String, "family; (unmapped) for mass that the crosswalk does not map"),
         "weight": (pl.Float64, "share of the benchmarkable mass; sums to 1 in each layer"),
         "measure": (pl.String, "which count is the popularity"),
         "counting": (pl.String, "fractional or full"),

@@ -64,7 +64,7 @@ POINTS = Table(
         "filed": (pl.Date, "day of filing"),
         "report": (pl.Int64, "number of the statement within the filing; null if none"),
         "line": (pl.Int64, "row within that statement; null if none"),
-        "auto_generated": (pl.Boolean, "stands in no statement: only in tags or a summary"),
+        "auto_generated": (pl.Boolean, "is in no statement, only in tags or a summary"),
         "computed": (pl.Boolean, "derived by us, never filed"),
         "restatements": (pl.Int64, "earlier filings that gave another value for it"),
     },
@@ -73,7 +73,7 @@ POINTS = Table(
 HISTORY = Table(
     "history",
     "one value that a later filing restated",
-    {**POINTS.columns, "replaced_by": (pl.String, "point that stands")},
+    {**POINTS.columns, "replaced_by": (pl.String, "point that replaced it")},
 )
 # Rows of statements in filing order, for the ±10 neighbours, sections and pictures.
 ROWS = Table(
@@ -90,7 +90,7 @@ ROWS = Table(
             "series; null for a heading, or where several dimensioned series share the row",
         ),
         "label": (pl.String, "the row's label as filed"),
-        "parenthetical": (pl.Boolean, "stands in brackets beside another row"),
+        "parenthetical": (pl.Boolean, "shown in brackets beside another row"),
         "negated": (pl.Boolean, "shown with the opposite sign"),
     },
 )
@@ -112,7 +112,7 @@ QUESTIONS = Table(
         "calendar_period": (pl.String, "calendar year, half or quarter"),
         "period_type": (pl.String, "annual, half, quarter or nine_months"),
         "pi_design": (pl.Float64, "inclusion probability of the sampling design"),
-        "is_replacement": (pl.Boolean, "stands for a drawn point that could not be asked for"),
+        "is_replacement": (pl.Boolean, "replaces a drawn point that could not be asked for"),
         "document": (pl.String, "source reference: accession number or document id"),
     },
 )
@@ -124,7 +124,7 @@ ANSWERS = Table(
         "answer": (pl.String, "the answer in words"),
         "value": (pl.String, "decimal in the scale asked for"),
         "unit": (pl.String, "unit of the answer"),
-        "scale": (pl.Int64, "what one of the value stands for, in base units"),
+        "scale": (pl.Int64, "base units in one unit of the value"),
         "decimals": (pl.Int64, "decimals of the value"),
         "point_id": (pl.String, "data point that the answer was taken from"),
         "document": (pl.String, "filing"),

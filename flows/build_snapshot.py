@@ -100,7 +100,7 @@ def build(recipe: Recipe, runtime: Runtime) -> Built:
         publish_funnel(run.staging)
         tasks = len(released_candidates(results))
         if not tasks:
-            raise ReleaseError("no task passed every gate: see `benchmint audit` for the reasons.")
+            raise ReleaseError("no task passed every gate; `benchmint audit` shows the reasons.")
         times = {"began": began.isoformat(timespec="seconds")}
         snapshot = publish(run, results, privacy, times)
         record_release(run.out, run_id, snapshot, tasks)

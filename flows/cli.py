@@ -19,7 +19,7 @@ _COMPLETION = ("--install-completion", "--show-completion")
 _SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
 
 app = typer.Typer(
-    help="Mint agent benchmarks: raw sessions in, an audited and verified snapshot out.",
+    help="Mint agent benchmarks: turn raw sessions into an audited and verified snapshot.",
     cls=CommandGroup,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -29,22 +29,22 @@ COMMON_FILE = Path(__file__).with_name("common_settings.toml")
 _FIRST = Part(
     "Settings that most releases need",
     """
-These {common} of {all} settings are enough for most releases; the others have defaults that fit.
+These {common} of {all} settings are enough for most releases; the others rarely need to be changed.
 Each example is a line of the file; `release.name` is the key `name` of the section `[release]`.""",
 )
 _USUAL = Part(
     "Reference",
     """
-Made from the models by `flows/docs.py` (`make docs`); do not edit it here. The sections
+Generated from the models by `flows/docs.py` (`make docs`); do not edit it here. The sections
 are in the order of the recipe, `[runtime]` last; limits of the rule judges and the like are under
-[Advanced](#advanced). A default of *none* means: not given. In the names of variables the key is in
-capitals.""",
+[Advanced](#advanced). A default of *none* means that nothing is set. In the names of environment
+variables the key is in capitals.""",
 )
 _ADVANCED = Part(
     "Advanced",
     """
-Limits and weights that were set by measurement. Change one only to see what it does: `benchmint
-build --dry-run` shows which stages run again.""",
+Limits and weights that were set by measurement. Before you change one, see what it affects:
+`benchmint build --dry-run` shows which stages would run again.""",
 )
 
 

@@ -7,6 +7,7 @@ wings meet.
 from __future__ import annotations
 
 from anonymization.documents.gate import GATE as MASKING
+from anonymization.instruction_gate import GATE as INSTRUCTION
 from anonymization.leaks.gate import GATE as LEAKS
 from anonymization.tables.gates.fidelity import GATE as FIDELITY
 from anonymization.tables.gates.re_identification import GATE as RE_IDENTIFICATION
@@ -20,6 +21,7 @@ SESSION_GATES = (
     *LOCAL_GATES,
     *NETWORK_GATES,
     MASKING,
+    INSTRUCTION,
     *PACKAGE_GATES,
     SELF_CONTAINMENT,
     LEAKS,

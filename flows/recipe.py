@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainSerializer
 
-from anonymization.masking_recipe import MaskingRecipe
+from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.tables.settings import TablesRecipe
 from construction.grading.gate import GradingRecipe
 from construction.grading.sandbox_gate import SandboxRecipe
@@ -37,7 +37,7 @@ from selection.sampling.config import SamplingConfig
 
 
 class QuestionsRecipe(StatementsRecipe):
-    """How statements become questions, and how many of which are drawn."""
+    """How statements become questions, and how many of each kind are drawn."""
 
     sampling: SamplingConfig = SamplingConfig()
 
@@ -75,30 +75,32 @@ AnyPath = Annotated[Path, PlainSerializer(_as_text, when_used="json")]
 
 
 class Runtime(StageConfig):
-    """How a build is run, not what it makes: paths, workers, politeness. Never digested."""
+    """How a build is run, not what it makes: paths, workers, revision. Not part of the digest."""
 
-    sessions: tuple[AnyPath, ...] = ()  # session logs and folders; none: the demo workspace
-    signals: tuple[AnyPath, ...] = ()  # popularity snapshots, the date in each file's name
-    files: tuple[AnyPath, ...] = ()  # folders the sessions' files lie in
+    sessions: tuple[AnyPath, ...] = ()  # session logs and folders; if none, the demo is built
+    signals: tuple[AnyPath, ...] = ()  # popularity snapshots, with the date in each file's name
+    files: tuple[AnyPath, ...] = ()  # folders with the sessions' input files
     scores: AnyPath | None = None  # pilot scores by task id: item,family,model,score
     last_release: AnyPath | None = None  # the snapshot that `max_changed` compares with
     sec: tuple[AnyPath, ...] = ()  # SEC data sets: zips or folders
     tickers: AnyPath | None = None  # today's US listings: cik, ticker, exchange
-    edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, the code list beside them
+    edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, with the code list beside them
     tables: tuple[AnyPath, ...] = ()  # tables to anonymize, and folders of them
     categories: AnyPath | None = None  # a table of categories instead of the project's own
     out: AnyPath = Path("workspace")
-    approvals: AnyPath | None = None  # pictures and PDFs that a person released: sha256, who
-    tripwires: AnyPath | None = None  # planted values that must never surface, one a line
+    approvals: AnyPath | None = None  # pictures and PDFs that a person approved: sha256, who
+    tripwires: AnyPath | None = (
+        None  # planted values that must not appear in the release, one per line
+    )
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
-    runner: Runner = Runner.PROCESSES  # who runs the shards; dask and ray are extras
+    runner: Runner = Runner.PROCESSES  # what runs the shards; dask and ray are extras
     cluster: str | None = None  # address of a Dask or Ray cluster; none: one on this machine
     shard_bytes: Annotated[int, Field(ge=1)] = 8 * 1024 * 1024
     network: NetworkRuntime = NetworkRuntime()
     llm: LlmRuntime = LlmRuntime()  # the model's endpoint; [judging.model] in the recipe names it
     model_calls: ModelCalls = ModelCalls()
-    revision: bool = False  # write -r2 when the name is taken by another digest
+    revision: bool = False  # write -r2 if a release of this name has another digest
     quiet: bool = False
 
     @property
@@ -145,8 +147,13 @@ class Settings(_Sections):
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe, which remembers what was set and what is default."""
-        return Recipe.model_validate(self.model_dump(exclude_unset=True, exclude={"runtime"}))
+        """The recipe, which remembers what was set and what is default; its level of masking is
+        decided.
+        """
+        recipe = Recipe.model_validate(self.model_dump(exclude_unset=True, exclude={"runtime"}))
+        level = for_source(recipe.masking, recipe.source.disclosure).level
+        masking = recipe.masking.model_copy(update={"level": level})
+        return recipe.model_copy(update={"masking": masking})
 
     def dated(self, day: dt.date) -> Self:
         """Released as of `day`, where real input is given and no date is configured."""

@@ -157,7 +157,7 @@ def _forced(pool: Pool, config: SelectionConfig, programme: Programme) -> Iterat
                 taken,
                 row.high,
                 taken - row.high,
-                f"must_include names {taken} items of {row.name}, which admits {row.high}",
+                f"must_include names {taken} items of {row.name}, which allows {row.high}",
                 f"remove {taken - row.high} of them from must_include",
             )
 
@@ -231,7 +231,7 @@ def _together(programme: Programme, solver: SolverName) -> Iterator[Blocker]:
             (bound or 0) / unit,
             value,
             short,
-            f"{row.name} cannot hold together with the rest: {_number(value)} is the nearest to "
+            f"{row.name} conflicts with the other constraints: {_number(value)} is the nearest to "
             f"{_number((bound or 0) / unit)}",
             f"move the bound of {row.name} by {_number(short)}",
         )

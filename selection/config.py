@@ -90,12 +90,12 @@ LaneName = Annotated[str, AfterValidator(_lane_name)]
 class SelectionRecipe(StageConfig):
     """Which candidates are released.
 
-    `max_tasks`: more candidates than that are selected from (None: as many as the other limits
-    allow), by family quotas from the market's mixture, spread over difficulties and sources. Where
-    the runtime names pilot scores, `objective` says what they decide, `pilots` which models count
-    (none: all) and `selection_threshold` what passes. `lane_shares` hold wherever candidates come
-    from more than one lane, `difficulty_shares` among those whose difficulty is known. `lite_size`:
-    tasks of the subset for manual audit (None: none is drawn).
+    `max_tasks` is the size of the release (None: as many as the other limits allow). From more
+    candidates, a subset is selected by family quotas from the market's mixture, spread over
+    difficulties and sources. If the runtime names pilot scores, `objective` says what they decide,
+    `pilots` which models count (none: all) and `selection_threshold` what passes. `lane_shares`
+    apply if candidates come from more than one lane, `difficulty_shares` among candidates whose
+    difficulty is known. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None

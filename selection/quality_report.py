@@ -112,7 +112,7 @@ def _summary(quality: Quality) -> list[str]:
         "# Quality of the subset",
         "",
         f"- {quality.size} of {quality.pool_size} items, {len(quality.models)} pilots. All figures "
-        "are of the pilots the subset was chosen with; for other models expect less.",
+        "are for the pilots that the subset was chosen with; expect less for other models.",
         f"- Order: Kendall tau {quality.tau:.3f}, Spearman {quality.spearman:.3f} with the pool.",
         f"- Mean: {100 * quality.mean_error:.2f} points off on average{calibrated}.",
         f"- Gaps whose order is kept with 95 % probability: {gap}.",

@@ -16,6 +16,7 @@ from data.canonical import digest
 from data.contracts import Candidate
 from data.errors import InputError, ReleaseError
 from data.snapshot.layout import PUBLIC, TASK_LIST
+from data.text.folding import fold_spaces
 from selection.config import Band, Objective, SelectionConfig, SelectionRecipe
 from selection.lite import LiteItem, choose_lite
 from selection.output import describe
@@ -230,7 +231,7 @@ def _item(candidate: Candidate, known: Known) -> PoolItem:
 
 def _content(candidate: Candidate) -> str:
     """Words and inputs as one digest: candidates that share it are the same task."""
-    words = " ".join(candidate.prompt.casefold().split())
+    words = fold_spaces(candidate.prompt.casefold())
     inputs = sorted(fixture.sha256 for fixture in candidate.fixtures)
     return digest([words, inputs])
 

@@ -19,18 +19,18 @@ class Refusal(GateReason):
     ENCRYPTED = "document.encrypted", "A file is encrypted."
     TOO_LARGE = "document.too_large", "A file has too many bytes, pages or parts."
     INFLATES = "document.inflates", "A file is much larger once it is unpacked."
-    MACROS = "document.macros", "A file holds macros."
-    EMBEDDED_UNKNOWN = "document.embedded_unknown", "A file holds another one of unknown type."
+    MACROS = "document.macros", "A file contains macros."
+    EMBEDDED_UNKNOWN = "document.embedded_unknown", "A file contains another file of unknown type."
     DOCTYPE = "document.doctype", "A file declares XML entities."
     CRASHED = "document.crashed", "Masking a file took too long or too much memory."
     TEXT_LAYER = (
         "document.text_layer_not_clean",
-        "The text of a PDF holds private values.",
+        "The text of a PDF contains private values.",
     )
     NOT_APPROVED = "document.no_approval", "A picture or scan was not approved by a person."
     PRIVATE_PART_NAME = (
         "document.private_part_name",
-        "The name of a part holds a private value.",
+        "The name of a part contains a private value.",
     )
 
 

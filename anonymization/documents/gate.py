@@ -45,7 +45,7 @@ GATE = Gate(
             "refused files",
             Bound.MAX,
             "files",
-            "No file of the task is one that cannot be masked.",
+            "Every file of the task can be masked or has been approved.",
             None,
             lambda seen: seen["refused"],
             at=0,

@@ -67,7 +67,7 @@ def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig)
             name = path.name if config.scope is Scope.PATH else files[0][1].as_posix()
             if name in jobs:
                 todo = "Mask them into folders of their own."
-                raise InputError(name, "two inputs of one name", "distinct names", todo)
+                raise InputError(name, "two inputs with the same name", "distinct names", todo)
             jobs[name] = Job(name, files, out, key, config)
     return [jobs[name] for name in sorted(jobs)]
 
@@ -200,7 +200,9 @@ def _inside(name: str) -> PurePath:
     """The path, if it stays inside its folder; even a sealed path is checked."""
     path = PurePath(name)
     if path.is_absolute() or ".." in path.parts:
-        raise InputError("the vault", "a path that leads out", "a path below", "Do not use it.")
+        raise InputError(
+            "the vault", "a path that leaves the folder", "a path below", "Do not use it."
+        )
     return path
 
 

@@ -70,7 +70,7 @@ class Leak:
 class LeakConfig(StageConfig):
     """Limits of the leak scan.
 
-    `min_*` are the lengths from which a value is searched for: shorter ones occur by chance.
+    `min_*` are the lengths from which a value is searched for; shorter ones can occur by chance.
     Values of letters only or digits only below `whole_token_below` characters count only as
     whole tokens. `fold_kinds` are searched in any letter case; persons only if their name has more
     than one word.

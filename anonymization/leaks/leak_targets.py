@@ -128,7 +128,7 @@ def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
             raise OSError
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        actual, expected = type(error).__name__, "a UTF-8 text below 64 MiB, one value a line"
+        actual, expected = type(error).__name__, "a UTF-8 text below 64 MiB, one value per line"
         raise InputError(
             str(path), actual, expected, "Save it as UTF-8 text, one value per line."
         ) from error
@@ -136,7 +136,7 @@ def read_tripwires(path: Path | None, config: LeakConfig) -> tuple[str, ...]:
     for value, number in values.items():
         if not is_long_enough(value, config):
             actual, todo = f"{len(value)} characters", "Plant longer values."
-            raise InputError(str(path), actual, "a value that cannot stand by chance", todo, number)
+            raise InputError(str(path), actual, "a value that cannot occur by chance", todo, number)
     return tuple(sorted(values))
 
 

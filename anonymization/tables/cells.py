@@ -185,7 +185,7 @@ class TextNumbers:
         self.known = parts["known"].to_numpy()
         unread = int((parts["has_digits"] & ~parts["known"]).sum())
         if unread:
-            expected = "one number a cell, such as 1,234.50 or △12"
+            expected = "one number per cell, such as 1,234.50 or △12"
             todo = "Clean the column, or declare it as free text."
             raise InputError(series.name, f"{unread} cells with other digits", expected, todo)
         self._parts = parts.with_columns(wide=wide)

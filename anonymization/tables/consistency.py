@@ -70,7 +70,7 @@ def _require_rows(column: str, aggregate: AggregateConfig, without: int) -> None
     """Errors: `InputError` if cells are `without` rows that add up to something."""
     if without:
         rows = ", ".join(aggregate.by.values())
-        actual = f"{without} cells without rows of the same {rows} that add up to something"
+        actual = f"{without} cells for which no rows of the same {rows} add up to a sum"
         expected = "rows for every cell: a cell without rows would be released unchanged"
         todo = "Remove these cells from the aggregates, or correct `by`."
         raise InputError(column, actual, expected, todo)

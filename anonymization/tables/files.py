@@ -35,7 +35,7 @@ def tables_by_name(paths: Sequence[Path]) -> dict[str, Path]:
     named = {table_name(path): path for path in paths}
     if len(named) != len(paths):
         todo = "Rename one of them."
-        raise InputError("tables", "two files of one name", "a name per table", todo)
+        raise InputError("tables", "two files with the same name", "a name per table", todo)
     return named
 
 

@@ -97,10 +97,11 @@ def tables_report(
 
 def _row(recipe: TablesRecipe, name: str) -> str:
     if name in recipe.aggregates:
-        return f"a sum over {recipe.aggregates[name].of}, moved as the sums of its rows moved"
+        rows = recipe.aggregates[name].of
+        return f"a sum over {rows}, changed in proportion to the sums of its rows"
     table = recipe.tables[name]
-    numbers = ", its figures perturbed" if table.measures else ""
-    return f"a row of {name} under pseudonyms{numbers}"
+    numbers = ", with perturbed figures" if table.measures else ""
+    return f"a row of {name} with pseudonyms{numbers}"
 
 
 def tables_pictures(judged: Sequence[JudgedTable]) -> dict[str, Picture]:

@@ -89,7 +89,7 @@ def statement(table: TablePrivacy) -> str:
     if table.verdict.status is not Status.PASSED:
         sentences.append(f"Settings that would pass: {measures['would_pass']}.")
     elif not keeps(table.utility, table.worth):
-        sentences.append("The release does not keep the declared utility, which no gate asks for.")
+        sentences.append("The release does not keep the declared utility; no gate requires it.")
     both = measures["would_pass_and_keep_utility"]
     sentences.append(f"Settings tried that would pass and keep the declared utility: {both}.")
     sentences.append("Other attackers may do better: these rates are what these attacks found.")

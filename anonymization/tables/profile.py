@@ -170,7 +170,7 @@ def _judged(name: str, shape: _Shape) -> tuple[ColumnRole, IdentifierKind | None
     if _ID_NAME.search(name) and shape.codes > _MOSTLY:
         return ColumnRole.IDENTIFIER, IdentifierKind.CODE, f"named and shaped like a code, {varied}"
     if _ID_NAME.search(name) and shape.distinct == shape.known and shape.numbers < _MOSTLY:
-        return ColumnRole.DROPPED, None, "another id in every cell: it points at one record"
+        return ColumnRole.DROPPED, None, "a different id in every cell, so it identifies one record"
     if shape.numbers < _MOSTLY and (shape.names > 0.3 or _NAME_NAME.search(name)):
         if shape.length > _LONG_TEXT:
             return ColumnRole.FREE_TEXT, None, f"{shape.length:.0f} characters on average"

@@ -70,7 +70,7 @@ def _record(directory: Path, state: str, names: set[str]) -> None:
         state: sorted(names),
         "how": "overwritten once with random bytes, synced, unlinked",
         "caveat": "copies in journals, snapshots, backups or flash memory are out of reach",
-        "since": "a rebuild starts at the pseudonymized tables",
+        "since": "a rebuild starts from the pseudonymized tables",
     }
     write_bytes(directory / RECORD, pretty_json(record))
 
@@ -145,6 +145,6 @@ def require_unchanged(out: Path, inputs: Mapping[str, str]) -> None:
 
 def _sealed(out: Path, what: str) -> ConfigError:
     return ConfigError(
-        f"{out}: sealed, and {what} since. Without the release key a rebuild can only start at "
+        f"{out}: sealed, and {what} since. Without the release key a rebuild can only start from "
         "the sealed tables as they are. Undo the change, or build with another --out."
     )

@@ -31,7 +31,7 @@ class FidelityConfig(StageConfig):
     """Limits per column and group of at least `min_rows` numbers; smaller ones are not assessable.
 
     `max_d`: Kolmogorov-Smirnov distance; `max_wasserstein`: 1-Wasserstein distance as a share of
-    the original interquartile range; `max_beyond`: share of assessable pairs that may be beyond.
+    the original interquartile range; `max_beyond`: share of assessable pairs that may exceed them.
     """
 
     min_rows: Annotated[int, Field(ge=2)] = 30
@@ -52,7 +52,7 @@ class AggregateConfig(StageConfig):
 
 
 class GivenAggregate(AggregateConfig):
-    """A given aggregate table, and the table of rows (`of`) that it sums up."""
+    """A published aggregate table, and the table of rows (`of`) whose sums it states."""
 
     of: Name
 
@@ -66,7 +66,8 @@ class TablesConfig(StageConfig):
 
 
 class AttackConfig(StageConfig):
-    """`known`: columns in the order in which an attacker learns them; empty: the fullest ones.
+    """`known`: columns in the order in which an attacker learns them; if empty,
+    those with most values come first.
 
     `assignment` switches the slow attacks on (and a rerun with a key unrelated to the release, for
     comparison with the published seed); assignments run on the year with most rows, exactly up to
@@ -135,7 +136,7 @@ _STATEMENT_NAMES = frozenset({"questions", *(table.name for table in STATEMENT_T
 
 
 class TablesRecipe(TablesConfig):
-    """Tables and their roles as in `benchmint perturb`; what is tried, and what may be released.
+    """Tables and roles, as for `benchmint perturb`; what is tried, and what may be released.
 
     `attacks.known` may name columns of several tables; `attacks.seed` is always replaced by the
     release's seed. A table is released as `tables/<name>.parquet`.

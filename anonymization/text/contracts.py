@@ -156,9 +156,9 @@ class DetectionConfig(StageConfig):
     the LAC wheel; empty switches a model off and leaves the rules. `person_number_patterns` are
     regular expressions for employee, customer or patient numbers of your own organisation,
     bounded and without repeated groups, so that hostile text cannot make them run away. Findings
-    scored below `min_score` are dropped. `births_only` keeps every date that no word nearby calls
-    a birth; `public_places` keeps countries and well-known towns outside an address. `memo_chars`
-    bounds the text remembered between calls, in characters.
+    scored below `min_score` are dropped. `births_only` masks only dates that a word nearby marks
+    as a date of birth; `public_places` keeps countries and well-known towns outside an address.
+    `memo_chars` bounds the text remembered between calls, in characters.
     """
 
     entities: tuple[EntityType, ...] = _DEFAULT
@@ -203,5 +203,7 @@ class DetectionConfig(StageConfig):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+                raise ValueError(
+                    f"{pattern!r} is not a valid regular expression: {error}"
+                ) from error
         return patterns

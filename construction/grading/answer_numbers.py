@@ -72,7 +72,7 @@ def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
     try:
         value = Decimal(spec.value.replace(",", ""))
     except InvalidOperation as error:
-        raise ValueError(f"the gold value of {spec.part} is no number") from error
+        raise ValueError(f"the gold value of {spec.part} is not a number") from error
     exponent = value.as_tuple().exponent
     decimals = spec.decimals
     if decimals is None:

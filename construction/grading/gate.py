@@ -31,7 +31,7 @@ class GradingRecipe(StageConfig):
     """
 
     formula: Literal["weighted_mean"] = "weighted_mean"
-    pass_threshold: Share = 0.8  # of the overall score; required parts must be 1 besides
+    pass_threshold: Share = 0.8  # of the overall score; each required part must also be 1
     null_limit: Share = 0.2
     judge_only: Literal["admit", "refuse"] = "admit"
 
@@ -39,12 +39,12 @@ class GradingRecipe(StageConfig):
 class GraderReason(GateReason):
     PASSED_BY_NULL = (
         "preflight.passed_by_null",
-        "Nothing, or files that hold nothing of the agent's own, earn too much.",
+        "An empty submission, or files without the agent's own work, earn too much.",
     )
-    PASSED_BY_TALK = "preflight.passed_by_talk", "Telling the reference path earns too much."
+    PASSED_BY_TALK = "preflight.passed_by_talk", "Describing the reference path earns too much."
     PASSED_BY_EMPTY_CALLS = (
         "preflight.passed_by_empty_calls",
-        "Telling it and calling each tool once without arguments earns too much.",
+        "Describing the path and calling each tool without arguments earns too much.",
     )
     ORACLE = "preflight.oracle", "The answer computed by the reference steps is not accepted."
     JUDGE_ONLY = "preflight.judge_only", "No part with weight can be scored without a judge."
@@ -152,25 +152,25 @@ GATE: Gate[Attacked, GradingRecipe] = Gate(
         _earned(
             NULL,
             GraderReason.PASSED_BY_NULL,
-            "Nothing, and files that hold nothing, earn at most this; they satisfy no "
+            "An empty submission, or files without work, earn at most this and satisfy no "
             "required part.",
         ),
         _earned(
             TALK,
             GraderReason.PASSED_BY_TALK,
-            "The reference path told without a call earns at most this; it satisfies no "
+            "A description of the reference path earns at most this and satisfies no "
             "required part.",
         ),
         _earned(
             EMPTY_CALLS,
             GraderReason.PASSED_BY_EMPTY_CALLS,
-            "A submission without work earns at most this; it satisfies no required part.",
+            "A submission without work earns at most this and satisfies no required part.",
         ),
         Limit(
             "oracle",
             Bound.MIN,
             "score",
-            "Where an answer can be computed, it scores this.",
+            "If the answer can be computed, the computed answer scores at least this.",
             GraderReason.ORACLE,
             value=lambda seen: seen["oracle"],
             when=_has_oracle,

@@ -49,7 +49,7 @@ def oracle(spec: TaskSpec, database: Database) -> Submission:
     outputs: dict[int, Any] = {}
     for step in lookups:
         arguments = _resolved(step, outputs)
-        output = _run(step, arguments, database)
+        output = run_step(step, arguments, database)
         outputs[step.index] = json.loads(output)
         calls.append(Call(f"call-{step.index}", step.index, step.operation, arguments, output))
     _check_path(spec, outputs)
@@ -62,7 +62,7 @@ def oracle(spec: TaskSpec, database: Database) -> Submission:
     )
 
 
-def _run(step: StepSpec, arguments: Mapping[str, Any], database: Database) -> str:
+def run_step(step: StepSpec, arguments: Mapping[str, Any], database: Database) -> str:
     """The output of the step's tool as JSON, as an agent is shown it."""
     tool = BY_NAME[step.operation]
     try:
@@ -134,7 +134,13 @@ def _present(step: StepSpec, outputs: Mapping[int, Any]) -> str:
     ]
     if len(fitting) != 1:
         raise OracleError(f"step {step.index}: {len(fitting)} values fit the period")
-    unit, row = str(arguments["unit"]), fitting[0]
+    return shown_value(step, fitting[0])
+
+
+def shown_value(step: StepSpec, row: Mapping[str, Any]) -> str:
+    """A value of the data tools in the unit, scale and rounding that the last step asks for."""
+    arguments = step.arguments or {}
+    unit = str(arguments["unit"])
     with localcontext(prec=100):
         try:
             amount = Decimal(row["value"])

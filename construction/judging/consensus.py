@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 from data.contracts import LedgerRow, Outcome, StageConfig, StageKind, StageTally
 from data.errors import InputError
 from data.ledger import tally
+from data.text.folding import fold_spaces
 
 STAGE, UNIT = "consensus", "candidate"
 RULES = "rules"
@@ -38,7 +39,7 @@ class ConsensusConfig(StageConfig):
     """Who judges self-containment instead of one judge: `rules`, and models by their names.
 
     Without annotators one judge decides. A round needs `min_annotators` answers to count; each
-    release may add one round, up to `max_rounds`. People endorse with `benchmint review`.
+    release may add one round, up to `max_rounds`. People decide with `benchmint review`.
     """
 
     annotators: tuple[Annotated[str, Field(min_length=1)], ...] = ()
@@ -107,7 +108,7 @@ class Routed:
 
 def plain_answer(answer: str) -> str:
     """The form in which answers are compared, without upper case and extra white space."""
-    return " ".join(answer.casefold().split())
+    return fold_spaces(answer.casefold())
 
 
 def route(

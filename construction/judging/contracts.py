@@ -48,16 +48,16 @@ class SelfContainmentReason(GateReason):
 
     CONVERSATION_ONLY = (
         "self_containment.conversation_only",
-        "Nothing is asked for but conversation.",
+        "It asks for nothing but conversation.",
     )
     DEPENDS_ON_LIVE_SYSTEM = (
         "self_containment.depends_on_live_system",
-        "It needs an account, a system or a moment.",
+        "It needs an account, a live system or a particular moment.",
     )
-    MISSING_INPUT = "self_containment.missing_input", "Material that it speaks of is not released."
-    MISSING_CONTEXT = "self_containment.missing_context", "It needs what was said before."
+    MISSING_INPUT = "self_containment.missing_input", "Material that it refers to is not released."
+    MISSING_CONTEXT = "self_containment.missing_context", "It depends on what was said earlier."
     MULTI_TASK = "self_containment.multi_task", "It asks for different pieces of work."
-    AMBIGUOUS_TASK = "self_containment.ambiguous_task", "It leaves open what is wanted."
+    AMBIGUOUS_TASK = "self_containment.ambiguous_task", "It does not say clearly what is wanted."
     NOT_VERIFIABLE = "self_containment.not_verifiable", "No third person could judge the result."
 
 
@@ -97,7 +97,8 @@ class Conversation:
     answer messages that reached somebody. `said_before` is what the person typed earlier in the
     session, `said` what they typed in this task, turns that the prompt leaves out included.
     `files_read` counts the files that the agent read before it wrote them, `files_missing` those
-    of them that are not released.
+    of them that are not released. `systems_missing` names the systems that the request wants and
+    no released file stands for, `offline` the parts of the web where none of it may be reached.
     """
 
     people: int = 0
@@ -107,6 +108,8 @@ class Conversation:
     said: tuple[str, ...] = ()
     files_read: int = 0
     files_missing: int = 0
+    systems_missing: tuple[str, ...] = ()
+    offline: tuple[str, ...] = ()
 
 
 class Containment(Contract):

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from construction.grading.file_types import TYPES, type_of
 from construction.judging.reading import Ask, read
+from construction.mentions.resources import ResourceKind, wants
 from construction.mentions.spans import find_file_spans
 from data.contracts import AgentAct, Deliverable
 from data.text.numerals import NUMBER_WORDS, ONE_TO_TEN, read_integer
@@ -123,6 +124,21 @@ def expected_deliverables(
             for kind in sorted(produced)
         )
     return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
+
+
+_AS_FILES = {ResourceKind.MAIL: "eml", ResourceKind.CALENDAR: "ics"}
+
+
+def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[Deliverable, ...]:
+    """The deliverables, with mail that is to be sent, and events for a calendar, as files.
+
+    A newcomer has no account to send from; beside such a file nothing else need be written.
+    """
+    known = {item.file_type for item in deliverables}
+    wished = [kind for wish, kind in _AS_FILES.items() if wants(request, wish)]
+    messages = [Deliverable(file_type=kind) for kind in wished if kind not in known]
+    rest = [item for item in deliverables if not messages or item.name_hints != (ANSWER,)]
+    return tuple(sorted((*rest, *messages), key=lambda item: item.file_type))
 
 
 def _requested(kind: str, count: int, names: list[str], is_produced: bool) -> Deliverable:

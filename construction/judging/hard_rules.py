@@ -28,12 +28,14 @@ def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule,
     readable = _extensions([kind for kind in known if kind.opener])
     if readable and not any(word in words for word in _TALKS_ABOUT_ERRORS):
         rules.append(
-            _rule("no_traceback", readable, "No deliverable holds a traceback in place of content.")
+            _rule(
+                "no_traceback", readable, "No deliverable contains a traceback instead of content."
+            )
         )
     prose = _extensions([kind for kind in known if kind.kind in _PLACEHOLDER_KINDS and kind.opener])
     if prose and not any(word in words for word in _TALKS_ABOUT_GAPS):
         rules.append(
-            _rule("no_placeholder", prose, "No deliverable holds an unfilled placeholder.")
+            _rule("no_placeholder", prose, "No deliverable contains an unfilled placeholder.")
         )
     return tuple(rules)
 
@@ -43,13 +45,15 @@ def _rules_of_type(deliverable: Deliverable) -> Iterator[Rule]:
     kind = TYPES.get(name)
     extensions = list(kind.extensions) if kind else [name]
     yield _rule(
-        f"file_type.{name}", extensions, f"There is .{name} output, and it is what it says."
+        f"file_type.{name}",
+        extensions,
+        f"There is .{name} output, and its content is of that type.",
     )
     yield _rule(f"count.{name}", extensions, f"At least {count} .{name} file(s).", min=count)
     if deliverable.source != "produced" and deliverable.name_hints:
         names = list(deliverable.name_hints)
         yield _rule(
-            f"named.{name}", extensions, f"Named as asked: {', '.join(names)}.", names=names
+            f"named.{name}", extensions, f"Named as requested: {', '.join(names)}.", names=names
         )
     if kind is not None and kind.opener:
         yield _rule(f"opens.{name}", extensions, f"Every .{name} file opens with its own library.")

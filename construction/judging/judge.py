@@ -62,10 +62,10 @@ def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
 
 
 class ModelConfig(StageConfig):
-    """Recipe: which model judges what, and how it samples; without a name the rules judge.
+    """Recipe: which model judges what, and how it samples. Without a name the rules judge.
 
-    `temperature` and `seed` None: not sent, for models that do not accept them. `sees_images`: the
-    model is shown a picture of the statement that a question is about.
+    `temperature` and `seed` are not sent if they are None, for models that do not accept them. With
+    `sees_images` the model is shown a picture of the statement that a question is about.
     """
 
     name: str = ""
@@ -92,7 +92,7 @@ class ModelConfig(StageConfig):
 class ModelCalls(StageConfig):
     """Runtime: where a model's answers come from, what they cost, and what a run may spend.
 
-    None of it is digested: a replay makes the same release as the run that was recorded.
+    It is not part of the digest: a replay makes the same release as the run that was recorded.
     """
 
     mode: Literal[Mode.LIVE, Mode.RECORD, Mode.REPLAY, Mode.BATCH] = Mode.RECORD

@@ -98,6 +98,7 @@ ELSEWHERE = _both("elsewhere")
 PAST_SESSIONS = _both("past_sessions")
 THINGS = _both("things")
 LIVE = _both("live")
+LIVE_UNLESS_FILES = _both("live_unless_files")
 DANGLING = _both("dangling")
 ACCOUNT = any_of(
     (

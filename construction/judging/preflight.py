@@ -9,30 +9,11 @@ them can be met. It prefers to lose a good task over releasing a bad one.
 
 from __future__ import annotations
 
+from construction.judging.preflight_limits import LIMITS, PreflightReason
 from construction.judging.signals import Signals, measure
-from data.contracts import (
-    Bound,
-    Count,
-    Gate,
-    GateReason,
-    Limit,
-    Measures,
-    Scalar,
-    Share,
-    StageConfig,
-    share,
-)
+from data.contracts import Count, Gate, Scalar, Share, StageConfig
 
 _OPENING = 3  # sentences in which a reference to an earlier talk makes the rest hang in the air
-
-
-class PreflightReason(GateReason):
-    CONVERSATION_ONLY = "preflight.conversation_only", "There is little to do but to converse."
-    NO_REQUEST = "preflight.no_request", "Nothing is asked for."
-    MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
-    NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
-    LEANS_ON_CONTEXT = "preflight.leans_on_context", "It needs what was said or shown before."
-    AMONG_OTHERS = "preflight.among_others", "It may be meant for another person."
 
 
 class PreflightConfig(StageConfig):
@@ -47,6 +28,7 @@ class PreflightConfig(StageConfig):
     min_met_share: Share = 0.6
     max_mentions_share: Share = 0.15
     max_account: Count = 0
+    max_systems: Count = 0
     min_thread_words: Count = 120
     min_thread_words_with_files: Count = 20
     max_thread_people: Count = 1
@@ -57,7 +39,8 @@ def measures(signals: Signals) -> dict[str, Scalar]:
 
     `status` counts only where one person writes; `account` and `elsewhere` count in all that the
     person typed, the latter for talk of the workspace only if no file is at hand. `inputs` are
-    the files that the agent read, `missing_inputs` those of them that are not released. `told`
+    the files that the agent read, `missing_inputs` those of them that are not released. `systems`
+    are wanted and nothing stands for them; `offline` parts of the web may not be reached. `told`
     counts the words of request and background.
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
@@ -82,6 +65,8 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         or (opening.dangles and (has_past or not (at_hand or signals.has_background))),
         "inputs": conversation.files_read,
         "missing_inputs": conversation.files_missing,
+        "systems": len(conversation.systems_missing),
+        "offline": len(conversation.offline),
         "people": conversation.people,
         "thread": conversation.is_thread,
         "told": signals.words_shown,
@@ -89,192 +74,6 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     }
 
 
-def _thread(seen: Measures) -> bool:
-    """Is it a thread to be answered? An answer can be written to whatever is asked."""
-    return bool(seen["thread"])
-
-
-def _request(seen: Measures) -> bool:
-    """Is it a request to the agent? It must stand on its own."""
-    return not seen["thread"]
-
-
-def _only_opinions(seen: Measures) -> bool:
-    return _request(seen) and seen["opinions"] == seen["demands"]
-
-
-def _midway(seen: Measures) -> bool:
-    return _request(seen) and seen["has_past"] and seen["opinions"] != seen["demands"]
-
-
-_REASON, _MIN, _MAX = PreflightReason, Bound.MIN, Bound.MAX
-_EVERY_PROMPT = (
-    Limit(
-        "min_words",
-        _MIN,
-        "words",
-        "The request has at least this many words.",
-        _REASON.CONVERSATION_ONLY,
-        lambda seen: seen["words"],
-    ),
-    Limit(
-        "more than small talk",
-        _MIN,
-        "sentences",
-        "At least one sentence is more than thanks or small talk.",
-        _REASON.CONVERSATION_ONLY,
-        lambda seen: seen["sentences"] - seen["chatter"],
-        at=1,
-        movable=False,
-    ),
-    Limit(
-        "max_account",
-        _MAX,
-        "sentences",
-        "At most this many sentences need an account.",
-        _REASON.NEEDS_LIVE_SYSTEM,
-        lambda seen: seen["account"],
-    ),
-    Limit(
-        "max_missing_share",
-        _MAX,
-        "share of the files that the agent read",
-        "At most this share of the files that the agent read is not released.",
-        _REASON.MISSING_INPUTS,
-        lambda seen: share(seen["missing_inputs"], seen["inputs"]),
-    ),
-)
-_THREADS = (
-    Limit(
-        "min_thread_words",
-        _MIN,
-        "words",
-        "A thread to be answered, without files, tells at least this many words.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: seen["told"],
-        when=lambda seen: _thread(seen) and not seen["at_hand"],
-    ),
-    Limit(
-        "min_thread_words_with_files",
-        _MIN,
-        "words",
-        "A thread to be answered, with files, tells at least this many words.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: seen["told"],
-        when=lambda seen: _thread(seen) and bool(seen["at_hand"]),
-    ),
-    Limit(
-        "max_thread_people",
-        _MAX,
-        "people",
-        "At most this many people write in a thread to be answered.",
-        _REASON.AMONG_OTHERS,
-        lambda seen: seen["people"],
-        when=_thread,
-    ),
-)
-_DEMANDS = (
-    Limit(
-        "a demand",
-        _MIN,
-        "demands",
-        "A single writer asks for something.",
-        _REASON.NO_REQUEST,
-        lambda seen: seen["demands"],
-        when=lambda seen: _request(seen) and seen["people"] < 2,
-        at=1,
-        movable=False,
-    ),
-    Limit(
-        "a demand among several writers",
-        _MIN,
-        "demands",
-        "Among several writers, somebody asks the agent for something.",
-        _REASON.AMONG_OTHERS,
-        lambda seen: seen["demands"],
-        when=lambda seen: _request(seen) and seen["people"] >= 2,
-        at=1,
-        movable=False,
-    ),
-    Limit(
-        "max_live_share",
-        _MAX,
-        "share of demands",
-        "At most this share of the demands needs a live system.",
-        _REASON.NEEDS_LIVE_SYSTEM,
-        lambda seen: share(seen["live"], seen["demands"]),
-        when=_request,
-    ),
-    Limit(
-        "max_leaning_share",
-        _MAX,
-        "share of demands",
-        "At most this share of the demands needs what was said or shown before.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: share(seen["leaning"], seen["demands"]),
-        when=_request,
-    ),
-)
-_CONTEXT = (
-    Limit(
-        "max_mentions_share",
-        _MAX,
-        "share of sentences",
-        "At most this share of the sentences, but for one, speaks of what was said before.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: share(seen["mentions"] - 1, seen["sentences"]),
-        when=_request,
-    ),
-    Limit(
-        "elsewhere",
-        _MAX,
-        "sentences",
-        "No sentence speaks of other sessions or of a workspace that is not there.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: seen["elsewhere"],
-        when=_request,
-        at=0,
-        movable=False,
-    ),
-    Limit(
-        "opens midway",
-        _MAX,
-        "true or false",
-        "The first sentences do not answer, or point at, what came before.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: seen["opens_midway"],
-        when=_request,
-        at=False,
-        movable=False,
-    ),
-    Limit(
-        "min_opinion_words",
-        _MIN,
-        "words",
-        "A request for nothing but a view has at least this many words.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: seen["words"],
-        when=_only_opinions,
-    ),
-    Limit(
-        "min_later_words",
-        _MIN,
-        "words",
-        "A request in the middle of a session has at least this many words.",
-        _REASON.LEANS_ON_CONTEXT,
-        lambda seen: seen["words"],
-        when=_midway,
-    ),
-    Limit(
-        "min_met_share",
-        _MIN,
-        "share of demands",
-        "At least this share of the demands and questions can be met.",
-        _REASON.CONVERSATION_ONLY,
-        lambda seen: share(seen["met"], seen["demands"] + seen["status"]),
-        when=_request,
-    ),
-)
 GATE = Gate(
     name="preflight",
     stage="package",
@@ -284,5 +83,5 @@ GATE = Gate(
     reasons=PreflightReason,
     measure=measure,
     measures=measures,
-    limits=(*_EVERY_PROMPT, *_THREADS, *_DEMANDS, *_CONTEXT),
+    limits=LIMITS,
 )

@@ -24,6 +24,7 @@ _LABEL_BEFORE = re.compile(
     r"[A-Za-z ,]{0,40}\b(?:task|one|request|question|job|thing)(?: [a-z]+){0,3}: ", re.IGNORECASE
 )
 _THIRD_PERSON = re.compile(r"[\W_]*(?:Can|Could|Will|Would) (?!You|We|I\b)[A-Z]")
+_BARE_QUESTION = re.compile(r" \| (?:what (?:is|are|was|were)|how (?:many|much)|which|who) \w")
 _MOST = 200  # sentences at each end of a text
 _SHORT = 10_000  # characters; longer texts are not kept in memory
 _LEAD = 6  # words before the verb of a directive, at most: "Alex, OK, please …"
@@ -46,8 +47,8 @@ class Reading:
 
     `leans`: on words from before, that a newcomer has not seen. `points`: at a thing that is at
     hand only if files are. `elsewhere`: at a workspace; `past_sessions`: at other sessions.
-    `live`: needs a system or a moment. `account`: talks of a customer's account. `reply`: begins
-    as an answer.
+    `live`: needs a system or a moment; `live_unless_files`: unless input files stand for it.
+    `account`: talks of a customer's account. `reply`: begins as an answer.
     `dangling`: holds a pronoun for something unsaid. `closes`: tells of the person's own next
     steps. `requires`: a requirement that is told. `to_agent`: calls the agent by that word;
     `to_other`: calls somebody else by name. `opinion`: asks for a view.
@@ -64,6 +65,7 @@ class Reading:
     elsewhere: bool
     past_sessions: bool
     live: bool
+    live_unless_files: bool
     account: bool
     reply: bool
     dangling: bool
@@ -120,6 +122,7 @@ def _read_sentence(raw: str, start: int) -> Reading:
         elsewhere=has_any(form, lexicon.ELSEWHERE),
         past_sessions=has_any(form, lexicon.PAST_SESSIONS),
         live=has_any(form, lexicon.LIVE),
+        live_unless_files=has_any(form, lexicon.LIVE_UNLESS_FILES),
         account=has_any(form, lexicon.ACCOUNT),
         reply=has_any(form, lexicon.REPLIES),
         dangling=has_any(form, lexicon.DANGLING),
@@ -190,6 +193,18 @@ def _begins_with_verb(tokens: list[str]) -> bool:
         if token not in lexicon.LEAD_INS:
             return False
     return False
+
+
+def orders_in_passing(text: str) -> bool:
+    """Does a later clause begin with an order ("…, so delete that line"), or does a sentence ask
+    without its mark ("what is the highest price")?
+
+    Too weak to tell a request from a tale on its own; over files that are at hand it is one.
+    """
+    form = phrase_form(text)
+    clauses = [clause.split() for clause in re.split(r" [,|^] ", form)]
+    later = any(_begins_with_verb(clause) for clause in clauses)
+    return later or _BARE_QUESTION.match(form) is not None
 
 
 def _wishes(form: str) -> bool:

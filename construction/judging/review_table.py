@@ -102,7 +102,7 @@ def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
                 raise _too_much(path, f"more than {limits.rows} rows or {limits.columns} columns")
             table.append((line, [SheetCell(cell) for cell in cells]))
     except csv.Error as error:
-        problem = f"a row that is no CSV ({str(error)[:60]})"
+        problem = f"a row that is not CSV ({str(error)[:60]})"
         raise InputError(str(path), problem, _EXPECTED, "Save the sheet again.") from None
     return table
 
@@ -184,7 +184,7 @@ def main() -> None:
     except (MemoryError, RecursionError):
         report = {"trouble": "a workbook that needs more memory than the limit"}
     except Exception as error:  # a library may raise anything on a hostile file
-        report = {"trouble": f"a file that is no workbook ({type(error).__name__})"}
+        report = {"trouble": f"a file that is not a workbook ({type(error).__name__})"}
     write_frame(answer, json.dumps(report).encode())
 
 

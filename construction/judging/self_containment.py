@@ -36,9 +36,9 @@ class ContainmentConfig(StageConfig):
     max_mentions_share: Share = 0.15
     max_reacting_share: Share = 0.5
     min_specific_words: Count = 25
-    untold_words: Count = 10  # with fewer told beside the demands, "should we" asks insiders
-    pasted_words: Count = 60  # told beside the demands: material is at hand
-    asked_back_factor: Share = 0.5  # of every limit, where the agent asked back
+    untold_words: Count = 10  # with fewer words beside the demands, "should we" asks insiders
+    pasted_words: Count = 60  # words beside the demands from which material counts as given
+    asked_back_factor: Share = 0.5  # times every limit, if the agent asked back
 
 
 def judge_containment(case: Case, config: ContainmentConfig) -> Containment:
@@ -127,7 +127,7 @@ GATE = Gate(
     name=NAME,
     stage="self_containment",
     section="judging.containment",
-    meaning="Is it whole, one task, and checkable? By rules, a model or people.",
+    meaning="Is it complete, one task, and checkable? Rules, a model or people decide.",
     config=ContainmentConfig,
     reasons=SelfContainmentReason,
     measure=verdict,

@@ -12,75 +12,19 @@ from dataclasses import dataclass
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
 from construction.judging.lexicon import phrases, starts, table
-from construction.judging.reading import Ask, Reading, read
+from construction.judging.reading import Ask, Reading, orders_in_passing, read
+from construction.judging.request_counts import Demands, Opening, Wishes
 from construction.judging.rules.sentences import (
     addresses_somebody,
     is_closing,
     is_exchange,
     missing_files,
 )
+from construction.mentions.spans import find_file_spans
 from data.text.lexicon import has_any
 from data.text.sentences import phrase_form
 
 _TABLE = "containment"
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """How a request begins, after small talk.
-
-    `first_leaning` is the position of the first sentence that leans on earlier talk (None: there
-    is none); `replies` and `dangles` say what the first sentence does.
-    """
-
-    first_leaning: int | None = None
-    replies: bool = False
-    dangles: bool = False
-
-    def leans_within(self, count: int) -> bool:
-        """Does one of the first `count` sentences lean on earlier talk?"""
-        return self.first_leaning is not None and self.first_leaning < count
-
-
-@dataclass(frozen=True, slots=True)
-class Demands:
-    """Directives and questions for the agent, and how many of them meet an obstacle.
-
-    A demand is `met` if nothing stands against it. `live` ones need a system or a moment,
-    `leaning` ones what was said or shown before; `opinions` ask for a view.
-    """
-
-    count: int
-    live: int
-    leaning: int
-    opinions: int
-    met: int
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """All that is wanted of anybody, in whatever words, and what stands against it.
-
-    `count` is at least one where the request names an output file. `orders` are directives,
-    `standing` asks how work stands, `live` needs a system or a moment, `pointing` points at
-    material. `leaning`, `assuming` and `dangling` need earlier talk: by saying so, by assuming
-    context, or by a pronoun; each wish counts for the first of them. `insiders`: one asks what
-    "we" should do. `vague` leaves open what is wanted, `unjudged` asks for a feeling or a view.
-    `words_beside` counts the words of the sentences that want nothing.
-    """
-
-    count: int
-    orders: int
-    standing: int
-    live: int
-    pointing: int
-    leaning: int
-    assuming: int
-    dangling: int
-    insiders: bool
-    vague: int
-    unjudged: int
-    words_beside: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +36,8 @@ class Signals:
     `elsewhere` speaks of a workspace or of other sessions, and `unrelated` of another piece of
     work. `reacting` of the `later_parts` (paragraphs after the first) answer somebody.
     `account` and `words_shown` count in request and background; the `_said` counts in all that
-    the person typed. `missing_files` are named and not released.
+    the person typed. Over input files from which a named file is to be made, words such as "order
+    number" are of the files, and no account is counted. `missing_files` are named and not released.
     """
 
     conversation: Conversation
@@ -135,6 +80,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     shown = [*sentences, *(item for text in case.background for item in read(text))]
     texts = (*conversation.said_before, *conversation.said)
     said = [item for text in texts for item in read(text)]
+    works_on_files = bool(case.candidate.fixtures) and _names_output(case)
     later = [text for text in case.request.split("\n\n")[1:] if not is_closing(text)]
     return Signals(
         conversation=conversation,
@@ -151,8 +97,8 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         addressed=sum(addresses_somebody(item.text) for item in sentences),
         elsewhere=sum(item.past_sessions or item.elsewhere for item in sentences),
         unrelated=_unrelated(forms),
-        account=sum(item.account for item in shown),
-        account_said=sum(item.account for item in said),
+        account=0 if works_on_files else sum(item.account for item in shown),
+        account_said=0 if works_on_files else sum(item.account for item in said),
         past_sessions_said=sum(item.past_sessions for item in said),
         workspace_said=sum(item.elsewhere and not item.past_sessions for item in said),
         later_parts=len(later),
@@ -175,17 +121,21 @@ def _opening(sentences: Sequence[Reading]) -> Opening:
 
 
 def _demands(case: Case, conversation: Conversation, sentences: Sequence[Reading]) -> Demands:
-    """A file that the request names as output is a demand, however it is put."""
+    """A file that the request names as output is a demand, however it is put, and so is an order in
+    passing where there are input files. A sentence over a named file needs no live system.
+    """
     demands = [item for item in sentences if item.demands and _for_the_agent(item, conversation)]
-    by_name = int(not demands and _names_output(case))
+    over_files = not demands and _orders_over_files(case, sentences)
+    by_name = int(_names_output(case) or over_files)
     if _is_news(case, conversation, demands):
         demands = []
     at_hand = bool(case.candidate.fixtures) or "```" in case.request
     leaning = [item.leans or (item.points and not at_hand) for item in demands]
-    obstacles = [item.live or leans for item, leans in zip(demands, leaning, strict=True)]
+    live = [_is_live_demand(item, at_hand) for item in demands]
+    obstacles = [needs or leans for needs, leans in zip(live, leaning, strict=True)]
     return Demands(
         count=len(demands) + by_name,
-        live=sum(item.live for item in demands),
+        live=sum(live),
         leaning=sum(leaning),
         opinions=sum(item.opinion for item in demands),
         met=by_name + len(demands) - sum(obstacles),
@@ -208,6 +158,20 @@ def _is_news(case: Case, conversation: Conversation, demands: Sequence[Reading])
     only_answer = all(item.name_hints == (ANSWER,) for item in case.candidate.deliverables)
     asks = any(item.ask is Ask.QUESTION or item.to_agent for item in demands)
     return conversation.people > 0 and only_answer and not conversation.is_thread and not asks
+
+
+def _is_live_demand(item: Reading, at_hand: bool) -> bool:
+    if at_hand:
+        return item.live and not _names_file(item.text)
+    return item.live or item.live_unless_files
+
+
+def _orders_over_files(case: Case, sentences: Sequence[Reading]) -> bool:
+    return bool(case.candidate.fixtures) and any(orders_in_passing(s.text) for s in sentences)
+
+
+def _names_file(text: str) -> bool:
+    return "." in text and bool(find_file_spans(text))
 
 
 def _names_output(case: Case) -> bool:
@@ -267,7 +231,8 @@ def _is_live(form: Form, has_files: bool) -> bool:
     sentence, text = form
     if sentence.account:
         return True
-    needs = sentence.live or (not has_files and (_has(text, "machine") or _has(text, "service")))
+    alone = sentence.live_unless_files or _has(text, "machine") or _has(text, "service")
+    needs = sentence.live or (not has_files and alone)
     return needs and not _composes(text)
 
 

@@ -209,7 +209,7 @@ COMMON_NAMES = frozenset(
         "config.yml config.toml settings.json settings.py manifest.json web.config license.txt "
         "license.md changelog.md contributing.md agents.md claude.md makefile dockerfile "
         ".gitignore .env .dockerignore .editorconfig .npmrc .bashrc .zshrc cmakelists.txt "
-        "nginx.conf my.cnf"
+        "nginx.conf my.cnf skill.md memory.md"
     )
 )
 

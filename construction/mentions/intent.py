@@ -10,27 +10,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from construction.mentions.extensions import COMMON_NAMES
+from construction.mentions.lead import words_before_name
 from construction.mentions.lexicon import Cue
 from construction.mentions.words import FILE, cues
-from data.text.scripts import HAN
-from data.text.sentences import last_sentence
 
 
 class Intent(StrEnum):
     INPUT = "input"  # the sentence says that the file exists
     ASSUMED = "assumed"  # the sentence is silent: an input unless the agent made the file
-    EITHER = "either"  # "write it in notes.md": the agent's acts decide, or else the file type
+    EITHER = "either"  # "write it in notes.md": the agent's acts decide, or else what exists
     OUTPUT = "output"
     PRODUCED = "produced"  # "the report.docx you made"
     NONE = "none"  # an example, a negation, talk about a kind of file
 
 
-_LIST_ITEM = re.compile(rf"\s*(?:$|[-*•·{FILE}]|\d{{1,2}}[.)、])")
-_HAS_WORDS = re.compile(f"[A-Za-z{HAN}]")
-_LOOK_BACK = 240
 _LOOK_AHEAD = 60
 
 _QUOTES = "\"'`“”‘’「」『』《》〈〉*_"
+_CLOSE = rf"[{_QUOTES}]{{0,2}}\s?"
 _THEN_OF = re.compile(r"\s?(?:的|里|中(?!文)|内的|上的|当中)")
 _THEN_TARGET = re.compile(r"\s?(?:(?:as|to|into)\b|为|成|到|转)")
 _THEN_DONE = re.compile(r"\s?[了啦](?![解不])")
@@ -40,6 +37,19 @@ _THEN_OUTPUT = re.compile(
     r"(?:that |which )?(?:will|should|shall|must) "
     r"(?:be (?:created|generated|produced|written|saved)|contain|hold|list)|"
     r"does(?:n['’]t| not) exist|还?不存在|还没有)"
+)
+_THEN_CREATE = re.compile(
+    rf"(?i){_CLOSE}(?:(?:,|,? and|&|和|、)\s?[{_QUOTES}]?{FILE}+{_CLOSE}){{0,5}}"
+    r"[(（](?:which |that )?(?:you )?(?:should |must |will |can |need to |have to )?(?:first )?"
+    r"(?:creat|generat|produc|build|made|deriv|extracted|先?(?:创建|生成|新建))"
+)
+_THEN_MADE = re.compile(
+    r"\s{0,3}(?:[中里内下]面?)?\s{0,3}(?:也|再|另外|同时|一并)?(?:给我|给出|放|写|生成|输出|保存|创建|新建|"
+    r"记录|整理|说明|解释|列出|产出|提供)"
+)
+_NAMES_IT = re.compile(
+    r"(?i)(?:\bname of (?:the |an? )?(?:\w+ ){0,2}file(?: \w+)? (?:is|(?:should|must|will) be)"
+    r"|\bfile (?:should|must|will) (?:have|use) the name)\s*$"
 )
 _THEN_YOU_MADE = re.compile(
     r"(?i)[,\s]{0,2}(?:that |which )?you(?:['’]ve| have)? (?:just |already |previously |earlier )?"
@@ -73,11 +83,13 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     after = masked[end : end + _LOOK_AHEAD].lstrip(_QUOTES)
     if _THEN_CONTENT.match(after) and masked.count("```", 0, start) % 2 == 0:
         return Intent.NONE
-    before = _sentence_before(masked, start)
+    before = words_before_name(masked, start)
     if _THEN_YOU_MADE.match(after) or _YOU_MADE.search(before.rstrip(_QUOTES)):
         return Intent.PRODUCED
-    if _THEN_OUTPUT.match(after):
+    if _THEN_OUTPUT.match(after) or _THEN_CREATE.match(after):
         return Intent.OUTPUT
+    if _NAMES_IT.search(before.rstrip(_QUOTES)):
+        return Intent.EITHER
     state = _read(before)
     if before.rstrip(_QUOTES).endswith(("(", "（")):
         state.article = state.article and state.verb is Cue.WISH  # "a report (report.docx)"
@@ -86,17 +98,6 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
     return state.intent(after)
-
-
-def _sentence_before(masked: str, start: int) -> str:
-    """The part of the sentence before a name; for a list item also the line before the list."""
-    window = masked[max(0, start - _LOOK_BACK) : start]
-    *earlier, line = window.split("\n")
-    if not _HAS_WORDS.search(line):
-        lead = next((lead for lead in reversed(earlier) if not _LIST_ITEM.match(lead)), "")
-        leads_in = lead.rstrip().endswith((":", "：")) or _LIST_ITEM.match(line or FILE)
-        return f"{lead} {line}" if leads_in else line
-    return last_sentence(line)
 
 
 @dataclass(slots=True)
@@ -119,6 +120,7 @@ class _State:
     yours: bool = False  # "the file you saved was named …"
     done: bool = False
     in_list: bool = False
+    bare: bool = False  # the verb has no object yet: "create and run a script"
     last: Cue = Cue.CLAUSE
 
     def take(self, cue: Cue, is_sure: bool) -> None:
@@ -127,7 +129,11 @@ class _State:
         self.article = cue is Cue.INDEFINITE or (self.article and cue is Cue.OTHER)
         self.anchored |= cue in (Cue.THE, Cue.SOURCE)
         self._end_list(cue)
-        if cue in _VERBS:
+        shared = self.bare and self.verb is Cue.MAKE and cue is Cue.GIVE
+        self.bare = self.bare and cue in (Cue.JOIN, Cue.GIVE)
+        if shared:
+            self.last = cue
+        elif cue in _VERBS:
             if is_sure or cue is Cue.FINAL or self._may_be_verb():
                 self._take_verb(Cue.STORE if cue is Cue.RESULT else cue)
             elif cue is Cue.RESULT and self.verb is None:
@@ -169,7 +175,7 @@ class _State:
 
     def _take_verb(self, cue: Cue) -> None:
         self.verb, self.link, self.via_source, self.had_file = cue, None, False, False
-        self.example = False
+        self.example, self.bare = False, True
         self.yours = cue is Cue.PAST and self.by_you
         self.stores |= cue in (Cue.STORE, Cue.FINAL)
         if cue is Cue.FINAL:
@@ -213,6 +219,8 @@ class _State:
             return Intent.OUTPUT
         if self.link is Cue.SOURCE:
             return Intent.INPUT
+        if self.link is Cue.INSIDE and _THEN_MADE.match(after):
+            return Intent.EITHER
         if self.link in (Cue.PLACE, Cue.INSIDE):
             return self._placed()
         if self.verb in (Cue.MAKE, Cue.CONVERT, Cue.STORE, Cue.RESULT):
@@ -232,9 +240,11 @@ class _State:
         summarised = self.verb is Cue.GIVE and self.had_file and self.link is Cue.INSIDE
         if self.verb is Cue.MAKE or summarised:
             return Intent.INPUT if self.via_source else Intent.EITHER
-        # "Everything in …", "I need a note in …" may mean a result.
-        is_open = self.verb is None or (self.verb is Cue.WISH and self.link is Cue.INSIDE)
-        return Intent.ASSUMED if is_open and not self.anchored else Intent.INPUT
+        if self.verb is Cue.WISH:
+            is_open = self.link is Cue.INSIDE and not self.anchored
+            return Intent.EITHER if is_open or self.article else Intent.INPUT
+        # "Everything in …" may mean a result.
+        return Intent.INPUT if self.verb is not None or self.anchored else Intent.ASSUMED
 
     def _direct(self, after: str) -> Intent:
         if self.verb in (Cue.MAKE, Cue.STORE):

@@ -94,6 +94,7 @@ _ENGLISH = {
             "prepare scaffold return"
         ),
         *_phrases("give me|send me|hand me|new file|new script|new document|end up"),
+        *_phrases("send a|send an|send email|send emails|drop a|drop me|jot down|give some"),
     ],
     Cue.STORE: [
         *_present("save export store dump print redirect"),
@@ -107,7 +108,7 @@ _ENGLISH = {
     ],
     Cue.CONVERT: _present(
         "convert turn transform translate rename copy move split merge combine compile extract "
-        "transcribe put place send compress package bundle consolidate transfer"
+        "transcribe put place send compress package bundle consolidate transfer change duplicate"
     ),
     Cue.PAST: [
         *_past("save export store dump generate create produce draft compose author prepare"),
@@ -116,22 +117,24 @@ _ENGLISH = {
     ],
     Cue.WISH: [
         *_phrases("should have|must have|will have|would have|should contain"),
-        *_words("add adding adds need needs want wants like include including needed"),
+        *_phrases("be a|be an"),
+        *_words("add adding adds need needs want wants like include including needed record"),
     ],
     Cue.ASK: [
         *_phrases("which is|which of"),
         *_present("explain describe"),
         *_words("what whats why how difference differences"),
     ],
+    Cue.FINAL: _phrases("be called|be named|be titled"),
     Cue.SOURCE: [
         *_words("of from for using with via per against about following regarding inside within"),
-        *_words("concerning over on at under through"),
+        *_words("concerning over on through"),
         *_phrases("based on|according to|formatted like|look like|looks like|similar to|same as"),
         *_phrases("just like|out of|as in"),
     ],
     Cue.TARGET: ["as", "into"],
-    Cue.NAMED: _words("named called titled filename entitled"),
-    Cue.PLACE: ["to"],
+    Cue.NAMED: _words("name named called titled filename entitled"),
+    Cue.PLACE: _words("to at under"),
     Cue.INSIDE: ["in"],
     Cue.NOT: [
         *_words(

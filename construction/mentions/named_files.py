@@ -1,23 +1,25 @@
 """The files of an instance: declared as input, requested as output, or only read by the agent.
 
 *Declared* files are a person's attachments and the files that a person names as input. *Output*
-files are named as results. *Observed* files were read by the agent and named by nobody.
+files are named as results. *Open* ones are inputs where such a file exists, and results otherwise:
+"record it in scores.xlsx". *Observed* files were read by the agent and named by nobody.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from construction.mentions.extensions import (
     BARE_NAMES,
-    CODE_EXTENSIONS,
     MEDIA_TYPES,
     extension,
+    tail,
 )
 from construction.mentions.intent import Intent, intent_of
+from construction.mentions.places import is_route, with_result_folders
 from construction.mentions.spans import FileSpan, find_file_spans
 from construction.mentions.words import FILE
 from data.contracts import AgentAct, Attachment, TaskInstance, UserTurn
@@ -53,6 +55,7 @@ class NamedFiles:
 
     declared: tuple[Mention, ...]
     outputs: tuple[Mention, ...]
+    open: tuple[Mention, ...]
     observed: tuple[Mention, ...]
 
 
@@ -62,6 +65,7 @@ def named_files(instance: TaskInstance) -> NamedFiles:
     return NamedFiles(
         declared=tuple(mention for mention, intent in judged if intent is Intent.INPUT),
         outputs=tuple(mention for mention, intent in judged if intent is Intent.OUTPUT),
+        open=tuple(mention for mention, intent in judged if intent is Intent.EITHER),
         observed=tuple(_observed(instance, [_parts(mention.path) for mention, _ in judged])),
     )
 
@@ -71,9 +75,14 @@ def declared_files(instance: TaskInstance) -> tuple[Mention, ...]:
     return named_files(instance).declared
 
 
-def output_files(instance: TaskInstance) -> tuple[Mention, ...]:
-    """Files that a person names as results."""
-    return named_files(instance).outputs
+def output_files(instance: TaskInstance, given: Collection[str] = ()) -> tuple[Mention, ...]:
+    """Files that a person names as results, and open ones that are not among the `given` files.
+
+    `given` are paths; their last component is compared.
+    """
+    named, known = named_files(instance), {tail(path) for path in given}
+    made = [mention for mention in named.open if tail(mention.path) not in known]
+    return (*named.outputs, *made)
 
 
 def _observed(instance: TaskInstance, known: Sequence[tuple[str, ...]]) -> Iterator[Mention]:
@@ -111,17 +120,21 @@ def _named(turn: UserTurn, position: int) -> Iterator[tuple[Mention, Intent]]:
         if attachment.path is None or not _URL.match(attachment.path):
             mention = Mention(attachment.path or "", position, attachment=attachment)
             yield mention, Intent.INPUT
-    spans = find_file_spans(turn.said)
+    spans = [span for span in find_file_spans(turn.said) if not is_route(turn.said, span)]
     masked = _mask(turn.said, spans)
-    for span in spans:
-        name = _SEPARATORS.split(span.path)[-1]
-        is_folder = "." not in name and name not in BARE_NAMES
-        intent = intent_of(masked, span.start, span.end, name, is_folder)
+    intents = [_intent(masked, span) for span in spans]
+    for span, intent in zip(spans, with_result_folders(spans, intents), strict=True):
         if span.doubtful and intent not in (Intent.INPUT, Intent.OUTPUT):
             continue
         wide = turn.said[span.reach : span.end]
         path = span.path.removeprefix("@")
         yield Mention(path, position, span.start, span.end, wide), intent
+
+
+def _intent(masked: str, span: FileSpan) -> Intent:
+    name = _SEPARATORS.split(span.path)[-1]
+    is_folder = "." not in name and name not in BARE_NAMES
+    return intent_of(masked, span.start, span.end, name, is_folder)
 
 
 def _without_stand_ins(attachments: Sequence[Attachment]) -> Iterator[Attachment]:
@@ -187,9 +200,7 @@ def _decide(
         return Intent.INPUT if turn_index < 0 else Intent.NONE
     if intent is not Intent.INPUT and touched:
         return Intent.INPUT if touched[0].kind == "read" else Intent.OUTPUT
-    if intent is Intent.EITHER and extension(mention.path) not in CODE_EXTENSIONS:
-        return Intent.OUTPUT
-    return Intent.INPUT
+    return Intent.EITHER if intent is Intent.EITHER else Intent.INPUT
 
 
 def _add(judged: list[tuple[Mention, Intent]], mention: Mention, intent: Intent) -> None:
@@ -202,6 +213,8 @@ def _add(judged: list[tuple[Mention, Intent]], mention: Mention, intent: Intent)
         longer = other.attachment is None and len(parts) > len(_parts(other.path))
         if role is Intent.NONE or (role is intent and longer):
             judged[position] = (mention, intent)
+        elif role is Intent.INPUT and intent is Intent.OUTPUT and longer:
+            judged[position] = (mention, Intent.EITHER)  # "cite iocs.json … Save results/iocs.json"
         return
     judged.append((mention, intent))
 

@@ -73,7 +73,7 @@ class ClusterConfig(StageConfig):
 class GapConfig(StageConfig):
     """Limits of weight minus share, in percentage points.
 
-    From `act` on the action is PRIORITY or REDUCE, from `mind` on ADD or TRIM.
+    A difference of at least `act` means PRIORITY or REDUCE, one of at least `mind` ADD or TRIM.
     """
 
     act: Annotated[float, Field(gt=0)] = 5.0
@@ -98,7 +98,7 @@ _MAX_SOURCE_NAME = 64
 
 
 class CollectConfig(StageConfig):
-    """Collection (recipe): the `top` signals by `measure` make a snapshot; None takes all."""
+    """Recipe of the collection: a snapshot has the `top` signals by `measure`; None takes all."""
 
     measure: Popularity = Popularity.DOWNLOADS
     top: Annotated[int, Field(ge=1, le=100_000)] | None = 500

@@ -161,7 +161,7 @@ def _measures(recorded: pl.Series) -> dict[str, list[Scalar]]:
     """
     rows = orjson.loads("[" + ",".join(text or "{}" for text in recorded.to_list()) + "]")
     if len(rows) != recorded.len() or not {dict}.issuperset(map(type, rows)):
-        raise ValueError("measures that are no JSON object")
+        raise ValueError("measures that are not a JSON object")
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: [row.get(name) for row in rows] for name in names}
 

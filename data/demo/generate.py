@@ -161,6 +161,7 @@ def _write_config(part: Path) -> None:
             "reviewed": "2026-01-15",
             "retention": "unlimited",
         },
+        "masking": {"level": "full"},  # what it plants are names
         "signals": {"source": "demo-registry"},
         "selection": {"max_tasks": 40, "lite_size": 12},
         "questions": {"sampling": {"size": 60}},

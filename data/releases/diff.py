@@ -208,8 +208,8 @@ def _lines(changes: Diff) -> Iterator[str]:
         yield f"What changed in tasks: {fields}."
     if changes.reused:
         yield (
-            "Ids that now have another prompt or input files; their scores are not comparable: "
-            f"{_some(changes.reused)}."
+            "Ids that now have a different prompt or different input files; their scores are not "
+            f"comparable: {_some(changes.reused)}."
         )
     if changes.renamed:
         pairs = [f"{old} is now {new}" for old, new in changes.renamed]

@@ -219,7 +219,7 @@ def _json(content: bytes, path: Path) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         document = None
     if not isinstance(document, dict):
-        raise _not_there(path, f"{len(content)} bytes that are no JSON object")
+        raise _not_there(path, f"{len(content)} bytes that are not a JSON object")
     return document
 
 

@@ -29,7 +29,7 @@ def diff_lines(changes: Diff) -> Iterator[str]:
     yield from _ids("removed", changes.removed)
     yield from _ids("same content under another id", [f"{a} → {b}" for a, b in changes.renamed])
     yield from _ids("changed", [f"{id_}: {', '.join(f)}" for id_, f in changes.changed.items()])
-    yield from _ids("re-used ids with another prompt or other files", changes.reused)
+    yield from _ids("re-used ids with a different prompt or different files", changes.reused)
     if not changes.graded:
         yield "graders' parts: not compared, a private half is missing"
     yield from _rows("tasks by family", changes.families)
@@ -64,7 +64,7 @@ def print_releases(infos: Sequence[ReleaseInfo]) -> None:
     if not console.is_terminal:
         console.width = _WIDE  # piped: one line a row, nothing cut
     if not infos:
-        console.print("No release is here. Make one: benchmint build")
+        console.print("There is no release here. Make one: benchmint build")
         return
     heads = ("", "snapshot", "date", "version", "tasks", "privacy", "halves", "state", "digest")
     table = Table(*heads, box=None)

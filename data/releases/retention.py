@@ -39,7 +39,7 @@ _SEALED = "sealed.json"
 
 class Kind(StrEnum):
     PRIVATE_HALF = "private half"
-    LEFTOVER = "left by a killed purge"
+    LEFTOVER = "left by an interrupted purge"
     STAGE = "stage output"
     FILES = "private files"
     RUN = "staging run"
@@ -137,7 +137,7 @@ def _halves(out: Path, before: date, removals: list[Removal], kept: list[tuple[s
     for release in releases(out / _SNAPSHOTS, check=False):
         where = f"{_SNAPSHOTS}/{release.path.name}"
         if release.state is State.UNREADABLE:
-            kept.append((one_line(where), "its manifest cannot be read: look at it yourself"))
+            kept.append((one_line(where), "its manifest cannot be read; check it by hand"))
             continue
         removals += [
             _folder(out, f"{where}/{part.name}", Kind.LEFTOVER, before)
@@ -186,7 +186,7 @@ def _files(out: Path, before: date, removals: list[Removal], kept: list[tuple[st
             continue
         if entry.is_file() and entry.name.endswith(_STAYS):
             if _written(entry) < before:
-                kept.append((where, "keys and logs stay; `benchmint seal` destroys the key"))
+                kept.append((where, "keys and logs are kept; `benchmint seal` destroys the key"))
             continue
         old = [
             file
@@ -194,7 +194,7 @@ def _files(out: Path, before: date, removals: list[Removal], kept: list[tuple[st
             if _written(file) < before and not _has_own_rule(out, file)
         ]
         if old and where == _PSEUDONYMIZED and (out / _SEALED).is_file():
-            kept.append((where, "sealed: a rebuild starts at these tables"))
+            kept.append((where, "sealed: a rebuild starts from these tables"))
             continue
         if old:
             paths = tuple(Path(file.path).relative_to(out).as_posix() for file in old)

@@ -48,7 +48,7 @@ class ReleasedTasks:
         if self.private is None:
             raise InputError(
                 self.snapshot, "the private half is missing", "private/ beside public/",
-                "Only who has the private half can grade.",
+                "Grading needs the private half.",
             )  # fmt: skip
         whole: dict[str, Any] = self.tasks[task_id].candidate.model_dump(mode="json")
         folder = self.private / task_id

@@ -97,9 +97,9 @@ def report(
     summary: Mapping[str, Sequence[Mapping[str, Any]]],
     statistics: Mapping[str, Any],
     rows: Mapping[str, Any],
-    pictures: Sequence[Picture] = (),
+    pictures: Sequence[Picture],
     *,
-    has_privacy_page: bool = False,
+    has_privacy_page: bool,
 ) -> str:
     """The page. `rows` comes from `rejection_rows` and is embedded as JSON."""
     gates = [gate["gate"] for gate in summary["gates"]]

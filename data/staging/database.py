@@ -177,19 +177,20 @@ def _create_newest(connection: duckdb.DuckDBPyConnection, newest: str | None) ->
 
 def _comment(connection: duckdb.DuckDBPyConnection) -> None:
     for table in TABLES:
-        _comment_on(connection, "TABLE", table.name, table.row, meanings(table))
+        comment_on(connection, "TABLE", table.name, table.row, meanings(table))
     for view in VIEWS:
         meaning_of = {name: meaning for name, (_, meaning) in view.columns.items()}
-        _comment_on(connection, "VIEW", view.name, view.row, meaning_of)
+        comment_on(connection, "VIEW", view.name, view.row, meaning_of)
 
 
-def _comment_on(
+def comment_on(
     connection: duckdb.DuckDBPyConnection,
     kind: str,
     name: str,
     row: str,
     columns: Mapping[str, str],
 ) -> None:
+    """Comment on a table or view of `main` and its columns: what a row is, what each means."""
     row_text = _quoted(f"One row: {row}.")
     connection.execute(f'COMMENT ON {kind} main."{name}" IS {row_text}')
     for column, meaning in columns.items():

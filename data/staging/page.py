@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from data.staging.tables import LEDGER_TABLES, RUN_ID, RUNS, STAGED, meanings, sql_types
+from data.schemas_attempts import ATTEMPT_TABLES
+from data.staging.tables import (
+    LEDGER_TABLES,
+    RUN_ID,
+    RUNS,
+    STAGED,
+    meanings,
+    own_sql_types,
+    sql_types,
+)
 from data.staging.views import VIEWS
 
 _HEAD = """# Staging schema
@@ -18,6 +27,13 @@ Generated from the contracts by `data/staging/page.py`; do not edit. How to quer
 Every table and view except `runs` has `run_id` as its first column. A name without a schema means
 all kept runs; with the prefix `newest.` it means the run that was staged last. No column holds raw
 text."""
+
+_ATTEMPTS = """## Attempts
+
+Views over what was graded below a folder of attempts ([run](run.md)):
+`benchmint sql --attempts FOLDER "FROM attempts"`. They are not part of the staging file, have no
+`run_id`, and hold what agents said and were shown: they are private.
+"""
 
 
 def schema_page() -> str:
@@ -38,6 +54,11 @@ def _lines() -> Iterator[str]:
             meaning_of = meanings(table)
             columns = {name: (kind, meaning_of[name]) for name, kind in sql_types(table).items()}
             yield from _section(table.name, table.row, columns)
+    yield _ATTEMPTS
+    for table in ATTEMPT_TABLES:
+        own = own_sql_types(table)
+        columns = {name: (kind, table.columns[name][1]) for name, kind in own.items()}
+        yield from _section(table.name, table.row, columns)
 
 
 def _section(name: str, row: str, columns: Mapping[str, tuple[str, str]]) -> Iterator[str]:

@@ -49,7 +49,7 @@ def query_text(argument: str | None) -> str:
     try:
         return query.decode("utf-8-sig")
     except UnicodeDecodeError:
-        actual = f"{len(query)} bytes that are no UTF-8"
+        actual = f"{len(query)} bytes that are not UTF-8"
         raise InputError("the query", actual, "a SELECT as UTF-8 text", "Convert it.") from None
 
 

@@ -35,7 +35,7 @@ RUNS = Table(
         ),
         "release_key_digest": (pl.String, "SHA-256 of the release key"),
         "n_inputs": (pl.Int64, "inputs with a digest in the manifest"),
-        "problem": (pl.String, "why its other tables are not here; null if they are"),
+        "problem": (pl.String, "why its other tables are missing; null if they are not"),
     },
 )
 SCORES = Table(
@@ -85,12 +85,12 @@ VERDICTS = Table(
         "gate": (pl.String, "gate"),
         "status": (pl.String, "passed, failed, unverified or not_measured"),
         "reason": (pl.String, "why it failed; null for what passed"),
-        "observed": (pl.Float64, "what was measured; null where it is no number"),
-        "limit": (pl.Float64, "what is allowed; null where it is no number"),
+        "observed": (pl.Float64, "what was measured; null if it is not a number"),
+        "limit": (pl.Float64, "what is allowed; null if it is not a number"),
         "observed_text": (pl.String, "the same as text"),
         "limit_text": (pl.String, "the same as text"),
         "measures": (pl.String, "JSON: further measurements"),
-        "blocked_by": (pl.String, "earlier gate that kept it from being measured"),
+        "blocked_by": (pl.String, "earlier gate that rejected it, so that it was not measured"),
     },
 )
 LINEAGE_ROWS = Table(
@@ -140,8 +140,12 @@ _SQL_TYPES = {
 
 def sql_types(table: Table) -> dict[str, str]:
     """The columns of a staged table with their DuckDB types, `run_id` first."""
-    own = {name: _SQL_TYPES[str(dtype)] for name, dtype in table.schema.items()}
-    return {RUN_ID: "VARCHAR"} | own
+    return {RUN_ID: "VARCHAR"} | own_sql_types(table)
+
+
+def own_sql_types(table: Table) -> dict[str, str]:
+    """The columns of any table with their DuckDB types."""
+    return {name: _SQL_TYPES[str(dtype)] for name, dtype in table.schema.items()}
 
 
 def meanings(table: Table) -> Mapping[str, str]:

@@ -25,10 +25,10 @@ _TEXT, _COUNT = "VARCHAR", "BIGINT"
 
 FUNNEL = View(
     "funnel",
-    "one stage of one run: units in, and what became of them",
+    "one stage of one run: units in, and their outcomes",
     {
         "run_id": _RUN,
-        "step": (_COUNT, "place of the stage in the pipeline, from 1"),
+        "step": (_COUNT, "position of the stage in the pipeline, from 1"),
         "stage": (_TEXT, "stage"),
         "kind": (_TEXT, "filter, derive or choose"),
         "unit": (_TEXT, "what is counted"),
@@ -36,7 +36,7 @@ FUNNEL = View(
         "passed": (_COUNT, "kept, consumed or chosen"),
         "rejected": (_COUNT, "rejected"),
         "errored": (_COUNT, "errored: a fault, not a judgement"),
-        "not_chosen": (_COUNT, "left over by a choosing stage"),
+        "not_chosen": (_COUNT, "not chosen by a choosing stage"),
     },
     """SELECT run_id, row_number() OVER (PARTITION BY run_id ORDER BY min(rowid)) AS step,
               stage, kind, unit, CAST(sum(n) AS BIGINT) AS n_in,
@@ -48,7 +48,7 @@ FUNNEL = View(
 )
 REJECTIONS = View(
     "rejections",
-    "one unit that was rejected or errored: by what, why, what was seen, what is allowed",
+    "one unit that was rejected or errored: by which gate, why, what was measured, what is allowed",
     {
         "run_id": _RUN,
         "stage": (_TEXT, "stage"),
@@ -107,7 +107,7 @@ LINEAGE = View(
 )
 SELECTION = View(
     "selection",
-    "one candidate before the selection: chosen or why not, and what its pilots scored",
+    "one candidate before the selection: chosen or why not, and its pilots' scores",
     {
         "run_id": _RUN,
         "task_id": (_TEXT, "candidate"),
@@ -120,7 +120,7 @@ SELECTION = View(
         "stratum": (_TEXT, "lane and family that it was counted under"),
         "n_pilots": (_COUNT, "pilots that ran on it"),
         "mean_score": ("DOUBLE", "mean of their scores; null without pilots"),
-        "score_spread": ("DOUBLE", "highest minus lowest of them: 0 tells nobody apart"),
+        "score_spread": ("DOUBLE", "highest minus lowest of them; 0 if they are all equal"),
     },
     """SELECT c.run_id, c.task_id, c.instance_id, c.lane, c.task_family, c.difficulty, c.outcome,
               l.reason, l.stratum, coalesce(s.n_pilots, 0) AS n_pilots, s.mean_score,

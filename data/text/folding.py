@@ -1,8 +1,9 @@
 """One form for what reads the same: width, case, look-alikes, white space, script of Chinese.
 
 The functions that keep the length of a text (`fold_characters`, `lower_in_place`,
-`narrow_in_place`) serve patterns whose offsets have to hold in the text as it was; the others
-serve comparison.
+`narrow_in_place`) serve patterns whose offsets have to be valid in the original text; the others
+serve comparison. Elsewhere, a bare `casefold()` compares texts whose width has been folded already
+or has to count, as in file names; `unicodedata` is used for the kind of single characters.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ def narrow_in_place(text: str) -> str:
         return text
     folded = (unicodedata.normalize("NFKC", char) for char in text)
     return "".join(f if len(f) == 1 else char for f, char in zip(folded, text, strict=True))
+
+
+def compose(text: str) -> str:
+    """Canonical form (NFC): a letter and its accent as one character."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def fold_width(text: str) -> str:

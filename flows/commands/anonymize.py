@@ -34,8 +34,8 @@ def mask_command(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     out: Annotated[Path, typer.Option(help="Where to write files/, reports/ and private/.")],
     key: Key = None,
-    mode: Annotated[Mode | None, typer.Option(help="What stands in the place of values.")] = None,
-    scope: Annotated[Scope | None, typer.Option(help="What shares its surrogates.")] = None,
+    mode: Annotated[Mode | None, typer.Option(help="What replaces the values.")] = None,
+    scope: Annotated[Scope | None, typer.Option(help="What uses the same surrogates.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
     workers: Processes = 1,
@@ -53,7 +53,7 @@ def mask_command(
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
-    print(f"keep {private} to restore them: benchmint restore {out} --out DIR")
+    print(f"to restore them later, keep {private} and run: benchmint restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 
 
@@ -64,7 +64,7 @@ def scan_command(
     as_json: Json = False,
     workers: Processes = 1,
 ) -> None:
-    """List what looks private, never the value; exit 1 on findings or files not scannable."""
+    """List where private values are, never the values; exit 1 on findings or unreadable files."""
     reports = scopes.scan_paths(paths, masking_settings(config, approvals), workers)
     if as_json:
         rows = [asdict(report) for report in reports]
@@ -144,7 +144,7 @@ def perturb_command(
         measures = ", ".join(f"{field} {value}" for field, value in verdict.measures.items())
         print(one_line(f"{name}: fidelity {verdict.status} ({measures})"))
     print(f"{len(made.frames)} tables in {out / 'tables'}, reports in {out / 'reports'}")
-    print(f"seal the release when nothing needs to link to it: benchmint seal {out}")
+    print(f"once nothing needs to be linked to these tables any more: benchmint seal {out}")
     failed = any(f.verdict.status is Status.FAILED for f in made.fidelity.values())
     raise typer.Exit(1 if failed else 0)
 
@@ -155,13 +155,16 @@ def seal_command(
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Destroy release key and mapping: nobody can link or rebuild from the originals again."""
+    """Destroy release key and mapping: nobody can link to the originals or rebuild from them."""
     from anonymization.tables.seal import seal, to_destroy
     from data.builds import building
 
     to_destroy(directory)  # asks about nothing where there is nothing
     if not yes:
-        typer.confirm(f"Destroy key and mapping in {directory / 'private'} for good?", abort=True)
+        typer.confirm(
+            f"Destroy key and mapping in {directory / 'private'}? This cannot be undone.",
+            abort=True,
+        )
     with building(directory):
         sealed = seal(directory)
     print(f"destroyed: {', '.join(sealed.destroyed)}")

@@ -17,7 +17,7 @@ from flows.gates import GATES
 
 _GATES = tuple(gate.name for gate in GATES)
 _REASONS = tuple(str(reason) for gate in GATES for reason in gate.reasons)
-_MORE = "those of one reason: benchmint audit --reason R; all of them: benchmint audit --json"
+_MORE = "rejections for one reason: benchmint audit --reason R; all: benchmint audit --json"
 
 
 def audit_command(
@@ -27,7 +27,7 @@ def audit_command(
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
     instance: Annotated[str | None, typer.Option(help="Everything about one instance.")] = None,
     private: Annotated[
-        bool, typer.Option(help="With --instance: show the text; each look is logged.")
+        bool, typer.Option(help="With --instance: show the text; the access is logged.")
     ] = False,
     as_json: Json = False,
     serve: Annotated[
@@ -42,7 +42,7 @@ def audit_command(
     ] = None,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Count rejections by reason; list those of a gate or reason; tell one instance's story."""
+    """Count rejections by reason, list those of a gate or reason, or show one instance in full."""
     if serve or export is not None:
         _audit_page(out, export, port if serve else None)
         return
@@ -66,7 +66,7 @@ def audit_command(
 
 
 def _audit_page(out: Path, export: Path | None, port: int | None) -> None:
-    """Write the audit page to a folder; serve it until interrupted. Port 0 takes a free one."""
+    """Write the audit page to a folder, or serve it until interrupted. Port 0 takes a free one."""
     # The server takes half a second to import: the other audits do not wait for it.
     from flows.audit_server import export_page, serve_page
 

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 def build_command(
     sessions: Annotated[
         list[Path] | None,
-        typer.Argument(help="Session logs or folders of them; none: the demo workspace."),
+        typer.Argument(help="Session logs or folders of them; if none, the demo is built."),
     ] = None,
     files: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder that the sessions' files lie in; may be given several times."),
+        typer.Option(help="Folder with the sessions' input files; may be given several times."),
     ] = None,
     config: Config = None,
-    out: Annotated[Path | None, typer.Option(help="Where to build.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The directory to build into.")] = None,
     sec: Sec = None,
     edinet: Edinet = None,
     tables: Annotated[
@@ -55,7 +55,8 @@ def build_command(
         typer.Option(help="Approved pictures and PDFs: per line a SHA-256, then who approved."),
     ] = None,
     tripwires: Annotated[
-        Path | None, typer.Option(help="Planted values that must never surface, one per line.")
+        Path | None,
+        typer.Option(help="Planted values that must not appear in the release, one per line."),
     ] = None,
     revision: Annotated[
         bool,
@@ -73,7 +74,7 @@ def build_command(
         bool, typer.Option("--verbose", "-v", help="Show each stage as it is logged.")
     ] = False,
 ) -> None:
-    """Build and verify a release, and say where it lies and what was rejected."""
+    """Build and verify a release; print where it is and what was rejected."""
     started = time.perf_counter()
     lists = given(sessions=sessions, files=files, sec=sec, edinet=edinet, tables=tables)
     single = given(
@@ -135,7 +136,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
         state = "written" if built.snapshot.written else "unchanged"
         print(f"\n{built.tasks} tasks in {built.snapshot.path} ({state}, verified)")
         print(f"digest {built.snapshot.digest}")
-        print(f"{total:.1f} s, {waited:.1f} s of it until Prefect had started")
+        print(f"{total:.1f} s, including {waited:.1f} s until Prefect had started")
         print("why was something rejected?  benchmint audit --out", built.staging.parent)
 
 
@@ -153,16 +154,16 @@ def _plan_and_report(settings: Settings) -> None:
     print(f"\n{_summary(plan)}")
     name = settings.snapshot_id
     exists = (settings.runtime.out / "snapshots" / name).exists()
-    action = "written unless it is the same as the one there" if exists else "written"
+    action = "written unless it equals the existing one" if exists else "written"
     print(f"Then the release is put together, {action}, and verified: {name}")
-    print("Nothing was written, probed or asked.")
+    print("Nothing was written, no URL was probed and no model was asked.")
 
 
 def _why(planned: PlannedStage) -> str:
     from data.stage_plan import Would
 
     if planned.would is Would.FOLLOW:
-        return "a stage before it runs"
+        return "an earlier stage has to run first"
     if planned.would is Would.REUSE:
         return "done already" if planned.outputs == 1 else f"{planned.outputs} shards done already"
     missing = f"{planned.outputs - planned.present} of {planned.outputs} shards, "
@@ -174,4 +175,4 @@ def _summary(plan: Sequence[PlannedStage]) -> str:
 
     reused, run, follow = (sum(planned.would is would for planned in plan) for would in Would)
     summary = f"{len(plan)} stages: {reused} reused, {run} to run"
-    return f"{summary}, {follow} after them" if follow else summary
+    return f"{summary}, {follow} that depend on them" if follow else summary

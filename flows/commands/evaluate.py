@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from data.attempts import TABLES_FOLDER
 from data.errors import InputError, require_extra
 from flows.commands.options import Json, Processes
 
@@ -18,7 +20,11 @@ Snapshot = Annotated[Path, typer.Argument(help="The release: a folder with publi
 def evaluate_command(
     snapshot: Snapshot,
     agent: Annotated[
-        str, typer.Option(help="react (a model with tools), or oracle, null, talk, empty-calls.")
+        str,
+        typer.Option(
+            help="react (a model with tools), or without a model: oracle, playback, null, talk, "
+            "empty-calls, wrong-period, wrong-company, unrounded, missing-step, answers-first."
+        ),
     ] = "react",
     model: Annotated[
         str | None, typer.Option(help="The model, as Inspect names it: provider/model.")
@@ -26,31 +32,60 @@ def evaluate_command(
     base_url: Annotated[
         str | None, typer.Option(help="Address of an OpenAI-compatible server.")
     ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="With playback: the folder of the attempts to repeat."),
+    ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Name of the configuration; agent and model if not given.")
+        str | None, typer.Option(help="Name of the configuration; by default, agent and model.")
     ] = None,
     task: Annotated[
-        list[str] | None, typer.Option(help="Run this task alone; may be given several times.")
+        list[str] | None, typer.Option(help="Run only this task; may be given several times.")
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="Attempts at the same time.")] = 4,
-    most_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Tokens that one attempt may use.")
+    attempt_tokens: Annotated[
+        int | None, typer.Option(min=1, help="The most tokens that one attempt may use.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the attempts are written.")] = ATTEMPTS,
+    attempt_cost: Annotated[
+        str | None, typer.Option(help="The most US dollars that one attempt may cost.")
+    ] = None,
+    run_tokens: Annotated[
+        int | None, typer.Option(min=1, help="The most tokens that all attempts may use together.")
+    ] = None,
+    run_cost: Annotated[
+        str | None, typer.Option(help="The most US dollars that all attempts may cost together.")
+    ] = None,
+    reply_tokens: Annotated[
+        int | None, typer.Option(min=1, help="The most tokens of one reply; 4096 with a budget.")
+    ] = None,
+    prices: Annotated[
+        Path | None, typer.Option(help="File with the prices of models, for costs.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where to write the attempts.")] = ATTEMPTS,
 ) -> None:
     """Run what is not finished yet, each attempt in a box of its own, and grade if possible."""
     require_extra("evaluate")
     from construction.statements.tools.database import database_of
     from data.contracts.attempt import Configuration
     from data.releases.tasks import read_tasks
-    from flows.evaluate.run import ORACLE, Plan, evaluate, reference_moves
+    from flows.evaluate.budget import Budget, dollars, spending_of
+    from flows.evaluate.plan import Plan
+    from flows.evaluate.run import evaluate
+    from flows.evaluate.scripts import scripts_of
 
     if (agent == "react") != (model is not None):
         raise InputError(
             "--agent and --model", f"agent {agent}, model {model}", "a model with react alone",
             "Give --model NAME with --agent react, and none with a scripted agent.",
         )  # fmt: skip
+    spending = spending_of(
+        model,
+        Budget(run_tokens, dollars(run_cost, "--run-cost")),
+        Budget(attempt_tokens, dollars(attempt_cost, "--attempt-cost")),
+        reply_tokens,
+        prices,
+    )
     release = read_tasks(snapshot)
     title = name or "-".join([agent, *([model.replace("/", "-")] if model else [])])
     database = database_of(release.tables)
@@ -63,27 +98,33 @@ def evaluate_command(
         epochs=epochs,
         samples_at_once=at_once,
         base_url=base_url,
-        most_tokens=most_tokens,
+        spending=spending,
         task_ids=tuple(task or ()),
-        moves=reference_moves(release, database) if agent == ORACLE else {},
+        scripts=scripts_of(agent, release, database, epochs, source),
     )
-    folder = evaluate(plan)
-    print(f"attempts: {folder}")
-    if release.private is not None:
-        _grade(snapshot, folder, folder / "scores", workers=1, as_json=False)
+    ended = evaluate(plan)
+    print(f"attempts: {ended.folder} ({ended.done} of {ended.wanted} done)")
+    if ended.budget_spent:
+        print(
+            f"the budget of the run is spent: {ended.wanted - ended.done} attempts are left. "
+            "Run it again with a larger one; nothing is paid twice.",
+            file=sys.stderr,
+        )
+    if release.private is not None and ended.done:
+        _grade(snapshot, ended.folder, ended.folder / TABLES_FOLDER, workers=1, as_json=False)
 
 
 def grade_command(
     logs: Annotated[Path, typer.Argument(help="A folder of attempts.")],
     snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
     out: Annotated[
-        Path | None, typer.Option(help="Where the tables are written; LOGS/scores if not given.")
+        Path | None, typer.Option(help="Where to write the tables; by default LOGS/scores.")
     ] = None,
     processes: Processes = 1,
     as_json: Json = False,
 ) -> None:
     """Grade attempts again, without running anything, and write the tables of scores."""
-    _grade(snapshot, logs, out or logs / "scores", workers=processes, as_json=as_json)
+    _grade(snapshot, logs, out or logs / TABLES_FOLDER, workers=processes, as_json=as_json)
 
 
 def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool) -> None:

@@ -40,7 +40,9 @@ def review_export_command(
     force: Annotated[
         bool, typer.Option("--force", help="Replace a sheet, and the decisions in it.")
     ] = False,
-    decided: Annotated[bool, typer.Option(help="Also export what is decided already.")] = False,
+    decided: Annotated[
+        bool, typer.Option(help="Also export cases that are already decided.")
+    ] = False,
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Write what judges disagree on as a sheet with room for decisions; the look is logged."""
@@ -58,7 +60,7 @@ def review_export_command(
 
 def review_import_command(
     sheet: Annotated[Path, typer.Argument(help="The filled sheet: .csv or .xlsx.")],
-    reviewer: Annotated[str, typer.Option(help="Who decided, for rows that name nobody.")] = "",
+    reviewer: Annotated[str, typer.Option(help="Who decided, for rows without a name.")] = "",
     encoding: Annotated[
         str, typer.Option(help=f"Encoding of a CSV sheet: {', '.join(ENCODINGS)}.")
     ] = "utf-8",

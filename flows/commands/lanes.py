@@ -63,7 +63,10 @@ def select_command(
     objective: Annotated[Objective | None, typer.Option(help="What to maximise.")] = None,
     pilots: Annotated[str | None, typer.Option(help="Models, best first: a,b,c.")] = None,
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Pass mark that tells pilots apart.")
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Pass mark: items that all pilots pass or all fail are left out."
+        ),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration with [selection].")] = None,
     out: WriteTo = Path("selected"),
@@ -82,7 +85,7 @@ def select_command(
 
     if check is not None:
         disagreements = check_selection(check)
-        print("\n".join(disagreements) or f"{check}: objective and every row hold")
+        print("\n".join(disagreements) or f"{check}: objective and all constraints are confirmed")
         raise typer.Exit(1 if disagreements else 0)
     if scores is None:
         raise InputError("select", "no scores", "a score matrix", "Name one, or use --check.")
@@ -133,7 +136,7 @@ def questions_command(
     sampling = {} if size is None else {"questions": {"sampling": {"size": size}}}
     settings = load_settings(config, {"runtime": runtime, **sampling})
     if settings.runtime.sessions:
-        actual, expected = "sessions in [runtime]", "statements alone"
+        actual, expected = "sessions in [runtime]", "statements only"
         raise InputError(str(config), actual, expected, "Use `benchmint build` for both.")
     with building(out), without_prefect():
         recipe, ready, stamp = with_source(settings.recipe, settings.runtime)

@@ -9,7 +9,7 @@ import typer
 
 WORKSPACE = Path("workspace")
 
-BuiltInto = Annotated[Path, typer.Option(help="The directory that was built into.")]
+BuiltInto = Annotated[Path, typer.Option(help="The directory of the build.")]
 WriteTo = Annotated[Path, typer.Option(help="Where to write.")]
 Config = Annotated[Path | None, typer.Option(help="Configuration (TOML).")]
 Masking = Annotated[Path | None, typer.Option(help="Configuration with [masking].")]

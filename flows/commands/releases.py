@@ -17,19 +17,19 @@ from flows.commands.options import WORKSPACE, BuiltInto, Json
 
 def releases_command(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Do not verify: read no file but manifests and sums.")
+        bool, typer.Option("--quick", help="Do not verify: read only manifests and checksums.")
     ] = False,
     as_json: Json = False,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """List releases, newest first, each verified; exit 1 if one does not verify."""
+    """List and verify the releases, newest first; exit 1 if one fails verification."""
     from data.releases import State, releases
     from data.releases.print import print_releases
 
     if not out.is_dir():
         existing = "a file" if out.exists() else "nothing"
         todo = "Check --out, or run `benchmint build` first."
-        raise InputError(str(out), existing, "a directory that was built into", todo)
+        raise InputError(str(out), existing, "the directory of a build", todo)
     infos = releases(out / "snapshots", check=not quick)
     if as_json:
         print(pretty_json([asdict(info) for info in infos]).decode(), end="")
@@ -43,7 +43,7 @@ def verify_command(
     snapshot: Annotated[Path, typer.Argument(help="A snapshot, or its public half alone.")],
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Check sums, contracts, ledger arithmetic and separation of the halves; exit 1 on findings."""
+    """Check checksums, contracts, ledger and separation of the halves; exit 1 on findings."""
     from data.snapshot.verification import report_lines, verify
 
     if not snapshot.exists():
@@ -56,11 +56,11 @@ def verify_command(
 
 def diff_command(
     old: Annotated[str, typer.Argument(help="A snapshot: its path, or its name in --out.")],
-    new: Annotated[str, typer.Argument(help="The snapshot that came after it.")],
+    new: Annotated[str, typer.Argument(help="The later snapshot.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Tasks added, removed and changed; churn, weights, funnel, privacy and recipe."""
+    """Show tasks added, removed and changed; churn, weights, funnel, privacy and recipe."""
     from data.releases import diff, facts_of_snapshot
     from data.releases.listing import find_snapshot
     from data.releases.print import diff_lines
@@ -97,16 +97,18 @@ def purge_command(
     ] = False,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Remove what retention no longer allows; the newest verified release always stays."""
+    """Remove data whose retention has ended; the newest verified release is always kept."""
     from construction.judging.calls.retention import forget_replies, with_replies
     from data.builds import building
     from data.releases import carry_out, plan_purge, replies_needed
     from data.releases.print import purge_lines
 
     if before is None and keep_runs is None:
-        raise InputError("purge", "no limit", "--before or --keep-runs", "Name a limit.")
+        raise InputError(
+            "purge", "no limit", "--before or --keep-runs", "Give one of these options."
+        )
     if not out.is_dir():
-        raise InputError(str(out), "nothing", "a directory that was built into", "Check --out.")
+        raise InputError(str(out), "nothing", "the directory of a build", "Check --out.")
     if before is not None and before.date() > datetime.now(UTC).date():
         raise InputError("--before", "a date in the future", "today or earlier", "Check the date.")
     with building(out):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from data.attempts_database import attempts_database
 from data.staging.print import Format, print_result, query_text
 from data.staging.shells import Shell, open_shell
 from data.staging.sql import SqlLimits, run_sql
@@ -29,11 +32,18 @@ def sql_command(
     memory: Annotated[
         int, typer.Option(min=512, help="MiB of memory the query may use.")
     ] = _DEFAULT.memory_mib,
+    attempts: Annotated[
+        Path | None, typer.Option(help="Ask the graded attempts below this folder instead.")
+    ] = None,
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Ask the staging file of all runs; without a query, list its tables and views."""
     limits = SqlLimits(rows=limit, seconds=seconds, memory_mib=memory)
-    result = run_sql(out / "staging.duckdb", query_text(query), limits)
+    source = (
+        nullcontext(out / "staging.duckdb") if attempts is None else attempts_database(attempts)
+    )
+    with source as path:
+        result = run_sql(path, query_text(query), limits)
     print_result(result, format)
     if result.more:
         print(f"only the first {limit} rows are shown: see --limit", file=sys.stderr)

@@ -19,9 +19,11 @@ from flows.commands.options import Config
 def demo_command(
     directory: Annotated[Path, typer.Argument(help="Where to write; must be empty or absent.")],
     size: Annotated[int, typer.Option(min=1, help="Number of sessions.")] = 60,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Same seed, same workspace.")] = 7,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="The same seed gives the same workspace.")
+    ] = 7,
     bytes_target: Annotated[
-        int | None, typer.Option("--bytes", min=1, help="Lengthen sessions to this total.")
+        int | None, typer.Option("--bytes", min=1, help="Lengthen the sessions to this total size.")
     ] = None,
 ) -> None:
     """Write sessions in several formats, their files, a configuration and truth.json."""
@@ -59,7 +61,7 @@ def export_atif_command(
         SourceFormat | None, typer.Option(help="Read every file in this format.")
     ] = None,
 ) -> None:
-    """Write ATIF; lines and files that could not be read are named on stderr, with exit 1."""
+    """Write ATIF. Lines and files that cannot be read are named on stderr, with exit code 1."""
     from construction.sessions.packaging.export_atif import export_sessions
 
     def tell(problem: str) -> None:
@@ -87,7 +89,7 @@ def serve_tables_command(
         typer.Option(help="Append one JSON line per call to this file; default: standard error."),
     ] = None,
 ) -> None:
-    """Serve company statements to MCP clients: find companies, their line items, the values."""
+    """Serve company statements to MCP clients, which can find companies, line items and values."""
     # The protocol package takes half a second to import: other commands do not wait for it.
     from construction.statements.tools.call_log import CallLog
     from construction.statements.tools.database import open_database

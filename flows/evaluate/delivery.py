@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import suppress
 from pathlib import Path
 
 from flows.evaluate.sandbox import FileRefused, Sandbox
@@ -21,7 +20,9 @@ def fetch_outputs(sandbox: Sandbox, folder: Path) -> None:
         target = (folder / name).resolve()
         if name.endswith(_TEMPORARY) or not target.is_relative_to(folder.resolve()):
             continue
-        with suppress(FileRefused):
+        try:
             content = sandbox.read(f"outputs/{name}")
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            target.write_bytes(content)
+        except FileRefused:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        target.write_bytes(content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspect_ai.event import ModelEvent, ToolEvent
+from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
@@ -15,11 +15,15 @@ from data.contracts.attempt import (
     Attempt,
     AttemptStatus,
     Call,
-    Configuration,
     Submission,
     Usage,
 )
 from data.neutralise import one_line
+from flows.evaluate.budget import Spending
+from flows.evaluate.paid_model import Account, tokens_of
+from flows.evaluate.plan import Plan
+from flows.evaluate.prices import Tokens
+from flows.evaluate.sandbox import SandboxFailed
 
 _STATUS_OF_LIMIT = {
     "time": AttemptStatus.TIMEOUT,
@@ -30,58 +34,88 @@ _STATUS_OF_LIMIT = {
     "turn": AttemptStatus.BUDGET,
 }
 _LONGEST_ERROR = 300
+_LONGEST_TEXT = 1_000_000  # characters of an answer, a statement or an output; the rest is cut
+_BROKEN = AttemptStatus.INFRA_ERROR
 
 
 def record_of(
-    sample: EvalSample, configuration: Configuration, release_digest: str
+    sample: EvalSample, plan: Plan, account: Account | None, before: Attempt | None
 ) -> AttemptRecord:
-    """The attempt of one sample, ended in whichever way."""
+    """The attempt of one sample, ended in whichever way.
+
+    `account` is None for an agent without a model; `before` is what is on record of an earlier run.
+    """
     task_id, epoch = str(sample.id), sample.epoch
-    identity = [release_digest, task_id, configuration.name, epoch]
+    identity = [plan.release.digest, task_id, plan.configuration.name, epoch]
     submission = Submission(
-        answer=sample.output.completion if sample.output.choices else None,
+        answer=shortened(sample.output.completion) if sample.output.choices else None,
         statements=tuple(_statements(sample)),
         calls=tuple(_calls(sample)),
         steps=len(list(_inferences(sample))),
     )
-    models = [event for event in sample.events if isinstance(event, ModelEvent)]
-    error = sample.error.message if sample.error else None
+    earlier = before.retries + 1 if before is not None and before.status is _BROKEN else 0
+    replayed, repeated = (
+        (account.journal.replayed_seconds, account.repeated) if account is not None else (0.0, 0)
+    )
     attempt = Attempt(
         attempt_id=digest(identity)[:16],
-        release_digest=release_digest,
+        release_digest=plan.release.digest,
         task_id=task_id,
-        configuration=configuration,
+        configuration=plan.configuration,
         epoch=epoch,
-        status=_status(sample),
+        status=_status(sample, submission.steps, before),
         termination=None,
         steps=submission.steps,
-        usage=_usage(sample),
-        seconds=round(sample.total_time or 0.0, 3),
-        retries=sum(event.retries or 0 for event in models),
+        usage=_usage(sample, plan.spending),
+        seconds=round((sample.total_time or 0.0) + replayed, 3),
+        retries=earlier + repeated,
         log_digest=digest(sample.model_dump(mode="json", exclude={"timelines"})),
-        error=one_line(error)[:_LONGEST_ERROR] if error else None,
+        error=_error(sample),
     )
     return AttemptRecord(attempt, submission)
 
 
-def _status(sample: EvalSample) -> AttemptStatus:
-    """An error that stopped the sample is the infrastructure's: agents' errors are answers."""
+def shortened(text: str) -> str:
+    """A text as it is recorded: no answer that can be right is longer."""
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    return f"{text[:_LONGEST_TEXT]}… (+{len(text) - _LONGEST_TEXT} characters)"
+
+
+def _status(sample: EvalSample, steps: int, before: Attempt | None) -> AttemptStatus:
+    """How a sample ended.
+
+    An error that stopped it is the infrastructure's: agents' errors are answers. But if the same
+    replies end the sandbox again, it is the agent's doing.
+    """
     if sample.error is not None:
-        return AttemptStatus.INFRA_ERROR
+        is_sandbox = SandboxFailed.__name__ in sample.error.traceback
+        if is_sandbox and before is not None and (before.status, before.steps) == (_BROKEN, steps):
+            return AttemptStatus.AGENT_ERROR if steps else _BROKEN
+        return _BROKEN
     if sample.limit is not None:
         return _STATUS_OF_LIMIT.get(sample.limit.type, AttemptStatus.BUDGET)
     return AttemptStatus.COMPLETED
 
 
-def _usage(sample: EvalSample) -> Usage:
+def _error(sample: EvalSample) -> str | None:
+    """What ended it early, in one line."""
+    if sample.error is not None:
+        return one_line(sample.error.message)[:_LONGEST_ERROR]
+    return sample.limit.reason if sample.limit is not None else None
+
+
+def _usage(sample: EvalSample, spending: Spending) -> Usage:
     used = list(sample.model_usage.values())
-    costs = [item.total_cost for item in used if item.total_cost is not None]
+    tokens = sum(map(tokens_of, used), Tokens())
+    priced = spending.price is not None
     return Usage(
-        input_tokens=sum(item.input_tokens for item in used),
-        cached_tokens=sum(item.input_tokens_cache_read or 0 for item in used),
-        output_tokens=sum(item.output_tokens for item in used),
+        input_tokens=tokens.input + tokens.cache_write,
+        cached_tokens=tokens.cache_read,
+        output_tokens=tokens.output,
         reasoning_tokens=sum(item.reasoning_tokens or 0 for item in used),
-        cost=sum(costs) if costs else None,
+        cost=float(spending.amount(tokens).cost) if priced else None,
+        price_date=spending.price_date,
     )
 
 
@@ -92,7 +126,7 @@ def _inferences(sample: EvalSample) -> Iterator[ChatMessageAssistant]:
 def _statements(sample: EvalSample) -> Iterator[tuple[int, str]]:
     for step, message in enumerate(_inferences(sample), 1):
         if message.text.strip():
-            yield step, message.text
+            yield step, shortened(message.text)
 
 
 def _calls(sample: EvalSample) -> Iterator[Call]:
@@ -122,7 +156,7 @@ def _call(
         step=step,
         name=call.function,
         arguments=call.arguments,
-        output=shown or (error.message if error is not None else ""),
+        output=shortened(shown or (error.message if error is not None else "")),
         is_error=result is None or error is not None,
         error_message=error.message if error is not None else None,
         start_ms=start,

@@ -1,226 +1,277 @@
 """Running one configuration on a release with Inspect, resumable after any end.
 
-What is finished is on disk and is not run again; a model's answers are kept as they come, so that
+What is finished is on disk and is not run again; what a model answered is kept as it comes, so that
 an attempt that was cut off repeats no paid call.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import ClassVar
 
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.hooks import Hooks, SampleEnd, hooks
-from inspect_ai.model import CachePolicy, GenerateConfig, Model, get_model
+from inspect_ai.log import EvalLog
+from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import Tool
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
-from construction.grading.oracle import computable, oracle
-from construction.grading.spec import spec_of
-from construction.statements.tools.database import Database
-from data.atomic import write_bytes
-from data.attempts import LOGS, RUN, attempt_name, finished, outputs_folder, write_attempt
-from data.canonical import pretty_json
-from data.contracts import Candidate
-from data.contracts.attempt import Configuration
-from data.errors import InputError
-from data.releases.tasks import ReleasedTasks
-from flows.evaluate.agents import SCRIPTS, Move, model_agent, scripted
+from data.attempts import (
+    LOGS,
+    attempt_name,
+    finished,
+    outputs_folder,
+    previous_attempt,
+    write_attempt,
+    write_trajectory,
+)
+from data.errors import BenchmintError, is_disk_full
+from data.neutralise import one_line
+from flows.evaluate.agents import model_agent, scripted
+from flows.evaluate.budget import Amount, Purse
 from flows.evaluate.delivery import fetch_outputs
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
+from flows.evaluate.journal import SUFFIX, Journal, spent
+from flows.evaluate.paid_model import ACCOUNT, Account, paid
+from flows.evaluate.plan import REPLIES, Plan, alone, chosen
 from flows.evaluate.record import record_of
-from flows.evaluate.sandbox import Box, SandboxFailed
+from flows.evaluate.sandbox import Box
+from flows.evaluate.scripts import WORKLESS
 from flows.evaluate.tools import tools_for
-from flows.evaluate.toolset import library_paths, toolset
+from flows.evaluate.toolset import library_paths
+from flows.evaluate.trajectory import trajectory_of
 
-_METADATA = "benchmint"
-ORACLE = "oracle"
-AGENTS = ("react", ORACLE, *SCRIPTS)
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
 _REPLY_SECONDS = 600
+_STOPPED = ("CancelledError(", "Cancelled(")  # how Inspect records what was interrupted
+
+
+class RunFailed(BenchmintError):
+    """The runner could not start, such as in a sandbox that does not isolate."""
+
+
+class RunStopped(BenchmintError):
+    """Somebody stopped the run."""
+
+
+@dataclass
+class UnderWay:
+    """One repetition that is under way: the accounts of its attempts by task.
+
+    `failure` is the error of this machine that ends the run, such as a full disk.
+    """
+
+    plan: Plan
+    epoch: int
+    purse: Purse
+    accounts: dict[str, Account] = field(default_factory=dict)
+    failure: OSError | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """One configuration on a release, and where its attempts go.
+class Ended:
+    """What a run left: its folder, how many attempts are done, and of how many.
 
-    `agent` is `react`, the name of a scripted agent, or `moves` gives each task's moves.
+    `budget_spent` tells whether the budget of the run stopped or kept back any.
     """
 
-    release: ReleasedTasks
-    configuration: Configuration
-    agent: str
     folder: Path
-    database: Database | None = None
-    epochs: int = 1
-    samples_at_once: int = 4
-    base_url: str | None = None
-    most_tokens: int | None = None
-    task_ids: tuple[str, ...] = ()
-    moves: Mapping[str, Sequence[Move]] = field(default_factory=dict)
+    done: int
+    wanted: int
+    budget_spent: bool
 
 
-def reference_moves(
-    release: ReleasedTasks, database: Database | None
-) -> dict[str, tuple[Move, ...]]:
-    """The moves of an agent that walks the reference steps, for tasks where they can be run.
+def evaluate(plan: Plan) -> Ended:
+    """Run all attempts that are not finished yet.
 
-    The answer is computed by the data tools, never read. Needs the private half.
+    Raises OSError where this machine cannot go on, such as with a full disk; what was done is kept.
     """
-    moves: dict[str, tuple[Move, ...]] = {}
-    for task_id in release.tasks:
-        spec = spec_of(release.grading(task_id))
-        if database is not None and computable(spec):
-            walked = oracle(spec, database)
-            calls = tuple((call.name, call.arguments) for call in walked.calls)
-            moves[task_id] = (*calls, ("submit", {"answer": walked.answer}))
-    return moves
+    with alone(plan):
+        tasks = chosen(plan)
+        wanted = {
+            attempt_name(task_id, epoch): (task_id, epoch)
+            for epoch in range(1, plan.epochs + 1)
+            for task_id in tasks
+            if plan.can_run(task_id, epoch)
+        }
+        budget_spent = False
+        for epoch in range(1, plan.epochs + 1):
+            done = finished(plan.folder)
+            todo = [t for name, (t, e) in wanted.items() if e == epoch and name not in done]
+            if todo:
+                budget_spent |= _run_epoch(plan, epoch, todo)
+        done = finished(plan.folder)
+    return Ended(plan.folder, len(done & wanted.keys()), len(wanted), budget_spent)
 
 
-def evaluate(plan: Plan) -> Path:
-    """Run all attempts that are not finished yet; the folder that holds them."""
-    chosen = _chosen(plan)
-    _check_same(plan)
-    os.environ["INSPECT_CACHE_DIR"] = str(plan.folder / "replies")
-    done = finished(plan.folder)
-    for epoch in range(1, plan.epochs + 1):
-        todo = [task_id for task_id in chosen if attempt_name(task_id, epoch) not in done]
-        if todo:
-            _run_epoch(plan, epoch, todo)
-    return plan.folder
-
-
-def _chosen(plan: Plan) -> tuple[str, ...]:
-    """The tasks to run: those named, or all that the agent can run. Raises InputError."""
-    if plan.agent not in AGENTS:
-        raise InputError(
-            "evaluate", f"no agent {plan.agent}", ", ".join(AGENTS), "Choose one of these."
-        )
-    can_run = plan.moves if plan.agent == ORACLE else plan.release.tasks
-    chosen = plan.task_ids or tuple(can_run)
-    unknown = [task_id for task_id in chosen if task_id not in can_run]
-    if unknown or not chosen:
-        problem = f"{unknown[0]} is not among them" if unknown else "none"
-        expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
-        raise InputError("evaluate", problem, expected, "Choose other tasks or another agent.")
-    return chosen
-
-
-def _check_same(plan: Plan) -> None:
-    """Record what runs here. Raises InputError where something else ran in this folder."""
-    path = plan.folder / RUN
-    about = {
-        "release": plan.release.digest,
-        "configuration": asdict(plan.configuration),
-        "toolset": toolset(),
-    }
-    content = pretty_json(about)
-    if path.exists() and path.read_bytes() != content:
-        raise InputError(
-            str(path), "another configuration, release or toolset", "the one that is run",
-            "Choose another name or folder for these attempts.",
-        )  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_bytes(path, content)
-
-
-def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> None:
-    _Recorder.plan, _Recorder.epoch = plan, epoch
+def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
+    """Run one repetition; true if the budget of the run was spent."""
+    run = UnderWay(plan, epoch, Purse(plan.spending, _spent(plan)))
+    _Recorder.run = run
     BoxEnvironment.box = Box(libraries=library_paths())
-    tasks = [_inspect_task(plan, epoch, todo)]
-    eval(
-        tasks,
-        model=_model(plan, epoch),
-        log_dir=str(plan.folder / LOGS),
-        display="none",
-        score=False,
-        fail_on_error=False,
-        max_samples=plan.samples_at_once,
-        max_sandboxes=plan.samples_at_once,
-        log_level="error",
-        token_limit=plan.most_tokens,
-    )
+    try:
+        with redirect_stdout(StringIO()):  # Inspect announces itself there
+            logs = eval(
+                [_inspect_task(run, todo)],
+                model=_model(plan),
+                log_dir=str(plan.folder / LOGS),
+                log_realtime=False,
+                ctl_server=False,
+                display="none",
+                score=False,
+                fail_on_error=False,
+                max_samples=plan.samples_at_once,
+                max_sandboxes=plan.samples_at_once,
+                log_level="error",
+            )
+    finally:
+        _Recorder.run = None
+    if run.failure is not None:
+        raise run.failure
+    _check_ended(logs)
+    return any(_is_cut_off(account) for account in run.accounts.values())
 
 
-def _model(plan: Plan, epoch: int) -> Model | str:
-    if plan.agent != "react":
+def _check_ended(logs: Sequence[EvalLog]) -> None:
+    """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted."""
+    for log in logs:
+        if log.status == "cancelled":
+            raise RunStopped("stopped: the same command goes on from here.")
+        if log.error is not None:
+            raise RunFailed(one_line(log.error.message)[:500])
+
+
+def _spent(plan: Plan) -> dict[str, Amount]:
+    """What each attempt in the folder has spent, with the worst case of calls without an end."""
+    spending = plan.spending
+    return {
+        path.stem: sum(
+            (
+                spending.most(tokens) if is_worst else spending.amount(tokens)
+                for tokens, is_worst in spent(path)
+            ),
+            Amount(),
+        )
+        for path in sorted((plan.folder / REPLIES).glob(f"*{SUFFIX}"))
+    }
+
+
+def _model(plan: Plan) -> Model | str:
+    if not plan.asks_model:
         return "mockllm/model"
-    # Each repetition is a run of its own, so Inspect itself takes all of them for the first epoch.
-    cache = CachePolicy(expiry=None, scopes={"epoch": str(epoch)})
     config = GenerateConfig(
-        temperature=0.0, cache=cache, max_retries=_RETRIES, attempt_timeout=_REPLY_SECONDS
+        temperature=0.0,
+        max_tokens=plan.spending.reply_tokens,
+        max_retries=_RETRIES,
+        attempt_timeout=_REPLY_SECONDS,
     )
-    return get_model(plan.configuration.model, base_url=plan.base_url, config=config)
+    name, address = plan.configuration.model, plan.base_url
+    return paid(get_model(name, base_url=address, config=config, memoize=False))
 
 
-def _inspect_task(plan: Plan, epoch: int, todo: Sequence[str]) -> Task:
+def _inspect_task(run: UnderWay, todo: Sequence[str]) -> Task:
     """One Inspect task over the tasks that remain. Budgets of time and turns differ by task."""
+    release = run.plan.release
     samples = [
         Sample(
             id=task_id,
-            input=plan.release.tasks[task_id].instruction,
+            input=release.tasks[task_id].instruction,
             files={
-                f"inputs/{name}": str(path)
-                for name, path in plan.release.tasks[task_id].inputs.items()
+                f"inputs/{name}": str(path) for name, path in release.tasks[task_id].inputs.items()
             },
-            metadata={_METADATA: {"epoch": epoch}},
+            metadata={"task": task_id},
         )
         for task_id in todo
     ]
     return Task(
-        dataset=MemoryDataset(samples, name=plan.release.snapshot),
-        solver=_attempt(plan, epoch),
+        dataset=MemoryDataset(samples, name=release.snapshot),
+        solver=_attempt(run),
         sandbox=NAME,
-        name=f"{plan.release.snapshot}-{epoch}",
+        name=f"{release.snapshot}-{run.epoch}",
     )
 
 
 @solver
-def _attempt(plan: Plan, epoch: int) -> Solver:
+def _attempt(run: UnderWay) -> Solver:
     """Let the agent work within the task's budget, and fetch what it delivered in any case."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        task = plan.release.tasks[str(state.sample_id)].candidate
-        await sandbox().exec(["mkdir", "-p", "inputs", "outputs"])
-        tools = tools_for(task, plan.database)
-        agent = _agent(plan, task, tools)
+        if run.failure is not None:
+            raise run.failure
+        task = run.plan.release.tasks[str(state.sample_id)].candidate
         limits = [time_limit(task.budget.seconds), turn_limit(task.budget.turns)]
-        try:
-            with apply_limits(limits):
-                return await agent(state, generate)
-        finally:
-            folder = outputs_folder(plan.folder, task.task_id, epoch)
-            with suppress(SandboxFailed):
-                fetch_outputs(sandbox().as_type(BoxEnvironment).sandbox, folder)
+        folder = outputs_folder(run.plan.folder, task.task_id, run.epoch)
+        with ExitStack() as stack:
+            try:
+                await sandbox().exec(["mkdir", "-p", "inputs", "outputs"])
+                agent = _agent(run, task.task_id, stack)
+                try:
+                    with apply_limits(limits):
+                        return await agent(state, generate)
+                finally:
+                    box = sandbox().as_type(BoxEnvironment).sandbox
+                    await asyncio.to_thread(fetch_outputs, box, folder)
+            except OSError as error:
+                if is_disk_full(error):
+                    run.failure = run.failure or error
+                raise
 
     return solve
 
 
-def _agent(plan: Plan, task: Candidate, tools: Sequence[Tool]) -> Solver:
-    if plan.agent == "react":
-        return model_agent(tools)
-    moves = plan.moves.get(task.task_id)
-    if moves is None:
-        moves = SCRIPTS[plan.agent](task, tools)
-    return scripted(moves, tools)
+def _agent(run: UnderWay, task_id: str, stack: ExitStack) -> Solver:
+    """The agent of one attempt; one that asks a model has an account, and its tools too."""
+    plan = run.plan
+    task = plan.release.tasks[task_id].candidate
+    tools = tools_for(task, plan.database)
+    if not plan.asks_model:
+        script = plan.scripts.get((task_id, run.epoch))
+        return scripted(script or WORKLESS[plan.agent](task, tools), tools)
+    name = attempt_name(task_id, run.epoch)
+    journal = stack.enter_context(closing(Journal(plan.folder / REPLIES / f"{name}{SUFFIX}")))
+    account = run.accounts[task_id] = Account(name, run.purse, journal)
+    ACCOUNT.set(account)
+    return model_agent([account.shown(tool) for tool in tools])
+
+
+def _is_cut_off(account: Account | None) -> bool:
+    """Did the budget of the run end the attempt? It goes on where that is raised."""
+    return account is not None and account.stopped is not None and account.stopped.whole_run
 
 
 @hooks(name="benchmint", description="Writes each attempt down as soon as it has ended.")
 class _Recorder(Hooks):
     """The hook of the run that is under way in this process."""
 
-    plan: ClassVar[Plan | None] = None
-    epoch: ClassVar[int] = 1
+    run: ClassVar[UnderWay | None] = None
 
     async def on_sample_end(self, data: SampleEnd) -> None:
-        plan = self.plan
-        if plan is not None:
-            sample = data.sample.model_copy(update={"epoch": self.epoch})
-            record = record_of(sample, plan.configuration, plan.release.digest)
-            write_attempt(plan.folder, record)
+        if self.run is None or self.run.failure is not None:
+            return
+        try:
+            _write(self.run, data)
+        except OSError as error:  # Inspect would only log it
+            self.run.failure = error
+
+
+def _write(run: UnderWay, data: SampleEnd) -> None:
+    """Write an attempt and its trajectory.
+
+    Nothing for one that somebody stopped, or that the budget of the run did not let begin.
+    """
+    plan, sample = run.plan, data.sample.model_copy(update={"epoch": run.epoch})
+    account = run.accounts.get(str(sample.id))
+    if account is not None and _is_cut_off(account) and not account.journal.is_paid:
+        return
+    if sample.error is not None and sample.error.message.startswith(_STOPPED):
+        return
+    before = previous_attempt(plan.folder, str(sample.id), run.epoch)
+    record = record_of(sample, plan, account, before)
+    write_trajectory(plan.folder, record.attempt, trajectory_of(sample, record))
+    write_attempt(plan.folder, record)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 Reply = tuple[dict[str, Any], list[bytes]]
+_NO_COMMAND = b"a command holds no NUL byte and no half of a character\n"
 
 
 def execute(request: Mapping[str, Any], stdin: bytes) -> Reply:
@@ -41,6 +42,8 @@ def execute(request: Mapping[str, Any], stdin: bytes) -> Reply:
             )
         except OSError as error:
             return {"code": 127, "timed_out": False}, [b"", f"{error.strerror}\n".encode()]
+        except ValueError:
+            return {"code": 127, "timed_out": False}, [b"", _NO_COMMAND]
         timed_out = False
         try:
             child.communicate(stdin, timeout=request["seconds"])
@@ -137,8 +140,8 @@ def main() -> None:
             header, parts = {"error": "not_permitted"}, []
         except OSError as error:
             header, parts = {"error": error.strerror or type(error).__name__}, []
-        except ValueError:  # a NUL, or half of a surrogate pair
-            header, parts = {"error": "not_a_name"}, []
+        except ValueError:
+            header, parts = {"error": "no_path"}, []
         _answer(header, parts)
 
 

@@ -5,6 +5,9 @@ Tables are never mounted: the three tools of the questions lane answer from the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams, tool
 from inspect_ai.util import sandbox
 from pydantic import ValidationError
@@ -44,15 +47,35 @@ def _served(spec: ToolSpec, database: Database) -> Tool:
             raise ToolError(answer.text)
         return str(spec.answer.dump_json(answer).decode())
 
-    schema = spec.arguments.model_json_schema()
     return ToolDef(
         execute,
         name=spec.name,
         description=spec.description,
-        parameters=ToolParams.model_validate(
-            {key: schema[key] for key in ("type", "properties", "required") if key in schema}
-        ),
+        parameters=_parameters(spec),
+        max_output=0,  # as long as it is: what is cut off is no JSON, and no evidence
     ).as_tool()
+
+
+def _parameters(spec: ToolSpec) -> ToolParams:
+    """The arguments, each with a type of its own: some servers read neither `$ref` nor `anyOf`."""
+    schema = spec.arguments.model_json_schema()
+    definitions = schema.get("$defs", {})
+    properties = {
+        name: _typed(parameter, definitions) for name, parameter in schema["properties"].items()
+    }
+    return ToolParams.model_validate(
+        {"type": "object", "properties": properties, "required": schema.get("required", [])}
+    )
+
+
+def _typed(parameter: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """A parameter with what it refers to, or with the one type that it has beside null."""
+    options = [item for item in parameter.get("anyOf", ()) if item.get("type") != "null"]
+    meant = options[0] if len(options) == 1 else parameter
+    if "$ref" in meant:
+        meant = definitions[meant["$ref"].rpartition("/")[2]]
+    own = {key: value for key, value in parameter.items() if key not in ("anyOf", "$ref")}
+    return {**meant, **own}
 
 
 @tool

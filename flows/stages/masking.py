@@ -9,7 +9,7 @@ from pathlib import Path
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
 from anonymization.leaks.candidate_leaks import write_leak_check
 from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
-from anonymization.masking_recipe import with_approvals
+from anonymization.masking_recipe import for_source, with_approvals
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
 from construction.judging.stage_output import read_labelled
@@ -35,7 +35,8 @@ def find_file_names(text: str) -> list[tuple[int, int]]:
 def _mask_shards(work: Work) -> list[Shard]:
     """Whole sessions, some to a shard, in the order of their ids; one vault per session."""
     run = work.run
-    config = with_approvals(run.recipe.masking, run.runtime.approvals)
+    recipe = for_source(run.recipe.masking, run.recipe.source.disclosure)
+    config = with_approvals(recipe, run.runtime.approvals)
     results = read_probes(work.folder(NETWORK.name))
     pages = {
         result.sha256: frozen_path(result.sha256, run.frozen)
@@ -58,7 +59,7 @@ MASKING = Stage(
     name=MASKING_STAGE,
     meaning="Can every file be masked, or has a person approved it?",
     units=(Unit("instance", FILTER),),
-    settings=("masking",),
+    settings=("masking", "source.disclosure"),
     reads=(RECOVER.name, DISTINCT.name, NETWORK.name),
     shards=_mask_shards,
     uses_key=True,
@@ -85,7 +86,7 @@ def _check_leaks(work: Work, out: Path) -> None:
 
 LEAK_CHECK = Stage(
     name=LEAK_CHECK_STAGE,
-    meaning="Is a private value left, the session's own or another's?",
+    meaning="Does it still contain a private value, from its own or another session?",
     units=(Unit("candidate", FILTER),),
     settings=("masking.leaks",),
     reads=(MASKING.name, "package", "labels"),

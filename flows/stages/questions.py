@@ -93,7 +93,7 @@ def _ask(work: Work, out: Path) -> None:
 
 QUESTIONS = Stage(
     name="questions",
-    meaning="Which values are asked about, and do the words fit no other value?",
+    meaning="Which values are asked about, and does each wording fit only one value?",
     units=(Unit("point", CHOOSE, "sample"), Unit("point", FILTER, "question")),
     settings=(
         "questions.sampling",
@@ -122,7 +122,7 @@ def _phrase(work: Work, out: Path) -> None:
 
 QUESTION_PHRASING = Stage(
     name=PHRASING_STAGE,
-    meaning="Does a model word it better, and does its wording pass the checks?",
+    meaning="Can a model word it better, and does that wording pass the checks?",
     units=(Unit("point", FILTER),),
     settings=("judging.model_stages", "questions.wording", "questions.licence", "release.seed"),
     reads=(STATEMENTS.name, QUESTIONS.name),

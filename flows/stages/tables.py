@@ -86,7 +86,7 @@ def _sealed_output(run: Run) -> Path | None:
 
 ANONYMIZE_TABLES = Stage(
     name=ANONYMIZE,
-    meaning="What do the tables hold under pseudonyms, perturbed, and what do attacks find?",
+    meaning="What is in the pseudonymized, perturbed tables, and what do attacks find?",
     units=(Unit("column", StageKind.FILTER), Unit("row", StageKind.FILTER)),
     settings=(
         *(f"tables.{name}" for name in TablesRecipe.model_fields if name not in _LIMITS),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-# The body and the headers of a request to the status and the body of the reply.
-Reply = Callable[[Any, Mapping[str, str]], tuple[int, Any]]
+# The body and the headers of a request to the status and the body of the reply; with status
+# HANG_UP the connection breaks off without one.
+HANG_UP = 0
+Reply = Callable[[Any, Message], tuple[int, Any]]
 
 
 @contextmanager
@@ -22,7 +25,10 @@ def json_server(reply: Reply) -> Iterator[str]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, answer = reply(body, dict(self.headers))
+            status, answer = reply(body, self.headers)
+            if status == HANG_UP:
+                self.close_connection = True
+                return
             content = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from typing import Any
 
 from data.canonical import digest
@@ -29,7 +30,7 @@ def model_server(answers: Answers) -> Iterator[Served]:
     """A listening model; 100 tokens in and 50 out for every reply."""
     served = Served("")
 
-    def reply(request: Any, _headers: Mapping[str, str]) -> tuple[int, Any]:
+    def reply(request: Any, _headers: Message) -> tuple[int, Any]:
         served.requests.append(request)
         return 200, _completion(request, answers)
 

@@ -66,7 +66,7 @@ def _run(
         (["releases", "--out", "plain"], "plain: found a file"),
         (["sql", "-- who\nSELECT 1"], "workspace/staging.duckdb: found nothing"),
         (["sql", "--who, and why?\nSELECT 1"], "workspace/staging.duckdb: found nothing"),
-        (["sql", "SELECT '\udcff'"], "found 10 bytes that are no UTF-8"),
+        (["sql", "SELECT '\udcff'"], "found 10 bytes that are not UTF-8"),
         (["sql", "--frobnicate=a b\nc"], "No such option"),
         (["--show-completion", "nope"], "'nope' is not one of 'bash', 'zsh'"),
         (["--install-completion", "nope"], "'nope' is not one of 'bash', 'zsh'"),

@@ -39,11 +39,12 @@ def test_packages_are_held_against_the_lock_file(tmp_path: Path) -> None:
     lock = tmp_path / "requirements.lock"
     held = f"polars=={version('polars')} \\\n    --hash=sha256:00\n"
     lock.write_text(held)
-    assert graded(doctor.packages(lock)) == (Grade.OK, "1 of 1 as locked")
+    assert graded(doctor.packages(lock)) == (Grade.OK, "1 of 1 match the lock file")
     lock.write_text(held + "not-there==1.0 ; python_full_version < '3.0'\n")
     assert doctor.packages(lock).grade is Grade.OK  # not for this platform
     lock.write_text(held + "not-there==1.0\npydantic==0.1\n")
-    result = f"1 of 3 as locked; missing: not-there; other versions: pydantic {version('pydantic')}"
+    versions = f"missing: not-there; other versions: pydantic {version('pydantic')}"
+    result = f"1 of 3 match the lock file; {versions}"
     assert graded(doctor.packages(lock)) == (Grade.WARN, result)
     assert graded(doctor.packages(tmp_path / "none")) == (Grade.WARN, "no none")
 
@@ -54,7 +55,10 @@ def test_a_missing_dependency_of_the_project_fails(
     lock = tmp_path / "requirements.lock"
     lock.write_text("duckdb==2.0.0\n")
     monkeypatch.setattr(doctor, "_installed", lambda name: None)
-    assert graded(doctor.packages(lock)) == (Grade.FAIL, "0 of 1 as locked; missing: duckdb")
+    assert graded(doctor.packages(lock)) == (
+        Grade.FAIL,
+        "0 of 1 match the lock file; missing: duckdb",
+    )
 
 
 def test_many_packages_are_counted(tmp_path: Path) -> None:
@@ -116,7 +120,7 @@ def test_the_private_half_must_be_private(tmp_path: Path) -> None:
     assert doctor.rights(tmp_path).grade is Grade.OK
     private.chmod(0o755)
     matches = doctor.rights(tmp_path)
-    assert graded(matches) == (Grade.FAIL, f"others can reach {private} (0755)")
+    assert graded(matches) == (Grade.FAIL, f"other users can reach {private} (0755)")
     assert matches.todo == f"chmod 700 {private}"
 
 

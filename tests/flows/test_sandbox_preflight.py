@@ -69,7 +69,7 @@ PLANTED: Mapping[str, tuple[Candidate, SandboxReason | None, str]] = {
         SandboxReason.UPLOAD,
         "file_name_too_long input 1",
     ),
-    "t-nul": (with_input("t-nul", "a\0b.csv"), SandboxReason.UPLOAD, "not_a_name input 1"),
+    "t-nul": (with_input("t-nul", "a\0b.csv"), SandboxReason.UPLOAD, "no_path input 1"),
     "t-in-file": (
         sound("t-in-file").model_copy(update={"fixtures": (fixture("a"), fixture("a/b"))}),
         SandboxReason.UPLOAD,

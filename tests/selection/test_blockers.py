@@ -196,7 +196,7 @@ def test_must_include_names_items_of_the_pool_that_are_not_excluded() -> None:
         (BlockerCode.FORCED, "x", 1, 0, 1),
         (BlockerCode.FORCED, "lane l", 2, 1, 1),
     ]
-    assert result[2].text == "must_include names 2 items of lane l, which admits 1"
+    assert result[2].text == "must_include names 2 items of lane l, which allows 1"
     assert result[2].relaxation == "remove 1 of them from must_include"
     wide = config.model_copy(update={"lane_shares": {"l": Band(high=0.67)}})
     chosen = select_subset(pool(*items), wide).chosen
@@ -281,7 +281,7 @@ def test_of_rows_that_conflict_the_least_costly_ones_are_moved() -> None:
     assert (result[0].needed, result[0].available) == (0.45, 0.5)
     assert result[0].short == pytest.approx(0.05)
     assert result[0].text == (
-        "budget cannot hold together with the rest: 0.5 is the nearest to 0.45"
+        "budget conflicts with the other constraints: 0.5 is the nearest to 0.45"
     )
     assert result[0].relaxation == "move the bound of budget by 0.05"
 

@@ -36,8 +36,8 @@ QUALITY = Quality(
 PAGE = """\
 # Quality of the subset
 
-- 2 of 5 items, 2 pilots. All figures are of the pilots the subset was chosen with; for other \
-models expect less.
+- 2 of 5 items, 2 pilots. All figures are for the pilots that the subset was chosen with; expect \
+less for other models.
 - Order: Kendall tau 0.667, Spearman 0.500 with the pool.
 - Mean: 1.23 points off on average, 0.45 calibrated (each pilot from the others).
 - Gaps whose order is kept with 95 % probability: more than 20 points.

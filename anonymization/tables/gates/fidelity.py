@@ -11,10 +11,10 @@ from data.contracts import Bound, Gate, GateReason, Limit, Status, share
 
 
 class FidelityReason(GateReason):
-    DRIFTED = "fidelity.drifted", "Too many columns and industries have drifted."
+    DRIFTED = "fidelity.drifted", "Too many columns and industries have changed distribution."
     NOTHING_ASSESSABLE = (
         "fidelity.nothing_assessable",
-        "No column has enough rows in any industry to be compared.",
+        "In no industry does a column have enough rows to be compared.",
     )
 
 
@@ -61,7 +61,7 @@ GATE = Gate(
             "assessable pairs",
             Bound.MIN,
             "pairs of column and industry",
-            "At least one column has enough rows in an industry, or in all, to be compared.",
+            "At least one column has enough rows, in an industry or in all, to be compared.",
             FidelityReason.NOTHING_ASSESSABLE,
             lambda seen: seen["assessable"],
             at=1,
@@ -72,7 +72,7 @@ GATE = Gate(
             "max_beyond",
             Bound.MAX,
             "share of assessable pairs",
-            "At most this share of the assessable columns and industries has drifted.",
+            "At most this share of the comparable columns and industries has changed distribution.",
             FidelityReason.DRIFTED,
             lambda seen: share(seen["beyond"], seen["assessable"]),
         ),

@@ -12,7 +12,6 @@ candidates; the text of a candidate then has to be
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from anonymization.text.contracts import EntityType
@@ -29,7 +28,7 @@ from anonymization.text.spelling.normal_form import (
 )
 from anonymization.text.surrogates.identifiers import planned
 from anonymization.text.surrogates.shapes import LETTERS, cased_like, filled
-from data.text.folding import alnum_form
+from data.text.folding import alnum_form, compose
 from data.text.scripts import HAN, is_han
 
 # Numbers of these kinds contain letters; numbers of the other kinds contain few.
@@ -231,7 +230,7 @@ def _worded(value: str, surrogate: str, spelled: str) -> str | None:
     """Word for word; None if the surrogate's words do not correspond to the value's."""
     old, new = LETTERS.findall(clean(value)), LETTERS.findall(surrogate)
     pairs = {word.casefold(): other for word, other in zip(old, new, strict=False)}
-    plain = unicodedata.normalize("NFC", visible(spelled))
+    plain = compose(visible(spelled))
     own = [clean(word).casefold() for word in LETTERS.findall(plain)]
     if len(old) != len(new) or not all(word in pairs for word in own):
         return None

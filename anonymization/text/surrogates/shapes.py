@@ -8,6 +8,7 @@ import unicodedata
 from numpy.random import Generator
 
 from anonymization.text.surrogates.lexicon import lexicon
+from data.text.folding import fold_width
 from data.text.scripts import is_han
 
 LETTERS = re.compile(r"[^\W\d_]+")
@@ -72,7 +73,7 @@ def filled(value: str, payload: str) -> str:
     """
     characters, remaining = [], len(payload)
     for char in reversed(value):
-        narrow = unicodedata.normalize("NFKC", char)
+        narrow = fold_width(char)
         if remaining and narrow.isascii() and narrow.isalnum():
             remaining -= 1
             new = payload[remaining]

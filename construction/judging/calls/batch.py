@@ -90,7 +90,7 @@ class Batches:
             order = make_order(key, turn, self._config, self._dialect)
             if order is None:
                 self._failed[key] = Failure(
-                    CallReason.REJECTED, "no form of structured output is taken"
+                    CallReason.REJECTED, "no form of structured output is supported"
                 )
             elif not self._can_pay(order.worst):
                 self._failed[key] = Failure(CallReason.BUDGET, "the run's budget is used up")
@@ -170,5 +170,5 @@ class Batches:
         elif self._store.batches():
             failure = Failure(CallReason.PENDING, "a batch is not done yet")
         else:
-            failure = Failure(CallReason.FAILED, "no batch brought a reply")
+            failure = Failure(CallReason.FAILED, "no batch returned a reply")
         return Unanswered(question.item_id, failure.reason, failure.detail)

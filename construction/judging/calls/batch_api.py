@@ -169,7 +169,7 @@ class BatchApi:
         except APIStatusError as error:
             if error.status_code in TRANSIENT:
                 return None
-            raise BatchError(f"the endpoint takes no batch: {error.status_code}") from None
+            raise BatchError(f"the endpoint accepts no batch: {error.status_code}") from None
 
     async def wait(self, noted: NotedBatch, deadline: float) -> Batch | Absent:
         """The batch when it is done. Asks at least once, and waits no longer than the deadline."""

@@ -169,11 +169,11 @@ class LlmConfig(StageConfig):
 
 
 class LlmRuntime(StageConfig):
-    """Runtime, never digested: where the endpoint is, and how fast it is asked. Times in seconds.
+    """Runtime, not part of the digest: endpoint and its pace. Times are in seconds.
 
     `key_variable` names the environment variable that holds the key, which is stored nowhere else.
     `attempts` includes the first call. After `give_up_after` questions in a row without any reply
-    from the endpoint, this run asks no more. `timeout` limits one call, `max_wait` each pause
+    from the endpoint, the run stops asking. `timeout` limits one call, `max_wait` each pause
     between attempts, whatever the endpoint asks for. `batch_wait`: how long one run waits for
     batches before it leaves them to the next run.
     """

@@ -97,7 +97,7 @@ class Endpoint:
         while True:
             shape = self._dialect.shape(form(turn.question.answer).digest)
             if shape is None:
-                return Failure(CallReason.REJECTED, "no form of structured output is taken")
+                return Failure(CallReason.REJECTED, "no form of structured output is supported")
             if not await self._budget.reserve(worst):
                 return Failure(CallReason.BUDGET, "the run's budget is used up")
             result = await self._attempt(turn, shape, worst)
@@ -161,7 +161,7 @@ class Endpoint:
             named = self._runtime.key_variable
             raise ConfigError(f"the model's endpoint refuses the key in {named} (401)")
         if status == 404:
-            raise ConfigError("the model's endpoint knows no such path or model (404)")
+            raise ConfigError("the model's endpoint has no such path or model (404)")
         detail = f"http {status} {code}".rstrip()
         if code in _NO_CREDIT:
             return _Trouble(_Next.NEVER, detail)

@@ -40,7 +40,7 @@ def with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) ->
         why = "a release needs replies that the store does not know of: --all-replies removes them"
         kept += [(REPLIES_FOLDER, why)] if replies.needed else []
     elif replies.needed:
-        kept.append((REPLIES_FOLDER, f"{replies.needed} replies that releases were made of"))
+        kept.append((REPLIES_FOLDER, f"{replies.needed} replies that releases were made from"))
     if replies.since is not None:
         removals.append(
             Removal(Kind.REPLIES, REPLIES_FOLDER, replies.since, replies.replies, replies.size)

@@ -34,12 +34,14 @@ DIMENSIONS = (
 _WHOLE = 1024  # weights are multiples of 1/1024: binary fractions, so that any sum is exact
 _SAVING_WORDS = 8  # "Save as report.docx" is left to the hard rules
 _ADDED_WORDS = 25
+# Own cut: a criterion quotes the clause, so the text keeps its form and figures such as 1,000 stay
+# whole; `data.text.sentences` makes a form in which phrases are sought.
 _CLAUSE = re.compile(rf"[,，;；:：。.](?=\s|[{HAN}]|$)")
 _JOIN = {"en": ", ", "zh": "、"}
 
 
 class GradingConfig(StageConfig):
-    """The most that a rubric holds: demands and bounds as criteria, named facts and files."""
+    """The largest size of a rubric: demands and bounds as criteria, named facts and files."""
 
     max_demands: Count = 6
     max_bounds: Count = 2

@@ -32,6 +32,7 @@ _GENERAL_ROUTE = "read what is given → do what is asked → check the result a
 _ROLE_BONUS = 1.5  # a skill of the task's own role, against the same words elsewhere
 _MAX_WORDS = 14
 _MAX_HAN = 28
+# Own cut: a task's name is a clause as it was written, and a dash or a colon ends it as well.
 _CUT = re.compile(rf"[:：;；。!！?？\n]|[,，](?=\s|[{HAN}])|\.(?=\s|$)|\s[-–—]\s")
 _BRACKETS = re.compile(r"[(（][^()（）]{0,80}[)）]|[「『“\"'`‘]\s*…?\s*[」』”\"'`’]")
 _ATTACHED_ZH = re.compile(rf"附件[里中]的(?:第[{ONE_TO_TEN}\d]个)?文件")

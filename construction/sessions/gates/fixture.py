@@ -18,7 +18,7 @@ class FixtureReason(GateReason):
     UNRESOLVED = "fixture.unresolved", "A declared file cannot be found."
     OUTSIDE_ROOTS = "fixture.outside_roots", "A declared file lies outside the given folders."
     SYMLINK = "fixture.symlink", "A declared file is a symbolic link."
-    CREDENTIAL = "fixture.credential", "A declared file holds credentials."
+    CREDENTIAL = "fixture.credential", "A declared file contains credentials."
     TOO_LARGE = "fixture.too_large", "A declared file, or all of them together, is too large."
     UNSAFE_ARCHIVE = "fixture.unsafe_archive", "A declared archive is not safe to unpack."
     NOT_REGULAR = "fixture.not_regular", "A declared file is a device, a pipe or a socket."
@@ -29,15 +29,16 @@ class FixtureConfig(StageConfig):
 
     An archive is unsafe if it inflates past `max_inflated_bytes`, or past `max_inflation_ratio`
     times its size once it is over `free_inflated_bytes`, or if archives nest deeper than
-    `max_nesting`. `include_workspace` adds the folder that the session worked in, where the roots
-    hold it, to what the agent read: material that a person takes for granted without naming it.
+    `max_nesting`. `workspace` says when the folder that the session worked in is added to the
+    inputs, if the roots contain it: people take its content for granted and do not name it.
+    `unread`: if the log does not tell which files the agent used.
     """
 
     max_file_bytes: Count = 50_000_000
     max_total_bytes: Count = 200_000_000
     max_folder_files: Count = 200
     max_observed_files: Count = 50
-    include_workspace: bool = False
+    workspace: Literal["never", "unread", "always"] = "unread"
     free_inflated_bytes: Count = 16_000_000
     max_inflated_bytes: Count = 500_000_000
     max_inflation_ratio: Count = 100
@@ -131,7 +132,7 @@ GATE = Gate(
     name="fixture",
     stage="gates",
     section="sessions.fixture",
-    meaning="Is every declared input file at hand, and safe to release?",
+    meaning="Is every declared input file available, and safe to release?",
     config=FixtureConfig,
     reasons=FixtureReason,
     measure=measure,

@@ -20,11 +20,11 @@ from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status, 
 class NetworkReason(GateReason):
     """Why the gate failed, or could not say. Ordered: the first that applies is given."""
 
-    FORBIDDEN_ADDRESS = "network.forbidden_address", "A URL leads to an address that is private."
+    FORBIDDEN_ADDRESS = "network.forbidden_address", "A URL leads to a private address."
     BAD_URL = "network.bad_url", "A URL is malformed, or names a port that is never requested."
     UNREACHABLE = "network.unreachable", "A URL does not answer."
-    ONE_TIME_PATH = "network.one_time_path", "A URL works once only, and so was not requested."
-    NOT_FROZEN = "network.not_frozen", "What a URL answered is too large to be kept."
+    ONE_TIME_PATH = "network.one_time_path", "A URL works only once, so it was not requested."
+    NOT_FROZEN = "network.not_frozen", "The page at a URL is too large to be stored."
     NOT_CHECKED = "network.not_checked", "A URL was not checked: this machine has no network."
     OFFLINE = "network.offline", "A URL was not checked: the settings ask for no network."
 
@@ -74,7 +74,7 @@ _SEVERITY = {reason: place for place, reason in enumerate(NetworkReason)}
 
 
 class NetworkConfig(StageConfig):
-    """Recipe of the gate and of the probe. Seconds and bytes; nothing lifts the address check.
+    """Recipe of gate and probe, in seconds and bytes. No setting lifts the address check.
 
     `mode`: `check` asks whether each URL answers, `freeze` also keeps what it answered, and
     `offline` opens no socket. `unverified` says what a release does with instances whose URLs

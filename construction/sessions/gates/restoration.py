@@ -35,7 +35,7 @@ from data.contracts import (
 class RestorationReason(GateReason):
     UNRECOVERABLE = (
         "restoration.unrecoverable",
-        "A redacted span can be restored from nothing in the session.",
+        "Nothing in the session can restore a redacted span.",
     )
 
 

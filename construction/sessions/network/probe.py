@@ -38,7 +38,7 @@ _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa")
 
 
 class NetworkRuntime(StageConfig):
-    """Runtime settings of the probe, never digested. Times are in seconds.
+    """Runtime settings of the probe, not part of the digest. Times are in seconds.
 
     `host_delay` is the pause between two requests to a host, `refresh` selects the captured
     results to probe again.

@@ -9,7 +9,7 @@ from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.gates import network
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import frozen_fixture
-from construction.sessions.prompts.prompt import with_page_paths
+from construction.sessions.prompts.released_paths import with_page_paths
 from data.contracts import Fixture, LedgerRow, Verdict, run_gates
 from data.ledger import deciding, gated_row
 from data.survivors import Survivor

@@ -10,14 +10,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from construction.judging import preflight
 from construction.judging.contracts import Case, Conversation
-from construction.judging.deliverables import ANSWER, expected_deliverables
+from construction.judging.deliverables import ANSWER, expected_deliverables, with_messages
 from construction.judging.hard_rules import hard_rules
 from construction.judging.signals import measure
 from construction.mentions.extensions import tail
 from construction.mentions.named_files import output_files
+from construction.mentions.resources import ResourceKind, missing_systems, resources, wants
 from construction.mentions.urls import find_urls
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
 from construction.sessions.prompts.prompt import (
@@ -26,8 +28,8 @@ from construction.sessions.prompts.prompt import (
     background,
     merge_turns,
     prompt_text,
-    with_released_paths,
 )
+from construction.sessions.prompts.released_paths import with_released_paths
 from data.contracts import (
     Candidate,
     Deliverable,
@@ -47,6 +49,7 @@ from data.ledger import deciding, gated_row
 from data.survivors import Survivor
 from data.text.language import UNDETERMINED, language_of
 
+NetworkMode = Literal["check", "freeze", "offline"]
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 
 
@@ -77,21 +80,25 @@ def package(
     fixtures: Sequence[Fixture],
     identity: Identity,
     *,
-    network: bool = True,
+    network: NetworkMode = "check",
 ) -> Packaged:
     """Make the candidate of an instance whose redactions are restored and whose files are copied.
 
-    With `network` false the task may reach no URL, even if its prompt names some.
+    Where pages are frozen (`network` is `freeze`) the task may reach no URL, even if its prompt
+    names some; unless URLs are checked, it may not reach the open web.
     """
     merged = merge_turns(instance.user_turns)
-    outputs = [mention.path for mention in output_files(instance)]
+    given = [fixture.path for fixture in fixtures]
+    outputs = [mention.path for mention in output_files(instance, given)]
     deliverables = expected_deliverables(merged.text, outputs, instance.acts)
+    deliverables = with_messages(deliverables, merged.text)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
     merged = messages or merged
-    parts = [replace(part, said=with_released_paths(part.said, fixtures)) for part in merged.parts]
+    release = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
+    parts = [replace(part, said=release(part.said)) for part in merged.parts]
     request = "\n\n".join(part.said for part in parts)
     earlier = background(instance, merged.text)
-    policy = _policy(request) if network else NetworkPolicy()
+    policy = _policy(request, network)
     candidate = Candidate(
         task_id=identity.task_id,
         lane=Lane.SESSIONS,
@@ -99,7 +106,7 @@ def package(
         language=language_of(request) or UNDETERMINED,
         execution_surface=_surface(instance, fixtures, deliverables, policy),
         fixtures=tuple(sorted(fixtures, key=lambda fixture: fixture.path)),
-        tools=_tools(instance, fixtures, policy),
+        tools=_tools(instance, fixtures, policy, request),
         network=policy,
         deliverables=deliverables,
         rules=hard_rules(deliverables, request),
@@ -112,8 +119,14 @@ def package(
         reply=instance.reply,
         asked_back=instance.asked_back,
     )
+    conversation = _conversation(instance, candidate, merged, is_thread=messages is not None)
     return Packaged(
-        case, _conversation(instance, candidate, merged, is_thread=messages is not None)
+        case,
+        replace(
+            conversation,
+            systems_missing=missing_systems(merged.text, given),
+            offline=_out_of_reach(merged.text, network),
+        ),
     )
 
 
@@ -144,10 +157,22 @@ def _is_only_answer(deliverables: Sequence[Deliverable]) -> bool:
     return all(item.name_hints == (ANSWER,) for item in deliverables)
 
 
-def _policy(text: str) -> NetworkPolicy:
-    """Only the URLs in the prompt may be reached."""
+def _policy(text: str, network: NetworkMode) -> NetworkPolicy:
+    """The URLs in the prompt may be reached, or the web where the request searches it."""
+    if network == "freeze":
+        return NetworkPolicy()
     urls = tuple(dict.fromkeys(mention.url for mention in find_urls(text)))
+    if network == "check" and wants(text, ResourceKind.WEB):
+        return NetworkPolicy(mode="web", urls=urls)
     return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
+
+
+def _out_of_reach(text: str, network: NetworkMode) -> tuple[str, ...]:
+    """What the request wants of the web and the task may not reach."""
+    if network == "check":
+        return ()
+    kinds = (ResourceKind.WEB, ResourceKind.BROWSER)
+    return tuple(resource.name for resource in resources(text) if resource.kind in kinds)
 
 
 def _provenance(instance: TaskInstance, identity: Identity, turns: int) -> Provenance:
@@ -180,7 +205,7 @@ def _surface(
 
 
 def _tools(
-    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy
+    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy, request: str
 ) -> tuple[str, ...]:
     """Plain names of the tools that the task needs; `write_file` is always among them."""
     kinds = {act.kind for act in instance.acts}
@@ -189,6 +214,7 @@ def _tools(
         "write_file": True,
         "shell": "ran" in kinds,
         "fetch": policy.mode != "none",
+        "browser": wants(request, ResourceKind.BROWSER),
     }
     return tuple(name for name, needed in needs.items() if needed)
 
@@ -245,7 +271,7 @@ def package_survivors(
             instance,
             survivor.fixtures,
             identify(instance.instance_id),
-            network=config.network.mode != "freeze",
+            network=config.network.mode,
         )
         adapters = {preflight.GATE.name: partial(measure, conversation=packaged.conversation)}
         _, verdicts = run_gates(PACKAGE_GATES, config, packaged.case, adapters)

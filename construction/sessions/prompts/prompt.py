@@ -12,11 +12,12 @@ from enum import StrEnum
 
 from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, Reading, read
-from construction.mentions.extensions import path_parts, tail
-from construction.mentions.spans import FileSpan, find_file_spans
+from construction.mentions.extensions import tail
+from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
 from construction.prompt_frame import WORDS, PromptWords
 from construction.sessions.prompts.redactions import holds_mark
+from construction.sessions.prompts.released_paths import INPUTS
 from data.contracts import CutReason, Deliverable, Fixture, TaskInstance, UserTurn
 from data.text.scripts import HAN, leading_language
 
@@ -175,75 +176,6 @@ def _signature(said: str) -> str | None:
     """The name that signs a channel message: "… by noon. - Raj"."""
     signed = _SIGNED.search(said[-_LONGEST_SIGNATURE:])
     return signed[1] if signed else None
-
-
-INPUTS = "inputs/"
-_ROOT_AFTER_HAN = re.compile(rf"(?<=[{HAN}])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
-
-
-def with_page_paths(text: str, pages: Mapping[str, str]) -> str:
-    """The text with the URLs of frozen pages replaced by the released paths of their fixtures.
-
-    `pages` maps a URL to the path of its fixture.
-    """
-    pieces, position = [], 0
-    for mention in find_urls(text):
-        if mention.url in pages:
-            pieces += [text[position : mention.start], f"{INPUTS}{pages[mention.url]}"]
-            position = mention.end
-    return "".join(pieces) + text[position:]
-
-
-def with_released_paths(text: str, fixtures: Sequence[Fixture]) -> str:
-    """The text with every file name replaced by the path under which the file is released."""
-    pieces, position = [], 0
-    for span in find_file_spans(text) if fixtures else ():
-        match = _fixture_at(text, span, fixtures)
-        if match is not None:
-            start, path = match
-            pieces += [text[position:start], f"{INPUTS}{path}"]
-            position = span.end
-    return "".join(pieces) + text[position:]
-
-
-def _fixture_at(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
-    """(start of the name, path) of the fixture that a span names; None if it names none.
-
-    Of several fixtures with the same name this is the one that shares the longest tail with the
-    path as written. A name after Chinese words, whose start is uncertain, is matched by its end.
-    """
-    wide = text[span.reach : span.end].casefold()
-    named = [fixture.path for fixture in fixtures if _ends_with_name(wide, tail(fixture.path))]
-    if not named:
-        return None
-    path = min(named, key=lambda path: (-_shared(path, span.path), -len(path), path))
-    if tail(span.path) == tail(path):
-        return span.start + _root_at(span.path), path
-    return span.end - len(tail(path)), path
-
-
-def _ends_with_name(wide: str, name: str) -> bool:
-    if not wide.endswith(name):
-        return False
-    before = wide[: -len(name)]
-    return not before or not (before[-1].isascii() and (before[-1].isalnum() or before[-1] in "_-"))
-
-
-def _root_at(written: str) -> int:
-    """The offset of a path that follows Chinese words without a space: "看/root/a.docx"."""
-    root = _ROOT_AFTER_HAN.search(written)
-    return root.start() if root else 0
-
-
-def _shared(path: str, written: str) -> int:
-    """The number of components that two paths share, counted from their ends."""
-    pairs = zip(reversed(path_parts(path)), reversed(path_parts(written)), strict=False)
-    count = 0
-    for component, other in pairs:
-        if component != other:
-            break
-        count += 1
-    return count
 
 
 def prompt_text(

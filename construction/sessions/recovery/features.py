@@ -21,10 +21,10 @@ from data.text.sentences import phrase_form
 
 
 class RecoveryConfig(StageConfig):
-    """When two neighbouring turns of a person belong to two tasks.
+    """When two consecutive turns of a person belong to two tasks.
 
-    `threshold`: a cut is made where the evidence of `cues.CUES` sums to at least this value.
-    `usual_pause_seconds`: the pause expected between turns where a session has too few of them;
+    `threshold`: a new task begins if the evidence of `cues.CUES` sums to at least this value.
+    `usual_pause_seconds`: the pause expected between turns if a session has too few of them;
     a pause `long_pause_factor` times as long as usual counts in full (3 minutes: 12 hours).
     `said_chars`, `reply_chars`: the length of the part of a turn from which topic terms are taken.
     """

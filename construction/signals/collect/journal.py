@@ -112,7 +112,7 @@ class Journal:
 
     def _foreign(self, number: int) -> None:
         actual = "a line that does not belong to this collection"
-        todo = "Delete the journal to collect anew, or use the settings of the interrupted run."
+        todo = "Delete the journal to collect again, or use the settings of the interrupted run."
         raise InputError(str(self._path), actual, "the journal of this collection", todo, number)
 
     def _append(self, record: Mapping[str, Any]) -> None:

@@ -105,7 +105,7 @@ def collect_registry(
     capture = read_capture(out)
     captured = (capture.source, capture.date, capture.base_url, capture.measure, capture.wanted)
     if captured != (registry.source, date, registry.base_url, config.measure, config.top):
-        todo = "Choose another file, or delete it to collect anew."
+        todo = "Choose another file, or delete it to collect again."
         raise InputError(str(out), "the capture of another collection", "this one", todo)
     return capture
 
@@ -142,7 +142,7 @@ def read_capture(path: Path) -> Capture:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         actual = f"no capture of a registry ({type(error).__name__})"
         raise InputError(
-            str(path), actual, "a capture", "Collect anew into another file."
+            str(path), actual, "a capture", "Collect again into another file."
         ) from None
 
 

@@ -29,8 +29,8 @@ from data.text.scripts import HAN_KANA
 
 
 class HierarchyConfig(StageConfig):
-    """`max_components`: most components of a name, statement and label included. `check_sums`: use
-    sums of values, where available, to confirm or move the start of a section."""
+    """`max_components`: highest number of components of a name, statement and label included.
+    `check_sums`: use sums of values, where available, to confirm or move the start of a section."""
 
     max_components: int = Field(default=6, ge=3)
     check_sums: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -100,17 +101,18 @@ class FundamentalsArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool. `run` gets the arguments by name."""
+    """One tool. `run` gets what the tool asks, such as the tables, and the arguments by name."""
 
     name: str
     title: str
     description: str
     arguments: type[Arguments]
     answer: TypeAdapter[Any]
-    run: Callable[..., Answer | Refusal]
+    run: Callable[..., Any]
 
-    def call(self, database: Database, arguments: Arguments) -> Answer | Refusal:
-        return self.run(database, **arguments.model_dump(), limits=LIMITS)
+    def call(self, source: Any, arguments: Arguments) -> Any:
+        """The answer, or a Refusal."""
+        return self.run(source, **arguments.model_dump())
 
 
 TOOLS = (
@@ -122,7 +124,7 @@ TOOLS = (
         "Returns company_id for the other tools, and the fiscal year end (MM-DD).",
         CompanyArguments,
         TypeAdapter(Companies),
-        discover_companies,
+        partial(discover_companies, limits=LIMITS),
     ),
     ToolSpec(
         "discover_company_series",
@@ -133,7 +135,7 @@ TOOLS = (
         "part (a segment, a region), not the consolidated figure.",
         SeriesArguments,
         TypeAdapter(SeriesList),
-        discover_company_series,
+        partial(discover_company_series, limits=LIMITS),
     ),
     ToolSpec(
         "get_company_fundamentals",
@@ -143,7 +145,7 @@ TOOLS = (
         "filing wins where a value was restated.\n\n" + _PERIODS,
         FundamentalsArguments,
         TypeAdapter(Fundamentals),
-        get_company_fundamentals,
+        partial(get_company_fundamentals, limits=LIMITS),
     ),
 )
 BY_NAME = {spec.name: spec for spec in TOOLS}

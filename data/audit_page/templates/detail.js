@@ -16,7 +16,7 @@ const Detail = (() => {
   const near = (step, row) => step.checks.flatMap((check) => {
     const value = cell(check.values, row);
     if (!breaks(check.bound, value, check.limit)) return [];
-    if (check.fixed) return [`${check.meaning}: no limit to move`];
+    if (check.fixed) return [`${check.meaning}: this limit cannot be moved`];
     return [`would pass ${check.name} at ${told(value)} instead of ${told(check.limit)}`];
   });
 
@@ -51,7 +51,7 @@ const Detail = (() => {
         const row = known[place].get(item);
         return row === undefined || step.kind !== "gate" ? [] : [gate(columns, step, row)];
       });
-      if (seen.length) parts.push(make("h4", {}, "What each gate saw"), make("ul", { className: "gates" }, ...seen));
+      if (seen.length) parts.push(make("h4", {}, "What each gate measured"), make("ul", { className: "gates" }, ...seen));
       if (evidence) parts.push(evidence(item));
     }
     at("detail").replaceChildren(...parts);

@@ -15,7 +15,7 @@ const Knobs = (() => {
     const lines = neighbours(model, place, check, 6).map((line) =>
       make("tr", {}, ...[line.limit, line.through, line.kept, line.open].map((x) => make("td", { className: "num" }, told(x)))));
     if (!lines.length) return make("p", { className: "soft" }, "Nothing was rejected by this limit.");
-    const heads = ["At", "pass it", "kept in the end", "not measured further"];
+    const heads = ["At", "pass this limit", "kept in the end", "not measured further"];
     return make("table", {},
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", className: "num" }, text)))),
       make("tbody", {}, ...lines));
@@ -58,8 +58,8 @@ const Knobs = (() => {
         ? step.checks.flatMap((check, number) => (check.fixed ? [] : [knob(model, place, number, changed)])) : [];
       knobs.push(...mine);
       const why = step.contradictions
-        ? `${grouped(step.contradictions)} recorded verdicts do not follow from the limits known here: nothing to try.`
-        : mine.length ? "" : "No limit of this gate may be moved.";
+        ? `${grouped(step.contradictions)} recorded verdicts contradict the limits known here, so this gate has no sliders.`
+        : mine.length ? "" : "No limit of this gate can be moved.";
       const failed = then.steps[place].failed;
       const head = make("summary", {}, make("strong", {}, step.name), ` ${grouped(failed)} failed`);
       groups.push(make("details", { className: "gate", open: failed > 0 && place < 2 }, head,
@@ -82,7 +82,7 @@ const Knobs = (() => {
           .map(([n, before]) => make("td", { className: "num" }, grouped(n) + shift(n, before))));
     });
     at("steps").replaceChildren(...lines);
-    const open = now.open ? `, and ${grouped(now.open)} more that were never measured further: they may or may not be` : "";
+    const open = now.open ? `; ${grouped(now.open)} more were not measured further, so their outcome is unknown` : "";
     at("kept").textContent = `${grouped(now.kept)} of ${grouped(model.n)} would be kept${shift(now.kept, then.kept)}${open}.`;
   };
 

@@ -24,7 +24,7 @@ const Served = (() => {
         if (!turns.length) place.textContent = "No turn is recorded for this item.";
       } catch (error) { place.replaceChildren(make("p", { className: "bad" }, error.message)); }
     });
-    return make("div", { className: "evidence" }, button, make("p", { className: "soft" }, "The look is logged."), place);
+    return make("div", { className: "evidence" }, button, make("p", { className: "soft" }, "Each access is logged."), place);
   };
 
   const list = (signed) => at("signed").replaceChildren(...signed.map(({ at: when, name, note, run_id }) =>
@@ -44,7 +44,7 @@ const Served = (() => {
       try {
         const { signed } = await ask("/signed", {});
         list(signed);
-        said(`${signed.length} sign-offs; the chain holds.`);
+        said(`${signed.length} sign-offs; the hash chain is intact.`);
       } catch (error) { said(error.message); }
     });
   };

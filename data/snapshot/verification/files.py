@@ -103,7 +103,9 @@ def check_modes(half: Half, findings: Findings) -> None:
         findings.add(Check.UNREADABLE, half.name, f"{type(error).__name__}")
         return
     if stat.S_IMODE(mode) & 0o077:
-        findings.add(Check.OPEN_TO_OTHERS, half.name, "others may enter; run chmod 700 on it")
+        findings.add(
+            Check.OPEN_TO_OTHERS, half.name, "other users can enter it; run chmod 700 on it"
+        )
 
 
 def is_public_text(path: str) -> bool:
@@ -212,9 +214,9 @@ def _problems(policy: str, content: bytes) -> list[str]:
     style = _between(content, content.find(b"<style>"), b"</style>")
     script = _between(content, content.rfind(b"<script>"), b"</script>")
     if rules.get("style-src") != block_source(style):
-        problems.append("the policy allows another style than the page's")
+        problems.append("the policy allows a style other than the page's")
     if rules.get("script-src") != block_source(script):
-        problems.append("the policy allows another script than the page's")
+        problems.append("the policy allows a script other than the page's")
     extra = rules.keys() - {rule.split()[0] for rule in _FIXED}
     extra -= {"style-src", "script-src", "require-trusted-types-for"}
     if extra:

@@ -116,7 +116,7 @@ def check_run(
     if run is None:
         return
     if digest is not None and run.get("digest") != digest:
-        findings.add(Check.RUN, layout.RUN, "has another digest than that of both halves")
+        findings.add(Check.RUN, layout.RUN, "has a digest that differs from that of both halves")
     if manifest is not None and run.get("snapshot") != manifest.snapshot:
         findings.add(Check.RUN, layout.RUN, "names another snapshot")
 

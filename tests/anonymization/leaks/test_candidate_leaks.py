@@ -123,7 +123,7 @@ def test_tripwires_are_read_line_by_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "result"),
-    [(b"\xff\xfe\x00", "one value a line"), (b"EMP-1\nab\n", r":2: found 2 characters")],
+    [(b"\xff\xfe\x00", "one value per line"), (b"EMP-1\nab\n", r":2: found 2 characters")],
 )
 def test_tripwires_that_could_not_be_found_are_refused(
     content: bytes, result: str, tmp_path: Path

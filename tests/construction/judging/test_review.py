@@ -218,14 +218,14 @@ def test_columns_may_move_but_not_go(tmp_path: Path) -> None:
     ("name", "content", "actual"),
     [
         ("a.csv", b"item,\xff\xff\n", "bytes that are not utf-8"),
-        ("a.csv", b'item,"a\nb', "a row that is no CSV"),
-        ("a.csv", b"item," + b"x" * 50_000, "a row that is no CSV"),
+        ("a.csv", b'item,"a\nb', "a row that is not CSV"),
+        ("a.csv", b"item," + b"x" * 50_000, "a row that is not CSV"),
         ("a.csv", b"x" * 2_000_000, "more than 1000000 bytes"),
         ("a.csv", b"a,b\n" * 300, "more than 200 rows"),
         ("a.csv", b"a," * 300, "more than 200 rows or 100 columns"),
         ("a.csv", b"", "no column"),
-        ("a.xlsx", b"PK\x03\x04nonsense", "no workbook"),
-        ("a.xlsx", b"\xd0\xcf\x11\xe0encrypted", "no workbook"),
+        ("a.xlsx", b"PK\x03\x04nonsense", "not a workbook"),
+        ("a.xlsx", b"\xd0\xcf\x11\xe0encrypted", "not a workbook"),
         ("a.ods", b"PK", "a .ods file"),
     ],
 )

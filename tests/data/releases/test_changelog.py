@@ -55,7 +55,7 @@ def test_the_next_one_tells_tasks_and_mixture(first: str, tmp_path: Path) -> Non
     counted = f"0 tasks added, 1 removed, 1 changed; {n} tasks before, {n - 1} now."
     assert lines[0].startswith(f"Since demo-2026.07.01: {counted}")
     assert "What changed in tasks: prompt in 1" in lines[1]
-    assert any(candidates[1].task_id in line for line in lines if "another prompt" in line)
+    assert any(candidates[1].task_id in line for line in lines if "a different prompt" in line)
     mixture = next(line for line in lines if line.startswith("Mixture"))
     assert "0.200 (total variation)" in mixture
     assert "assurance -20.0 points" in mixture

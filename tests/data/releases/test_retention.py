@@ -130,7 +130,7 @@ def test_what_a_rebuild_cannot_make_again_stays(out: Path) -> None:
         os.utime(path, (OLD, OLD))
     (out / "sealed.json").write_text("{}")
     plan = plan_purge(out, BEFORE, None)
-    assert ("private/pseudonymized", "sealed: a rebuild starts at these tables") in plan.kept
+    assert ("private/pseudonymized", "sealed: a rebuild starts from these tables") in plan.kept
     carry_out(out, plan)
     assert [name for name in kept if not (out / name).exists()] == []
     assert not (out / "private/review/items.jsonl").exists()

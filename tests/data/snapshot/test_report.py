@@ -131,7 +131,7 @@ def test_an_instance_page_tells_gates_evidence_and_lineage(pristine: Path) -> No
     assert "<strong>rejected</strong> by length: length.too_short, observed 0, limit 10" in page
     assert "line: 1; path: secret-folder/session.jsonl" in page
     assert "declared: 2; resolved: 1" in page  # what the fixture gate saw, though length decided
-    assert "not measured: length had decided" in page
+    assert "not measured: length had already decided" in page
     assert "weekly-review-0000.a1b2c3" in page
 
 

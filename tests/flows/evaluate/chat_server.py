@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from typing import Any
 
-from tests.flows.json_server import json_server
+from tests.flows.json_server import HANG_UP, json_server
+
+TOKENS_IN, TOKENS_OUT = 100, 50
 
 # The messages so far to a tool's name and arguments, or to the status of a failing server.
 Play = Callable[[list[dict[str, Any]]], tuple[str, dict[str, Any]] | int]
@@ -16,22 +19,28 @@ Play = Callable[[list[dict[str, Any]]], tuple[str, dict[str, Any]] | int]
 
 @dataclass
 class Chat:
-    """Where it listens, and the messages of every request."""
+    """Where it listens, the messages of every request, and the tokens that it billed.
+
+    It bills what it answers, and also where it hangs up instead.
+    """
 
     url: str
+    billed: int = 0
     requests: list[list[dict[str, Any]]] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
 
 
 @contextmanager
 def chat_server(play: Play) -> Iterator[Chat]:
-    """A listening model; 100 tokens in and 50 out for every reply."""
+    """A listening model, which says that every reply took the same."""
     chat = Chat("")
 
-    def reply(body: Any, headers: Mapping[str, str]) -> tuple[int, Any]:
+    def reply(body: Any, headers: Message) -> tuple[int, Any]:
         chat.requests.append(body["messages"])
         chat.keys.add(headers["Authorization"])
         move = play(body["messages"])
+        if not isinstance(move, int) or move == HANG_UP:
+            chat.billed += TOKENS_IN + TOKENS_OUT
         return (move, {}) if isinstance(move, int) else (200, _reply(move))
 
     with json_server(reply) as chat.url:
@@ -46,11 +55,16 @@ def _reply(move: tuple[str, dict[str, Any]]) -> dict[str, Any]:
         "function": {"name": name, "arguments": json.dumps(arguments)},
     }
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    usage = {
+        "prompt_tokens": TOKENS_IN,
+        "completion_tokens": TOKENS_OUT,
+        "total_tokens": TOKENS_IN + TOKENS_OUT,
+    }
     return {
         "id": "reply",
         "object": "chat.completion",
         "created": 0,
         "model": "scripted-1",
         "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
+        "usage": usage,
     }

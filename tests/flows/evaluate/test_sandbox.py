@@ -97,6 +97,14 @@ def test_commands_get_their_input_and_variables(box: Sandbox) -> None:
     assert box.run(["no-such-command"], seconds=5).code == 127
 
 
+@pytest.mark.parametrize("word", ["a\0b", "\ud800"])
+def test_what_is_no_command_or_path_does_not_end_the_box(box: Sandbox, word: str) -> None:
+    assert box.run(["echo", word], seconds=5).code == 127
+    with pytest.raises(FileRefused, match="no_path"):
+        box.write(word, b"")
+    assert box.run(["true"], seconds=5).code == 0
+
+
 def test_outputs_are_cut_at_the_limit(box: Sandbox) -> None:
     assert len(box.run(["head", "-c", "5000", "/dev/zero"], seconds=5).stdout) == 1000
 

@@ -17,8 +17,8 @@ class SecConfig(StageConfig):
     """Settings of the SEC reader.
 
     A table may inflate to `max_table_bytes`; beyond `free_inflated_bytes` only to
-    `max_inflation_ratio` times its compressed size. Of the broken lines of a file
-    `max_listed_lines` get a ledger row each, the others one row together.
+    `max_inflation_ratio` times its compressed size. The first
+    `max_listed_lines` broken lines of a file get one ledger row each, the others share one row.
 
     `segment_axes` and `equity_axes` are parts of axis names, in lower case: a fact with such an
     axis belongs to the segments, or to the statement of equity.

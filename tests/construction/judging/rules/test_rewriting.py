@@ -192,7 +192,7 @@ def test_the_frame_of_a_packaged_prompt_invents_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1. Go\n2. Run", "十分感谢", "万一下雨", "第一次", "a one-off", "may I"]
+    "text", ["1. Go\n2. Run", "0.", "十分感谢", "万一下雨", "第一次", "a one-off", "may I"]
 )
 def test_what_only_looks_like_a_number_or_a_date(text: str) -> None:
     assert [item for item in find_facts(text) if item.kind in ("number", "date")] == []

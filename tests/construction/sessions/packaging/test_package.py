@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.sessions.packaging.package import Identity, Packaged, package
-from construction.sessions.prompts.prompt import with_page_paths, with_released_paths
+from construction.sessions.prompts.released_paths import with_page_paths, with_released_paths
 from data.contracts import (
     CutReason,
     Disclosure,
@@ -177,7 +177,7 @@ def test_pages_stand_under_the_paths_they_are_released_by() -> None:
 
 
 def test_without_network_nothing_is_reached() -> None:
-    packaged = package(said("Read https://example.com/ab"), (), IDENTITY, network=False)
+    packaged = package(said("Read https://example.com/ab"), (), IDENTITY, network="freeze")
     assert packaged.candidate.network == NetworkPolicy()
 
 

@@ -1,0 +1,126 @@
+"""The instruction gate: did masking leave what the request demands as it was?
+
+A person's name may change in a request, since it changes in the files as well. Numbers, formats,
+the names of columns and of files to be made, and texts that a result has to hold may not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+
+from anonymization.text.contracts import PROVEN_BY_FORM, Edit, EntityType
+from data.contracts import Bound, Count, Gate, GateReason, Limit, StageConfig
+
+# Kinds that are numbers or codes of somebody: their digits are what masking is to change.
+_NUMBERED = PROVEN_BY_FORM | {
+    EntityType.ACCOUNT,
+    EntityType.ADDRESS,
+    EntityType.AGE,
+    EntityType.CASE_NUMBER,
+    EntityType.DATE,
+    EntityType.PERSON_NUMBER,
+    EntityType.PLATE,
+    EntityType.QUANTITY,
+    EntityType.URL,
+    EntityType.USER_PATH,
+}
+_UNIT = "(?:Y{2,4}|D{2}|M{2,3}|H{2}|S{2})"
+_FORMAT = re.compile(rf"(?i)\b{_UNIT}(?:[-/.: ]{_UNIT})+\b|%[YmdHMS]")
+_COLUMN = re.compile(r"\w*[^\W_]_[^\W_]\w*")
+_QUOTED = re.compile(
+    "|".join(f"{a}[^{b}\\n]{{1,120}}{b}" for a, b in ('""', "“”", "「」", "『』", "``"))
+)
+_DIGIT = re.compile(r"\d")
+
+
+class InstructionReason(GateReason):
+    CHANGED = "masking.instruction_changed", "Masking changed what the request demands."
+
+
+class InstructionConfig(StageConfig):
+    """How many demanded parts of a request masking may change."""
+
+    max_changed: Count = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionChange:
+    """How many edits changed a number, a format, a column, a file to be made, or a quoted text."""
+
+    numbers: int = 0
+    formats: int = 0
+    columns: int = 0
+    files: int = 0
+    quotes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedWords:
+    """One text of a request, the edits that mask it, and the spans of the file names in it."""
+
+    text: str
+    edits: Sequence[Edit]
+    names: Sequence[tuple[int, int]]
+
+
+def measure(request: Sequence[MaskedWords], given: Collection[str] = ()) -> InstructionChange:
+    """What masking changes in a request. Files whose name is in `given` (case-folded, without
+    folders) are released under their new names.
+    """
+    changes = [_changes(words, given) for words in request]
+    names = [part.name for part in fields(InstructionChange)]
+    return InstructionChange(*(sum(getattr(each, name) for each in changes) for name in names))
+
+
+def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
+    text, edits, names = masked.text, masked.edits, masked.names
+    kept = [span for span in names if _tail(text[slice(*span)]) not in given]
+    released = [span for span in names if span not in kept]
+    changes = [edit for edit in edits if edit.new != text[edit.start : edit.end]]
+    free = [edit for edit in changes if not _touches(edit, released)]
+    in_files = [edit for edit in free if _touches(edit, kept)]
+    words = [edit for edit in free if edit not in in_files and edit.type not in _NUMBERED]
+    formats, columns = _spans(_FORMAT, text), _spans(_COLUMN, text)
+    quotes = _spans(_QUOTED, text)
+    return InstructionChange(
+        numbers=sum(_DIGIT.search(text, edit.start, edit.end) is not None for edit in words),
+        formats=sum(_touches(edit, formats) for edit in free),
+        columns=sum(_touches(edit, columns) for edit in words),
+        files=len(in_files),
+        quotes=sum(_touches(edit, quotes) for edit in words),
+    )
+
+
+def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in pattern.finditer(text)]
+
+
+def _touches(edit: Edit, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start < edit.end and edit.start < end for start, end in spans)
+
+
+def _tail(path: str) -> str:
+    return path.casefold().replace("\\", "/").rpartition("/")[2]
+
+
+GATE = Gate(
+    name="instruction",
+    stage="masking",
+    section="masking.instruction",
+    meaning="Did masking leave numbers, formats, columns, files to make and quoted texts alone?",
+    config=InstructionConfig,
+    reasons=InstructionReason,
+    measure=measure,
+    limits=(
+        Limit(
+            "max_changed",
+            Bound.MAX,
+            "parts of the request",
+            "Masking changed at most this many demanded parts of the request.",
+            InstructionReason.CHANGED,
+            lambda seen: sum(seen[part.name] for part in fields(InstructionChange)),
+        ),
+    ),
+)

@@ -1,0 +1,222 @@
+"""The limits of the preflight gate, in the order in which they decide, and their reasons."""
+
+from __future__ import annotations
+
+from data.contracts import Bound, GateReason, Limit, Measures, share
+
+
+class PreflightReason(GateReason):
+    CONVERSATION_ONLY = "preflight.conversation_only", "It is conversation, hardly any work."
+    NO_REQUEST = "preflight.no_request", "Nothing is asked for."
+    MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
+    NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
+    NEEDS_NETWORK = "preflight.needs_network", "It needs the web, which the task may not reach."
+    LEANS_ON_CONTEXT = "preflight.leans_on_context", "It depends on what was said or shown earlier."
+    AMONG_OTHERS = "preflight.among_others", "It may be addressed to another person."
+
+
+def _thread(seen: Measures) -> bool:
+    """Is it a thread to be answered? An answer can be written to whatever is asked."""
+    return bool(seen["thread"])
+
+
+def _request(seen: Measures) -> bool:
+    """Is it a request to the agent? It must stand on its own."""
+    return not seen["thread"]
+
+
+def _only_opinions(seen: Measures) -> bool:
+    return _request(seen) and seen["opinions"] == seen["demands"]
+
+
+def _midway(seen: Measures) -> bool:
+    return _request(seen) and seen["has_past"] and seen["opinions"] != seen["demands"]
+
+
+_REASON, _MIN, _MAX = PreflightReason, Bound.MIN, Bound.MAX
+_EVERY_PROMPT = (
+    Limit(
+        "min_words",
+        _MIN,
+        "words",
+        "The request has at least this many words.",
+        _REASON.CONVERSATION_ONLY,
+        lambda seen: seen["words"],
+    ),
+    Limit(
+        "more than small talk",
+        _MIN,
+        "sentences",
+        "At least one sentence is more than thanks or small talk.",
+        _REASON.CONVERSATION_ONLY,
+        lambda seen: seen["sentences"] - seen["chatter"],
+        at=1,
+        movable=False,
+    ),
+    Limit(
+        "max_account",
+        _MAX,
+        "sentences",
+        "At most this many sentences need an account.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: seen["account"],
+    ),
+    Limit(
+        "max_systems",
+        _MAX,
+        "systems",
+        "At most this many systems are wanted that no released file stands for.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: seen["systems"],
+    ),
+    Limit(
+        "offline",
+        _MAX,
+        "parts of the web",
+        "Nothing of the web is wanted that the task may not reach.",
+        _REASON.NEEDS_NETWORK,
+        lambda seen: seen["offline"],
+        at=0,
+        movable=False,
+    ),
+    Limit(
+        "max_missing_share",
+        _MAX,
+        "share of the files that the agent read",
+        "At most this share of the files that the agent read is not released.",
+        _REASON.MISSING_INPUTS,
+        lambda seen: share(seen["missing_inputs"], seen["inputs"]),
+    ),
+)
+_THREADS = (
+    Limit(
+        "min_thread_words",
+        _MIN,
+        "words",
+        "A thread to answer, without files, has at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["told"],
+        when=lambda seen: _thread(seen) and not seen["at_hand"],
+    ),
+    Limit(
+        "min_thread_words_with_files",
+        _MIN,
+        "words",
+        "A thread to answer, with files, has at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["told"],
+        when=lambda seen: _thread(seen) and bool(seen["at_hand"]),
+    ),
+    Limit(
+        "max_thread_people",
+        _MAX,
+        "people",
+        "At most this many people write in a thread to answer.",
+        _REASON.AMONG_OTHERS,
+        lambda seen: seen["people"],
+        when=_thread,
+    ),
+)
+_DEMANDS = (
+    Limit(
+        "a demand",
+        _MIN,
+        "demands",
+        "If there is one writer, that writer asks for something.",
+        _REASON.NO_REQUEST,
+        lambda seen: seen["demands"],
+        when=lambda seen: _request(seen) and seen["people"] < 2,
+        at=1,
+        movable=False,
+    ),
+    Limit(
+        "a demand among several writers",
+        _MIN,
+        "demands",
+        "If there are several writers, one of them asks the agent for something.",
+        _REASON.AMONG_OTHERS,
+        lambda seen: seen["demands"],
+        when=lambda seen: _request(seen) and seen["people"] >= 2,
+        at=1,
+        movable=False,
+    ),
+    Limit(
+        "max_live_share",
+        _MAX,
+        "share of demands",
+        "At most this share of the demands needs a live system.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: share(seen["live"], seen["demands"]),
+        when=_request,
+    ),
+    Limit(
+        "max_leaning_share",
+        _MAX,
+        "share of demands",
+        "At most this share of the demands depends on what was said or shown earlier.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: share(seen["leaning"], seen["demands"]),
+        when=_request,
+    ),
+)
+_CONTEXT = (
+    Limit(
+        "max_mentions_share",
+        _MAX,
+        "share of sentences",
+        "Apart from one, at most this share of the sentences refers to what was said earlier.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: share(seen["mentions"] - 1, seen["sentences"]),
+        when=_request,
+    ),
+    Limit(
+        "elsewhere",
+        _MAX,
+        "sentences",
+        "No sentence refers to other sessions or to a workspace that is not available.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["elsewhere"],
+        when=_request,
+        at=0,
+        movable=False,
+    ),
+    Limit(
+        "opens midway",
+        _MAX,
+        "true or false",
+        "The first sentences neither answer nor refer to earlier messages.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["opens_midway"],
+        when=_request,
+        at=False,
+        movable=False,
+    ),
+    Limit(
+        "min_opinion_words",
+        _MIN,
+        "words",
+        "A request for an opinion only has at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["words"],
+        when=_only_opinions,
+    ),
+    Limit(
+        "min_later_words",
+        _MIN,
+        "words",
+        "A request in the middle of a session has at least this many words.",
+        _REASON.LEANS_ON_CONTEXT,
+        lambda seen: seen["words"],
+        when=_midway,
+    ),
+    Limit(
+        "min_met_share",
+        _MIN,
+        "share of demands",
+        "At least this share of the demands and questions can be met.",
+        _REASON.CONVERSATION_ONLY,
+        lambda seen: share(seen["met"], seen["demands"] + seen["status"]),
+        when=_request,
+    ),
+)
+LIMITS = (*_EVERY_PROMPT, *_THREADS, *_DEMANDS, *_CONTEXT)

@@ -1,0 +1,63 @@
+"""Counts over the sentences of a request: how it begins, what it demands, what it wishes for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a request begins, after small talk.
+
+    `first_leaning` is the position of the first sentence that leans on earlier talk (None: there
+    is none); `replies` and `dangles` say what the first sentence does.
+    """
+
+    first_leaning: int | None = None
+    replies: bool = False
+    dangles: bool = False
+
+    def leans_within(self, count: int) -> bool:
+        """Does one of the first `count` sentences lean on earlier talk?"""
+        return self.first_leaning is not None and self.first_leaning < count
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """Directives and questions for the agent, and how many of them meet an obstacle.
+
+    A demand is `met` if nothing stands against it. `live` ones need a system or a moment,
+    `leaning` ones what was said or shown before; `opinions` ask for a view.
+    """
+
+    count: int
+    live: int
+    leaning: int
+    opinions: int
+    met: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """All that is wanted of anybody, in whatever words, and what stands against it.
+
+    `count` is at least one where the request names an output file. `orders` are directives,
+    `standing` asks how work stands, `live` needs a system or a moment, `pointing` points at
+    material. `leaning`, `assuming` and `dangling` need earlier talk: by saying so, by assuming
+    context, or by a pronoun; each wish counts for the first of them. `insiders`: one asks what
+    "we" should do. `vague` leaves open what is wanted, `unjudged` asks for a feeling or a view.
+    `words_beside` counts the words of the sentences that want nothing.
+    """
+
+    count: int
+    orders: int
+    standing: int
+    live: int
+    pointing: int
+    leaning: int
+    assuming: int
+    dangling: int
+    insiders: bool
+    vague: int
+    unjudged: int
+    words_beside: int

@@ -1,0 +1,136 @@
+"""What a request wants of the world beyond its files: systems, the web, a browser, mail.
+
+The words are in `resources.toml`. A system counts only where the request has something done in it
+or fetched from it; what it is only about needs no account.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from data.text.lexicon import load_table
+from data.text.scripts import has_han
+from data.text.sentences import sentence_spans
+
+_TABLE = load_table(__package__, "resources.toml")
+_REACH = 110  # characters between a verb and the system
+_REACH_ZH = 16
+_REACH_NOT = 40
+_MOST = 400  # sentences
+
+
+class ResourceKind(StrEnum):
+    SYSTEM = "system"  # an account or a service
+    WEB = "web"
+    BROWSER = "browser"
+    MAIL = "mail"
+    CALENDAR = "calendar"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What is wanted, under the name that the text gives it; `files` are words of paths that can
+    stand for it.
+    """
+
+    kind: ResourceKind
+    name: str
+    files: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def resources(text: str) -> tuple[Resource, ...]:
+    """Everything that a request wants beyond files, each once, in order. Linear in its length."""
+    wanted: dict[Resource, None] = {}
+    for number, (start, end) in enumerate(sentence_spans(text)):
+        if number == _MOST:
+            break
+        for resource in _in_sentence(" ".join(text[start:end].lower().split())):
+            wanted.setdefault(resource)
+    return tuple(wanted)
+
+
+def missing_systems(text: str, paths: Collection[str]) -> tuple[str, ...]:
+    """The names of the systems that a request wants and none of its input files stands for."""
+    words = {word for path in paths for word in _path_words(path)}
+    return tuple(
+        resource.name
+        for resource in resources(text)
+        if resource.kind is ResourceKind.SYSTEM
+        and not any(word.startswith(stem) for word in words for stem in resource.files)
+    )
+
+
+def wants(text: str, kind: ResourceKind) -> bool:
+    """Does the request want a resource of this kind?"""
+    return any(resource.kind is kind for resource in resources(text))
+
+
+def _path_words(path: str) -> list[str]:
+    return re.split(r"[\W_]+", path.casefold())
+
+
+def _in_sentence(sentence: str) -> Iterator[Resource]:
+    for kind, pattern in _SAID.items():
+        for match in pattern.finditer(sentence):
+            if not _NOT.search(sentence, max(0, match.start() - _REACH_NOT), match.start()):
+                yield Resource(kind, match.group())
+    for match in _UNLISTED.finditer(sentence):
+        if _is_used(sentence, match.start(), match.group()) and not _SYSTEM.search(match.group()):
+            yield Resource(ResourceKind.SYSTEM, match["name"], _content(match["name"]))
+    for match in _SYSTEM.finditer(sentence):
+        if _is_used(sentence, match.start(), match.group()):
+            name = _singular(match.group())
+            yield Resource(ResourceKind.SYSTEM, name, _FILES.get(name, ()))
+
+
+def _is_used(sentence: str, at: int, name: str) -> bool:
+    """Does a verb before the system say that something is done there?"""
+    if has_han(name):
+        return _VERB_ZH.search(sentence, max(0, at - _REACH_ZH), at) is not None
+    before = sentence[max(0, at - _REACH) : at]
+    return _VERB.search(before) is not None and _NONE.search(before) is None
+
+
+def _content(name: str) -> tuple[str, ...]:
+    """The words of a name but its last: files with one of them stand for it."""
+    return tuple(word.removesuffix("s") for word in name.split()[:-1] if len(word) > 2)
+
+
+def _singular(name: str) -> str:
+    return name if name in _FILES else name.removesuffix("s")
+
+
+def _any(phrases: Collection[str], *, plural: bool = False) -> str:
+    """A pattern for phrases; between Latin letters only whole words count."""
+    longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+    latin = [re.escape(phrase) for phrase in longest if not has_han(phrase)]
+    han = [re.escape(phrase) for phrase in longest if has_han(phrase)]
+    words = rf"(?<![\w-])(?:{'|'.join(latin)}){'s?' if plural else ''}(?![\w-])" if latin else ""
+    return "|".join(filter(None, (words, *han)))
+
+
+_PRODUCTS = frozenset(_TABLE["products"])
+_FILES = {name: tuple(stems) for name, stems in _TABLE["systems"].items()} | dict.fromkeys(
+    _PRODUCTS, ()
+)
+_SYSTEM = re.compile(_any(_FILES, plural=True))
+_VERB = re.compile(_any(_TABLE["verbs"]["en"]))
+_VERB_ZH = re.compile("|".join(_TABLE["verbs"]["zh"]))
+_NONE = re.compile(_any(_TABLE["none"]["en"]))
+_NOT = re.compile(
+    r"(?:\bnot|n't|\bnever|\bwithout|\binstead of|\bno need)\b[^,;]*$"
+    r"|(?:不要|不得|请勿|禁止|无需|不用|不能)[^，；]*$"
+)
+_UNLISTED = re.compile(
+    r"\b(?:the|our|your|company|team) (?P<name>(?:(?!to |and |of |for |in )[a-z-]+ ){1,3}"
+    r"(?:service|system|platform|database|portal|warehouse|wiki))\b"
+)
+_SAID = {
+    ResourceKind(kind): re.compile(_any((*_TABLE[kind]["en"], *_TABLE[kind]["zh"])))
+    for kind in ("web", "browser", "mail", "calendar")
+}

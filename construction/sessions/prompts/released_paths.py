@@ -1,0 +1,132 @@
+"""The names of files and folders in a prompt, as the paths under which a release holds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from construction.mentions.extensions import extension, path_parts, tail
+from construction.mentions.spans import FileSpan, find_file_spans
+from construction.mentions.urls import find_urls
+from data.contracts import Fixture
+from data.text.scripts import HAN
+
+INPUTS = "inputs/"
+OUTPUTS = "outputs/"
+_ROOT_AFTER_HAN = re.compile(rf"(?<=[{HAN}])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
+
+
+def with_page_paths(text: str, pages: Mapping[str, str]) -> str:
+    """The text with the URLs of frozen pages replaced by the released paths of their fixtures.
+
+    `pages` maps a URL to the path of its fixture.
+    """
+    pieces, position = [], 0
+    for mention in find_urls(text):
+        if mention.url in pages:
+            pieces += [text[position : mention.start], f"{INPUTS}{pages[mention.url]}"]
+            position = mention.end
+    return "".join(pieces) + text[position:]
+
+
+def with_released_paths(
+    text: str, fixtures: Sequence[Fixture], results: Sequence[str] = (), cwd: str | None = None
+) -> str:
+    """The text with every name of a file replaced by its path in the release.
+
+    Input files and folders lie in `inputs/`. `results` are the paths of files that the request
+    names as results: where they have a folder, they and all else in it are put into `outputs/`, so
+    that there is one place for them. `cwd` is the session's working folder.
+    """
+    places = _result_folders(results)
+    pieces, position = [], 0
+    for span in find_file_spans(text) if fixtures or places else ():
+        match = _in_outputs(span, places) or _fixture_at(text, span, fixtures)
+        match = match or _folder_at(span, fixtures, cwd)
+        if match is not None:
+            start, path = match
+            pieces += [text[position:start], path]
+            position = span.end
+    return "".join(pieces) + text[position:]
+
+
+def _result_folders(results: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The folders of results that have an absolute path or one from home, the longest first."""
+    folders = {tuple(path_parts(path)[:-1]) for path in results if path[:1] in ("/", "~")}
+    return tuple(sorted((parts for parts in folders if len(parts) > 1), key=len, reverse=True))
+
+
+def _in_outputs(span: FileSpan, folders: Sequence[tuple[str, ...]]) -> tuple[int, str] | None:
+    """(start of the name, path in `outputs/`) of what lies in a folder of results."""
+    start = span.start + _root_at(span.path)
+    written = span.path[start - span.start :]
+    parts = tuple(path_parts(written))
+    for folder in folders:
+        if parts[: len(folder)] == folder and len(parts) > len(folder):
+            rest = written.replace("\\", "/").split("/")[len(folder) :]
+            return start, OUTPUTS + "/".join(rest)
+        if parts == folder:
+            return start, OUTPUTS
+    return None
+
+
+def _folder_at(
+    span: FileSpan, fixtures: Sequence[Fixture], cwd: str | None
+) -> tuple[int, str] | None:
+    """(start of the name, path in `inputs/`) of a folder that holds fixtures."""
+    start = span.start + _root_at(span.path)
+    parts = [part for part in path_parts(span.path[start - span.start :].rstrip("/\\")) if part]
+    if len(parts) < 2 or extension(span.path):
+        return None
+    folders = {parent for fixture in fixtures for parent in _parents(fixture.path)}
+    named = [folder for folder in folders if path_parts(folder)[-1] == parts[-1]]
+    if not named:
+        is_cwd = cwd is not None and path_parts(cwd.rstrip("/"))[-1] == parts[-1]
+        return (start, INPUTS) if is_cwd and fixtures else None
+    best = min(named, key=lambda folder: (-_shared(folder, "/".join(parts)), len(folder), folder))
+    return start, f"{INPUTS}{best}/"
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts))]
+
+
+def _fixture_at(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
+    """(start of the name, path) of the fixture that a span names; None if it names none.
+
+    Of several fixtures with the same name this is the one that shares the longest tail with the
+    path as written. A name after Chinese words, whose start is uncertain, is matched by its end.
+    """
+    wide = text[span.reach : span.end].casefold()
+    named = [fixture.path for fixture in fixtures if _ends_with_name(wide, tail(fixture.path))]
+    if not named:
+        return None
+    path = min(named, key=lambda path: (-_shared(path, span.path), -len(path), path))
+    if tail(span.path) == tail(path):
+        return span.start + _root_at(span.path), INPUTS + path
+    return span.end - len(tail(path)), INPUTS + path
+
+
+def _ends_with_name(wide: str, name: str) -> bool:
+    if not wide.endswith(name):
+        return False
+    before = wide[: -len(name)]
+    return not before or not (before[-1].isascii() and (before[-1].isalnum() or before[-1] in "_-"))
+
+
+def _root_at(written: str) -> int:
+    """The offset of a path that follows Chinese words without a space: "看/root/a.docx"."""
+    root = _ROOT_AFTER_HAN.search(written)
+    return root.start() if root else 0
+
+
+def _shared(path: str, written: str) -> int:
+    """The number of components that two paths share, counted from their ends."""
+    pairs = zip(reversed(path_parts(path)), reversed(path_parts(written)), strict=False)
+    count = 0
+    for component, other in pairs:
+        if component != other:
+            break
+        count += 1
+    return count

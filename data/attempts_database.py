@@ -1,0 +1,66 @@
+"""The tables of graded attempts as documented DuckDB views, for `benchmint sql --attempts`.
+
+The Parquet files are the truth; the database is made of them for a query, and removed after it.
+Unlike the staging file it holds what agents were shown and said: it is private (law 8).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from data.attempts import TABLES_FOLDER
+from data.errors import InputError
+from data.schemas_attempts import ATTEMPT_TABLES, ATTEMPTS
+from data.staging.database import comment_on
+from data.staging.tables import own_sql_types
+
+_STORED = "stored"  # the schema of the rows; the views of `main` are what is documented
+
+
+@contextmanager
+def attempts_database(folder: Path) -> Iterator[Path]:
+    """A DuckDB file with the views of `schemas_attempts` over all that was graded below a folder.
+
+    Raises InputError where nothing was.
+    """
+    sources = _table_folders(folder)
+    if not sources:
+        raise InputError(
+            str(folder), "no tables of graded attempts", f"{TABLES_FOLDER}/{ATTEMPTS.name}.parquet",
+            "Run `benchmint grade` first.",
+        )  # fmt: skip
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "attempts.duckdb")
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"CREATE SCHEMA {_STORED}")
+            for table in ATTEMPT_TABLES:
+                files = [str(source / f"{table.name}.parquet") for source in sources]
+                kinds = own_sql_types(table)
+                columns = ", ".join(f'"{column}" {kind}' for column, kind in kinds.items())
+                connection.execute(f'CREATE TABLE {_STORED}."{table.name}" ({columns})')
+                connection.execute(
+                    f'INSERT INTO {_STORED}."{table.name}" BY NAME '
+                    "FROM read_parquet(?, union_by_name = true)",
+                    [files],
+                )
+                connection.execute(f'CREATE VIEW "{table.name}" AS FROM {_STORED}."{table.name}"')
+                meanings = {column: text for column, (_, text) in table.columns.items()}
+                comment_on(connection, "VIEW", table.name, table.row, meanings)
+        yield path
+
+
+def _table_folders(folder: Path) -> list[Path]:
+    """The folders of tables below a folder; not those beneath one that has its own.
+
+    A folder's own tables are of all attempts below it, so each attempt is read once.
+    """
+    own = folder / TABLES_FOLDER
+    if (own / f"{ATTEMPTS.name}.parquet").is_file():
+        return [own]
+    inner = sorted(path for path in folder.glob("*") if path.is_dir() and not path.is_symlink())
+    return [source for path in inner for source in _table_folders(path)]

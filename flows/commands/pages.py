@@ -1,0 +1,55 @@
+"""Captured pages for the tools `search` and `fetch`: `pages import` and `pages statements`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from data.errors import InputError
+from flows.commands.options import WriteTo
+
+Folder = Annotated[Path, typer.Argument(help="The folder of saved pages: HTML, PDF, text.")]
+
+
+def pages_import_command(
+    folder: Folder,
+    table: Annotated[
+        Path, typer.Option(help="CSV with the columns file, url and perhaps captured, title.")
+    ],
+    out: WriteTo = Path("pages"),
+) -> None:
+    """Write saved pages as a folder for `benchmint evaluate --pages`.
+
+    Exit 1 if there is no page among them.
+    """
+    from construction.webpages.importing import import_pages
+
+    done = import_pages(folder, table, out)
+    print(f"pages: {done.folder.n_pages:,} in {out}, SHA-256 {done.folder.digest}")
+    for reason, n in sorted(done.refused.items()):
+        print(f"not read: {n:,} {reason}")
+    if not done.folder.n_pages:
+        raise typer.Exit(1)
+
+
+def pages_statements_command(
+    snapshot: Annotated[Path, typer.Argument(help="A release with questions.")],
+    out: WriteTo = Path("pages"),
+) -> None:
+    """Write the statements behind a release's questions as web pages, rounded as sites print them.
+
+    Made by rule from the public tables; answers are not read.
+    """
+    from construction.webpages.pages import write_pages
+    from construction.webpages.statement_pages import statement_pages
+    from data.atomic import replacing_dir
+    from data.releases.tasks import read_tasks
+
+    if out.exists():
+        raise InputError(str(out), "something", "a new folder", "Choose another one.")
+    pages = statement_pages(read_tasks(snapshot).tables)
+    with replacing_dir(out) as part:
+        written = write_pages(part, pages)
+    print(f"pages: {written.n_pages:,} in {out}, SHA-256 {written.digest}")

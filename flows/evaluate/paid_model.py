@@ -1,0 +1,228 @@
+"""A model whose every request is within the budget, is kept, and is never paid twice.
+
+Requests pass here one by one, retries too, below everything that Inspect does with them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import orjson
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage
+from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolError, ToolInfo
+from inspect_ai.util import LimitExceededError
+
+from data.canonical import canonical_json, digest
+from data.neutralise import storable_tree
+from flows.evaluate.budget import Amount, BudgetSpent, Purse
+from flows.evaluate.journal import Journal
+from flows.evaluate.prices import Tokens
+
+Generate = Callable[..., Awaitable[Any]]  # what a provider of Inspect makes requests with
+_UNBOUNDED_REPLY = 131_072  # tokens: what a reply without a limit is taken for
+_PER_MESSAGE, _PER_REQUEST = 16, 1000  # tokens that a template or a provider may add
+_NEVER_REACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of httpx
+_TRANSPORT = {
+    "max_connections",
+    "adaptive_connections",
+    "max_retries",
+    "timeout",
+    "attempt_timeout",
+}
+_ERRORS = {"ToolError": ToolError, "TimeoutError": TimeoutError}
+ACCOUNT: ContextVar[Account] = ContextVar("account")
+
+
+class Account:
+    """One attempt's spending. `stopped` says which budget ended it, if one did.
+
+    `repeated` counts the requests that were made again because they had failed.
+    """
+
+    def __init__(self, name: str, purse: Purse, journal: Journal) -> None:
+        self.name, self.journal = name, journal
+        self.stopped: BudgetSpent | None = None
+        self.repeated = 0
+        self._failed = ""  # the request that failed last
+        self._purse = purse
+        self._before: list[str] = []  # digests of the last request and its reply
+        self._tokens_before = 0  # which these took together
+
+    async def generate(
+        self,
+        ask: Generate,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> Any:
+        """The reply that is kept, or a new one within the budget. Raises LimitExceededError."""
+        messages = [digest(_content(message)) for message in input]
+        schemas = [tool.model_dump(mode="json", exclude_none=True) for tool in tools]
+        settings = config.model_dump(mode="json", exclude=_TRANSPORT, exclude_none=True)
+        request = digest([messages, schemas, str(tool_choice), settings])
+        kept = self.journal.reply(request)
+        if kept is not None:
+            output = ModelOutput.model_validate(kept)
+            self._remember(messages, output)
+            return output
+        worst = Tokens(
+            input=self._most_input(input, messages, schemas),
+            output=config.max_tokens or _UNBOUNDED_REPLY,
+        )
+        reply = await self._paid(
+            lambda: ask(input=input, tools=tools, tool_choice=tool_choice, config=config),
+            request,
+            worst,
+        )
+        self._remember(messages, _output(reply))
+        return reply
+
+    async def _paid(self, ask: Callable[[], Awaitable[Any]], request: str, worst: Tokens) -> Any:
+        """Make a request whose worst case fits the budget, and keep its reply."""
+        at_most = await self._set_aside(worst)
+        self.repeated += request == self._failed
+        used = at_most  # of a call without an end, which may have been billed
+        number = 0
+        try:
+            number = self.journal.begin(request, worst)
+            started = time.monotonic()
+            reply = await ask()
+            output = _output(reply)
+            tokens = tokens_of(output.usage) if output.usage else worst
+            used = self._purse.spending.amount(tokens)
+            content = output.model_dump(mode="json", exclude_none=True)
+            self.journal.keep(number, content, tokens, round(time.monotonic() - started, 3))
+        except Exception as error:
+            self._failed = request
+            if number == 0:
+                used = Amount()
+            elif _is_refusal(error):
+                used = Amount()
+                self.journal.free(number)
+            raise
+        finally:
+            self._purse.settle(self.name, at_most, used)
+        return reply
+
+    async def _set_aside(self, worst: Tokens) -> Amount:
+        at_most = self._purse.spending.most(worst)
+        try:
+            await self._purse.set_aside(self.name, at_most)
+        except BudgetSpent as error:
+            self.stopped = error
+            raise LimitExceededError("custom", value=0, limit=0, message=str(error)) from error
+        return at_most
+
+    def _most_input(
+        self, input: Sequence[ChatMessage], messages: Sequence[str], schemas: Sequence[object]
+    ) -> int:
+        """Tokens that a request can take at most: a token is a byte at least.
+
+        A request that continues the last one takes no more than that did, and what is new.
+        """
+        known = len(self._before)
+        if known and list(messages[:known]) == self._before:
+            new, tokens = input[known:], self._tokens_before
+        else:
+            new, tokens = input, _PER_REQUEST + len(canonical_json(list(schemas)))
+        return tokens + sum(_PER_MESSAGE + len(orjson.dumps(_content(item))) for item in new)
+
+    def _remember(self, messages: Sequence[str], output: ModelOutput) -> None:
+        if output.usage is not None and output.choices:
+            self._before = [*messages, digest(_content(output.choices[0].message))]
+            self._tokens_before = tokens_of(output.usage).total
+
+    def shown(self, tool: Tool) -> Tool:
+        """The tool, which shows what it showed before where this attempt was cut off."""
+        known = ToolDef(tool)
+
+        async def execute(**arguments: object) -> object:
+            key = digest([known.name, _plain(arguments)])
+            before = self.journal.result(key)
+            try:
+                result = await tool(**arguments)
+                shown: dict[str, Any] = {"result": result} if isinstance(result, str) else {}
+            except (ToolError, TimeoutError) as error:
+                shown = {"error": [type(error).__name__, str(error)]}
+            if before is None:
+                if not shown:
+                    return result
+                self.journal.keep_result(key, shown)
+                before = shown
+            if "error" in before:
+                kind, message = before["error"]
+                raise _ERRORS[kind](message)
+            return before["result"]
+
+        return ToolDef(
+            execute,
+            name=known.name,
+            description=known.description,
+            parameters=known.parameters,
+            parallel=known.parallel,
+            viewer=known.viewer,
+            model_input=known.model_input,
+            max_output=known.max_output,
+            options=known.options,
+        ).as_tool()
+
+
+def paid(model: Model) -> Model:
+    """The model with every request on the account of the attempt that makes it."""
+    ask: Generate = model.api.generate
+
+    async def generate(**request: Any) -> Any:
+        return await ACCOUNT.get().generate(ask, **request)
+
+    vars(model.api)["generate"] = generate
+    client: Any = getattr(model.api, "client", None)
+    if hasattr(client, "max_retries"):
+        client.max_retries = 0  # each try is a request, and Inspect tries again
+    return model
+
+
+def _content(message: ChatMessage) -> dict[str, Any]:
+    """What a message says, without what only tells it from another one."""
+    content: dict[str, Any] = storable_tree(
+        message.model_dump(mode="json", exclude={"id", "metadata", "source"}, exclude_none=True)
+    )
+    return content
+
+
+def _plain(arguments: object) -> Any:
+    return orjson.loads(orjson.dumps(arguments, default=str))
+
+
+def _output(reply: Any) -> ModelOutput:
+    """What a provider replied, alone or with the call that it made. Raises the error it may be."""
+    output = reply[0] if isinstance(reply, tuple) else reply
+    if isinstance(output, Exception):
+        raise output
+    assert isinstance(output, ModelOutput)
+    return output
+
+
+def tokens_of(usage: ModelUsage) -> Tokens:
+    """What a reply says that it took."""
+    return Tokens(
+        usage.input_tokens,
+        usage.input_tokens_cache_read or 0,
+        usage.input_tokens_cache_write or 0,
+        usage.output_tokens,
+    )
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Did the server answer with an error, or was it never reached? Then nothing was billed.
+
+    Silence, or a reply that breaks off, may have been.
+    """
+    if isinstance(getattr(error, "status_code", getattr(error, "code", None)), int):
+        return True
+    return type(error).__name__ in _NEVER_REACHED or (
+        error.__cause__ is not None and _is_refusal(error.__cause__)
+    )

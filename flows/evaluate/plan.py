@@ -1,0 +1,136 @@
+"""What is to be run, where, and within which limits; and that nothing else runs there."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from construction.statements.tools.database import Database
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
+from data.attempts import RUN
+from data.canonical import pretty_json
+from data.contracts.attempt import Configuration
+from data.errors import BenchmintError, InputError
+from data.releases.tasks import ReleasedTasks
+from flows.evaluate.budget import Spending
+from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
+from flows.evaluate.toolset import toolset
+
+MODEL_AGENT = "react"
+AGENTS = (MODEL_AGENT, *SCRIPTED)
+REPLIES = "replies"
+_LOCK = "run.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One configuration on a release, and where its attempts go.
+
+    `scripts` hold what the agent does, unless it asks a model or does the same on every task.
+    """
+
+    release: ReleasedTasks
+    configuration: Configuration
+    agent: str
+    folder: Path
+    database: Database | None = None
+    epochs: int = 1
+    samples_at_once: int = 4
+    base_url: str | None = None
+    spending: Spending = field(default_factory=Spending)
+    task_ids: tuple[str, ...] = ()
+    scripts: Scripts = field(default_factory=dict)
+
+    @property
+    def asks_model(self) -> bool:
+        return self.agent == MODEL_AGENT
+
+    def can_run(self, task_id: str, epoch: int) -> bool:
+        """Can the agent work on a task at all?"""
+        return self.asks_model or self.agent in WORKLESS or (task_id, epoch) in self.scripts
+
+
+class RunUnderWay(BenchmintError):
+    """Another process runs attempts in the same folder."""
+
+
+def chosen(plan: Plan) -> tuple[str, ...]:
+    """The tasks to run: those named, or all that the agent can run. Raises InputError."""
+    if plan.agent not in AGENTS:
+        raise InputError(
+            "evaluate", f"no agent {plan.agent}", ", ".join(AGENTS), "Choose one of these."
+        )
+    possible = [task_id for task_id in plan.release.tasks if plan.can_run(task_id, 1)]
+    tasks = plan.task_ids or tuple(possible)
+    unknown = [task_id for task_id in tasks if task_id not in possible]
+    if unknown or not tasks:
+        problem = f"{unknown[0]} is not among them" if unknown else "none"
+        expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
+        raise InputError("evaluate", problem, expected, "Choose other tasks or another agent.")
+    return tasks
+
+
+@contextmanager
+def alone(plan: Plan) -> Iterator[None]:
+    """Hold the plan's folder, and record there what runs.
+
+    Raises RunUnderWay if another process holds it, InputError if something else ran there.
+    """
+    plan.folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
+    handle = os.open(plan.folder / _LOCK, os.O_CREAT | os.O_RDWR, PRIVATE_FILE)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RunUnderWay(
+                f"{plan.folder}: another run is under way here. Wait for it, or give this one "
+                "another --name or --out."
+            ) from None
+        _record(plan)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _record(plan: Plan) -> None:
+    path = plan.folder / RUN
+    about = {
+        "release": plan.release.digest,
+        "configuration": asdict(plan.configuration),
+        "limits": _limits(plan.spending),
+        "toolset": toolset(),
+    }
+    content = pretty_json(about)
+    if path.exists() and path.read_bytes() != content:
+        raise InputError(
+            str(path), f"another {_difference(path, content)}", "the one that is run",
+            "Choose another name or folder for these attempts.",
+        )  # fmt: skip
+    write_bytes(path, content, mode=PRIVATE_FILE)
+
+
+def _limits(spending: Spending) -> dict[str, Any]:
+    """The limits that decide how an attempt ends; those of the whole run may be raised."""
+    attempt = spending.attempt
+    return {
+        "attempt_tokens": attempt.tokens,
+        "attempt_cost": None if attempt.cost is None else str(attempt.cost),
+        "reply_tokens": spending.reply_tokens,
+    }
+
+
+def _difference(path: Path, content: bytes) -> str:
+    """The first part of `run.json` that differs."""
+    try:
+        before = orjson.loads(path.read_bytes())
+        now: dict[str, Any] = orjson.loads(content)
+        return next(name for name, value in now.items() if before[name] != value)
+    except (ValueError, KeyError, TypeError, StopIteration):
+        return "content"

@@ -1,0 +1,166 @@
+"""What agents without a model do: a script for each attempt.
+
+They show that a benchmark measures something. `oracle` must pass, and `null`, `talk`, `empty-calls`
+and the flawed ones must not; `playback` repeats what was recorded, and is graded as that was.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from inspect_ai.tool import Tool, ToolDef
+
+from construction.grading.flawed import FLAWS, flawed
+from construction.grading.oracle import OracleError, computable, oracle
+from construction.grading.spec import spec_of
+from construction.statements.tools.database import Database
+from data.attempts import read_attempts
+from data.contracts import Candidate
+from data.contracts.attempt import AttemptStatus, Submission
+from data.errors import InputError
+from data.releases.tasks import ReleasedTasks
+
+Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
+ORACLE, PLAYBACK = "oracle", "playback"
+TALK = "Done. All steps of the task were carried out, the results were checked, and all is ready."
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptStep:
+    """What an agent says in one step, and the calls that it makes."""
+
+    text: str = ""
+    calls: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The steps of an attempt, and the answer that ends it; None is no answer."""
+
+    steps: tuple[ScriptStep, ...] = ()
+    answer: str | None = None
+
+
+Scripts = Mapping[tuple[str, int], Script]  # by task and repetition, from 1
+
+
+def _null(_task: Candidate, _tools: Sequence[Tool]) -> Script:
+    """Nothing at all."""
+    return Script()
+
+
+def _talk(_task: Candidate, _tools: Sequence[Tool]) -> Script:
+    """A confident report without any action."""
+    return Script((ScriptStep(TALK),), TALK)
+
+
+def _empty_calls(task: Candidate, tools: Sequence[Tool]) -> Script:
+    """Each tool once with no more than it insists on, then the report."""
+    calls = [(definition.name, _least(definition)) for definition in map(ToolDef, tools)]
+    return Script((*(ScriptStep(calls=(call,)) for call in calls), ScriptStep(TALK)), TALK)
+
+
+def _least(definition: ToolDef) -> dict[str, Any]:
+    """An empty value for each argument that a tool insists on."""
+    blank = {"string": " ", "integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}
+    schema = orjson.loads(definition.parameters.model_dump_json(exclude_none=True))
+    return {
+        name: blank[schema["properties"][name].get("type", "string")]
+        for name in schema.get("required", ())
+    }
+
+
+# Agents that do the same on any task; they get the task's tools.
+WORKLESS: Mapping[str, Callable[[Candidate, Sequence[Tool]], Script]] = {
+    "null": _null,
+    "talk": _talk,
+    "empty-calls": _empty_calls,
+}
+
+
+def scripts_of(
+    agent: str, release: ReleasedTasks, database: Database | None, epochs: int, source: Path | None
+) -> Scripts:
+    """The scripts that an agent needs. Raises InputError."""
+    if (agent == PLAYBACK) != (source is not None):
+        raise InputError(
+            "--agent and --from", f"agent {agent}, {source or 'no folder'}",
+            "a folder of attempts with playback alone",
+            "Give --from FOLDER with --agent playback, and with no other.",
+        )  # fmt: skip
+    if source is not None:
+        return recorded_scripts(release, source, epochs)
+    if agent == ORACLE or agent in FLAWS:
+        return computed_scripts(agent, release, database, epochs)
+    return {}
+
+
+def computed_scripts(
+    agent: str, release: ReleasedTasks, database: Database | None, epochs: int
+) -> Scripts:
+    """Scripts of the oracle or a flawed agent, for tasks whose reference steps can be run.
+
+    Answers are computed by the data tools, never read. Needs the private half.
+    """
+    scripts: dict[tuple[str, int], Script] = {}
+    for task_id in release.tasks if database is not None else ():
+        spec = spec_of(release.grading(task_id))
+        if not computable(spec):
+            continue
+        assert database is not None
+        try:
+            done = oracle(spec, database) if agent == ORACLE else flawed(agent, spec, database)
+        except OracleError as error:
+            where = f"{release.snapshot}: {task_id}"
+            expected = "reference steps that lead to one value"
+            raise InputError(where, str(error), expected, "Build the release again.") from error
+        if done is not None:
+            scripts.update({(task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
+    return scripts
+
+
+def recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scripts:
+    """Scripts that repeat the attempts of one configuration, but for those that broke down.
+
+    Raises InputError for attempts of several configurations, or on another release.
+    """
+    records = [record for _, record in read_attempts(source)]
+    configurations = {record.attempt.configuration.name for record in records}
+    if len(configurations) > 1:
+        raise InputError(
+            str(source), f"{len(configurations)} configurations", "attempts of one",
+            f"Name the folder of one of {', '.join(sorted(configurations))}.",
+        )  # fmt: skip
+    if any(record.attempt.release_digest != release.digest for record in records):
+        expected = f"attempts on {release.snapshot}"
+        raise InputError(
+            str(source), "attempts on another release", expected, "Name the snapshot that was run."
+        )
+    return {
+        (record.attempt.task_id, record.attempt.epoch): script_of(record.submission)
+        for record in records
+        if record.attempt.status is not AttemptStatus.INFRA_ERROR
+        and record.attempt.epoch <= epochs
+        and record.attempt.task_id in release.tasks
+    }
+
+
+def script_of(submission: Submission) -> Script:
+    """The script that leads to a submission, but for its files, which the calls make again."""
+    texts = dict(submission.statements)
+    calls: dict[int, list[Move]] = defaultdict(list)
+    for call in submission.calls:
+        calls[call.step].append((call.name, call.arguments))
+    steps = (
+        ScriptStep(texts.get(number, ""), tuple(calls[number]))
+        for number in range(1, submission.steps + 1)
+    )
+    return Script(tuple(steps), submission.answer)
+
+
+SCRIPTED = (ORACLE, *FLAWS, *WORKLESS, PLAYBACK)

@@ -1,0 +1,41 @@
+"""The instruction gate: which changes by masking make another request."""
+
+from __future__ import annotations
+
+import pytest
+
+from anonymization.instruction_gate import GATE, InstructionConfig, MaskedWords, measure
+from anonymization.text.contracts import Edit, EntityType
+
+
+def change(text: str, old: str, kind: EntityType, names: tuple[str, ...] = ()) -> MaskedWords:
+    start = text.index(old)
+    edit = Edit(start, start + len(old), "Swinby", kind, "test", 1.0)
+    return MaskedWords(text, [edit], [(text.index(n), text.index(n) + len(n)) for n in names])
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "kind", "changed"),
+    [
+        ("Write to Ann Lee about the offer.", "Ann Lee", EntityType.PERSON, False),
+        ("Call 555-0100 first.", "555-0100", EntityType.PHONE, False),
+        ("Use the format YYYY-MM-DD.", "YYYY", EntityType.ORGANIZATION, True),
+        ("List the Top 10 Sites.", "Top 10 Sites", EntityType.ORGANIZATION, True),
+        ("Sort by Health_Rating.", "Health", EntityType.PERSON, True),
+        ('Name the sheet "Quill Data".', "Quill", EntityType.PERSON, True),
+        ("表名是「季度汇总」。", "季度", EntityType.LOCATION, True),
+    ],
+)
+def test_what_a_result_has_to_hold_may_not_change(
+    text: str, old: str, kind: EntityType, changed: bool
+) -> None:
+    verdict = GATE.judge(measure([change(text, old, kind)]), InstructionConfig())
+    assert verdict.reason == ("masking.instruction_changed" if changed else None)
+
+
+def test_an_input_may_be_renamed_and_a_file_to_be_made_may_not() -> None:
+    words = change(
+        "Save it as Health_Plan.xlsx", "Health", EntityType.PERSON, ("Health_Plan.xlsx",)
+    )
+    assert measure([words]).files == 1
+    assert measure([words], {"health_plan.xlsx"}).files == 0

@@ -1,0 +1,42 @@
+"""What the place of a name says: wrapped lines, lists of results, routes, result folders."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.mentions.named_files import named_files
+from tests.construction.sessions.instances import said
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "outputs", "open_names"),
+    [
+        ("Save the runnable script to\n   /w/results/a.py", [], ["/w/results/a.py"], []),
+        (
+            "Give me three deliverables under /w/results/.\n\nFirst, post.md in plain words.",
+            [],
+            ["post.md"],
+            [],
+        ),
+        ("在 /w/results/ 下给我三个交付物。\n\n第一，post.md，约 800 词", [], ["post.md"], []),
+        (
+            "Save two files:\n- /w/results/a.csv with columns x,\n  y\n- /w/results/b.json of it",
+            [],
+            ["/w/results/a.csv", "/w/results/b.json"],
+            [],
+        ),
+        ("Create and run a script called sum.py in the workspace", [], ["sum.py"], []),
+        ("It reads a.json and b.json (create both first)", [], ["a.json", "b.json"], []),
+        ("Fetch http://x.example/feed and parse /rss.xml too", [], [], []),
+        ("Follow @parrot.ai and read notes.md", ["notes.md"], [], []),
+        ("List what is missing in /w/results/gaps.md", ["/w/results/gaps.md"], [], []),
+        ("Record it in scores.csv", [], [], ["scores.csv"]),
+    ],
+)
+def test_inputs_results_and_open_names(
+    text: str, declared: list[str], outputs: list[str], open_names: list[str]
+) -> None:
+    named = named_files(said(text))
+    assert [mention.path for mention in named.declared] == declared
+    assert [mention.path for mention in named.outputs] == outputs
+    assert [mention.path for mention in named.open] == open_names

@@ -1,0 +1,45 @@
+"""Systems, the web, a browser and mail that a request wants."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.mentions.resources import ResourceKind, missing_systems, wants
+
+
+@pytest.mark.parametrize(
+    ("text", "paths", "missing"),
+    [
+        ("Pull the grades from the LMS.", [], ["lms"]),
+        ("Create a Notion page with the summary.", [], ["notion"]),
+        ("Look up the customers in CRM.", ["crm/customers.json"], []),
+        ("Look up the customers in CRM.", ["notes.md"], ["crm"]),
+        ("查一下知识库怎么解决。", [], ["知识库"]),
+        ("查一下知识库怎么解决。", ["kb/articles.json"], []),
+        ("Retrieve the prices from the market data service.", [], ["market data service"]),
+        ("Retrieve the prices from the market data service.", ["market.csv"], []),
+        ("Design a booking system for the library.", [], []),
+        ("Our CRM is slow. Write a memo on why.", [], []),
+    ],
+)
+def test_a_system_is_missing_where_no_input_stands_for_it(
+    text: str, paths: list[str], missing: list[str]
+) -> None:
+    assert list(missing_systems(text, paths)) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "wanted"),
+    [
+        ("Search the web for three sources.", ResourceKind.WEB, True),
+        ("Do not search the web.", ResourceKind.WEB, False),
+        ("上网搜一下三个来源。", ResourceKind.WEB, True),
+        ("不要上网搜。", ResourceKind.WEB, False),
+        ("Use the browser to open the page.", ResourceKind.BROWSER, True),
+        ("Send an email to Ann.", ResourceKind.MAIL, True),
+        ("把日历事件发给我。", ResourceKind.CALENDAR, True),
+        ("Sum the column.", ResourceKind.WEB, False),
+    ],
+)
+def test_the_web_a_browser_and_messages(text: str, kind: ResourceKind, wanted: bool) -> None:
+    assert wants(text, kind) is wanted

@@ -1,0 +1,124 @@
+"""Agents without a model: the oracle passes, a flawed one never, a playback is graded alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
+
+from construction.grading.flawed import FLAWS
+from construction.grading.grade import grade
+from construction.grading.logs import grade_attempts
+from construction.grading.spec import spec_of
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
+from construction.statements.tools.database import database_of
+from data.attempts import TABLES_FOLDER, TRAJECTORIES, read_attempts, write_tables
+from data.attempts_database import attempts_database
+from data.contracts import Session, SourceFormat
+from data.contracts.attempt import Configuration, Submission
+from data.errors import InputError
+from data.releases.tasks import ReleasedTasks, read_tasks
+from data.schemas_attempts import ATTEMPT_TABLES
+from data.staging.print import query_text
+from data.staging.sql import SqlLimits, run_sql
+from flows.evaluate.plan import Plan
+from flows.evaluate.run import evaluate
+from flows.evaluate.sandbox import bubblewrap
+from flows.evaluate.scripts import ORACLE, PLAYBACK, script_of, scripts_of
+from tests.demo import Demo
+
+needs_box = pytest.mark.skipif(
+    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
+)
+
+
+@pytest.fixture(scope="module")
+def questions(demo: Demo) -> ReleasedTasks:
+    return read_tasks(demo.out / "snapshots" / "latest")
+
+
+@pytest.mark.slow(seconds=20)
+def test_flawed_agents_fail_where_the_oracle_passes(questions: ReleasedTasks) -> None:
+    database = database_of(questions.tables)
+    right = scripts_of(ORACLE, questions, database, 1, None)
+    assert len(right) >= 5
+    for agent in (ORACLE, *FLAWS):
+        scripts = scripts_of(agent, questions, database, 1, None)
+        assert len(scripts) >= len(right) / 3, agent
+        for (task_id, _), script in scripts.items():
+            score = grade(spec_of(questions.grading(task_id)), Submission(answer=script.answer))
+            assert score.passed is (agent == ORACLE), (agent, task_id, script)
+
+
+@needs_box
+@pytest.mark.slow(seconds=20)
+def test_a_playback_is_graded_as_what_it_repeats(questions: ReleasedTasks, tmp_path: Path) -> None:
+    database = database_of(questions.tables)
+    chosen = tuple(task for task, _ in scripts_of(ORACLE, questions, database, 1, None))[:3]
+
+    def run(agent: str, source: Path | None) -> Path:
+        scripts = scripts_of(agent, questions, database, 1, source)
+        configuration = Configuration(agent, agent, "none")
+        folder = tmp_path / agent
+        return evaluate(
+            Plan(
+                questions, configuration, agent, folder, database, task_ids=chosen, scripts=scripts
+            )
+        ).folder
+
+    source = run(ORACLE, None)
+    repeated = run(PLAYBACK, source)
+    before, after = (
+        [(record.submission.answer, script_of(record.submission)) for _, record in read_attempts(f)]
+        for f in (source, repeated)
+    )
+    assert before == after
+    assert all(score.passed for _, score in grade_attempts(questions, repeated).scores)
+    _check_trajectories(source)
+    _check_views(questions, tmp_path)
+    with pytest.raises(InputError, match="found 2 configurations"):
+        scripts_of(PLAYBACK, questions, database, 1, tmp_path)
+
+
+def _check_trajectories(folder: Path) -> None:
+    """Our own reader of ATIF finds the calls and answers of each attempt."""
+    for _, record in read_attempts(folder):
+        name = f"{record.attempt.task_id}-{record.attempt.epoch}.json"
+        path = folder / TRAJECTORIES / name
+        (session,) = read_source(SourceFile(path, name), SourceFormat.ATIF)
+        assert isinstance(session, Session)
+        calls = [call for turn in session.turns for call in turn.tool_calls]
+        assert [(call.name, call.arguments, call.result) for call in calls] == [
+            (call.name, call.arguments, call.output) for call in record.submission.calls
+        ]
+        assert session.turns[-1].text == record.submission.answer
+
+
+def _check_views(release: ReleasedTasks, folder: Path) -> None:
+    """An analyst asks the graded attempts of both configurations."""
+    with pytest.raises(InputError, match="no tables of graded attempts"), attempts_database(folder):
+        pass
+    run = grade_attempts(release, folder)
+    write_tables(folder / TABLES_FOLDER, run.attempts, run.scores)
+    query = """SELECT configuration, count(*), sum(passed::INT), sum(n_calls)
+               FROM attempts JOIN scores USING (attempt_id, configuration)
+               GROUP BY ALL ORDER BY ALL"""
+    with attempts_database(folder) as path:
+        assert run_sql(path, query, SqlLimits()).rows == [
+            ["oracle", 3, 3, 9],
+            ["playback", 3, 3, 9],
+        ]
+        listed = run_sql(path, query_text(None), SqlLimits()).rows
+        parts = run_sql(path, "FROM score_parts", SqlLimits()).rows
+    views = {table.name: table.row for table in ATTEMPT_TABLES}
+    assert {name: row.rstrip(".") for name, row, _ in listed} == views
+    assert len(parts) == 6
+
+
+def test_a_playback_needs_a_folder_and_others_none(questions: ReleasedTasks) -> None:
+    for agent, source in ((PLAYBACK, None), (ORACLE, Path("x"))):
+        with pytest.raises(InputError, match="a folder of attempts with playback alone"):
+            scripts_of(agent, questions, None, 1, source)
