@@ -36,7 +36,7 @@ RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt t
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """An attempt with what it submitted, but for its files: they are in `outputs_folder`."""
+    """An attempt with what it submitted, except its files, which are in `outputs_folder`."""
 
     attempt: Attempt
     submission: Submission

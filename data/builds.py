@@ -77,7 +77,7 @@ def architecture() -> str:
 
 
 def host_and_tools() -> dict[str, Any]:
-    """The machine, and the versions of the libraries that a build stands on."""
+    """The machine, and the versions of the libraries that a build uses."""
     return {
         "host": platform.node(),
         "platform": platform.platform(),

@@ -96,7 +96,7 @@ def read_layers(path: Path | None, environment: Mapping[str, str]) -> dict[str, 
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file. Raises ConfigError if it cannot be read or is none."""
+    """A TOML file. Raises ConfigError if it cannot be read or is not TOML."""
     if path.exists() and not path.is_file():
         raise ConfigError(f"{path}: is not a regular file; expected TOML.")
     try:
@@ -131,7 +131,7 @@ def _parsed(text: str) -> Any:
 
 
 def merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Put `values` into `into`: mappings into mappings, anything else over what stands there."""
+    """Put `values` into `into`: mappings into mappings, anything else replaces the old value."""
     for name, value in values.items():
         if isinstance(value, Mapping) and isinstance(into.get(name), dict):
             merge(into[name], value)

@@ -128,13 +128,24 @@ class ReleaseError(BenchmintError):
     """A release that must not be written or overwritten."""
 
 
+class NothingReleasedError(ReleaseError):
+    """No task passed every gate: an outcome of a build, not wrong use. `staging` tells why."""
+
+    def __init__(self, staging: Path) -> None:
+        super().__init__("no task passed every gate; `benchmint audit` shows the reasons.")
+        self.staging = staging
+
+    def __reduce__(self) -> tuple[type[NothingReleasedError], tuple[Path]]:
+        return type(self), (self.staging,)
+
+
 def is_disk_full(error: OSError) -> bool:
     """Is there no space left where something was written?"""
     return error.errno in _FULL
 
 
 def error_line(error: Exception) -> str:
-    """What a user is told of an error that ends a command: never the message of an unknown one."""
+    """The message for an error that ends a command; never the text of an unknown error."""
     if isinstance(error, BenchmintError):
         return str(error)
     if missing := missing_package(error):

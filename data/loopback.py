@@ -18,7 +18,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 def listen(port: int) -> socket.socket:
     """A socket that takes connections already; port 0 takes a free one.
 
-    Whoever is told the address may come at once. Raises InputError if the port cannot be taken.
+    Clients may connect at once. Raises InputError if the port cannot be taken.
     """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Generated tables in pages that are otherwise written by hand: they stand between two markers."""
+"""Generated tables in pages that are otherwise written by hand: they are between two markers."""
 
 from __future__ import annotations
 

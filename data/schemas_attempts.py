@@ -18,7 +18,7 @@ ATTEMPTS = Table(
         "configuration": (pl.String, "what ran, by name"),
         "harness": (pl.String, "the agent program"),
         "model": (pl.String, "the model"),
-        "condition": (pl.String, "what the agent might use, such as tools or web"),
+        "condition": (pl.String, "what questions are answered with: data, web or data+web"),
         "reasoning": (pl.String, "the effort that the model was asked for"),
         "epoch": (pl.Int64, "number of the repetition, from 1"),
         "status": (pl.String, "completed, timeout, budget, agent_error or infra_error"),

@@ -140,7 +140,7 @@ def _sections(
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """A Markdown table; without the last column where nothing stands in it."""
+    """A Markdown table; without the last column if it is empty."""
     wide = 4 if any(row[-1] for row in rows) else 3
     head = ("key", "type", "default", "meaning")
     yield ""
@@ -193,7 +193,7 @@ def _kind(node: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    """A default as it would stand in TOML; sets in the order of their values."""
+    """A default as it would be written in TOML; sets in the order of their values."""
     if value is PydanticUndefined:
         return "**required**"
     if value is None:

@@ -84,7 +84,7 @@ def write_key(folder: Path, key: StageKey) -> None:
 def changes(root: Path, stage: str, key: StageKey) -> list[Change] | None:
     """What is another than in the most similar output of the stage below `root`; None: no other.
 
-    Outputs that do not tell what they were made of, since older code wrote them, are no others.
+    Outputs of older code, which do not record what they were made of, are left out.
     """
     known = (_read(path) for path in sorted((root / stage).glob(f"*/{FILE}")))
     compared = [_compared(before, key.parts) for before in known if before is not None]

@@ -66,7 +66,7 @@ def write_table(path: Path, rows: Iterable[Mapping[str, Any]], schema: Schema) -
 
 
 def write_rows(path: Path, rows: Sequence[tuple[Any, ...]], schema: Schema) -> int:
-    """Write `rows`, whose values stand in the order of `schema`; returns their number."""
+    """Write `rows`, whose values are in the order of `schema`; returns their number."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     named = zip(schema.items(), columns, strict=True)
     return write_frame(path, pl.DataFrame([pl.Series(n, c, dtype=t) for (n, t), c in named]))

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from data.builds import building
-from data.errors import ReleaseError
+from data.errors import NothingReleasedError
 from data.snapshot import SnapshotRef
 from data.stages import Lane, Results, run_stage
 from data.staging import record_release
@@ -100,7 +100,7 @@ def build(recipe: Recipe, runtime: Runtime) -> Built:
         publish_funnel(run.staging)
         tasks = len(released_candidates(results))
         if not tasks:
-            raise ReleaseError("no task passed every gate; `benchmint audit` shows the reasons.")
+            raise NothingReleasedError(run.staging)
         times = {"began": began.isoformat(timespec="seconds")}
         snapshot = publish(run, results, privacy, times)
         record_release(run.out, run_id, snapshot, tasks)

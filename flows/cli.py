@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _take_any_text() -> None:
-    """Files and pipes get UTF-8 whatever the locale; what a terminal cannot show is escaped."""
+    """Files and pipes get UTF-8 in any locale; what a terminal cannot show is escaped."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             encoding = None if stream.isatty() else "utf-8"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import uvicorn
 from starlette.datastructures import MutableHeaders
@@ -10,6 +13,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from data.loopback import refusal
+
+_PATIENCE = 3.0  # seconds for a server to end
 
 
 def serve_app(app: ASGIApp, listening: socket.socket, connections: int) -> None:
@@ -23,6 +28,38 @@ def serve_app(app: ASGIApp, listening: socket.socket, connections: int) -> None:
         timeout_graceful_shutdown=2,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server beside other work: signals are not its business."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, listening: socket.socket, connections: int) -> AsyncIterator[None]:
+    """Serve in the running event loop while the block runs, then close the socket."""
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=connections,
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        yield
+    finally:
+        server.should_exit = server.force_exit = True
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({task}, timeout=_PATIENCE)
+        listening.close()
 
 
 class Guard:

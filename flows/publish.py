@@ -89,7 +89,7 @@ def inputs_of(results: Results) -> dict[str, str]:
 
 
 def anonymized_tables(run: Run, results: Results) -> judged_tables.AnonymizedTables:
-    """The tables that the lane left, with what the auditor is told about them."""
+    """The tables that the lane left, with their description for the auditor."""
     folders = results.outputs.get("anonymize-tables", ())
     if not folders:
         return judged_tables.AnonymizedTables()

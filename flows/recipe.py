@@ -169,7 +169,7 @@ class Settings(_Sections):
         return layout.snapshot_id(DEMO_NAME if own else release.name, release.release_date)
 
     def released(self, day: dt.date) -> Self:
-        """Released as of `day`, whatever is configured."""
+        """Released as of `day`, overriding the configuration."""
         release = self.release.model_copy(update={"release_date": day})
         return self.model_copy(update={"release": release})
 
@@ -194,7 +194,7 @@ def load_section(
     path: Path | None = None,
     overrides: Mapping[str, Any] | None = None,
 ) -> Section:
-    """One section of a build's configuration for a command that stands alone; the same layers."""
+    """One section of a build's configuration for a standalone command; the same layers."""
     values = read_layers(path, os.environ)
     return read_section(model, name, Settings(), values, path, overrides or {})
 

@@ -110,7 +110,7 @@ def _sized(
     """What is chosen from, the candidates that no pilot ran on, and how many are chosen.
 
     That is as many as asked for, if the highest shares of the lanes allow it; where the pool holds
-    no more than that, as many as all limits allow. Raises ReleaseError if that is none.
+    no more than that, as many as all limits allow. Raises ReleaseError if no task is left.
     """
     everything, limit = pool_of_items(list(items.values())), recipe.max_tasks
     if limit is not None and limit < len(items):
@@ -142,7 +142,7 @@ def _eligible(pool: Pool) -> list[PoolItem]:
 
 
 def _lane_shares(recipe: SelectionRecipe, pool: Pool) -> Mapping[str, Band]:
-    """A single lane fills the release whatever its share."""
+    """A single lane fills the release; its share does not apply."""
     return recipe.lane_shares if len({item.lane for item in _eligible(pool)}) > 1 else {}
 
 

@@ -23,7 +23,7 @@ class Leaks:
 
 
 def measure(leaks: Sequence[Leak]) -> Leaks:
-    """Count what the scan of one candidate told."""
+    """Count what the scan of one candidate found."""
     unsearched = sum(not leak.digest for leak in leaks)
     return Leaks(values=len(leaks) - unsearched, not_scannable=unsearched)
 

@@ -102,7 +102,7 @@ class _Group:
     def _ends(
         self, places: Ints, which: Ints, padded: NDArray[np.uint8], length: int
     ) -> Iterator[tuple[int, int]]:
-        """Of all patterns with these windows those whose last bytes stand where they should."""
+        """Of all patterns with these windows those whose last bytes are where they should be."""
         counts = self._count[which]
         repeated = np.repeat(np.arange(len(places)), counts)
         within = np.arange(len(repeated)) - np.repeat(np.cumsum(counts) - counts, counts)

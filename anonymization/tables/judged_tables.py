@@ -132,7 +132,7 @@ class AnonymizedTables:
 
 
 def anonymized_tables(folder: Path, recipe: TablesRecipe, *, is_sealed: bool) -> AnonymizedTables:
-    """The tables that the lane left in `folder`, with what the auditor is told about them."""
+    """The tables that the lane left in `folder`, with their description for the auditor."""
     judged = judged_tables(folder, recipe)
     return AnonymizedTables(
         released_tables(folder, recipe),

@@ -137,7 +137,7 @@ def _codes(column: pl.Series) -> list[str]:
 def original_identifiers(
     frames: Mapping[str, pl.DataFrame], configs: Mapping[str, TableConfig], made: Pseudonyms
 ) -> list[str]:
-    """Every code and name that the pseudonyms stand for, as values of a leak scan.
+    """Every code and name that the pseudonyms replace, as values of a leak scan.
 
     A code that is also someone's pseudonym, because the code space is full, is left out.
     """

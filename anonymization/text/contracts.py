@@ -75,7 +75,7 @@ class Finding:
 
 
 class Detector(Protocol):
-    """Finds private spans in many texts at once; the same findings whatever the batches."""
+    """Finds private spans in many texts at once; batches do not change the findings."""
 
     def find(self, texts: Sequence[str]) -> list[list[Finding]]:
         """Per text its findings, sorted, without overlap."""

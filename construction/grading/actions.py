@@ -215,7 +215,7 @@ _KINDS: Mapping[str, Callable[[Mapping[str, Any], Submission], ActionReason | No
 
 
 def _fits(fields: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
-    """Do all fields fit? A field that is not there fits nothing but `{"exists": false}`."""
+    """Do all fields fit? A missing field fits only `{"exists": false}`."""
     return all(_meets(_field(fields, name), wanted) for name, wanted in (where or {}).items())
 
 

@@ -151,7 +151,7 @@ _DIGITS = re.compile(r"[0-9]{8}")
 
 
 def compare_date(spec: AnswerSpec, text: str, question: str) -> Verdict:
-    """A date, as far as the gold value states one; as a text if that is no date."""
+    """A date, as far as the gold value states one; as a text if that is not a date."""
     golds = [_moments(value) for value in (spec.value, *spec.aliases)]
     known = [moments[0] for moments in golds if len(moments) == 1]
     if not known:

@@ -196,7 +196,7 @@ def _key(name: str) -> str:
 
 
 def _as_text(value: Any, siblings: Mapping[str, Any]) -> str:
-    """A JSON value as the text of a part; a number takes the unit that stands beside it."""
+    """A JSON value as the text of a part; a number takes the unit given beside it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:

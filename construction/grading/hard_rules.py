@@ -122,7 +122,7 @@ def look_at_outputs(
     inputs: Sequence[str] = (),
     look: Look = look_in_children,
 ) -> Outputs:
-    """Look at the output files with an extension that some rule names, but for copies of inputs.
+    """Look at the output files with an extension that some rule names, except copies of inputs.
 
     Symlinks, devices and hidden files are skipped, so they deliver nothing. `inputs` are SHA-256
     digests. Files with the same content and type are looked at once.

@@ -36,7 +36,7 @@ class GradedRun:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One configuration: every denominator stands beside its figure.
+    """One configuration: every figure has its denominator beside it.
 
     `n` attempts, of them `n_infra` ended by infrastructure; of the graded ones `n_passed`,
     `n_failed` and `n_undecided`, which a judge must settle. `overall` is the mean of those that

@@ -1,8 +1,8 @@
 """FinRetrieval's four tables, written from graded attempts at the questions of a release.
 
 `questions` are the released ones, without answers; `responses`, `scores` and `tool_traces` have a
-row for each attempt, found by the question's `index`, the configuration and the epoch. They hold
-answers and traces, so they are private.
+row for each attempt, found by the question's `index`, the configuration and the epoch, with its
+condition (`data`, `web` or `data+web`) and reasoning. They hold answers and traces: private.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ from data.tables import write_frame, write_table
 QUESTIONS = "questions"
 _STATUS = {AttemptStatus.COMPLETED: "success", AttemptStatus.TIMEOUT: "timeout"}
 _NO_VALUE = frozenset({"answer.missing", "answer.refused", "answer.ambiguous"})
-_KEY = {"index": pl.Int64, "configuration": pl.String, "epoch": pl.Int64}
+_KEY = {
+    "index": pl.Int64,
+    "configuration": pl.String,
+    "condition": pl.String,
+    "reasoning": pl.String,
+    "epoch": pl.Int64,
+}
 _RESPONSES = {
     **_KEY,
     "response": pl.String,
@@ -102,6 +108,8 @@ def _row_key(row: Graded) -> dict[str, Any]:
     return {
         "index": row.index,
         "configuration": attempt.configuration.name,
+        "condition": attempt.configuration.condition,
+        "reasoning": attempt.configuration.reasoning,
         "epoch": attempt.epoch,
     }
 

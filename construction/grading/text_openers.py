@@ -34,7 +34,7 @@ class Bounds:
 class Content:
     """What a file holds: `items` counts its units (cells, pages, slides, …), 0 if it is empty.
 
-    `is_shell`: it holds nothing but the frame of its type, such as a header without rows. `prose`
+    `is_shell`: it has only the frame of its type, such as a header without rows. `prose`
     is its text without the syntax of the format; None where `text` is that already.
     """
 
@@ -133,7 +133,7 @@ def open_toml(data: bytes, bounds: Bounds) -> Content:
 
 
 def open_notebook(data: bytes, bounds: Bounds) -> Content:
-    """A notebook without any source is a shell, whatever its metadata say."""
+    """A notebook without any source is a shell, no matter what its metadata say."""
     text = decode(data)
     value = json.loads(text)
     cells = value.get("cells", ()) if isinstance(value, dict) else ()
@@ -215,7 +215,7 @@ class _Visible(HTMLParser):
 
 
 def open_html(data: bytes, bounds: Bounds) -> Content:
-    """Text inside scripts and code is no prose, but it is content."""
+    """Text inside scripts and code is content, but not prose."""
     page = _Visible()
     page.feed(decode(data))
     page.close()

@@ -183,11 +183,16 @@ def _tool_faults(task: Candidate, database: Database | None) -> Iterator[Fault]:
     """Tools that nobody provides, or that do not answer."""
     walked = _walked(task, database)
     for name in task.tools:
-        if name in SHELL_TOOLS or name in walked:
+        if name in walked or _is_in_the_box(name, task):
             continue
         what = _unanswered(BY_NAME.get(name), database)
         if what is not None:
             yield Fault(TrialStep.EXECUTION, what, name)
+
+
+def _is_in_the_box(name: str, task: Candidate) -> bool:
+    """Is it the shell, or the proxy through which the shell reaches the hosts that are listed?"""
+    return name in SHELL_TOOLS or (name == "fetch" and task.network.mode == "list")
 
 
 def _walked(task: Candidate, database: Database | None) -> set[str]:

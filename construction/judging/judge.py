@@ -1,4 +1,4 @@
-"""Judging a pool: by a model where there is a client, by the rules where there is none."""
+"""Judging a pool: by a model if there is a client, otherwise by the rules."""
 
 from __future__ import annotations
 

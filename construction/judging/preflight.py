@@ -3,7 +3,7 @@
 A released task must be a request that a newcomer can meet from the prompt, the input files and
 the listed URLs. Much of what people type to an agent is no such thing: replies inside a
 conversation, small talk, orders that need an account or yesterday's screen. The gate counts
-the demands of the prompt and what stands against each (`signals`), and passes only if most of
+the demands of the prompt and what prevents each (`signals`), and passes only if most of
 them can be met. It prefers to lose a good task over releasing a bad one.
 """
 

@@ -16,7 +16,7 @@ class PreflightReason(GateReason):
 
 
 def _thread(seen: Measures) -> bool:
-    """Is it a thread to be answered? An answer can be written to whatever is asked."""
+    """Is it a thread to answer? Any question in it can be answered in writing."""
     return bool(seen["thread"])
 
 
@@ -65,7 +65,7 @@ _EVERY_PROMPT = (
         "max_systems",
         _MAX,
         "systems",
-        "At most this many systems are wanted that no released file stands for.",
+        "At most this many systems are needed that no released file replaces.",
         _REASON.NEEDS_LIVE_SYSTEM,
         lambda seen: seen["systems"],
     ),
@@ -73,7 +73,7 @@ _EVERY_PROMPT = (
         "offline",
         _MAX,
         "parts of the web",
-        "Nothing of the web is wanted that the task may not reach.",
+        "The request needs no part of the web that the task may not reach.",
         _REASON.NEEDS_NETWORK,
         lambda seen: seen["offline"],
         at=0,

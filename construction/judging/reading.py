@@ -43,7 +43,7 @@ class Ask(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One sentence: its demand, and what stands against meeting it.
+    """One sentence: its demand, and what prevents meeting it.
 
     `leans`: on words from before, that a newcomer has not seen. `points`: at a thing that is at
     hand only if files are. `elsewhere`: at a workspace; `past_sessions`: at other sessions.
@@ -82,7 +82,7 @@ class Reading:
 
 
 def read(text: str) -> tuple[Reading, ...]:
-    """The sentences of a text in order; fenced code is no sentence. Linear in its length.
+    """The sentences of a text in order; fenced code does not count. Linear in its length.
 
     Of a text with very many sentences (a pasted document) the first and the last are read.
     """

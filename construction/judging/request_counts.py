@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Opening:
     """How a request begins, after small talk.
 
-    `first_leaning` is the position of the first sentence that leans on earlier talk (None: there
+    `first_leaning` is the position of the first sentence that needs earlier messages (None: there
     is none); `replies` and `dangles` say what the first sentence does.
     """
 
@@ -18,7 +18,7 @@ class Opening:
     dangles: bool = False
 
     def leans_within(self, count: int) -> bool:
-        """Does one of the first `count` sentences lean on earlier talk?"""
+        """Does one of the first `count` sentences need earlier messages?"""
         return self.first_leaning is not None and self.first_leaning < count
 
 
@@ -26,7 +26,7 @@ class Opening:
 class Demands:
     """Directives and questions for the agent, and how many of them meet an obstacle.
 
-    A demand is `met` if nothing stands against it. `live` ones need a system or a moment,
+    A demand is `met` if nothing prevents it. `live` ones need a system or a particular moment,
     `leaning` ones what was said or shown before; `opinions` ask for a view.
     """
 
@@ -39,7 +39,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """All that is wanted of anybody, in whatever words, and what stands against it.
+    """All that is asked of anybody, however it is worded, and what prevents it.
 
     `count` is at least one where the request names an output file. `orders` are directives,
     `standing` asks how work stands, `live` needs a system or a moment, `pointing` points at

@@ -1,7 +1,7 @@
 """The self-containment gate: the judgement of rules, a model or people as a verdict.
 
 The rules answer the codebook's questions from phrases and counts. The sentences of a request are
-read once (`signals`): those that want something are counted, and so is what stands against each.
+read once (`signals`): those that want something are counted, and so is what prevents each.
 The first broken limit in the codebook's order gives the reason (EnterpriseClawBench, app. B.1). An
 agent that asked back makes the limits stricter.
 """
@@ -114,7 +114,7 @@ NAME = "self_containment"
 
 
 def decide(judgement: Containment, _: ContainmentConfig) -> Verdict:
-    """The verdict that follows from a judgement; whoever judged, the verdict is the same."""
+    """The verdict that follows from a judgement, no matter who judged."""
     observed, limit = str(judgement.reason_code), str(ContainmentReason.SELF_CONTAINED)
     measures = {"confidence": round(judgement.confidence, 9)}
     if judgement.self_contained:

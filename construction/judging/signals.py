@@ -32,8 +32,8 @@ class Signals:
     """Counts over a request, of sentences unless said otherwise.
 
     `chatter` is small talk, `idle` such small talk as wants nothing. `status` asks how things
-    stand; `mentions` speaks of what was said before; `addressed` calls somebody else by name;
-    `elsewhere` speaks of a workspace or of other sessions, and `unrelated` of another piece of
+    stand; `mentions` refers to what was said before; `addressed` addresses somebody else by name;
+    `elsewhere` refers to a workspace or to other sessions, and `unrelated` to another piece of
     work. `reacting` of the `later_parts` (paragraphs after the first) answer somebody.
     `account` and `words_shown` count in request and background; the `_said` counts in all that
     the person typed. Over input files from which a named file is to be made, words such as "order
@@ -73,7 +73,7 @@ _ALONE = Conversation()
 
 
 def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
-    """Count what stands for and against the request of a case. Linear in its length."""
+    """Count the evidence for and against the request of a case. Linear in its length."""
     sentences = read(case.request)
     forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
     wanted = [form for form in forms if _wants(form)]

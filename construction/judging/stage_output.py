@@ -77,7 +77,7 @@ def _excerpt(path: str, file: Path, document_texts: DocumentTexts) -> str:
 def reviewed(
     judged: Sequence[Judged[Containment]], decisions: Decisions
 ) -> list[Judged[Containment]]:
-    """The verdicts, with people's decisions in place of the judge's where there are any."""
+    """The verdicts; people's decisions, if there are any, replace the judge's."""
     return [_reviewed(item, decisions) for item in judged]
 
 

@@ -51,7 +51,7 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of fenced blocks, of shell and stack-trace lines, and of paragraphs of these.
 
     A paragraph counts if more than a third of its lines are such lines. A fenced block that
-    lists nothing but paths is left out: some people name their files that way.
+    lists only paths is left out: some people name their files that way.
     """
     start = 0
     for end in [*(match.end() for match in _PARAGRAPH.finditer(text)), len(text)]:

@@ -111,7 +111,7 @@ def _fits(rule: Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:
 
 
 def parse_rules(text: str, path: str) -> tuple[Rule, ...]:
-    """Rules from TOML, in their order. Errors: `InputError` if the text is no table of rules."""
+    """Rules from TOML, in their order. Errors: `InputError` if the text is not a table of rules."""
     try:
         entries = tomllib.loads(text).get("rule", [])
         return tuple(_rule(entry) for entry in entries)

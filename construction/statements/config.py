@@ -1,4 +1,4 @@
-"""Settings of the questions lane but for sampling. Part of the recipe."""
+"""Settings of the questions lane, except sampling. Part of the recipe."""
 
 from __future__ import annotations
 

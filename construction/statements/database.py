@@ -117,7 +117,7 @@ def not_read(read: Path) -> list[tuple[str, str]]:
 
 
 def commonest_reasons(read: Path, most: int = 4) -> str:
-    """The most frequent reasons of what was turned away."""
+    """The most frequent reasons for rejections."""
     ledger = pl.read_parquet(read / LEDGER_FILE).filter(pl.col("reason").is_not_null())
     counted = ledger.group_by("reason").agg(pl.col("n").sum()).sort("n", "reason", descending=True)
     return ", ".join(f"{n:,} × {reason}" for reason, n in counted.head(most).iter_rows())

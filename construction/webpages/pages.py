@@ -66,7 +66,7 @@ class PageFolder:
 def address(url: str) -> str | None:
     """What tells pages apart: the URL without scheme, default port and fragment.
 
-    None for what is no address of a web page.
+    None if it is not the address of a web page.
     """
     parsed = parse_url(url)
     return None if parsed is None else parsed.text.partition("://")[2]
@@ -82,7 +82,7 @@ def write_pages(folder: Path, pages: Iterable[Page]) -> PageFolder:
 
 
 def open_pages(folder: Path) -> PageFolder:
-    """Check a folder of pages. Raises InputError if it is none, or was changed."""
+    """Check a folder of pages. Raises InputError if it is not one, or was changed."""
     remedy = "Make it with `benchmint pages`."
     try:
         about = orjson.loads((folder / ABOUT).read_bytes())

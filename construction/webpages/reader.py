@@ -19,7 +19,7 @@ from construction.webpages.web_tools import Fetched, Result, fetch, search
 from data.text.dates import MONTHS
 from data.text.folding import fold_words
 
-Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments; "submit" comes last
+Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
 _QUERY, _HITS, _OPENED = 1000, 20, 2
 _STATEMENTS = ("Income statement", "Balance sheet", "Cash flow statement", "Segments")
 _DAY = re.compile(rf"((?:{'|'.join(MONTHS)}) \d{{1,2}})(?:, (\d{{4}}))?")
@@ -32,8 +32,11 @@ _NO_AMOUNT = re.compile(r"\((?:[A-Z]{3}/share|shares|ratio|count)\)$")
 _PERIOD_WEIGHT = 100.0  # beside the fit of a line, from 0 to 100
 
 
-def reader_moves(prompt: str, index: PageIndex) -> tuple[Move, ...]:
-    """Find the company, look for its statements, open the best pages, answer with the best line."""
+def read_pages(prompt: str, index: PageIndex) -> tuple[tuple[Move, ...], str | None]:
+    """The calls, and the answer if there is one.
+
+    Find the company, look for its statements, open the best pages, answer with the best line.
+    """
     question = prompt.partition("\n\n")[0]
     moves: list[Move] = [("search", {"query": question[:_QUERY], "limit": _HITS})]
     names = [hit.title.partition(":")[0] for hit in _hits(index, moves[0])]
@@ -51,7 +54,7 @@ def reader_moves(prompt: str, index: PageIndex) -> tuple[Move, ...]:
         page = fetch(index, url, 0)
         amounts += [] if isinstance(page, Refusal) else _amounts(page, question)
     best = max(amounts, key=lambda amount: amount[0], default=None)
-    return (*moves, *([("submit", {"answer": best[1]})] if best is not None else []))
+    return tuple(moves), best[1] if best is not None else None
 
 
 def _hits(index: PageIndex, move: Move) -> tuple[Result, ...]:
@@ -81,7 +84,7 @@ def _period(question: str) -> list[str]:
 
 
 def _share(parts: list[str], text: str) -> float:
-    """The share of the parts that stand in the text."""
+    """The share of the parts that occur in the text."""
     return sum(part in text for part in parts) / max(len(parts), 1)
 
 
@@ -91,7 +94,7 @@ def _scale(text: str) -> int:
 
 
 def _fit(label: str, question: str) -> float:
-    """0 to 100: do the words of a name stand in the question? The longest that do fit best."""
+    """0 to 100: do the words of a name occur in the question? The longest that do fit best."""
     words, within = fold_words(_LOCAL.sub("", label)), f" {fold_words(question)} "
     if f" {words} " in within:
         return min(60.0 + len(words), 100.0)

@@ -48,7 +48,7 @@ WORDS = ("stage", "unit", "outcome", "gate", "reason", "path")
 class Shown:
     """How much a page may show: all that staging holds, or (`opaque` given) what may leave.
 
-    Then ids are opaque, files and lines are left out, and of texts only the length is told.
+    Then ids are opaque, files and lines are left out, and of texts only the length is given.
     """
 
     opaque: Callable[[str], str] | None = None
@@ -97,7 +97,7 @@ def cell(values: Column, row: int) -> Any:
 
 
 def item_ids(ledger: Books) -> tuple[str, ...]:
-    """The items that gates judged or stages turned away, in the order of `ids`."""
+    """The items that gates judged or stages rejected, in the order of `ids`."""
     every = pl.concat([ledger.items, ledger.turned_away()["item"]])
     return tuple(every.unique(maintain_order=True))
 

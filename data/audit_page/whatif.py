@@ -139,5 +139,5 @@ def _row_state(step_number: int, step: Mapping[str, Any], row: int, limits: Limi
     if status != FAILED:
         return PASSES
     if not broke:
-        return FAILS  # for a reason that no limit here stands for
+        return FAILS  # for a reason that has no limit here
     return PASSES if step["complete"] else UNKNOWN

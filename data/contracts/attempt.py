@@ -35,14 +35,14 @@ class Termination(StrEnum):
 class Configuration:
     """What ran: harness, model and what they were given. Attempts are compared by it.
 
-    `condition` names what the agent may use, such as `tools` or `web`; `reasoning` is the effort
-    that the model was asked for.
+    `condition` names what questions are answered with: `data` tools, captured `web` pages or
+    `data+web`; `reasoning` is the effort that the model was asked for.
     """
 
     name: str
     harness: str
     model: str
-    condition: str = "tools"
+    condition: str = "data"
     reasoning: str | None = None
     tools: tuple[str, ...] = ()
 

@@ -122,7 +122,7 @@ class Milestone(Contract):
     """An intermediate result that a correct solution passes through.
 
     Numbers match within the relative `tolerance`, and only beside one of the words of `context`:
-    a number that is equal by chance is no evidence. `step` is the reference step that yields it;
+    a number that is equal by chance is not evidence. `step` is the reference step that yields it;
     `implies` names earlier milestones that cannot be missing once this one is reached.
     """
 

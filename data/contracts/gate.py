@@ -67,7 +67,7 @@ class Limit:
     """One comparison that a gate makes.
 
     `name` is the field of the gate's settings that holds the limit, or just a name where `at`
-    gives a limit that is no setting. `meaning` is a sentence about what passes. `value` computes
+    gives a limit that is not a setting. `meaning` is a sentence about what passes. `value` computes
     the number compared from the recorded measures (an observation that is one number is recorded
     as `observed`), and `when` says whether the limit applies at all. `reason` None: the
     observation brings its own. `movable`: may an auditor try other values? `policy`: a field of
@@ -101,7 +101,7 @@ class Limit:
 
 
 def measures_of(observation: object) -> dict[str, Scalar]:
-    """The fields of an observation as they are recorded, but for its reason.
+    """The fields of an observation as they are recorded, except its reason.
 
     An observation that is one number is recorded as the verdict's `observed`, and has none.
     """

@@ -96,7 +96,7 @@ class Draft:
         return [*self.paths, *self.extra]
 
     def markers(self, paths: list[str]) -> str:
-        """What the person's client adds for `paths`, "" if they stand in the text."""
+        """What the person's client adds for `paths`, "" if they are in the text."""
         if self.style is Style.PATH:
             return ""
         if self.style is Style.INBOUND:

@@ -143,7 +143,7 @@ def _digest(path: Path) -> str | None:
 def previous_release(snapshots: Path, name: str, released: date) -> Path | None:
     """The newest release of this name with an earlier date; None if there is none.
 
-    The same for every rebuild of a release, whatever was built after it.
+    The same for every rebuild of a release, no matter what was built after it.
     """
     earlier: list[tuple[str, int, Path]] = []
     for entry in sorted(os.scandir(snapshots), key=lambda e: e.name) if snapshots.is_dir() else ():

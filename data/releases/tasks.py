@@ -34,7 +34,7 @@ class ReleasedTask:
 class ReleasedTasks:
     """A release: its name, its digest, its tasks by id, and the folder of its tables.
 
-    `digest` is of the public half, so that it is the same for whoever has only that half.
+    `digest` is of the public half, so that it is the same for a reader who has only that half.
     """
 
     snapshot: str

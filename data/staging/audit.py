@@ -71,6 +71,16 @@ def reasons(staging: Path) -> list[str]:
     return sorted(row["reason"] for row in rows if row["reason"])
 
 
+def commonest_reasons(staging: Path, most: int) -> Rows:
+    """The reasons for which most items were rejected, with their number, the commonest first."""
+    return _query(
+        staging,
+        """SELECT reason, sum(n) AS n FROM rejections WHERE reason IS NOT NULL
+           GROUP BY reason ORDER BY n DESC, reason LIMIT $most""",
+        {"most": most},
+    )
+
+
 def funnel(staging: Path) -> Rows:
     """The funnel of the newest build, one row per stage and unit."""
     return _query(staging, "FROM funnel", {})

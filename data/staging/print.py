@@ -9,6 +9,7 @@ import csv
 import io
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -22,7 +23,7 @@ from rich.text import Text
 
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
-from data.staging.audit import Rows, funnel
+from data.staging.audit import Rows, commonest_reasons, funnel
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
@@ -43,7 +44,7 @@ CATALOGUE = """SELECT name, row, "columns" FROM (
 def query_text(argument: str | None) -> str:
     """The query of a command line: given, piped in (`-`), or without one a list of the tables.
 
-    Raises InputError if it is not UTF-8, whatever the locale, or if nothing is piped in.
+    Raises InputError if it is not UTF-8, in any locale, or if nothing is piped in.
     """
     query = _piped() if argument == "-" else os.fsencode(argument or CATALOGUE)
     try:
@@ -170,6 +171,16 @@ def print_funnel(staging: Path) -> None:
     columns = ("stage", "unit", "n_in", "passed", "rejected", "errored")
     rows = ([row[name] for name in columns] for row in funnel(staging))
     print_table(("stage", "unit", "in", "passed", "rejected", "errored"), rows)
+
+
+def print_no_release(staging: Path) -> None:
+    """Print why a build released nothing: the funnel, three reasons, and how to look further."""
+    print_funnel(staging)
+    print("\nno task passed every gate; the commonest reasons:")
+    out = shlex.quote(str(staging.parent))
+    for row in commonest_reasons(staging, 3):
+        reason = one_line(str(row["reason"]))
+        print(f"{row['n']:>6}  {reason}  benchmint audit --reason {reason} --out {out}")
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

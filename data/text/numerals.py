@@ -57,7 +57,7 @@ _FIRST = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 ENGLISH_RUN = rf"(?<![A-Za-z0-9])(?:{_FIRST})(?![A-Za-z])(?:[ \-]{{1,2}}(?:{_ANY})s?(?![A-Za-z]))*+"
 _WORD = re.compile("[a-z]+", re.I)
 _MAX_RUN = 300
-MAX_INTEGER = 24  # characters of a numeral; longer ones are no amounts that people write
+MAX_INTEGER = 24  # characters of a numeral; longer ones are not amounts that people write
 _PLAIN_DIGITS = "〇一二三四五六七八九"
 ONE_TO_TEN = _PLAIN_DIGITS[1:] + "十"
 
@@ -103,7 +103,7 @@ def assemble(tokens: list[Decimal | str]) -> tuple[Decimal, Decimal] | None:
 
 @dataclass(slots=True)
 class _Sum:
-    """What has been read of a numeral; each step says whether it may stand there."""
+    """What has been read of a numeral; each step says whether it is allowed there."""
 
     total: Decimal = Decimal(0)
     group: Decimal = Decimal(0)

@@ -18,13 +18,13 @@ def trie_pattern(literals: Iterable[str]) -> str:
 def shortest_pattern(literals: Iterable[str]) -> str:
     """A pattern that matches the shortest of the literals that begins at a place.
 
-    It is the smaller of the two: behind a literal that ends, longer ones are not told apart.
+    It is the smaller of the two: behind a literal that ends, longer ones are not distinguished.
     """
     return _shortest(_trie(literals))
 
 
 def _trie(literals: Iterable[str]) -> dict[str, Any]:
-    """Nodes by character; the key "" stands where a literal ends."""
+    """Nodes by character; the key "" marks the end of a literal."""
     root: dict[str, Any] = {}
     for literal in literals:
         node = root

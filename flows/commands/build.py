@@ -115,9 +115,10 @@ def _checked(config: Path | None, overrides: dict[str, Any]) -> Settings:
 
 def _build_and_report(settings: Settings, started: float) -> None:
     """Run the flow and print the closing summary."""
+    from data.errors import NothingReleasedError
     from data.logs import tell_stages
     from data.progress import console
-    from data.staging.print import print_funnel
+    from data.staging.print import print_funnel, print_no_release
     from flows import environment
 
     environment.apply()  # before Prefect is imported, which takes seconds
@@ -129,7 +130,11 @@ def _build_and_report(settings: Settings, started: float) -> None:
         console.print("starting …")
         tell_stages()
     with taking_turns(settings.runtime.out):
-        built = build_snapshot(settings.recipe, settings.runtime)
+        try:
+            built = build_snapshot(settings.recipe, settings.runtime)
+        except NothingReleasedError as nothing:
+            print_no_release(nothing.staging)
+            raise typer.Exit(1) from nothing
     if loud:
         print_funnel(built.staging)
         total, waited = time.perf_counter() - started, built.flow_started - started

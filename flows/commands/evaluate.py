@@ -22,8 +22,9 @@ def evaluate_command(
     agent: Annotated[
         str,
         typer.Option(
-            help="react (a model with tools), or without a model: oracle, playback, null, talk, "
-            "empty-calls, wrong-period, wrong-company, unrounded, missing-step, answers-first."
+            help="react (a model with tools), harness (--harness), or without a model: oracle, "
+            "web-reader, playback, null, talk, empty-calls, wrong-period, wrong-company, "
+            "unrounded, missing-step, answers-first."
         ),
     ] = "react",
     model: Annotated[
@@ -38,6 +39,21 @@ def evaluate_command(
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="Name of the configuration; by default, agent and model.")
+    ] = None,
+    tools: Annotated[
+        str, typer.Option(help="What questions are answered with: data, web or data+web.")
+    ] = "data",
+    pages: Annotated[
+        Path | None, typer.Option(help="With web: a folder of captured pages (`benchmint pages`).")
+    ] = None,
+    reasoning: Annotated[
+        str | None, typer.Option(help="The effort that the model is asked for, as Inspect has it.")
+    ] = None,
+    harness: Annotated[
+        str | None, typer.Option(help="With harness: the command that works in the sandbox.")
+    ] = None,
+    programs: Annotated[
+        Path | None, typer.Option(help="A folder with the harness's programs: /opt/programs.")
     ] = None,
     task: Annotated[
         list[str] | None, typer.Option(help="Run only this task; may be given several times.")
@@ -67,18 +83,17 @@ def evaluate_command(
     """Run what is not finished yet, each attempt in a box of its own, and grade if possible."""
     require_extra("evaluate")
     from construction.statements.tools.database import database_of
+    from construction.webpages.page_index import PageIndex
+    from construction.webpages.pages import open_pages
     from data.contracts.attempt import Configuration
     from data.releases.tasks import read_tasks
     from flows.evaluate.budget import Budget, dollars, spending_of
+    from flows.evaluate.harness import Harness
     from flows.evaluate.plan import Plan
     from flows.evaluate.run import evaluate
     from flows.evaluate.scripts import scripts_of
 
-    if (agent == "react") != (model is not None):
-        raise InputError(
-            "--agent and --model", f"agent {agent}, model {model}", "a model with react alone",
-            "Give --model NAME with --agent react, and none with a scripted agent.",
-        )  # fmt: skip
+    _check_options(agent, model, harness, tools, pages)
     spending = spending_of(
         model,
         Budget(run_tokens, dollars(run_cost, "--run-cost")),
@@ -87,20 +102,24 @@ def evaluate_command(
         prices,
     )
     release = read_tasks(snapshot)
-    title = name or "-".join([agent, *([model.replace("/", "-")] if model else [])])
-    database = database_of(release.tables)
+    parts = [agent, (model or "").replace("/", "-"), tools if tools != "data" else "", reasoning]
+    title = name or "-".join(part for part in parts if part)
+    database = None if tools == "web" else database_of(release.tables)
+    index = PageIndex(open_pages(pages)) if pages is not None else None
     plan = Plan(
         release,
-        Configuration(title, agent, model or "none"),
+        Configuration(title, agent, model or "none", tools, reasoning),
         agent,
         out / release.snapshot / title,
         database,
+        index,
+        Harness(harness, programs) if harness is not None else None,
         epochs=epochs,
         samples_at_once=at_once,
         base_url=base_url,
         spending=spending,
         task_ids=tuple(task or ()),
-        scripts=scripts_of(agent, release, database, epochs, source),
+        scripts=scripts_of(agent, release, database, epochs, source, index),
     )
     ended = evaluate(plan)
     print(f"attempts: {ended.folder} ({ended.done} of {ended.wanted} done)")
@@ -112,6 +131,34 @@ def evaluate_command(
         )
     if release.private is not None and ended.done:
         _grade(snapshot, ended.folder, ended.folder / TABLES_FOLDER, workers=1, as_json=False)
+
+
+def _check_options(
+    agent: str, model: str | None, harness: str | None, tools: str, pages: Path | None
+) -> None:
+    """Raise InputError for options that contradict each other."""
+    if (agent in ("react", "harness")) != (model is not None):
+        raise InputError(
+            "--agent and --model", f"agent {agent}, model {model}",
+            "a model with react and harness alone",
+            "Give --model NAME with --agent react or harness, and none with a scripted agent.",
+        )  # fmt: skip
+    if (agent == "harness") != (harness is not None):
+        raise InputError(
+            "--agent and --harness", f"agent {agent}, harness {harness}", "a command with harness",
+            "Give --harness 'COMMAND' with --agent harness, and with no other.",
+        )  # fmt: skip
+    if tools not in ("data", "web", "data+web"):
+        raise InputError("--tools", tools, "data, web or data+web", "Choose one of these.")
+    if ("web" in tools) != (pages is not None):
+        raise InputError(
+            "--tools and --pages", f"tools {tools}, pages {pages}", "pages with web alone",
+            "Give --pages DIR with --tools web or data+web; `benchmint pages` makes it.",
+        )  # fmt: skip
+    if agent == "web-reader" and pages is None:
+        raise InputError(
+            "--agent", agent, "captured pages to read", "Give --tools web and --pages DIR."
+        )
 
 
 def grade_command(

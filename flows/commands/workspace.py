@@ -1,4 +1,4 @@
-"""What stands beside the builds: `demo`, `doctor`, `export-atif` and `serve-tables`."""
+"""Commands beside the builds: `demo`, `doctor`, `export-atif` and `serve-tables`."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ prices.py          what a model costs
 budget.py          what a run and its attempts may spend
 journal.py         what the model answered and the tools showed, kept as it comes
 paid_model.py      the model whose requests are within the budget and never paid twice
+chat_bridge.py     the model for a program inside the box
+harness.py         a program inside the box as an agent; the hosts that a task lists
 record.py          from a sample of Inspect's log to an attempt
 trajectory.py      from a sample of Inspect's log to ATIF
 plan.py            what is to be run, and where

@@ -65,6 +65,9 @@ ESCAPES = (
     Escape("read a variable of another process inside", "variables() & set(host['variables'])"),
     Escape("connect to the loopback", "tcp(host['tcp']) == host['token']"),
     Escape("exchange datagrams on the loopback", "udp(host['udp']) == host['token']"),
+    Escape("see the host's ports", "f\":{host['tcp']:04X} \" in open('/proc/net/tcp').read()"),
+    Escape("see the host's sockets", "host['abstract'] in open('/proc/net/unix').read()"),
+    Escape("share the host's ports", "taken(host['tcp'])"),
     Escape("connect to a socket file", "unix(host['unix']) == host['token']"),
     Escape("connect to an abstract socket", "unix('\\0' + host['abstract']) == host['token']"),
     Escape("open shared memory of the host", "open(host['shm']).read() == host['token']"),
@@ -101,6 +104,11 @@ def tcp(port):
     return talk(socket.socket(), ("127.0.0.1", port))
 def udp(port):
     return talk(socket.socket(type=socket.SOCK_DGRAM), ("127.0.0.1", port))
+def taken(port):
+    try:
+        socket.socket().bind(("127.0.0.1", port))
+    except OSError:
+        return True
 def unix(path):
     return talk(socket.socket(socket.AF_UNIX), path)
 def segment(key):

@@ -33,6 +33,7 @@ class BoxEnvironment(SandboxEnvironment):
     def __init__(self, sandbox: Sandbox) -> None:
         super().__init__()
         self.sandbox = sandbox
+        self.variables: dict[str, str] = {}  # of every command
 
     @classmethod
     async def task_init(cls, task_name: str, config: SandboxEnvironmentConfigType | None) -> None:
@@ -80,7 +81,7 @@ class BoxEnvironment(SandboxEnvironment):
             seconds=float(timeout) if timeout else _LONGEST_COMMAND,
             stdin=input.encode() if isinstance(input, str) else input or b"",
             folder=cwd or "",
-            variables=env,
+            variables={**self.variables, **(env or {})},
         )
         if done.timed_out:
             raise TimeoutError(f"the command took longer than {timeout} seconds")

@@ -12,7 +12,9 @@ from typing import Any
 
 import orjson
 
+from construction.sessions.network.transport import Wire
 from construction.statements.tools.database import Database
+from construction.webpages.page_index import PageIndex
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
 from data.attempts import RUN
 from data.canonical import pretty_json
@@ -20,11 +22,13 @@ from data.contracts.attempt import Configuration
 from data.errors import BenchmintError, InputError
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Spending
+from flows.evaluate.harness import Harness
 from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
 from flows.evaluate.toolset import toolset
 
 MODEL_AGENT = "react"
-AGENTS = (MODEL_AGENT, *SCRIPTED)
+HARNESS = "harness"
+AGENTS = (MODEL_AGENT, HARNESS, *SCRIPTED)
 REPLIES = "replies"
 _LOCK = "run.lock"
 
@@ -41,6 +45,9 @@ class Plan:
     agent: str
     folder: Path
     database: Database | None = None
+    pages: PageIndex | None = None
+    harness: Harness | None = None
+    wire: Wire = field(default_factory=Wire)
     epochs: int = 1
     samples_at_once: int = 4
     base_url: str | None = None
@@ -50,7 +57,7 @@ class Plan:
 
     @property
     def asks_model(self) -> bool:
-        return self.agent == MODEL_AGENT
+        return self.agent in (MODEL_AGENT, HARNESS)
 
     def can_run(self, task_id: str, epoch: int) -> bool:
         """Can the agent work on a task at all?"""
@@ -106,6 +113,8 @@ def _record(plan: Plan) -> None:
         "configuration": asdict(plan.configuration),
         "limits": _limits(plan.spending),
         "toolset": toolset(),
+        "pages": plan.pages.digest if plan.pages is not None else None,
+        "harness": plan.harness.command if plan.harness is not None else None,
     }
     content = pretty_json(about)
     if path.exists() and path.read_bytes() != content:

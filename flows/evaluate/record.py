@@ -14,12 +14,14 @@ from data.canonical import digest
 from data.contracts.attempt import (
     Attempt,
     AttemptStatus,
+    AuditRow,
     Call,
     Submission,
     Usage,
 )
 from data.neutralise import one_line
 from flows.evaluate.budget import Spending
+from flows.evaluate.harness import AUDIT, FAILED
 from flows.evaluate.paid_model import Account, tokens_of
 from flows.evaluate.plan import Plan
 from flows.evaluate.prices import Tokens
@@ -51,6 +53,7 @@ def record_of(
         answer=shortened(sample.output.completion) if sample.output.choices else None,
         statements=tuple(_statements(sample)),
         calls=tuple(_calls(sample)),
+        audit=tuple(AuditRow(**row) for row in sample.store.get(AUDIT, ())),
         steps=len(list(_inferences(sample))),
     )
     earlier = before.retries + 1 if before is not None and before.status is _BROKEN else 0
@@ -93,6 +96,8 @@ def _status(sample: EvalSample, steps: int, before: Attempt | None) -> AttemptSt
         if is_sandbox and before is not None and (before.status, before.steps) == (_BROKEN, steps):
             return AttemptStatus.AGENT_ERROR if steps else _BROKEN
         return _BROKEN
+    if FAILED in sample.store:
+        return AttemptStatus.AGENT_ERROR
     if sample.limit is not None:
         return _STATUS_OF_LIMIT.get(sample.limit.type, AttemptStatus.BUDGET)
     return AttemptStatus.COMPLETED
@@ -102,7 +107,9 @@ def _error(sample: EvalSample) -> str | None:
     """What ended it early, in one line."""
     if sample.error is not None:
         return one_line(sample.error.message)[:_LONGEST_ERROR]
-    return sample.limit.reason if sample.limit is not None else None
+    if sample.limit is not None:
+        return sample.limit.reason
+    return sample.store.get(FAILED)
 
 
 def _usage(sample: EvalSample, spending: Spending) -> Usage:

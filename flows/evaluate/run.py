@@ -36,6 +36,7 @@ from data.neutralise import one_line
 from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
 from flows.evaluate.delivery import fetch_outputs
+from flows.evaluate.harness import harness_agent, network_of
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
 from flows.evaluate.journal import SUFFIX, Journal, spent
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
@@ -114,7 +115,8 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
     """Run one repetition; true if the budget of the run was spent."""
     run = UnderWay(plan, epoch, Purse(plan.spending, _spent(plan)))
     _Recorder.run = run
-    BoxEnvironment.box = Box(libraries=library_paths())
+    programs = plan.harness.programs if plan.harness is not None else None
+    BoxEnvironment.box = Box(libraries=library_paths(), programs=programs)
     try:
         with redirect_stdout(StringIO()):  # Inspect announces itself there
             logs = eval(
@@ -140,9 +142,9 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
 
 def _check_ended(logs: Sequence[EvalLog]) -> None:
     """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted."""
+    if not logs or any(log.status in ("cancelled", "started") for log in logs):
+        raise RunStopped("stopped: the same command goes on from here.")
     for log in logs:
-        if log.status == "cancelled":
-            raise RunStopped("stopped: the same command goes on from here.")
         if log.error is not None:
             raise RunFailed(one_line(log.error.message)[:500])
 
@@ -168,6 +170,7 @@ def _model(plan: Plan) -> Model | str:
     config = GenerateConfig(
         temperature=0.0,
         max_tokens=plan.spending.reply_tokens,
+        reasoning_effort=plan.configuration.reasoning,
         max_retries=_RETRIES,
         attempt_timeout=_REPLY_SECONDS,
     )
@@ -209,14 +212,15 @@ def _attempt(run: UnderWay) -> Solver:
         folder = outputs_folder(run.plan.folder, task.task_id, run.epoch)
         with ExitStack() as stack:
             try:
-                await sandbox().exec(["mkdir", "-p", "inputs", "outputs"])
+                box = sandbox().as_type(BoxEnvironment)
+                await box.exec(["mkdir", "-p", "inputs", "outputs"])
                 agent = _agent(run, task.task_id, stack)
                 try:
-                    with apply_limits(limits):
-                        return await agent(state, generate)
+                    async with network_of(box, task.network, state, run.plan.wire):
+                        with apply_limits(limits):
+                            return await agent(state, generate)
                 finally:
-                    box = sandbox().as_type(BoxEnvironment).sandbox
-                    await asyncio.to_thread(fetch_outputs, box, folder)
+                    await asyncio.to_thread(fetch_outputs, box.sandbox, folder)
             except OSError as error:
                 if is_disk_full(error):
                     run.failure = run.failure or error
@@ -229,7 +233,7 @@ def _agent(run: UnderWay, task_id: str, stack: ExitStack) -> Solver:
     """The agent of one attempt; one that asks a model has an account, and its tools too."""
     plan = run.plan
     task = plan.release.tasks[task_id].candidate
-    tools = tools_for(task, plan.database)
+    tools = tools_for(task, plan.database, plan.pages)
     if not plan.asks_model:
         script = plan.scripts.get((task_id, run.epoch))
         return scripted(script or WORKLESS[plan.agent](task, tools), tools)
@@ -237,6 +241,8 @@ def _agent(run: UnderWay, task_id: str, stack: ExitStack) -> Solver:
     journal = stack.enter_context(closing(Journal(plan.folder / REPLIES / f"{name}{SUFFIX}")))
     account = run.accounts[task_id] = Account(name, run.purse, journal)
     ACCOUNT.set(account)
+    if plan.harness is not None:
+        return harness_agent(plan.harness)
     return model_agent([account.shown(tool) for tool in tools])
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -26,6 +27,7 @@ from flows.evaluate.resources import Limits, enforcer
 WORK = "/work"
 _WRITABLE = (WORK, "/tmp", "/dev/shm")  # noqa: S108 (inside; each in memory, with a third)
 _LIBRARIES = "/opt/libraries"
+PROGRAMS = "/opt/programs"
 SERVER = Path(__file__).with_name("sandbox_server.py")
 _GRACE_SECONDS = 10.0  # in which the server answers beyond the time of the command
 _HEADER_BYTES = 8 << 20
@@ -55,10 +57,14 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a sandbox is made of. `libraries` are packages and modules that Python finds inside."""
+    """What a sandbox is made of. `libraries` are packages and modules that Python finds inside.
+
+    `programs` is a folder that is mounted read-only at `PROGRAMS`.
+    """
 
     limits: Limits = field(default_factory=Limits)
     libraries: tuple[Path, ...] = ()
+    programs: Path | None = None
     confined: bool = True  # False in the tests that show that escapes are noticed
 
 
@@ -72,6 +78,7 @@ class Sandbox:
         self._enforcer = enforcer(box.limits)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
 
     @property
     def enforced_by(self) -> str:
@@ -117,6 +124,8 @@ class Sandbox:
         if self._process is not None:
             self._kill()
             self._process.communicate()
+        if self._control is not None:
+            self._control.close()
         self._enforcer.close()
 
     def _kill(self) -> None:
@@ -179,6 +188,22 @@ class Sandbox:
         header, _ = self._ask(request)
         return [str(name) for name in header.get("names", ())]
 
+    def listen(self, port: int) -> socket.socket:
+        """A socket that listens on the loopback inside, and is answered here.
+
+        It belongs to the network of the sandbox, so nothing of the host comes with it. Call it
+        before the agent is let in. Raises FileRefused or SandboxFailed.
+        """
+        header, _ = self._ask({"action": "listen", "port": port})
+        if "error" in header or self._control is None:
+            raise FileRefused(f"port {port}", str(header.get("error")))
+        self._control.settimeout(_GRACE_SECONDS)
+        try:
+            _, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
+            return socket.socket(fileno=descriptors[0])
+        except (OSError, IndexError) as error:
+            raise SandboxFailed("the sandbox handed out no socket") from error
+
     def _path(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.folder, path))  # noqa: PTH118 (a path inside)
 
@@ -218,17 +243,20 @@ class Sandbox:
 
     def _command(self) -> tuple[list[str], list[int]]:
         """The command that starts the server, and the descriptors that it inherits."""
+        self._control, theirs = socket.socketpair()
+        control = theirs.detach()
         if not self.box.confined:
-            return [sys.executable, "-I", str(SERVER)], []
+            return [sys.executable, "-I", str(SERVER), str(control)], [control]
         binary = bubblewrap()
         if binary is None:
+            os.close(control)
             raise SandboxFailed("bubblewrap (bwrap) is not installed: `make system` installs it")
         # Arguments by descriptor: a command line could be read inside, and names host folders.
         reading, writing = os.pipe()
         with os.fdopen(writing, "wb") as arguments:
             arguments.write(b"".join(part.encode() + b"\0" for part in wrapper(self.box)))
-        inside = [_interpreter(), "-I", "/opt/sandbox_server.py"]
-        return [binary, "--args", str(reading), *inside], [reading]
+        inside = [_interpreter(), "-I", "/opt/sandbox_server.py", str(control)]
+        return [binary, "--args", str(reading), *inside], [reading, control]
 
 
 def bubblewrap() -> str | None:
@@ -244,6 +272,8 @@ def wrapper(box: Box) -> list[str]:
         binds += ["--ro-bind", str(library), f"{_LIBRARIES}/{library.name}"]
     for folder in ("/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache"):
         binds += ["--ro-bind-try", folder, folder]
+    if box.programs is not None:
+        binds += ["--ro-bind", str(box.programs.resolve()), PROGRAMS]
     share = str(box.limits.disk_bytes // len(_WRITABLE))
     writable = [part for path in _WRITABLE for part in ("--size", share, "--tmpfs", path)]
     return [

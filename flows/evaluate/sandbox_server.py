@@ -1,4 +1,4 @@
-"""The program inside a sandbox: runs commands and moves files as it is told over standard input.
+"""The program inside a sandbox: runs commands and moves files, as requested on standard input.
 
 It runs as `python3 -I sandbox_server.py` inside the sandbox, so it imports the standard library
 alone. A request and a reply are a line of JSON followed by as many bytes as its `bytes` says, for
@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+CONTROL = int(sys.argv[1])  # a Unix socket to the host; commands do not inherit it
 Reply = tuple[dict[str, Any], list[bytes]]
 _NO_COMMAND = b"a command holds no NUL byte and no half of a character\n"
 
@@ -89,11 +91,22 @@ def names(request: Mapping[str, Any], _content: bytes) -> Reply:
     return {"names": kept}, []
 
 
+def listen(request: Mapping[str, Any], _content: bytes) -> Reply:
+    """Hand a listening socket on the loopback in here to the host, which answers on it."""
+    with (
+        socket.create_server(("127.0.0.1", request["port"])) as listening,
+        socket.socket(fileno=os.dup(CONTROL)) as control,
+    ):
+        socket.send_fds(control, [b"!"], [listening.fileno()])
+    return {}, []
+
+
 ACTIONS: dict[str, Callable[[Mapping[str, Any], bytes], Reply]] = {
     "execute": execute,
     "write": write,
     "read": read,
     "names": names,
+    "listen": listen,
 }
 
 

@@ -18,7 +18,10 @@ from inspect_ai.tool import Tool, ToolDef
 from construction.grading.flawed import FLAWS, flawed
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.spec import spec_of
+from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
+from construction.webpages.page_index import PageIndex
+from construction.webpages.reader import read_pages
 from data.attempts import read_attempts
 from data.contracts import Candidate
 from data.contracts.attempt import AttemptStatus, Submission
@@ -26,7 +29,7 @@ from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
 
 Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
-ORACLE, PLAYBACK = "oracle", "playback"
+ORACLE, PLAYBACK, READER = "oracle", "playback", "web-reader"
 TALK = "Done. All steps of the task were carried out, the results were checked, and all is ready."
 
 
@@ -84,9 +87,16 @@ WORKLESS: Mapping[str, Callable[[Candidate, Sequence[Tool]], Script]] = {
 
 
 def scripts_of(
-    agent: str, release: ReleasedTasks, database: Database | None, epochs: int, source: Path | None
+    agent: str,
+    release: ReleasedTasks,
+    database: Database | None,
+    epochs: int,
+    source: Path | None,
+    pages: PageIndex | None = None,
 ) -> Scripts:
     """The scripts that an agent needs. Raises InputError."""
+    if agent == READER and pages is not None:
+        return _reader_scripts(release, pages, epochs)
     if (agent == PLAYBACK) != (source is not None):
         raise InputError(
             "--agent and --from", f"agent {agent}, {source or 'no folder'}",
@@ -98,6 +108,17 @@ def scripts_of(
     if agent == ORACLE or agent in FLAWS:
         return computed_scripts(agent, release, database, epochs)
     return {}
+
+
+def _reader_scripts(release: ReleasedTasks, pages: PageIndex, epochs: int) -> Scripts:
+    """What the rule-based reader of pages does on each question."""
+    scripts = {}
+    for task_id, task in release.tasks.items():
+        if BY_NAME.keys() & set(task.candidate.tools):
+            calls, answer = read_pages(task.candidate.prompt, pages)
+            script = Script(tuple(ScriptStep(calls=(call,)) for call in calls), answer)
+            scripts.update({(task_id, epoch): script for epoch in range(1, epochs + 1)})
+    return scripts
 
 
 def computed_scripts(
@@ -163,4 +184,4 @@ def script_of(submission: Submission) -> Script:
     return Script(tuple(steps), submission.answer)
 
 
-SCRIPTED = (ORACLE, *FLAWS, *WORKLESS, PLAYBACK)
+SCRIPTED = (ORACLE, READER, *FLAWS, *WORKLESS, PLAYBACK)

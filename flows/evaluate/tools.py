@@ -16,6 +16,8 @@ from construction.grading.trial import SHELL_TOOLS
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Refusal
+from construction.webpages.page_index import PageIndex
+from construction.webpages.web_tools import WEB_TOOLS
 from data.contracts import Candidate
 from data.neutralise import one_line
 
@@ -23,23 +25,25 @@ SHELL_SECONDS = 180
 _MOST_CHARS = 60_000
 
 
-def tools_for(task: Candidate, database: Database | None) -> list[Tool]:
-    """The tools of a task, by the names that it lists."""
-    served = [
-        _served(BY_NAME[name], database) for name in task.tools if name in BY_NAME and database
-    ]
+def tools_for(
+    task: Candidate, database: Database | None, pages: PageIndex | None = None
+) -> list[Tool]:
+    """The data tools that a task lists, `search` and `fetch` if there are pages, and a shell."""
+    listed = [BY_NAME[name] for name in task.tools if name in BY_NAME]
+    served = [_served(spec, database) for spec in listed] if database is not None else []
+    served += [_served(spec, pages) for spec in WEB_TOOLS] if pages is not None else []
     works_on_files = task.deliverables or SHELL_TOOLS & set(task.tools)
     inside = [shell()] if works_on_files else []
     return [*served, *inside]
 
 
-def _served(spec: ToolSpec, database: Database) -> Tool:
-    """A data tool as a tool of Inspect, with the description and arguments that MCP clients get."""
+def _served(spec: ToolSpec, source: Database | PageIndex) -> Tool:
+    """A tool of Inspect, with the description and arguments that MCP clients get."""
 
     async def execute(**arguments: object) -> str:
         try:
             given = {name: value for name, value in arguments.items() if value is not None}
-            answer = spec.call(database, spec.arguments.model_validate(given))
+            answer = spec.call(source, spec.arguments.model_validate(given))
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             raise ToolError(one_line(f"{first['loc']}: {first['msg']}")) from error

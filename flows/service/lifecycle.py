@@ -189,7 +189,7 @@ def _sweep(service: Service) -> int:
 def _point_prefect(service: Service, url: str) -> None:
     """Lead `prefect` in the project's folder here, unless the user leads it elsewhere.
 
-    Only for a service of the project's own: one that lies elsewhere is for whoever started it.
+    Only for the project's own service; another one is left to whoever started it.
     """
     own = service.folder.is_relative_to(service.root)
     if own and (not service.prefect_toml.exists() or _is_ours(service)):

@@ -127,7 +127,7 @@ def _due(run: FlowRun) -> Scheduled:  # type: ignore[valid-type]
 
 
 def watch(silence: timedelta) -> AutomationCore:
-    """One automation: a deployed run that gives no sign of life any more is told as lost.
+    """One automation: a deployed run without a heartbeat is marked as lost.
 
     A killed process says nothing, and without this its run would stay Running.
     """
@@ -150,7 +150,7 @@ def _events(states: Iterable[str]) -> set[str]:
 
 
 def _notify(client: SyncPrefectClient, address: str | None) -> None:
-    """One automation: a deployed run that ends badly is told to the webhook, if there is one."""
+    """One automation: a deployed run that ends badly is reported to the webhook, if set."""
     if address is None:
         return
     block = Webhook(url=address).save(BLOCK, overwrite=True)

@@ -76,7 +76,7 @@ PLANTED: Mapping[str, tuple[Candidate, SandboxReason | None, str]] = {
         "file_exists input 2",
     ),
     "t-fetch": (
-        sound("t-fetch", tools=("fetch",), network=NetworkPolicy(mode="list")),
+        sound("t-fetch", tools=("fetch",), network=NetworkPolicy(mode="web")),
         SandboxReason.EXECUTION,
         "no_such_tool fetch",
     ),

@@ -154,7 +154,7 @@ def assignment(linked: Linked, most: int) -> AttackResult:
 
 def aware_assignment(linked: Linked, simulated: Sequence[Linked], most: int) -> AttackResult:
     """Greatest likelihood under the method: the best of two models learned by simulation, and of
-    the attacker without them. The best is told by the truth, which favours the attacker."""
+    the attacker without them. The best is chosen with the truth, which favours the attacker."""
     costs = (
         plain_cost(linked),
         NormalChannel.learned(simulated).cost(linked),

@@ -25,9 +25,9 @@ from data.text.folding import fold_characters
 
 
 class TextDetector:
-    """Finds private spans; the same findings whatever the batches and their order.
+    """Finds private spans; the findings do not depend on the batches or their order.
 
-    Every rule and both models read every text, whatever its language: scripts alone decide which
+    Every rule and both models read every text of any language: scripts alone decide which
     pieces each model gets. Leaving recognisers out where `data.text.language` names another
     language was measured and found less (names in German court decisions: recall by character
     0.47 instead of 0.51; in Japanese articles 0.02 instead of 0.08 without the Chinese model).

@@ -56,7 +56,7 @@ Draw = Callable[[Generator, int], str]
 class SurrogateTable:
     """The surrogates given out so far, per space (given names, family names, hosts …).
 
-    Within a space two tokens never get the same surrogate. A draw is told how often it was tried
+    Within a space two tokens never get the same surrogate. A draw gets the number of earlier tries
     before, so that it can fall back on longer words.
     """
 

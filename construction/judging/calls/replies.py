@@ -74,7 +74,7 @@ def parse(body: bytes) -> Any:
 
 
 def read_reply(document: Any, worst: Usage) -> Reply | None:
-    """The reply in a chat completion; None if the document is no chat completion.
+    """The reply in a chat completion; None if the document is not one.
 
     An endpoint that reports no usage is charged the reserved worst case, `worst`.
     """

@@ -72,7 +72,7 @@ _LIST_MARK = re.compile(r"(?am)^[ \t]*[(（]?\d{1,2}[.)）、](?!\d)")
 
 
 def find_numbers(text: str) -> Iterator[tuple[int, int, str]]:
-    """Spans and values ("1000", "5%") of the numbers in a text; numbers of list items are none."""
+    """Spans and values ("1000", "5%") of the numbers in a text, without list marks."""
     marks = {match.end() - 1 for match in _LIST_MARK.finditer(text)}
     for match in _DIGITS.finditer(text):
         if match.end("number") in marks:

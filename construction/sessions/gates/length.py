@@ -76,7 +76,7 @@ def _keep_files(match: re.Match[str]) -> str:
 
 
 def _clusters(text: str, start: int, end: int) -> int:
-    """Visible clusters in a part of a stripped text; white space at the text's ends is none."""
+    """Visible clusters in a part of a stripped text; not white space at the text's ends."""
     count, after_space = 0, start == 0
     for cluster in _CLUSTERS.findall(text, start, end):
         is_space = cluster[0].isspace()

@@ -200,6 +200,13 @@ def allowed_hosts(urls: Iterable[str]) -> frozenset[Authority]:
     )
 
 
+def client_variables(port: int) -> dict[str, str]:
+    """The variables by which programs find a proxy on their loopback."""
+    address = f"http://127.0.0.1:{port}"
+    names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+    return {**dict.fromkeys(names, address), "no_proxy": "127.0.0.1,localhost"}
+
+
 @asynccontextmanager
 async def proxying(listening: socket, proxy: ForwardProxy) -> AsyncIterator[None]:
     """Serve the clients of a listening socket while the block runs, and close it."""

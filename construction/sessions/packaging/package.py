@@ -153,7 +153,7 @@ def _conversation(
 
 
 def _is_only_answer(deliverables: Sequence[Deliverable]) -> bool:
-    """True if nothing but a written answer is to be delivered."""
+    """True if only a written answer is to be delivered."""
     return all(item.name_hints == (ANSWER,) for item in deliverables)
 
 

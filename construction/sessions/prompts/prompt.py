@@ -85,7 +85,7 @@ def merge_turns(turns: Sequence[UserTurn]) -> Merged:
 
 
 def as_thread(merged: Merged) -> Merged | None:
-    """The messages up to the last open question, if all have a sender; None if it is no thread.
+    """The messages up to the last open question, if all have a sender; None if it is not a thread.
 
     Messages that reached an assistant through a channel are not instructions to it: its log shows
     that it answered them, and messages after the last open question are not part of that. If

@@ -29,7 +29,7 @@ from construction.statements.answers.units import declared_in
 from data.text.numbers import literal_value
 
 MAX_SHIFT = 12
-MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold is no emphasis
+MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold does not mark anything
 MAX_CHARS = 20_000  # a longer answer has its conclusion at the end
 _EXACT = Context(prec=200)
 _BREAK = re.compile(r"\s")

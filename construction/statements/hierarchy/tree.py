@@ -159,7 +159,7 @@ def _by_weight(patterns: Sequence[tuple[str, Placement]]) -> list[tuple[str, Pla
 
 
 def parse_trees(text: str, path: str) -> Trees:
-    """Standard trees from TOML. Errors: `InputError` if the text is no such table."""
+    """Standard trees from TOML. Errors: `InputError` if the text is not such a table."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -70,7 +70,7 @@ def number_of(value: str) -> Decimal | None:
 
 
 def currency_words(code: str) -> str | None:
-    """The currency in words, or its code if there are none; None if `code` is no currency code."""
+    """The currency in words, or its code if there are none; None if `code` is no currency."""
     if not _CODE.fullmatch(code):
         return None
     return _CURRENCIES.get(code, code)

@@ -1,4 +1,4 @@
-"""The three tools: what a client is told about them, their arguments, and the answer to a call."""
+"""The three tools: what a client sees of them, their arguments, and the answer to a call."""
 
 from __future__ import annotations
 

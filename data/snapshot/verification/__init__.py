@@ -1,6 +1,6 @@
 """Verification of a snapshot, the public half alone or both halves.
 
-Every problem is a finding, never an exception, whatever the directory holds."""
+Every problem is a finding, never an exception, for any content of the directory."""
 
 from __future__ import annotations
 

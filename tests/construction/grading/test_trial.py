@@ -136,6 +136,10 @@ def test_an_input_is_stored_as_the_candidate_says_or_is_a_fault(tmp_path: Path) 
     assert stored_faults(trial(given)) == fault
 
 
+def test_the_proxy_of_a_sandbox_provides_fetch_where_hosts_are_listed() -> None:
+    assert outside_faults(task(tools=("fetch",), network=NetworkPolicy(mode="list")), None) == ()
+
+
 @pytest.mark.parametrize(
     ("tools", "faults"),
     [

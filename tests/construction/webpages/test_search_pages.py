@@ -13,7 +13,7 @@ from construction.statements.model import write_statements
 from construction.statements.tools.results import Refusal
 from construction.webpages.page_index import PageIndex, excerpt
 from construction.webpages.pages import Page, write_pages
-from construction.webpages.reader import reader_moves
+from construction.webpages.reader import read_pages
 from construction.webpages.statement_pages import statement_pages
 from construction.webpages.web_tools import PAGE_CHARS, fetch, search
 from data.contracts.attempt import Submission
@@ -143,10 +143,9 @@ def test_the_scripted_reader_copies_the_printed_number(
         "For the first quarter of fiscal year 2024 (January 1 to March 31, 2024), what were the "
         f"total revenues of Quandell Software, Inc., in {scale} of US dollars?"
     )
-    *moves, last = reader_moves(f"{question}\n\nAnswer with one number.", statements)
+    moves, answer = read_pages(f"{question}\n\nAnswer with one number.", statements)
     assert {name for name, _ in moves} == {"search", "fetch"}
-    assert last[0] == "submit"
     factor = {"millions": 10**6, "thousands": 10**3}[scale]
     gold = AnswerSpec("value", "number", value, unit="USD", scale=factor, decimals=0, tolerance=0.0)
     spec = TaskSpec("q", answers=(gold,))
-    assert grade(spec, Submission(answer=last[1]["answer"])).passed is passed
+    assert grade(spec, Submission(answer=answer)).passed is passed

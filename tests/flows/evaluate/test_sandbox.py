@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,6 +81,42 @@ def test_a_run_starts_only_in_a_box_that_isolates(tmp_path: Path, box: Sandbox) 
         pytest.raises(SandboxFailed, match=r"read a host file, .*connect to the loopback"),
     ):
         escapes.assert_isolated(bare)
+
+
+CALL = """
+import socket, sys
+with socket.create_connection(("127.0.0.1", 8701), 5) as connection:
+    print(connection.recv(100).decode())
+"""
+
+
+def test_what_listens_for_one_attempt_is_out_of_reach_of_others(box: Sandbox) -> None:
+    with Sandbox(Box(SMALL)) as other:
+        for sandbox, word in ((box, b"first"), (other, b"second")):
+            listening = sandbox.listen(8701)
+            thread = threading.Thread(target=_answer_once, args=(listening, word))
+            thread.start()
+            assert sandbox.run(["python3", "-c", CALL], seconds=9).stdout == word + b"\n"
+            thread.join()
+            with pytest.raises(FileRefused, match="in use"):
+                sandbox.listen(8701)
+            listening.close()
+        assert b"refused" in other.run(["python3", "-c", CALL], seconds=9).stderr
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", 8701), 5)
+
+
+def _answer_once(listening: socket.socket, word: bytes) -> None:
+    connection, _ = listening.accept()
+    with connection:
+        connection.sendall(word)
+
+
+def test_no_process_inside_holds_what_the_sockets_are_handed_out_on(box: Sandbox) -> None:
+    box.listen(8701).close()
+    shown = box.run(["sh", "-c", "ls -l /proc/self/fd; cat /proc/net/unix"], seconds=5)
+    assert b"socket:" not in shown.stdout
+    assert box.run(["ls", "/opt/programs"], seconds=5).code != 0
 
 
 def test_files_go_in_and_come_out(box: Sandbox) -> None:

@@ -1,0 +1,80 @@
+"""Data tools and captured pages on the same questions: through Inspect, and in the four tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
+
+from data.errors import InputError
+from data.releases.tasks import read_tasks
+from flows import cli
+from flows.commands.evaluate import _check_options
+from flows.evaluate.sandbox import bubblewrap
+from tests.demo import Demo
+
+
+def benchmint(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmint", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code in (0, None)
+
+
+@pytest.mark.slow(seconds=20)
+@pytest.mark.skipif(
+    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
+)
+def test_conditions_are_compared_on_the_same_questions(
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = demo.out / "snapshots/latest"
+    tasks = read_tasks(snapshot).tasks.items()
+    chosen = [name for name, task in tasks if "discover_companies" in task.candidate.tools][:2]
+    benchmint(monkeypatch, "pages", "statements", snapshot, "--out", tmp_path / "pages")
+    run = ["evaluate", snapshot, "--out", tmp_path]
+    run += [part for name in chosen for part in ("--task", name)]
+    web = ["--tools", "web", "--pages", tmp_path / "pages"]
+    benchmint(monkeypatch, *run, "--agent", "oracle")
+    benchmint(monkeypatch, *run, "--agent", "web-reader", *web)
+    benchmint(monkeypatch, "grade", tmp_path, "--snapshot", snapshot, "--out", tmp_path / "scores")
+    scores = pl.read_parquet(tmp_path / "scores/retrieval/scores.parquet")
+    assert scores.group_by("condition").len().sort("condition").rows() == [("data", 2), ("web", 2)]
+    assert scores.filter(condition="data")["is_correct"].all()
+    traces = pl.read_parquet(tmp_path / "scores/retrieval/tool_traces.parquet")
+    names = {
+        condition: {call["name"] for row in rows["tool_calls"] for call in json.loads(row)}
+        for (condition,), rows in traces.group_by("condition")
+    }
+    assert names["web"] == {"search", "fetch"}
+    assert names["data"] == {
+        "discover_companies", "discover_company_series", "get_company_fundamentals",
+    }  # fmt: skip
+    about = json.loads(next(tmp_path.glob("*/web-reader-web/run.json")).read_text())
+    pages = json.loads((tmp_path / "pages/pages.json").read_text())
+    assert (about["pages"], about["configuration"]["condition"]) == (pages["sha256"], "web")
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "harness", "tools", "pages"),
+    [
+        ("react", None, None, "data", None),
+        ("oracle", "m", None, "data", None),
+        ("harness", "m", None, "data", None),
+        ("react", "m", "cmd", "data", None),
+        ("react", "m", None, "everything", None),
+        ("react", "m", None, "web", None),
+        ("react", "m", None, "data", Path("pages")),
+        ("web-reader", None, None, "data", None),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    agent: str, model: str | None, harness: str | None, tools: str, pages: Path | None
+) -> None:
+    with pytest.raises(InputError):
+        _check_options(agent, model, harness, tools, pages)
