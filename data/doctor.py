@@ -208,6 +208,14 @@ def key(path: Path) -> Finding:
     return Finding("release key", Grade.OK, f"{path} is readable by its owner only")
 
 
+def sandbox(problem: str | None, *, is_needed: bool) -> Finding:
+    """Whether candidates and agents can be run here; `is_needed`: the settings ask for it."""
+    if problem is None:
+        return Finding("sandbox", Grade.OK, "bubblewrap starts and isolates")
+    todo = "For `[preflight] sandbox` and `benchmint evaluate`: make system"
+    return Finding("sandbox", Grade.FAIL if is_needed else Grade.WARN, problem, todo)
+
+
 def telemetry(variables: Mapping[str, str], defaults: Mapping[str, str]) -> Finding:
     """What Prefect would send home: nothing, unless the user's own settings say otherwise.
 

@@ -23,6 +23,7 @@ from flows.stages import (
     masking,
     preflight,
     questions,
+    sandbox_preflight,
     selection,
     sessions,
     signals,
@@ -67,7 +68,7 @@ QUESTIONS = Lane(
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
-    stages=(preflight.PREFLIGHT, selection.SELECT),
+    stages=(preflight.PREFLIGHT, sandbox_preflight.SANDBOX_PREFLIGHT, selection.SELECT),
 )
 PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, SELECTION)
 

@@ -10,6 +10,7 @@ import pulp
 from anonymization.text.contracts import DetectionConfig
 from data import doctor
 from flows import ROOT, environment
+from flows.evaluate.trials import Boxes
 from flows.recipe import Settings
 from flows.service.lifecycle import Service, status
 from selection.model import SolverName
@@ -32,6 +33,7 @@ def examine(
         doctor.rights(out),
         doctor.disk(out),
         doctor.key(settings.runtime.key_file or out / "private" / "release.key"),
+        doctor.sandbox(Boxes().problem(), is_needed=settings.preflight.sandbox == "run"),
         doctor.telemetry(variables, environment.DEFAULTS),
     ]
 

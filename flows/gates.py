@@ -12,6 +12,7 @@ from anonymization.leaks.gate import GATE as LEAKS
 from anonymization.tables.gates.fidelity import GATE as FIDELITY
 from anonymization.tables.gates.re_identification import GATE as RE_IDENTIFICATION
 from construction.grading.gate import GATE as GRADER
+from construction.grading.sandbox_gate import GATE as SANDBOX
 from construction.judging.self_containment import GATE as SELF_CONTAINMENT
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
 from construction.sessions.local_gates import LOCAL_GATES
@@ -26,6 +27,6 @@ SESSION_GATES = (
     LEAKS,
 )
 TABLE_GATES = (FIDELITY, RE_IDENTIFICATION)
-POOL_GATES = (GRADER,)  # for the candidates of all lanes
+POOL_GATES = (GRADER, SANDBOX)  # for the candidates of all lanes
 GATES = (*SESSION_GATES, *TABLE_GATES, *POOL_GATES)
 GATE_ORDER = tuple(gate.name for gate in SESSION_GATES)

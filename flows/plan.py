@@ -1,7 +1,7 @@
 """`benchmint build --dry-run`: the pipeline walked without computing it.
 
 The walk sees a copy of what it would write to, in a folder that is removed; no server is started,
-no address probed and no model asked.
+no address probed, no sandbox started and no model asked.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from data.sharding import Runner
 from data.stage_plan import PlannedStage, PlanWalk
 from flows import ROOT
 from flows.build_snapshot import PIPELINE
+from flows.evaluate.trials import Boxes
 from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime
 from flows.run import PLANNED, Planned, open_run
@@ -36,8 +37,18 @@ class ProbeNeeded(BenchmintError):
     """A stage would have to probe an address, which a plan does not."""
 
 
+class TrialNeeded(BenchmintError):
+    """A stage would have to try a candidate in a sandbox, which a plan does not."""
+
+
+class _NoBoxes(Boxes):
+    def problem(self) -> NoReturn:
+        raise TrialNeeded()
+
+
 _REASONS: dict[type[BenchmintError], str] = {
     ProbeNeeded: "addresses have to be probed",
+    TrialNeeded: "candidates have to be tried in a sandbox",
     UnansweredError: "the model has not answered all questions",
 }
 
@@ -60,7 +71,8 @@ def plan_build(recipe: Recipe, runtime: Runtime) -> list[PlannedStage]:
 
 @contextmanager
 def _planning(store: RunStore) -> Iterator[None]:
-    token = PLANNED.set(Planned(store, Wire(resolve=_no_network, connect=_no_network)))
+    wire = Wire(resolve=_no_network, connect=_no_network)
+    token = PLANNED.set(Planned(store, wire, _NoBoxes()))
     try:
         yield
     finally:

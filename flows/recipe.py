@@ -17,6 +17,7 @@ from pydantic import Field, PlainSerializer
 from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.tables.settings import TablesRecipe
 from construction.grading.gate import GradingRecipe
+from construction.grading.sandbox_gate import SandboxRecipe
 from construction.judging.calls.contracts import LlmRuntime
 from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.judging.judges import Judges
@@ -55,6 +56,7 @@ class _Sections(StageConfig):
     tables: TablesRecipe = TablesRecipe()
     grading: GradingRecipe = GradingRecipe()
     selection: SelectionRecipe = SelectionRecipe()
+    preflight: SandboxRecipe = SandboxRecipe()
 
 
 class Recipe(_Sections):

@@ -21,6 +21,7 @@ from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:
     from construction.sessions.network.transport import Wire
+    from flows.evaluate.trials import Boxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Run:
     store: RunStore
     key: bytes
     wire: Wire | None = None  # what lies behind the door to the network; None: the network
+    boxes: Boxes | None = None  # where candidates are tried; None: boxes of this machine
 
     @property
     def out(self) -> Path:
@@ -88,10 +90,11 @@ Work: TypeAlias = stages.Work[Run]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a plan puts in the place of the store that computes, and of the network."""
+    """What a plan puts in the place of the store that computes, the network, and sandboxes."""
 
     store: RunStore
     wire: Wire
+    boxes: Boxes
 
 
 PLANNED: ContextVar[Planned | None] = ContextVar("planned", default=None)
@@ -103,5 +106,5 @@ def open_run(recipe: Recipe, runtime: Runtime) -> Run:
     key = release_key(runtime.key_file or private / "release.key")
     planned = PLANNED.get()
     if planned is not None:
-        return Run(recipe, runtime, planned.store, key, planned.wire)
+        return Run(recipe, runtime, planned.store, key, planned.wire, planned.boxes)
     return Run(recipe, runtime, RunStore(private / "stages", code_version(ROOT)), key)

@@ -25,6 +25,7 @@ from data.contracts.attempt import Score, ScorePart, Submission
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.snapshot.release import GradingFacts
+from data.snapshot.statistics import verified
 from data.stage_tables import write_stage_tables
 
 UNIT = "candidate"
@@ -85,6 +86,7 @@ def grading_facts(
         null_limit=config.null_limit,
         deterministic_share=share(fsum(released), len(released)),
         judge_only=released.count(0.0),
+        verified=verified(tasks),
     )
 
 

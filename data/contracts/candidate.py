@@ -197,7 +197,7 @@ class Provenance(Contract):
 
 
 class Candidate(Contract):
-    """A task that could be released."""
+    """A task that could be released. `preflight`: was it tried in a sandbox, without a fault?"""
 
     task_id: str
     lane: Lane
@@ -226,6 +226,7 @@ class Candidate(Contract):
     rules: tuple[Rule, ...] = ()
     rubric: Rubric | None = None
     evidence: Evidence = Evidence()
+    preflight: Literal["verified", "unverified"] = "unverified"
     provenance: Provenance
 
 

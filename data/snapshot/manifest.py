@@ -46,13 +46,15 @@ class Counts(_Closed):
 
 
 class Grading(_Closed):
-    """How attempts are scored, and what share of the weight is scored without a judge."""
+    """How attempts are scored, what share of the weight needs no judge, how many tasks were tried
+    in a sandbox."""
 
     formula: str
     pass_threshold: Share
     null_limit: Share
     deterministic_share: Share
     judge_only: Count
+    verified: Count = 0  # manifests of earlier versions have none
 
 
 class Manifest(_Closed):

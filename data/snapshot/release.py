@@ -85,7 +85,7 @@ class GradingFacts:
 
     `formula`, `pass_threshold` and `null_limit` are those of the recipe. `deterministic_share` is
     the mean over the tasks of the share of weight that is scored without a judge; `judge_only`
-    counts the tasks in which it is 0.
+    counts the tasks in which it is 0, `verified` those that were tried in a sandbox.
     """
 
     formula: str
@@ -93,6 +93,7 @@ class GradingFacts:
     null_limit: float
     deterministic_share: float
     judge_only: int
+    verified: int
 
 
 @dataclass(frozen=True, slots=True)

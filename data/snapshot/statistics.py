@@ -49,6 +49,11 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
     }
 
 
+def verified(candidates: Iterable[Candidate]) -> int:
+    """How many tasks were tried in a sandbox, without a fault."""
+    return sum(task.preflight == "verified" for task in candidates)
+
+
 def counted(values: Iterable[str]) -> list[dict[str, Any]]:
     """Values with their counts, most frequent first, then by name."""
     ranked = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))

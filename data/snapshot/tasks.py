@@ -82,6 +82,7 @@ def task_yaml(task: Candidate, snapshot: str, version: str, guid: str) -> str:
             "fixtures": dumped["fixtures"],
         },
         "deliverables": dumped["deliverables"],
+        "preflight": task.preflight,
         "primary_dimensions": evidence_kinds(task),
     }
     text = yaml.dump(body, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)

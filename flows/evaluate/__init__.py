@@ -5,6 +5,8 @@ sandbox_server.py  the program inside the box that runs the commands
 resources.py       limits on memory and processes: a cgroup, or a watchdog
 escapes.py         attempts to get out; tried at the start of each run and in the tests
 toolset.py         the libraries that agents find inside
+delivery.py        what an agent delivered, copied out of its box
+trials.py          selected candidates tried in boxes, without Inspect
 inspect_sandbox.py the box as a sandbox of Inspect
 tools.py           what agents may call: data tools that are served, commands in the box
 scripts.py         what agents without a model do

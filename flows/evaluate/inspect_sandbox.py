@@ -18,7 +18,7 @@ from inspect_ai.util import (
 )
 
 from flows.evaluate.escapes import assert_isolated
-from flows.evaluate.sandbox import WORK, Box, FileRefused, Sandbox
+from flows.evaluate.sandbox import Box, FileRefused, Sandbox
 
 NAME = "benchmint"
 _LONGEST_COMMAND = 24 * 3600.0
@@ -105,11 +105,6 @@ class BoxEnvironment(SandboxEnvironment):
         except FileRefused as error:
             raise _file_error(error) from error
         return content.decode() if text else content
-
-    @property
-    def work(self) -> str:
-        """The work folder inside."""
-        return WORK
 
 
 def _try_isolation(box: Box) -> None:

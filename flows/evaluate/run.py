@@ -7,7 +7,6 @@ an attempt that was cut off repeats no paid call.
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, redirect_stdout
 from dataclasses import dataclass, field
@@ -36,19 +35,19 @@ from data.errors import BenchmintError, is_disk_full
 from data.neutralise import one_line
 from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
+from flows.evaluate.delivery import fetch_outputs
 from flows.evaluate.harness import harness_agent, network_of
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
 from flows.evaluate.journal import SUFFIX, Journal, spent
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.plan import REPLIES, Plan, alone, chosen
 from flows.evaluate.record import record_of
-from flows.evaluate.sandbox import Box, FileRefused
+from flows.evaluate.sandbox import Box
 from flows.evaluate.scripts import WORKLESS
 from flows.evaluate.tools import tools_for
 from flows.evaluate.toolset import library_paths
 from flows.evaluate.trajectory import trajectory_of
 
-_TEMPORARY = (".tmp", ".pyc", "~")
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
 _REPLY_SECONDS = 600
 _STOPPED = ("CancelledError(", "Cancelled(")  # how Inspect records what was interrupted
@@ -221,7 +220,7 @@ def _attempt(run: UnderWay) -> Solver:
                         with apply_limits(limits):
                             return await agent(state, generate)
                 finally:
-                    await asyncio.to_thread(_fetch, box, folder)
+                    await asyncio.to_thread(fetch_outputs, box.sandbox, folder)
             except OSError as error:
                 if is_disk_full(error):
                     run.failure = run.failure or error
@@ -245,21 +244,6 @@ def _agent(run: UnderWay, task_id: str, stack: ExitStack) -> Solver:
     if plan.harness is not None:
         return harness_agent(plan.harness)
     return model_agent([account.shown(tool) for tool in tools])
-
-
-def _fetch(box: BoxEnvironment, folder: Path) -> None:
-    """Copy the regular files of outputs/ that are no leftovers of programs; others are refused."""
-    shutil.rmtree(folder, ignore_errors=True)
-    for name in box.sandbox.names(f"{box.work}/outputs"):
-        target = (folder / name).resolve()
-        if name.endswith(_TEMPORARY) or not target.is_relative_to(folder.resolve()):
-            continue
-        try:
-            content = box.sandbox.read(f"outputs/{name}")
-        except FileRefused:
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        target.write_bytes(content)
 
 
 def _is_cut_off(account: Account | None) -> bool:

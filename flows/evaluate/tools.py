@@ -12,6 +12,7 @@ from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams, tool
 from inspect_ai.util import sandbox
 from pydantic import ValidationError
 
+from construction.grading.trial import SHELL_TOOLS
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec
 from construction.statements.tools.database import Database
 from construction.statements.tools.results import Refusal
@@ -21,7 +22,6 @@ from data.contracts import Candidate
 from data.neutralise import one_line
 
 SHELL_SECONDS = 180
-_SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 _MOST_CHARS = 60_000
 
 
@@ -32,7 +32,7 @@ def tools_for(
     listed = [BY_NAME[name] for name in task.tools if name in BY_NAME]
     served = [_served(spec, database) for spec in listed] if database is not None else []
     served += [_served(spec, pages) for spec in WEB_TOOLS] if pages is not None else []
-    works_on_files = task.deliverables or _SHELL_TOOLS & set(task.tools)
+    works_on_files = task.deliverables or SHELL_TOOLS & set(task.tools)
     inside = [shell()] if works_on_files else []
     return [*served, *inside]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from construction.grading.sandbox_gate import STAGE as SANDBOX_PREFLIGHT
 from construction.signals.analyse import with_families
 from construction.signals.gap import gap_of_pool
 from construction.signals.mixture import task_weights
@@ -18,12 +20,45 @@ from data.contracts import Candidate, StageKind
 from data.pool import read_pool
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
-from flows.stages.preflight import PREFLIGHT
 from selection.choice_tables import STAGE, write_choice
-from selection.release import Known, choose, last_release
+from selection.release import Choice, Known, choose, last_release
 from selection.scores import read_scores
 
 REPORT = "selection.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The candidates with their families, what else was known of them, and the choice."""
+
+    candidates: Sequence[Candidate]
+    known: Known
+    choice: Choice
+    weights: Mapping[str, float]
+
+
+def chosen_from(work: Work, candidates: Sequence[Candidate], released: frozenset[str]) -> Chosen:
+    """What the release would take of these candidates; `released` are those of the last one.
+
+    Raises ReleaseError naming every blocker if no selection is possible.
+    """
+    run, recipe = work.run, work.run.recipe
+    scores = run.runtime.scores
+    known = Known(
+        opaque=partial(run.opaque, "x"),
+        pilots=read_scores(scores)[0] if scores else None,
+        released=released,
+    )
+    weights = task_weights(work.folders("signals"))
+    with_family = with_families(candidates, recipe.signals.analysis)
+    choice = choose(with_family, weights, recipe.selection, recipe.release.seed, known)
+    return Chosen(with_family, known, choice, weights)
+
+
+def last_released(work: Work) -> frozenset[str]:
+    """The ids of the release that `max_changed` compares with."""
+    last = work.run.runtime.last_release
+    return last_release(last) if last else frozenset()
 
 
 def _inputs(work: Work) -> dict[str, str]:
@@ -32,28 +67,19 @@ def _inputs(work: Work) -> dict[str, str]:
 
 
 def _last_release(work: Work) -> Observed:
-    last = work.run.runtime.last_release
-    released = last_release(last) if last else frozenset()
+    released = last_released(work)
     return Observed(sorted(released), released)
 
 
 def _select(work: Work, out: Path) -> None:
-    run, recipe = work.run, work.run.recipe
-    pool = read_pool(work.folders(PREFLIGHT.name))
-    scores = run.runtime.scores
-    known = Known(
-        opaque=partial(run.opaque, "x"),
-        pilots=read_scores(scores)[0] if scores else None,
-        released=work.observed,
-    )
-    weights = task_weights(work.folders("signals"))
-    candidates = with_families(pool.candidates, recipe.signals.analysis)
-    choice = choose(candidates, weights, recipe.selection, recipe.release.seed, known)
-    write_choice(candidates, choice, known, out)
-    report = dict(choice.report)
-    if weights and candidates:
-        gap = recipe.signals.analysis.gap
-        report["coverage_gap"] = gap_of_pool(weights, candidates, choice.size, gap)
+    pool = read_pool(work.folders(SANDBOX_PREFLIGHT)).candidates
+    chosen = chosen_from(work, pool, work.observed)
+    write_choice(chosen.candidates, chosen.choice, chosen.known, out)
+    report = dict(chosen.choice.report)
+    if chosen.weights and pool:
+        gap = work.run.recipe.signals.analysis.gap
+        size = chosen.choice.size
+        report["coverage_gap"] = gap_of_pool(chosen.weights, chosen.candidates, size, gap)
     write_bytes(out / REPORT, pretty_json(report))
 
 
@@ -62,7 +88,7 @@ SELECT = Stage(
     meaning="Which candidates does the release take?",
     units=(Unit("candidate", StageKind.CHOOSE),),
     settings=("selection", "signals", "release.seed"),
-    reads=("signals", PREFLIGHT.name),
+    reads=("signals", SANDBOX_PREFLIGHT),
     inputs=_inputs,
     observe=_last_release,
     compute=_select,

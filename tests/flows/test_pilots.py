@@ -34,7 +34,7 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pool = out / "pool"
     pool.mkdir()
     write_pool(pool, SESSIONS, {})
-    results = Results(outputs={"preflight": (pool,)})
+    results = Results(outputs={"sandbox_preflight": (pool,)})
     run_stage(run, SELECT, results)
     stage_run(out, FACTS, results.outputs["select"])
     return out / "staging.duckdb"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from construction.grading.file_types import TYPES
+from construction.grading.routes import VISUAL
 from construction.judging.contracts import (
     Answer,
     Asker,
@@ -27,7 +28,6 @@ from data.contracts import Criterion, Deliverable, Evidence, Rubric
 
 STAGE = "grading"
 _ROUNDING = 1e-6  # how far the sum of the weights may be from 1
-_VISUAL = frozenset({"pptx", "png", "jpg", "gif", "webp", "svg", "html", "pdf", "docx", "xlsx"})
 _Name = Annotated[str, Field(min_length=1, max_length=120)]
 
 
@@ -172,5 +172,5 @@ def _deliverables(
 
 def _route(answer: GradingAnswer, deliverables: Sequence[Deliverable]) -> Literal["text", "visual"]:
     """Visual only if some deliverable has an appearance to judge."""
-    seen = any(item.file_type in _VISUAL for item in deliverables)
+    seen = any(item.file_type in VISUAL for item in deliverables)
     return "visual" if answer.route == "visual" and seen else "text"

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from data.contracts import PRIVATE_FIELDS, Candidate
 from data.snapshot import croissant, layout
 from data.snapshot.manifest import Manifest, fields_of
-from data.snapshot.statistics import statistics
+from data.snapshot.statistics import statistics, verified
 from data.snapshot.tasks import candidate_of, instruction
 from data.snapshot.verification.files import read, read_object, size_of
 from data.snapshot.verification.findings import Check, Findings, Half
@@ -112,6 +112,9 @@ def check_counts(
         if declared != n:
             problem = f"counts {declared} {name}, the tasks have {n}"
             findings.add(Check.MANIFEST_COUNT, f"{half.name}/{layout.MANIFEST}", problem)
+    if manifest.grading is not None and manifest.grading.verified != verified(tasks):
+        problem = f"counts {manifest.grading.verified} tasks as tried, the tasks say otherwise"
+        findings.add(Check.MANIFEST_COUNT, f"{half.name}/{layout.MANIFEST}", problem)
     declared_statistics = read_object(half, layout.STATISTICS, Check.STATISTICS, findings)
     if declared_statistics is not None:
         declared_statistics.pop("canary", None)

@@ -1,0 +1,152 @@
+"""The gate of the sandbox preflight, and its settings: can the task be run where agents work?
+
+What is tried, and what counts as a fault, stands in `trial`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from construction.grading.trial import TrialOutcome, TrialStep
+from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status
+
+STAGE = "sandbox_preflight"
+SECTION = "preflight"
+
+
+class SandboxRecipe(StageConfig):
+    """Whether selected candidates are tried in a sandbox, and what becomes of those that are not.
+
+    `sandbox`: `run` tries each candidate that the selection takes, `off` tries none. `unverified`
+    decides about candidates that could not be tried because this machine has no working sandbox:
+    `keep` releases them as unverified, `refuse` does not.
+    """
+
+    sandbox: Literal["off", "run"] = "off"
+    unverified: Literal["keep", "refuse"] = "keep"
+
+    @model_validator(mode="after")
+    def _can_release_something(self) -> Self:
+        if self.sandbox == "off" and self.unverified == "refuse":
+            raise ValueError(
+                'sandbox = "off" tries nothing and unverified = "refuse" releases nothing that was '
+                'not tried: set sandbox = "run", or unverified = "keep"'
+            )
+        return self
+
+
+class SandboxReason(GateReason):
+    UPLOAD = "preflight.upload", "An input file does not arrive in the sandbox as it is released."
+    EXECUTION = "preflight.execution", "A tool of the task does not answer where agents run."
+    DOWNLOAD = "preflight.download", "A file that is asked for cannot be delivered."
+    ROUTE = "preflight.route", "What is left to a judge cannot be shown to one."
+    NOT_TRIED = "preflight.not_tried", "The settings ask for no sandbox."
+    NO_SANDBOX = "preflight.no_sandbox", "This machine has no working sandbox."
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a trial exercised (`inputs`, `tools`, `outputs`, `criteria`) and the faults by step.
+
+    `untried` is 1 where there was no trial; then `reason` says why.
+    """
+
+    inputs: int = 0
+    tools: int = 0
+    outputs: int = 0
+    criteria: int = 0
+    upload: int = 0
+    execution: int = 0
+    download: int = 0
+    route: int = 0
+    untried: int = 0
+    reason: SandboxReason | None = None
+
+
+NOT_TRIED = Tried(untried=1, reason=SandboxReason.NOT_TRIED)
+NO_SANDBOX = Tried(untried=1, reason=SandboxReason.NO_SANDBOX)
+
+
+def measure(outcome: TrialOutcome) -> Tried:
+    """Count what a trial exercised, and what failed."""
+    faults = [fault.step for fault in outcome.faults]
+    return Tried(
+        inputs=outcome.inputs,
+        tools=outcome.tools,
+        outputs=outcome.outputs,
+        criteria=outcome.criteria,
+        upload=faults.count(TrialStep.UPLOAD),
+        execution=faults.count(TrialStep.EXECUTION),
+        download=faults.count(TrialStep.DOWNLOAD),
+        route=faults.count(TrialStep.ROUTE),
+    )
+
+
+def _without(step: TrialStep, unit: str, reason: SandboxReason, meaning: str) -> Limit:
+    return Limit(
+        f"{step} faults",
+        Bound.MAX,
+        unit,
+        meaning,
+        reason,
+        value=lambda seen: seen[str(step)],
+        at=0,
+        movable=False,
+    )
+
+
+def _tried(policy: str, status: Literal[Status.FAILED, Status.UNVERIFIED]) -> Limit:
+    return Limit(
+        "untried",
+        Bound.MAX,
+        "candidates",
+        "It was tried in a sandbox.",
+        None,
+        value=lambda seen: seen["untried"],
+        at=0,
+        movable=False,
+        policy=("unverified", policy),
+        status=status,
+    )
+
+
+GATE: Gate[Tried, SandboxRecipe] = Gate(
+    name="sandbox",
+    stage=STAGE,
+    section=SECTION,
+    meaning="Can it be run in a sandbox: do inputs arrive, tools answer, files come back?",
+    config=SandboxRecipe,
+    reasons=SandboxReason,
+    measure=measure,
+    limits=(
+        _without(
+            TrialStep.UPLOAD,
+            "files",
+            SandboxReason.UPLOAD,
+            "The instruction and every input file arrive unchanged and can be read.",
+        ),
+        _without(
+            TrialStep.EXECUTION,
+            "tools",
+            SandboxReason.EXECUTION,
+            "Every tool that the task declares is provided and answers a call.",
+        ),
+        _without(
+            TrialStep.DOWNLOAD,
+            "files",
+            SandboxReason.DOWNLOAD,
+            "A file for every deliverable can be written, and is downloaded unchanged.",
+        ),
+        _without(
+            TrialStep.ROUTE,
+            "criteria",
+            SandboxReason.ROUTE,
+            "Everything that is left to a judge can be shown to one.",
+        ),
+        _tried("refuse", Status.FAILED),
+        _tried("keep", Status.UNVERIFIED),
+    ),
+)
