@@ -232,7 +232,7 @@ def test_the_question_is_the_paragraph_that_asks() -> None:
 
 
 def test_a_gold_value_that_is_no_number_is_an_error_of_the_task() -> None:
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         reasons("1", AnswerSpec("value", "number", "many"))
     with pytest.raises(ValueError, match="unknown answer type"):
         reasons("1", AnswerSpec("value", "picture", "many"))
