@@ -15,7 +15,8 @@ from data.text.scripts import has_han, is_han
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 _MACHINE_LINE = re.compile(
-    r"[ \t]*(?:at \S|File \"|[$➜#%] {1,3}\S|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#] |"
+    r"[ \t]*(?:at (?:[\w$.<>\[\] ]{1,200}\(|\S{1,255}:\d)|File \"|"
+    r"[$➜#%] {1,3}\S|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#] |"
     r"(?:diff --git|index [0-9a-f]{7}|@@ |\+\+\+ |--- [ab]/)|"
     r"[\w.]{1,80}(?:Error|Exception|Warning)\b[:(]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
 )

@@ -213,7 +213,7 @@ def _add(judged: list[tuple[Mention, Intent]], mention: Mention, intent: Intent)
         longer = other.attachment is None and len(parts) > len(_parts(other.path))
         if role is Intent.NONE or (role is intent and longer):
             judged[position] = (mention, intent)
-        elif role is Intent.INPUT and intent is Intent.OUTPUT and longer:
+        elif role is Intent.INPUT and intent in (Intent.OUTPUT, Intent.EITHER) and longer:
             judged[position] = (mention, Intent.EITHER)  # "cite iocs.json … Save results/iocs.json"
         return
     judged.append((mention, intent))

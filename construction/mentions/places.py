@@ -50,7 +50,8 @@ def with_result_folders(spans: Sequence[FileSpan], intents: Sequence[Intent]) ->
 
 def _beside(span: FileSpan, intent: Intent, results: set[str]) -> Intent:
     folder = _folder(span.path)
-    if folder in results and intent in _SILENT:
+    inside = any(folder == other or folder.startswith(f"{other}/") for other in results)
+    if inside and intent in _SILENT:
         return Intent.EITHER
     is_named_so = folder.rpartition("/")[2] in _RESULT_FOLDERS
     return Intent.EITHER if is_named_so and intent is Intent.ASSUMED else intent

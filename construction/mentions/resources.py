@@ -93,7 +93,7 @@ def _is_used(sentence: str, at: int, name: str) -> bool:
     if has_han(name):
         return _VERB_ZH.search(sentence, max(0, at - _REACH_ZH), at) is not None
     before = sentence[max(0, at - _REACH) : at]
-    return _VERB.search(before) is not None and _NONE.search(before) is None
+    return bool(_VERB.search(before)) and not _NONE.search(before) and not _ABOUT.search(before)
 
 
 def _content(name: str) -> tuple[str, ...]:
@@ -122,6 +122,7 @@ _SYSTEM = re.compile(_any(_FILES, plural=True))
 _VERB = re.compile(_any(_TABLE["verbs"]["en"]))
 _VERB_ZH = re.compile("|".join(_TABLE["verbs"]["zh"]))
 _NONE = re.compile(_any(_TABLE["none"]["en"]))
+_ABOUT = re.compile(r"\b(?:for|about|like|than|versus|vs)(?: (?:the|our|my|an?|your))? $")
 _NOT = re.compile(
     r"(?:\bnot|n't|\bnever|\bwithout|\binstead of|\bno need)\b[^,;]*$"
     r"|(?:不要|不得|请勿|禁止|无需|不用|不能)[^，；]*$"

@@ -86,7 +86,8 @@ _KNOWN_ROOTS = (
     "usr|inputs?|outputs?|uploads?|files|projects?|repo"
 )
 _PATH = re.compile(
-    rf"(?<![\w/\\.:@+%=<-])(?:@?(?:~|\.{{1,2}})[/\\]|[A-Za-z]:[/\\]|\\\\|/(?=(?:{_KNOWN_ROOTS})/)|@)?"
+    rf"(?<![\w/\\.:@+%=<-])(?:@?(?:~|\.{{1,2}})[/\\]|[A-Za-z]:[/\\]|\\\\|/(?=(?:{_KNOWN_ROOTS})/)|"
+    r"/(?=(?:[\w.+-]{1,120}/){2,40}(?![\w.]))|@)?"
     r"(?:[\w.+@%=-]{1,120}[/\\]){1,40}[\w.+%=-]{0,120}"
 )
 # A path with a root, in a hidden folder (`.aws/credentials`), or with `..` in it.

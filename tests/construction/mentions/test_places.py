@@ -30,6 +30,8 @@ from tests.construction.sessions.instances import said
         ("Fetch http://x.example/feed and parse /rss.xml too", [], [], []),
         ("Follow @parrot.ai and read notes.md", ["notes.md"], [], []),
         ("List what is missing in /w/results/gaps.md", ["/w/results/gaps.md"], [], []),
+        ("The raw data lives\nat /w_space/sums.csv. Plot it", ["/w_space/sums.csv"], [], []),
+        ("Check the notes in /w_space/data/vault/ please", ["/w_space/data/vault/"], [], []),
         ("Record it in scores.csv", [], [], ["scores.csv"]),
     ],
 )

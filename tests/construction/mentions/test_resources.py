@@ -19,6 +19,7 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
         ("Retrieve the prices from the market data service.", [], ["market data service"]),
         ("Retrieve the prices from the market data service.", ["market.csv"], []),
         ("Design a booking system for the library.", [], []),
+        ("Make a content calendar for LinkedIn and our blog.", [], []),
         ("Our CRM is slow. Write a memo on why.", [], []),
     ],
 )
