@@ -70,10 +70,10 @@ def test_the_packager_of_harbor_gives_the_digests(
     export_harbor(sample_export(snapshot, with_private=True), tmp_path / "again")
     assert [digests(folder).returncode for folder in (whole, tmp_path / "again")] == [0, 0]
     recorded = [folder / "digests.json" for folder in (whole, tmp_path / "again")]
-    one, two = (json.loads(path.read_text()) for path in recorded)
+    first, again = (json.loads(path.read_text()) for path in recorded)
     recorded[0].unlink()
-    assert one == two
-    assert len(set(one["tasks"].values())) == 5
+    assert first == again
+    assert len(set(first["tasks"].values())) == 5
     assert digests(tmp_path / "again", "--check").stdout == "5 digests as recorded\n"
     (tmp_path / "again" / "tasks" / names[1] / "instruction.md").write_text("other")
     changed = digests(tmp_path / "again", "--check")
@@ -97,9 +97,9 @@ def harbor(whole: Path, task: str, out: Path, *arguments: str) -> dict[str, floa
             "OPENAI_API_KEY": "sk-secret",
         },
     )
-    found = [json.loads(path.read_text()) for path in out.glob("*/*/verifier/reward.json")]
-    assert len(found) == 1, done.stdout[-2000:]
-    reward: dict[str, float] = found[0]
+    rewards = [json.loads(path.read_text()) for path in out.glob("*/*/verifier/reward.json")]
+    assert len(rewards) == 1, done.stdout[-2000:]
+    reward: dict[str, float] = rewards[0]
     return reward
 
 
@@ -156,9 +156,9 @@ def test_an_agent_reaches_the_tools_and_neither_tables_nor_graders(
     (tmp_path / "probe.py").write_text(PROBE)
     (tmp_path / "commands.json").write_text(json.dumps(LOOK | host))
     harbor(whole, names[0], tmp_path, "--agent-import-path", "probe:Probe")
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert [found[name] for name in ("tables", "graders", "host", "leaked")] == [""] * 4
-    assert "CapEff:\t0000000000000000" in found["rights"]
-    assert "Read-only file system" in found["rights"]
-    assert QUANDELL in found["served"]
-    assert found["own"].split() == ["inputs", "outputs"]
+    outputs = json.loads((tmp_path / "found.json").read_text())
+    assert [outputs[name] for name in ("tables", "graders", "host", "leaked")] == [""] * 4
+    assert "CapEff:\t0000000000000000" in outputs["rights"]
+    assert "Read-only file system" in outputs["rights"]
+    assert QUANDELL in outputs["served"]
+    assert outputs["own"].split() == ["inputs", "outputs"]
