@@ -30,10 +30,10 @@ class CaptureFile(ABC, Generic[Key, Found]):
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._found: dict[Key, Found] = {}
+        self._outcomes: dict[Key, Found] = {}
 
     @abstractmethod
-    def _record(self, key: Key, found: Found) -> dict[str, Any]:
+    def _record(self, key: Key, outcome: Found) -> dict[str, Any]:
         """A finding with its key as JSON values."""
 
     @abstractmethod
@@ -59,11 +59,11 @@ class CaptureFile(ABC, Generic[Key, Found]):
         return captures
 
     def find(self, key: Key) -> Found | None:
-        return self._found.get(key)
+        return self._outcomes.get(key)
 
-    def keep(self, key: Key, found: Found) -> None:
+    def keep(self, key: Key, outcome: Found) -> None:
         """Record a finding, replacing an older one of the same key."""
-        self._found[key] = found
+        self._outcomes[key] = outcome
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,25 +80,25 @@ class CaptureFile(ABC, Generic[Key, Found]):
 
     def content(self) -> bytes:
         """The file's bytes."""
-        return b"".join(self._line(key) for key in sorted(self._found))
+        return b"".join(self._line(key) for key in sorted(self._outcomes))
 
     @property
     def digest(self) -> str:
         return digest(self.content())
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._outcomes)
 
     def _line(self, key: Key) -> bytes:
-        return canonical_json(self._record(key, self._found[key])) + b"\n"
+        return canonical_json(self._record(key, self._outcomes[key])) + b"\n"
 
     def _take(self, line: bytes, path: str, number: int) -> None:
         try:
-            key, found = self._entry(orjson.loads(line))
+            key, outcome = self._entry(orjson.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             actual = f"text, {len(line)} bytes"
             raise InputError(path, actual, self.EXPECTED, self.TODO, number) from error
-        self._found[key] = found
+        self._outcomes[key] = outcome
 
 
 def _journal(path: Path) -> Path:

@@ -34,16 +34,16 @@ def is_refused(outcome: TrialOutcome | None, config: SandboxRecipe) -> bool:
 
 
 def write_sandbox_preflight(
-    candidates: Sequence[Candidate], found: Found | None, config: SandboxRecipe, out: Path
+    candidates: Sequence[Candidate], outcomes: Found | None, config: SandboxRecipe, out: Path
 ) -> None:
     """Write the pool without what is refused, and what became of each candidate.
 
-    `found` None: no sandbox was asked for.
+    `outcomes` None: no sandbox was asked for.
     """
-    verdicts = {task.task_id: _verdict(task.task_id, found, config) for task in candidates}
+    verdicts = {task.task_id: _verdict(task.task_id, outcomes, config) for task in candidates}
     rows = [
         gated_row(
-            STAGE, UNIT, name, deciding([verdict]), _evidence(verdict, (found or {}).get(name))
+            STAGE, UNIT, name, deciding([verdict]), _evidence(verdict, (outcomes or {}).get(name))
         )
         for name, verdict in verdicts.items()
     ]
@@ -54,10 +54,14 @@ def write_sandbox_preflight(
     write_pool(out, [_with_status(task, verdicts[task.task_id]) for task in kept], {})
 
 
-def _verdict(name: str, found: Found | None, config: SandboxRecipe) -> Verdict:
-    if found is None:
+def _verdict(name: str, outcomes: Found | None, config: SandboxRecipe) -> Verdict:
+    if outcomes is None:
         return GATE.judge(NOT_TRIED, config)
-    return _judged(found[name], config) if name in found else Verdict.blocked(GATE.name, SELECTION)
+    return (
+        _judged(outcomes[name], config)
+        if name in outcomes
+        else Verdict.blocked(GATE.name, SELECTION)
+    )
 
 
 def _judged(outcome: TrialOutcome | None, config: SandboxRecipe) -> Verdict:

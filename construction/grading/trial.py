@@ -149,8 +149,8 @@ def outside_faults(task: Candidate, database: Database | None) -> tuple[Fault, .
 def sandbox_faults(trial: Trial, returned: Returned) -> Iterator[Fault]:
     """What went wrong between upload and download."""
     seen = zip(trial.plan["inputs"], returned.report["inputs"], strict=True)
-    for number, ((path, _), found) in enumerate(seen):
-        what = slug(returned.refused[path]) if path in returned.refused else found
+    for number, ((path, _), fault) in enumerate(seen):
+        what = slug(returned.refused[path]) if path in returned.refused else fault
         if what is not None:
             where = f"input {number}" if number else INSTRUCTION
             yield Fault(TrialStep.UPLOAD, what, where)
@@ -228,8 +228,8 @@ class Outcomes(CaptureFile[str, TrialOutcome]):
     EXPECTED = "the outcome of a trial"
     TODO = "Restore the file, or delete it to try again."
 
-    def _record(self, key: str, found: TrialOutcome) -> dict[str, Any]:
-        return {"trial": key, **asdict(found)}
+    def _record(self, key: str, outcome: TrialOutcome) -> dict[str, Any]:
+        return {"trial": key, **asdict(outcome)}
 
     def _entry(self, record: dict[str, Any]) -> tuple[str, TrialOutcome]:
         faults = tuple(

@@ -59,7 +59,7 @@ class Boxes:
             return str(error)
         return None
 
-    def run(self, trials: Sequence[Trial], found: Found) -> None:
+    def run(self, trials: Sequence[Trial], report: Found) -> None:
         """Try each, and tell what was found as soon as it is known, in any order.
 
         Raises TrialStopped at the first trial that the infrastructure ended; those that are under
@@ -70,7 +70,7 @@ class Boxes:
             try:
                 done = as_completed(futures)
                 for future in track(done, STAGE, len(trials), quiet=self.quiet):
-                    found(futures[future], future.result())
+                    report(futures[future], future.result())
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

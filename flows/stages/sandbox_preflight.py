@@ -119,9 +119,9 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """What was found, by task (None: no sandbox was asked for), and the digest of what is kept."""
+    """What was observed, by task (None: no sandbox was asked for), and the digest of it."""
 
-    found: Found | None = None
+    outcomes: Found | None = None
     captured: str | None = None
 
 
@@ -131,22 +131,26 @@ def _try(work: Work) -> Observed:
         return Observed("off", _Tried())
     candidates = read_pool(work.folders(PREFLIGHT.name)).candidates
     released, attempts = last_released(work), Attempts(work)
-    found: dict[str, TrialOutcome | None] = {}
+    outcomes: dict[str, TrialOutcome | None] = {}
     while True:
         standing = [
             task
             for task in candidates
-            if task.task_id not in found or not is_refused(found[task.task_id], config)
+            if task.task_id not in outcomes or not is_refused(outcomes[task.task_id], config)
         ]
         chosen = chosen_from(work, standing, released).choice.chosen
-        new = [task for task in standing if task.task_id in chosen - found.keys()]
+        new = [task for task in standing if task.task_id in chosen - outcomes.keys()]
         if not new:
             break
-        found |= attempts.outcomes(new)
-        if config.unverified == "refuse" and None in found.values():  # so will be all others
-            found |= attempts.outcomes([task for task in standing if task.task_id not in found])
-    made_from = {name: outcome and asdict(outcome) for name, outcome in found.items()}
-    return Observed(made_from, _Tried(found, attempts.used.digest if len(attempts.used) else None))
+        outcomes |= attempts.outcomes(new)
+        if config.unverified == "refuse" and None in outcomes.values():  # so will be all others
+            outcomes |= attempts.outcomes(
+                [task for task in standing if task.task_id not in outcomes]
+            )
+    made_from = {name: outcome and asdict(outcome) for name, outcome in outcomes.items()}
+    return Observed(
+        made_from, _Tried(outcomes, attempts.used.digest if len(attempts.used) else None)
+    )
 
 
 def _captured(work: Work) -> dict[str, str]:
@@ -156,7 +160,7 @@ def _captured(work: Work) -> dict[str, str]:
 
 def _write(work: Work, out: Path) -> None:
     candidates = read_pool(work.folders(PREFLIGHT.name)).candidates
-    write_sandbox_preflight(candidates, work.observed.found, work.run.recipe.preflight, out)
+    write_sandbox_preflight(candidates, work.observed.outcomes, work.run.recipe.preflight, out)
 
 
 SANDBOX_PREFLIGHT = Stage(

@@ -80,8 +80,8 @@ def test_an_advanced_section_is_one_that_exists() -> None:
 
 def test_what_is_written_by_hand_is_kept_and_the_headings_are_needed() -> None:
     page = configuration_page(EMPTY.replace("\n## Reference", "\n## Example\nkept\n\n## Reference"))
-    assert page.startswith("# Mine\n\nwords\n\n## Settings that most releases need\n\nThese 21 of ")
-    assert "\n## Example\nkept\n\n## Reference\n\nMade from" in page
+    assert page.startswith("# Mine\n\nwords\n\n## Settings that most releases need\n\nThese 20 of ")
+    assert "\n## Example\nkept\n\n## Reference\n\nGenerated" in page
     assert "\nold\n" not in page
     with pytest.raises(ValueError, match="no heading '## Reference'"):
         configuration_page(EMPTY.replace("## Reference", "## Other"))

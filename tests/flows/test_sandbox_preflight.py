@@ -245,10 +245,10 @@ def test_without_a_sandbox_the_recipe_decides(
 class Failing(Boxes):
     """Boxes of which the one for `t-2` ends at once."""
 
-    def run(self, trials: Any, found: Found) -> None:
+    def run(self, trials: Any, report: Found) -> None:
         small = Box(Limits(memory_bytes=1 << 20))  # too little for any interpreter
-        super().run([one for one in trials if one.task.task_id != "t-2"], found)
-        Boxes(box=small).run([one for one in trials if one.task.task_id == "t-2"], found)
+        super().run([one for one in trials if one.task.task_id != "t-2"], report)
+        Boxes(box=small).run([one for one in trials if one.task.task_id == "t-2"], report)
 
 
 @in_a_box
@@ -261,9 +261,9 @@ def test_the_infrastructure_stops_the_stage_and_what_was_tried_is_not_tried_agai
     tried: list[str] = []
     keep = Attempts._keep
 
-    def count(self: Attempts, one: Trial, faults: Any) -> None:
-        tried.append(one.task.task_id)
-        keep(self, one, faults)
+    def count(self: Attempts, trial: Trial, faults: Any) -> None:
+        tried.append(trial.task.task_id)
+        keep(self, trial, faults)
 
     monkeypatch.setattr(Attempts, "_keep", count)
     results, _, chosen = preflight(opened(tmp_path), tmp_path, tasks)

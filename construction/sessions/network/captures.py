@@ -37,8 +37,8 @@ class Captures(CaptureFile[tuple[str, str], ProbeResult]):
         """Record a result, replacing an older one of the same URL and recipe."""
         self.keep((recipe, result.url), result)
 
-    def _record(self, key: tuple[str, str], found: ProbeResult) -> dict[str, Any]:
-        return {"recipe": key[0], **dataclasses.asdict(found)}
+    def _record(self, key: tuple[str, str], outcome: ProbeResult) -> dict[str, Any]:
+        return {"recipe": key[0], **dataclasses.asdict(outcome)}
 
     def _entry(self, record: dict[str, Any]) -> tuple[tuple[str, str], ProbeResult]:
         recipe, cause = record.pop("recipe"), record.pop("cause")

@@ -83,11 +83,11 @@ def test_an_outcome_belongs_to_the_task_as_it_was_tried_whatever_its_ids() -> No
 
 
 def test_every_deliverable_has_a_name_and_a_task_without_any_an_answer() -> None:
-    asked = (
+    deliverables = (
         Deliverable(file_type="xlsx", count=3, name_hints=("a.xlsx", "sub/b.xlsx")),
         Deliverable(file_type="md", name_hints=("/srv/c.md",)),
     )
-    assert trial(task(deliverables=asked)).outputs == [
+    assert trial(task(deliverables=deliverables)).outputs == [
         ("outputs/a.xlsx", "xlsx"),
         ("outputs/sub/b.xlsx", "xlsx"),
         ("outputs/file-1-3.xlsx", "xlsx"),
@@ -151,8 +151,8 @@ def test_the_proxy_of_a_sandbox_provides_fetch_where_hosts_are_listed() -> None:
 def test_a_tool_that_nobody_provides_is_a_fault(
     tools: tuple[str, ...], faults: list[tuple[str, str]]
 ) -> None:
-    found = outside_faults(task(tools=tools), None)
-    assert found == tuple(Fault(TrialStep.EXECUTION, *fault) for fault in faults)
+    faults_seen = outside_faults(task(tools=tools), None)
+    assert faults_seen == tuple(Fault(TrialStep.EXECUTION, *fault) for fault in faults)
 
 
 CLIP = fixture("clip.mp4", media="video/mp4")
@@ -194,8 +194,10 @@ BLOB = fixture("blob.dat", media="application/octet-stream")
 def test_what_is_left_to_a_judge_can_be_shown_to_one(
     parts: dict[str, Any], fault: str | None
 ) -> None:
-    found = outside_faults(task(**parts), None)
-    assert [(one.step, one.what) for one in found] == ([(TrialStep.ROUTE, fault)] if fault else [])
+    faults_seen = outside_faults(task(**parts), None)
+    assert [(one.step, one.what) for one in faults_seen] == (
+        [(TrialStep.ROUTE, fault)] if fault else []
+    )
 
 
 def test_the_first_step_that_fails_gives_the_reason_and_all_are_counted() -> None:
