@@ -165,7 +165,7 @@ def test_the_whole_examination_names_each_check_once(tmp_path: Path) -> None:
     settings = load_settings(None, {"runtime": {"out": tmp_path}}, {})
     matches = examination.examine(settings, Service(tmp_path, 0, None, tmp_path), {})
     checks = [one.check for one in matches]
-    assert len(set(checks)) == len(checks) == 11
+    assert len(set(checks)) == len(checks) == 12
     assert {one.grade for one in matches if one.check.startswith("model")} == {Grade.OK}
     assert list(tmp_path.iterdir()) == []
 
