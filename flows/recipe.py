@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PlainSerializer
+from pydantic import Field, PlainSerializer, model_validator
 
 from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.tables.settings import TablesRecipe
@@ -62,6 +62,15 @@ class _Sections(StageConfig):
 class Recipe(_Sections):
     """All that decides what a snapshot holds. Stored whole in the manifest."""
 
+    @model_validator(mode="after")
+    def _with_masking_level(self) -> Self:
+        """The level of masking is decided by the source, and remains a default if it was one."""
+        level = for_source(self.masking, self.source.disclosure).level
+        values = dict(self.masking) | {"level": level}
+        masking = MaskingRecipe.model_construct(self.masking.model_fields_set, **values)
+        object.__setattr__(self, "masking", masking)  # the model is frozen once it is validated
+        return self
+
     def digest(self) -> str:
         return digest(self.model_dump(mode="json"))
 
@@ -89,9 +98,7 @@ class Runtime(StageConfig):
     categories: AnyPath | None = None  # a table of categories instead of the project's own
     out: AnyPath = Path("workspace")
     approvals: AnyPath | None = None  # pictures and PDFs that a person approved: sha256, who
-    tripwires: AnyPath | None = (
-        None  # planted values that must not appear in the release, one per line
-    )
+    tripwires: AnyPath | None = None  # planted values that must not be released, one per line
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
     runner: Runner = Runner.PROCESSES  # what runs the shards; dask and ray are extras
@@ -147,13 +154,8 @@ class Settings(_Sections):
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe, which remembers what was set and what is default; its level of masking is
-        decided.
-        """
-        recipe = Recipe.model_validate(self.model_dump(exclude_unset=True, exclude={"runtime"}))
-        level = for_source(recipe.masking, recipe.source.disclosure).level
-        masking = recipe.masking.model_copy(update={"level": level})
-        return recipe.model_copy(update={"masking": masking})
+        """The recipe, which remembers what was set and what is default."""
+        return Recipe.model_validate(self.model_dump(exclude_unset=True, exclude={"runtime"}))
 
     def dated(self, day: dt.date) -> Self:
         """Released as of `day`, where real input is given and no date is configured."""
