@@ -21,12 +21,12 @@ class CaptureFile(ABC, Generic[Key, Found]):
     """Findings by key; the file's bytes do not depend on the order in which they were added.
 
     With a `path`, each finding is appended to a journal beside the file as soon as it is added, so
-    that a killed build loses none; `save` writes all of them to the file. `EXPECTED` and `TODO` are
-    what is said of a line that cannot be read.
+    that a killed build loses none; `save` writes all of them to the file. `EXPECTED` and `REMEDY`
+    are what is said of a line that cannot be read.
     """
 
     EXPECTED: ClassVar[str]
-    TODO: ClassVar[str]
+    REMEDY: ClassVar[str]
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -97,7 +97,7 @@ class CaptureFile(ABC, Generic[Key, Found]):
             key, outcome = self._entry(orjson.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             actual = f"text, {len(line)} bytes"
-            raise InputError(path, actual, self.EXPECTED, self.TODO, number) from error
+            raise InputError(path, actual, self.EXPECTED, self.REMEDY, number) from error
         self._outcomes[key] = outcome
 
 

@@ -226,7 +226,7 @@ class Outcomes(CaptureFile[str, TrialOutcome]):
     """Outcomes by the key of the trial: one of a task that has changed since is not found."""
 
     EXPECTED = "the outcome of a trial"
-    TODO = "Restore the file, or delete it to try again."
+    REMEDY = "Restore the file, or delete it to try again."
 
     def _record(self, key: str, outcome: TrialOutcome) -> dict[str, Any]:
         return {"trial": key, **asdict(outcome)}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from data.attempts import RUN_BUDGET_SPENT
 from data.errors import InputError
-from flows.evaluate.prices import ModelPrice, Tokens, read_prices
+from data.model_prices import ModelPrice, Tokens, read_prices
 
 DEFAULT_REPLY_TOKENS = 4096  # the most of one reply, where a budget is given and nothing else is
 

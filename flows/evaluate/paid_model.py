@@ -16,10 +16,10 @@ from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolError, ToolInfo
 from inspect_ai.util import LimitExceededError
 
 from data.canonical import canonical_json, digest
+from data.model_prices import Tokens
 from data.neutralise import storable_tree
+from data.reply_journal import Journal
 from flows.evaluate.budget import Amount, BudgetSpent, Purse
-from flows.evaluate.journal import Journal
-from flows.evaluate.prices import Tokens
 
 Generate = Callable[..., Awaitable[Any]]  # what a provider of Inspect makes requests with
 _UNBOUNDED_REPLY = 131_072  # tokens: what a reply without a limit is taken for

@@ -19,12 +19,12 @@ from data.contracts.attempt import (
     Submission,
     Usage,
 )
+from data.model_prices import Tokens
 from data.neutralise import one_line
 from flows.evaluate.budget import Spending
 from flows.evaluate.harness import AUDIT, FAILED
 from flows.evaluate.paid_model import Account, tokens_of
 from flows.evaluate.plan import Plan
-from flows.evaluate.prices import Tokens
 from flows.evaluate.sandbox import SandboxFailed
 
 _STATUS_OF_LIMIT = {

@@ -33,12 +33,12 @@ from data.attempts import (
 )
 from data.errors import BenchmintError, is_disk_full
 from data.neutralise import one_line
+from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
 from flows.evaluate.delivery import fetch_outputs
 from flows.evaluate.harness import harness_agent, network_of
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
-from flows.evaluate.journal import SUFFIX, Journal, spent
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.plan import REPLIES, Plan, alone, chosen
 from flows.evaluate.record import record_of

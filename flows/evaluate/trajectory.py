@@ -20,8 +20,8 @@ from construction.sessions.readers.turns import agent_turn, system_turn, user_tu
 from data.attempts import FOLDER, AttemptRecord, attempt_name
 from data.contracts import Session, SourceFormat, ToolCall, Turn
 from data.contracts.attempt import Usage
+from data.model_prices import Tokens
 from flows.evaluate.paid_model import tokens_of
-from flows.evaluate.prices import Tokens
 from flows.evaluate.record import shortened
 
 _VERSION = f"inspect-ai {version('inspect-ai')}"  # what runs the agent

@@ -28,7 +28,7 @@ class Captures(CaptureFile[tuple[str, str], ProbeResult]):
     """Probe results by recipe digest and normalised URL."""
 
     EXPECTED = "a captured probe result"
-    TODO = "Restore the file, or delete it to probe again."
+    REMEDY = "Restore the file, or delete it to probe again."
 
     def get(self, url: str, recipe: str) -> ProbeResult | None:
         return self.find((recipe, url))

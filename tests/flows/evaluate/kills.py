@@ -23,7 +23,7 @@ from construction.grading.logs import grade_attempts
 from data.attempts import write_tables
 from data.canonical import file_digest
 from data.releases.tasks import read_tasks
-from flows.evaluate.journal import SUFFIX, spent
+from data.reply_journal import SUFFIX, spent
 from flows.evaluate.plan import REPLIES
 from flows.evaluate.sandbox import bubblewrap
 from tests.conftest import REPO

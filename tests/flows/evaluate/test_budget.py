@@ -16,10 +16,10 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 from data.attempts import RUN_BUDGET_SPENT, finished, read_attempts
 from data.contracts.attempt import AttemptStatus
 from data.errors import InputError
+from data.model_prices import Tokens, read_prices
 from data.releases.tasks import ReleasedTasks
+from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.budget import Amount, Budget, BudgetSpent, Purse, Spending, spending_of
-from flows.evaluate.journal import SUFFIX, Journal, spent
-from flows.evaluate.prices import Tokens, read_prices
 from flows.evaluate.run import evaluate
 from flows.evaluate.sandbox import bubblewrap
 from tests.flows.evaluate.chat_server import chat_server

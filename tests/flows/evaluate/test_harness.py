@@ -17,16 +17,15 @@ from data.attempts import AttemptRecord, read_attempts
 from data.contracts import Budget as TaskBudget
 from data.contracts import NetworkPolicy
 from data.contracts.attempt import AttemptStatus, Configuration
-from data.releases.tasks import ReleasedTasks, read_tasks
-from data.snapshot import write_snapshot
+from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Budget, Spending
 from flows.evaluate.harness import Harness
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
 from flows.evaluate.sandbox import bubblewrap
 from tests.construction.sessions.network.servers import LocalServer, respond
-from tests.data.snapshot.sample import release
 from tests.flows.evaluate.chat_server import Chat, Play, chat_server
+from tests.flows.evaluate.conftest import KEY
 
 pytestmark = [
     pytest.mark.slow(seconds=5),
@@ -34,21 +33,8 @@ pytestmark = [
         bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
     ),
 ]
-KEY = "a-secret-model-key"
 MODEL = "openai-api/benchmint/scripted-1"
 LOOK = "env; cat /proc/*/environ; ls / /opt /opt/programs /work; echo made > outputs/a.txt"
-
-
-@pytest.fixture(scope="module")
-def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("release")
-    return write_snapshot(release(root), root / "out").path
-
-
-@pytest.fixture
-def tasks(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> ReleasedTasks:
-    monkeypatch.setenv("BENCHMINT_API_KEY", KEY)
-    return read_tasks(snapshot)
 
 
 @pytest.fixture(scope="module")

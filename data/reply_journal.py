@@ -22,8 +22,8 @@ from typing import Any
 import orjson
 
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE
+from data.model_prices import Tokens
 from data.neutralise import storable_tree
-from flows.evaluate.prices import Tokens
 
 SUFFIX = ".jsonl"
 _ROOM_BYTES = 256 << 10  # for one reply
