@@ -63,7 +63,8 @@ test-full: $(TESTS) ## run all tests, also those that are too long for every cha
 
 test-exports: $(TESTS) $(HARBOR)/.ready ## run the tests of runners and exports; what is absent is a failure
 	BENCHMINT_REQUIRE=bubblewrap,evaluate,harbor $(BIN)/pytest -n 2 --dist worksteal -rs \
-	  -m "full or not full" tests/construction/grading/exports tests/flows/evaluate
+	  -m "full or not full" tests/construction/grading/exports tests/construction/test_sandbox.py \
+	  tests/flows/evaluate
 
 check: $(TESTS) ## lint, format check, strict types
 	$(BIN)/ruff check .

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from anonymization.documents.contracts import DocumentConfig
+from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
@@ -62,14 +62,22 @@ class MaskingRecipe(StageConfig):
 def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
     """The recipe with its level decided, and with the kinds of detection that the level looks for.
 
-    The second application changes nothing.
+    The second application changes nothing. Raises InputError where the pictures of a source that
+    is not public are to be taken as published.
     """
     is_public = disclosure is Disclosure.PUBLIC
+    if recipe.documents.pictures is Pictures.PUBLISHED and not is_public:
+        raise InputError(
+            "[masking.documents] pictures", "published", "a source that is declared public",
+            "Approve pictures of other sources one by one (--approvals), or declare the source.",
+        )  # fmt: skip
     usual = MaskingLevel.CONTACTS_AND_SECRETS if is_public else MaskingLevel.FULL
     level = recipe.level or usual
     kinds = tuple(kind for kind in recipe.detection.entities if kind in _KINDS[level])
     detection = recipe.detection.model_copy(update={"entities": kinds})
-    documents = recipe.documents
+    unseen = Pictures.PUBLISHED if is_public and level is not MaskingLevel.FULL else None
+    pictures = recipe.documents.pictures or unseen or Pictures.APPROVED
+    documents = recipe.documents.model_copy(update={"pictures": pictures})
     if level is not MaskingLevel.FULL:  # such kinds are known by their form: no model is needed
         detection = detection.model_copy(update={"english_model": "", "chinese_model": ""})
         documents = documents.model_copy(update={"caption_model": ""})

@@ -31,12 +31,12 @@ from inspect_ai.util import sandbox
 
 from benchmarks.report import RESULTS, table, write_result
 from construction.grading.logs import grade_attempts, summaries
+from construction.sandbox import escapes
 from construction.statements.tools.database import database_of
 from data.attempts import read_attempts, write_attempt, write_tables
 from data.contracts.attempt import Configuration
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
-from flows.evaluate import escapes
 from flows.evaluate.inspect_sandbox import NAME
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.report import table, write_result
-from flows.evaluate.resources import descendants
+from construction.sandbox.resources import descendants
 
 BASELINE = 60
 _SAMPLE_SECONDS = 2.0

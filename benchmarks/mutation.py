@@ -1,7 +1,7 @@
 """Do the tests notice? Mutants drawn by a seed, and the share that the tests of their room kill.
 
-    make mutants                               60 mutants, seed 11, into benchmarks/results
-    python -m benchmarks.mutation --seed 12    the confirming reading, after tests were added
+    make mutants                               60 mutants, seed 13, into benchmarks/results
+    python -m benchmarks.mutation --seed 14    the confirming reading, looked at by nobody before
     python -m benchmarks.mutation --count 30 --seed 7 --rooms gates,selection
 
 Each mutant is put into a scratch copy of the repository, and the tests of its room run there until
@@ -43,7 +43,8 @@ from data.randomness import keyed_order
 
 REPO = Path(__file__).resolve().parent.parent
 EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
-COUNT, SEED, CONFIRMING_SEED = 60, 11, 12
+# Tests were written from the survivors of seeds 11 to 13, so that none of these can confirm.
+COUNT, SEED, CONFIRMING_SEED = 60, 13, 14
 BAR = 0.9
 _RESULTS = {SEED: "mutation", CONFIRMING_SEED: "mutation_confirming"}
 _DEFAULTS = "tests/flows/test_docs.py"  # compares every default with the documented one

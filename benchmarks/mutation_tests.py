@@ -57,8 +57,10 @@ def matching_files(patterns: Sequence[str], root: Path) -> list[str]:
 
 @cache
 def importers(root: Path) -> dict[str, set[str]]:
-    """For each Python file of a repository the files that import it."""
-    files = {path.relative_to(root).as_posix() for path in root.rglob("*.py")}
+    """For each Python file of a repository the files that import it; environments do not count."""
+    folders = (path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+    paths = (*root.glob("*.py"), *(path for folder in folders for path in folder.rglob("*.py")))
+    files = {path.relative_to(root).as_posix() for path in paths}
     imported_by: dict[str, set[str]] = {file: set() for file in files}
     for file in files:
         for name in _imported_names(ast.parse((root / file).read_text(encoding="utf-8"))):

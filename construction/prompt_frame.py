@@ -52,7 +52,7 @@ WORDS = {
         deliver="Deliver into outputs/:",
         answer="outputs/{name}: your complete answer",
         named="outputs/{name}",
-        files="{count} × .{type}",
+        files="at least {count} × .{type}",
     ),
     "zh": PromptWords(
         several_people="以下消息由几个人先后写下：",
@@ -72,7 +72,7 @@ WORDS = {
         deliver="请将成果放入 outputs/：",
         answer="outputs/{name}：完整的回答",
         named="outputs/{name}",
-        files="{count} 个 .{type} 文件",
+        files="至少 {count} 个 .{type} 文件",
     ),
     "ja": PromptWords(
         several_people="以下は複数の人が順に書いたメッセージです：",
@@ -95,6 +95,6 @@ WORDS = {
         deliver="成果物は outputs/ に置いてください：",
         answer="outputs/{name}：完全な回答",
         named="outputs/{name}",
-        files=".{type} ファイル {count} 件",
+        files=".{type} ファイル {count} 件以上",
     ),
 }

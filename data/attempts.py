@@ -85,7 +85,8 @@ def read_attempt(path: Path) -> AttemptRecord:
     except (OSError, ValidationError) as error:
         reason = type(error).__name__
         expected = "an attempt that `benchmint evaluate` wrote"
-        raise InputError(str(path), reason, expected, "Run that attempt again.") from error
+        todo = "Delete the file and repeat the run: this attempt is then made again."
+        raise InputError(str(path), reason, expected, todo) from error
 
 
 def finished(folder: Path) -> set[str]:
@@ -110,12 +111,31 @@ def read_attempts(logs: Path) -> Iterator[tuple[Path, AttemptRecord]]:
 
     Raises InputError where there are none.
     """
-    paths = sorted(logs.glob(f"**/{FOLDER}/*.json"))
+    paths = sorted(path for folder in _own(logs) for path in (folder / FOLDER).glob("*.json"))
     if not paths:
         expected = f"a folder with `{FOLDER}/*.json`"
         raise InputError(str(logs), "no attempts", expected, "Run `benchmint evaluate` first.")
     for path in paths:
         yield path.parent.parent, read_attempt(path)
+
+
+def subfolders(folder: Path) -> list[Path]:
+    """The folders directly below, but for what agents delivered: they may forge attempts there."""
+    is_configuration = (folder / RUN).is_file() or (folder / FOLDER).is_dir()
+    return sorted(
+        path
+        for path in folder.glob("*")
+        if path.is_dir()
+        and not path.is_symlink()
+        and not (is_configuration and path.name == OUTPUTS)
+    )
+
+
+def _own(folder: Path) -> Iterator[Path]:
+    """A folder and all below that agents did not make."""
+    yield folder
+    for inner in subfolders(folder):
+        yield from _own(inner)
 
 
 def write_tables(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from data.attempts import TABLES_FOLDER
+from data.attempts import TABLES_FOLDER, subfolders
 from data.errors import InputError
 from data.schemas_attempts import ATTEMPT_TABLES, ATTEMPTS
 from data.staging.database import comment_on
@@ -62,5 +62,4 @@ def _table_folders(folder: Path) -> list[Path]:
     own = folder / TABLES_FOLDER
     if (own / f"{ATTEMPTS.name}.parquet").is_file():
         return [own]
-    inner = sorted(path for path in folder.glob("*") if path.is_dir() and not path.is_symlink())
-    return [source for path in inner for source in _table_folders(path)]
+    return [source for path in subfolders(folder) for source in _table_folders(path)]

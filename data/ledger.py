@@ -125,4 +125,5 @@ def gated_row(
         observed=decided.observed,
         limit=decided.limit,
         evidence=evidence,
+        missing=decided.missing,
     )

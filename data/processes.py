@@ -22,6 +22,7 @@ from data.errors import BenchmintError
 
 _PROC = Path("/proc")
 _STEP = 0.1
+_MOMENT = 0.001
 _PATIENCE = 180.0  # seconds for a process to be ready, on a machine that is busy
 
 
@@ -55,6 +56,9 @@ class ProcessGroup:
                 stderr=log,
                 start_new_session=True,
             )
+        # Its environment, by which it is known, shows only a moment after it began.
+        while process.poll() is None and not self._is_member(process.pid):
+            time.sleep(_MOMENT)
         self._pid_file(name).write_text(f"{process.pid}\n")
         return process.pid
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 import orjson
 
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE
+from data.errors import InputError
 from data.model_prices import Tokens
 from data.neutralise import storable_tree
 
@@ -36,13 +37,14 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         content = path.read_bytes()
-        self._end = _whole(content)
-        os.ftruncate(self._file, self._end)
         self._replies: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self._results: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self._calls = 0
         self.replayed_seconds = 0.0
-        self._load(content)
+        with _readable(path):
+            self._load(content)
+        self._end = _whole(content)
+        os.ftruncate(self._file, self._end)
 
     def _load(self, content: bytes) -> None:
         requests: dict[int, str] = {}
@@ -115,14 +117,28 @@ class Journal:
 def spent(path: Path) -> Iterator[tuple[Tokens, bool]]:
     """The tokens of each call in a journal; true where they are only the most it can have been."""
     worst: dict[int, Tokens] = {}
-    for line in _lines(path.read_bytes()):
-        if "request" in line:
-            worst[line["call"]] = Tokens(**line["worst"])
-        elif "call" in line:
-            worst.pop(line["call"], None)
-            if "used" in line:
-                yield Tokens(**line["used"]), False
+    used: list[Tokens] = []
+    with _readable(path):
+        for line in _lines(path.read_bytes()):
+            if "request" in line:
+                worst[line["call"]] = Tokens(**line["worst"])
+            elif "call" in line:
+                worst.pop(line["call"], None)
+                used += [Tokens(**line["used"])] if "used" in line else []
+    yield from ((tokens, False) for tokens in used)
     yield from ((tokens, True) for tokens in worst.values())
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raise InputError where the block meets a line that no run wrote."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            str(path), type(error).__name__, "the replies that `benchmint evaluate` kept",
+            "Restore the file, or delete it: the attempt then begins anew, and is paid again.",
+        ) from error  # fmt: skip
 
 
 def _whole(content: bytes) -> int:
@@ -132,4 +148,7 @@ def _whole(content: bytes) -> int:
 
 def _lines(content: bytes) -> Iterator[dict[str, Any]]:
     for line in content[: _whole(content)].splitlines():
-        yield orjson.loads(line)
+        kept = orjson.loads(line)
+        if not isinstance(kept, dict):
+            raise TypeError
+        yield kept

@@ -15,6 +15,7 @@ import orjson
 import polars as pl
 
 from data.contracts import (
+    MISSING_NAMES,
     LedgerRow,
     LineageRow,
     Outcome,
@@ -28,19 +29,23 @@ from data.ledger import close, tally
 from data.tables import (
     LEDGER,
     LINEAGE,
+    MISSING_INPUTS,
     TALLIES,
     VERDICTS,
     Schema,
     ledger_record,
     lineage_record,
+    missing_values,
     read_table,
     tally_records,
     verdict_record,
+    write_rows,
     write_table,
 )
 
 LEDGER_FILE, VERDICTS_FILE = "ledger.parquet", "verdicts.parquet"
 LINEAGE_FILE, TALLIES_FILE = "lineage_rows.parquet", "tallies.parquet"
+MISSING_FILE = "missing_inputs.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,18 @@ def write_records(out: Path, records: StageRecords) -> None:
     verdicts = (verdict_record(item_id, verdict) for item_id, verdict in records.verdicts)
     write_table(out / VERDICTS_FILE, verdicts, VERDICTS)
     write_table(out / LINEAGE_FILE, map(lineage_record, records.lineage), LINEAGE)
+    write_missing(out, [values for row in records.ledger for values in missing_values(row)])
+
+
+def write_missing(out: Path, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write the names of missing inputs beside the ledger, if there are any."""
+    if rows:
+        write_rows(out / MISSING_FILE, rows, MISSING_INPUTS)
+
+
+def read_missing(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    """The missing inputs that stages recorded, with their names: private."""
+    return list(_rows(folders, MISSING_FILE, MISSING_INPUTS))
 
 
 def kept_ids(folder: Path) -> set[str]:
@@ -98,9 +115,18 @@ def outcome_counts(folder: Path) -> dict[str, int]:
 
 
 def read_records(folders: Sequence[Path]) -> StageRecords:
-    """The records of all stages, read from their outputs in pipeline order."""
+    """The records of all stages, read from their outputs in pipeline order.
+
+    The evidence of a ledger row names the missing inputs: these records are private.
+    """
+    names: dict[tuple[str, str], list[str]] = {}
+    for row in read_missing(folders):
+        names.setdefault((row["stage"], row["item_id"]), []).append(row["name"])
     return StageRecords(
-        ledger=[_ledger_row(row) for row in _rows(folders, LEDGER_FILE, LEDGER)],
+        ledger=[
+            _ledger_row(row, names.get((row["stage"], row["item_id"]), ()))
+            for row in _rows(folders, LEDGER_FILE, LEDGER)
+        ],
         verdicts=[
             (row["item_id"], _verdict(row)) for row in _rows(folders, VERDICTS_FILE, VERDICTS)
         ],
@@ -117,8 +143,11 @@ def _frame(folders: Sequence[Path], file: str, schema: Schema) -> pl.DataFrame:
     return read_table([path for folder in folders for path in sorted(folder.rglob(file))], schema)
 
 
-def _ledger_row(row: Mapping[str, Any]) -> LedgerRow:
-    parsed = {"outcome": Outcome(row["outcome"]), "evidence": orjson.loads(row["evidence"])}
+def _ledger_row(row: Mapping[str, Any], missing_names: Sequence[str]) -> LedgerRow:
+    evidence = orjson.loads(row["evidence"])
+    if missing_names:
+        evidence[MISSING_NAMES] = "; ".join(missing_names)
+    parsed = {"outcome": Outcome(row["outcome"]), "evidence": evidence}
     return LedgerRow(**{**row, **parsed})
 
 

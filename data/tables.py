@@ -13,7 +13,16 @@ from typing import Any
 import polars as pl
 
 from data.canonical import canonical_json
-from data.contracts import LedgerRow, LineageRow, Scalar, StageTally, Verdict
+from data.contracts import (
+    MISSING,
+    LedgerRow,
+    LineageRow,
+    Scalar,
+    StageTally,
+    Verdict,
+    descriptions,
+)
+from data.neutralise import storable
 
 Schema = Mapping[str, Any]
 
@@ -49,6 +58,15 @@ LINEAGE: Schema = {
     "child_unit": pl.String,
     "child": pl.String,
     "why": pl.String,
+}
+# The names of missing inputs: private, so neither staged nor released in public (law 8).
+MISSING_INPUTS: Schema = {
+    "stage": pl.String,
+    "item_id": pl.String,
+    "kind": pl.String,
+    "extension": pl.String,
+    "source": pl.String,
+    "name": pl.String,
 }
 TALLIES: Schema = {
     "stage": pl.String,
@@ -93,7 +111,11 @@ def _number(value: Scalar) -> float | None:
 
 
 def ledger_values(row: LedgerRow) -> tuple[Any, ...]:
-    """A ledger row in the order of `LEDGER`; evidence becomes canonical JSON."""
+    """A ledger row in the order of `LEDGER`; evidence becomes canonical JSON.
+
+    Missing inputs are described in it, without their names.
+    """
+    described = {MISSING: descriptions(row.missing)} if row.missing else {}
     return (
         row.stage,
         row.unit,
@@ -104,9 +126,17 @@ def ledger_values(row: LedgerRow) -> tuple[Any, ...]:
         _text(row.observed),
         _text(row.limit),
         row.stratum,
-        canonical_json(dict(row.evidence)).decode(),
+        canonical_json({**row.evidence, **described}).decode(),
         row.n,
     )
+
+
+def missing_values(row: LedgerRow) -> list[tuple[Any, ...]]:
+    """The missing inputs of a ledger row, in the order of `MISSING_INPUTS`."""
+    return [
+        (row.stage, row.item_id, str(item.kind), item.extension, item.source, storable(item.name))
+        for item in row.missing
+    ]
 
 
 def ledger_record(row: LedgerRow) -> dict[str, Any]:

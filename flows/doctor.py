@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import pulp
 
 from anonymization.text.contracts import DetectionConfig
+from construction.grading.sandbox_trials import Boxes
 from data import doctor
 from flows import ROOT, environment
-from flows.evaluate.trials import Boxes
 from flows.recipe import Settings
 from flows.service.lifecycle import Service, status
 from selection.model import SolverName

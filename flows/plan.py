@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from anonymization.tables.seal import RECORD
+from construction.grading.sandbox_trials import Boxes
 from construction.judging.calls.contracts import Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
@@ -26,7 +27,6 @@ from data.sharding import Runner
 from data.stage_plan import PlannedStage, PlanWalk
 from flows import ROOT
 from flows.build_snapshot import PIPELINE
-from flows.evaluate.trials import Boxes
 from flows.prefect_adapter import without_prefect
 from flows.recipe import Recipe, Runtime
 from flows.run import PLANNED, Planned, open_run

@@ -20,8 +20,8 @@ from flows import ROOT
 from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:
+    from construction.grading.sandbox_trials import Boxes
     from construction.sessions.network.transport import Wire
-    from flows.evaluate.trials import Boxes
 
 
 @dataclass(frozen=True, slots=True)

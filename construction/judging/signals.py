@@ -76,7 +76,8 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     """Count the evidence for and against the request of a case. Linear in its length."""
     sentences = read(case.request)
     forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
-    wanted = [form for form in forms if _wants(form)]
+    passing = _orders_over_files(case, forms)
+    wanted = [form for form in forms if _wants(form)] or passing
     shown = [*sentences, *(item for text in case.background for item in read(text))]
     texts = (*conversation.said_before, *conversation.said)
     said = [item for text in texts for item in read(text)]
@@ -85,7 +86,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     return Signals(
         conversation=conversation,
         opening=_opening(sentences),
-        demands=_demands(case, conversation, sentences),
+        demands=_demands(case, conversation, sentences, bool(passing)),
         wishes=_wishes(case, sentences, wanted),
         words=sum(item.words for item in sentences),
         words_shown=sum(item.words for item in shown),
@@ -120,13 +121,15 @@ def _opening(sentences: Sequence[Reading]) -> Opening:
     return Opening(next(leaning, None), telling[0].reply, telling[0].dangling)
 
 
-def _demands(case: Case, conversation: Conversation, sentences: Sequence[Reading]) -> Demands:
+def _demands(
+    case: Case, conversation: Conversation, sentences: Sequence[Reading], orders_in_files: bool
+) -> Demands:
     """A file that the request names as output is a demand, however it is put, and so is an order in
-    passing where there are input files. A sentence over a named file needs no live system.
+    passing where there are input files (`orders_in_files`). A sentence over a named file needs no
+    live system.
     """
     demands = [item for item in sentences if item.demands and _for_the_agent(item, conversation)]
-    over_files = not demands and _orders_over_files(case, sentences)
-    by_name = int(_names_output(case) or over_files)
+    by_name = int(_names_output(case) or (orders_in_files and not demands))
     if _is_news(case, conversation, demands):
         demands = []
     at_hand = bool(case.candidate.fixtures) or "```" in case.request
@@ -166,8 +169,9 @@ def _is_live_demand(item: Reading, at_hand: bool) -> bool:
     return item.live or item.live_unless_files
 
 
-def _orders_over_files(case: Case, sentences: Sequence[Reading]) -> bool:
-    return bool(case.candidate.fixtures) and any(orders_in_passing(s.text) for s in sentences)
+def _orders_over_files(case: Case, forms: Sequence[Form]) -> list[Form]:
+    """The sentences with an order in passing; only over input files is it one."""
+    return [form for form in forms if case.candidate.fixtures and orders_in_passing(form[0].text)]
 
 
 def _names_file(text: str) -> bool:

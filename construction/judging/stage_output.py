@@ -9,6 +9,7 @@ from pathlib import Path
 from construction.judging.consensus import RULES
 from construction.judging.contracts import Case, Containment, Judged
 from construction.judging.judge import Labelled, completed, contained
+from construction.judging.missing import missing_in_case
 from construction.judging.model.asking import rows
 from construction.judging.model.containment import STAGE as CONTAINMENT
 from construction.judging.model.labels import TASK_CLASS
@@ -107,7 +108,7 @@ def write_contained(
         out,
         StageKind.FILTER,
         [case.candidate.task_id for case in cases],
-        [_row(item) for item in judged],
+        [_row(case, item) for case, item in zip(cases, judged, strict=True)],
         verdicts=[
             (item.item_id, _verdict(item.value)) for item in judged if item.value is not None
         ],
@@ -188,11 +189,12 @@ def for_review(
     return disputes(Topic.CONTAINMENT, texts, answers)
 
 
-def _row(judged: Judged[Containment]) -> LedgerRow:
+def _row(case: Case, judged: Judged[Containment]) -> LedgerRow:
     unit, item_id = "candidate", judged.item_id
     if judged.value is None:
         return LedgerRow(CONTAINMENT, unit, item_id, Outcome.ERRORED, reason=str(judged.reason))
-    return gated_row(CONTAINMENT, unit, item_id, deciding([_verdict(judged.value)]), {})
+    row = gated_row(CONTAINMENT, unit, item_id, deciding([_verdict(judged.value)]), {})
+    return replace(row, missing=missing_in_case(case, row.reason))
 
 
 def _verdict(judgement: Containment) -> Verdict:

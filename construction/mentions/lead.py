@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 
 from construction.mentions.words import FILE
-from data.text.scripts import HAN, count_han
+from data.text.scripts import HAN
 from data.text.sentences import last_sentence
+from data.text.wrapping import begins_item, goes_on
 
 _LOOK_BACK = 240  # characters of a sentence
 _LIST_BACK = 1500  # characters to the line that introduces a list
-_WRAPPED = 45  # columns; a shorter line was ended by its writer
 _MOST_LINES = 4
 _LIST_ITEM = re.compile(rf"\s*(?:$|[-*•·{FILE}]|\d{{1,2}}[.)、])")
 _MARKER = re.compile(r"\s*(?:[-*•·]|\d{1,2}[.)、])?\s*")
 _HAS_WORDS = re.compile(f"[A-Za-z{HAN}]")
-_ENDS = re.compile(r"[.!?;:。！？；：…][\"'”’)\]*`]*\s*$")
-_OPEN_END = re.compile(r"(?i)(?:\b(?:to|in|into|as|at|from|under|named|called)|[到为在成至])\s*$")
 _ORDINAL = re.compile(
     r"(?i)(?:the )?(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth|fifth|sixth|finally|lastly)"
     r"(?: (?:one|file))?[,:]?\s*$|"
@@ -53,26 +51,12 @@ def words_before_name(masked: str, start: int) -> str:
 def _wrapped(earlier: list[str], line: str) -> str:
     """The lines that go on in `line`; empty if it begins a sentence or an item of its own."""
     lead: list[str] = []
-    while earlier and len(lead) < _MOST_LINES and not _begins_item(line):
+    while earlier and len(lead) < _MOST_LINES and goes_on(earlier[-1], line + FILE):
         line = earlier.pop()
-        if not line.strip() or _ENDS.search(line) or not _is_long(line):
-            earlier.append(line)
-            break
         lead.append(_MARKER.sub("", line, count=1))
-        if _begins_item(line):
+        if begins_item(line):
             break
     return " ".join(reversed(lead))
-
-
-def _begins_item(line: str) -> bool:
-    marker = _MARKER.match(line)
-    return marker is not None and bool(marker.group().strip())
-
-
-def _is_long(line: str) -> bool:
-    """True for a line as wide as a page, and for one that ends with "to" or "in"."""
-    width = len(line) + count_han(line)
-    return width >= _WRAPPED or _OPEN_END.search(line) is not None
 
 
 def _introduction(earlier: list[str], line: str) -> str:

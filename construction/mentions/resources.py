@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from construction.mentions.negation import is_negated
 from data.text.lexicon import load_table
 from data.text.scripts import has_han
 from data.text.sentences import sentence_spans
@@ -19,7 +20,7 @@ from data.text.sentences import sentence_spans
 _TABLE = load_table(__package__, "resources.toml")
 _REACH = 110  # characters between a verb and the system
 _REACH_ZH = 16
-_REACH_NOT = 40
+_REACH_LIVE = 60
 _MOST = 400  # sentences
 
 
@@ -77,7 +78,7 @@ def _path_words(path: str) -> list[str]:
 def _in_sentence(sentence: str) -> Iterator[Resource]:
     for kind, pattern in _SAID.items():
         for match in pattern.finditer(sentence):
-            if not _NOT.search(sentence, max(0, match.start() - _REACH_NOT), match.start()):
+            if not is_negated(sentence, match.start()):
                 yield Resource(kind, match.group())
     for match in _UNLISTED.finditer(sentence):
         if _is_used(sentence, match.start(), match.group()) and not _SYSTEM.search(match.group()):
@@ -86,6 +87,9 @@ def _in_sentence(sentence: str) -> Iterator[Resource]:
         if _is_used(sentence, match.start(), match.group()):
             name = _singular(match.group())
             yield Resource(ResourceKind.SYSTEM, name, _FILES.get(name, ()))
+    for match in _LIVE.finditer(sentence):
+        if _is_looked_up(sentence, match.start()):
+            yield Resource(ResourceKind.SYSTEM, match.group(), _LIVE_FILES)
 
 
 def _is_used(sentence: str, at: int, name: str) -> bool:
@@ -94,6 +98,12 @@ def _is_used(sentence: str, at: int, name: str) -> bool:
         return _VERB_ZH.search(sentence, max(0, at - _REACH_ZH), at) is not None
     before = sentence[max(0, at - _REACH) : at]
     return bool(_VERB.search(before)) and not _NONE.search(before) and not _ABOUT.search(before)
+
+
+def _is_looked_up(sentence: str, at: int) -> bool:
+    """Is what changes from day to day to be looked up, and not only spoken of?"""
+    before = sentence[max(0, at - _REACH_LIVE) : at]
+    return _LIVE_VERB.search(before) is not None and not is_negated(sentence, at)
 
 
 def _content(name: str) -> tuple[str, ...]:
@@ -123,10 +133,9 @@ _VERB = re.compile(_any(_TABLE["verbs"]["en"]))
 _VERB_ZH = re.compile("|".join(_TABLE["verbs"]["zh"]))
 _NONE = re.compile(_any(_TABLE["none"]["en"]))
 _ABOUT = re.compile(r"\b(?:for|about|like|than|versus|vs)(?: (?:the|our|my|an?|your))? $")
-_NOT = re.compile(
-    r"(?:\bnot|n't|\bnever|\bwithout|\binstead of|\bno need)\b[^,;]*$"
-    r"|(?:不要|不得|请勿|禁止|无需|不用|不能)[^，；]*$"
-)
+_LIVE = re.compile(_any((*_TABLE["live"]["en"], *_TABLE["live"]["zh"]), plural=True))
+_LIVE_VERB = re.compile(_any((*_TABLE["live"]["verbs_en"], *_TABLE["live"]["verbs_zh"])))
+_LIVE_FILES = tuple(_TABLE["live"]["files"])
 _UNLISTED = re.compile(
     r"\b(?:the|our|your|company|team) (?P<name>(?:(?!to |and |of |for |in )[a-z-]+ ){1,3}"
     r"(?:service|system|platform|database|portal|warehouse|wiki))\b"

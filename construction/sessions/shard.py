@@ -173,4 +173,10 @@ def _add_file_rows(
         tables.file(instance.instance_id, copy.role, extension(copy.path), "resolved", copy)
     for mention in files.mentions:
         if mention.problem is not None:
-            tables.file(instance.instance_id, mention.role, "", str(mention.problem), None)
+            tables.file(
+                instance.instance_id,
+                mention.role,
+                extension(mention.name),
+                str(mention.problem),
+                None,
+            )

@@ -24,6 +24,7 @@ from data.contracts import (
 )
 from data.ledger import tally_outcomes
 from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
+from data.stage_tables import write_missing
 from data.survivors import SURVIVORS, survivor_values
 from data.tables import (
     LEDGER,
@@ -31,6 +32,7 @@ from data.tables import (
     TALLIES,
     VERDICTS,
     ledger_values,
+    missing_values,
     tally_records,
     verdict_values,
     write_rows,
@@ -60,6 +62,7 @@ class ShardTables:
         self._outcomes: dict[str, list[tuple[str, Outcome]]] = {unit: [] for _, _, unit in _STAGES}
         self._issues_at: Counter[str] = Counter()  # a line may hold several bad records
         self._ledger: list[Row] = []
+        self._missing: list[Row] = []
         self._lineage: list[Row] = []
         self._verdicts: list[Row] = []
         self._sessions: list[Row] = []
@@ -76,6 +79,7 @@ class ShardTables:
     def outcome(self, row: LedgerRow) -> None:
         self._outcomes[row.unit].append((row.item_id, row.outcome))
         self._ledger.append(ledger_values(row))
+        self._missing += missing_values(row)
 
     def issue(self, issue: ReadIssue) -> None:
         """Record an unreadable line or record as an item of its own, with outcome errored."""
@@ -190,6 +194,7 @@ class ShardTables:
             ("survivors", SURVIVORS, self._survivors),
         ):
             write_rows(out / f"{name}.parquet", rows, schema)
+        write_missing(out, self._missing)
 
     def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
         entered, outcomes = self._entered[unit], self._outcomes[unit]

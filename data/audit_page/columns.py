@@ -40,8 +40,9 @@ FIELDS = (
     "n",
     "path",
     "line",
+    "missing",
 )
-WORDS = ("stage", "unit", "outcome", "gate", "reason", "path")
+WORDS = ("stage", "unit", "outcome", "gate", "reason", "path", "missing")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import orjson
 from data import hash_chain
 from data.canonical import canonical_json, digest
 from data.neutralise import storable, visible
-from data.staging.audit import evidence
+from data.staging.audit import evidence, missing_inputs
 
 SIGNATURES = "sign-offs.log"
 _MAX_NAME, _MAX_NOTE = 100, 2000
@@ -38,13 +38,16 @@ class PrivateHalf:
         self._looks, self._signatures = private / "access.log", private / SIGNATURES
 
     def look(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The text behind an item, named by its position. Logged first: no log, no text."""
+        """What an item lacks, by name, and its text; the item is given by its position.
+
+        Logged first: no log, no text.
+        """
         position = request.get("item")
         if type(position) is not int or not 0 <= position < len(self._items):
             raise Refused(404, "No such item in this run.")
         item = self._items[position]
         hash_chain.record_access(self._looks, "audit page", item)
-        return {"turns": evidence(self._out, item)}
+        return {"missing": missing_inputs(self._out, item), "turns": evidence(self._out, item)}
 
     def sign(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Append a sign-off of exactly what the page shows: run, and digest of its columns."""

@@ -40,7 +40,7 @@ _VERDICTS = f"""
     ORDER BY 1, 2, v.item_id"""  # noqa: S608 — a constant
 _REJECTIONS = f"""
     SELECT coalesce(c.instance, r.item_id, '') AS item, r.stage, unit, r.outcome, gate, reason,
-           observed, "limit", n, path, line
+           observed, "limit", n, path, line, evidence ->> '$.missing' AS missing
     FROM rejections r
     LEFT JOIN ({_MADE}) c ON c.task = r.item_id AND unit = 'candidate'
     LEFT JOIN (SELECT stage, min(step) AS step FROM funnel GROUP BY stage) f ON f.stage = r.stage

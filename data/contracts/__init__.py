@@ -24,6 +24,14 @@ from data.contracts.candidate import (
 from data.contracts.config import Count, Share, StageConfig, Weight
 from data.contracts.gate import Bound, Gate, GateReason, Limit, Measures, gates_in, run_gates, share
 from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally
+from data.contracts.missing import (
+    MISSING,
+    MISSING_NAMES,
+    MissingInput,
+    MissingKind,
+    descriptions,
+    named_in_turn,
+)
 from data.contracts.session import (
     AgentAct,
     Attachment,
@@ -44,6 +52,8 @@ from data.contracts.signal import Popularity, Signal, SignalProvenance, SignalSn
 from data.contracts.verdict import Scalar, Status, Verdict
 
 __all__ = [
+    "MISSING",
+    "MISSING_NAMES",
     "PRIVATE_FIELDS",
     "AgentAct",
     "Answer",
@@ -68,6 +78,8 @@ __all__ = [
     "LineageRow",
     "Measures",
     "Milestone",
+    "MissingInput",
+    "MissingKind",
     "NetworkPolicy",
     "Origin",
     "Outcome",
@@ -96,9 +108,11 @@ __all__ = [
     "UserTurn",
     "Verdict",
     "Weight",
+    "descriptions",
     "dump_instance",
     "gates_in",
     "load_instance",
+    "named_in_turn",
     "run_gates",
     "share",
 ]

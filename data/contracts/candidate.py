@@ -75,7 +75,7 @@ class NetworkPolicy(Contract):
 
 
 class Deliverable(Contract):
-    """Files the task asks for: type by extension (no dot), how many, and name hints."""
+    """Files the task asks for: type by extension (no dot), the least number, and name hints."""
 
     file_type: str
     count: Annotated[int, Field(gt=0)] = 1

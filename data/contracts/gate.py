@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from data.contracts.config import StageConfig
+from data.contracts.missing import MissingInput
 from data.contracts.verdict import Scalar, Status, Verdict
 
 Observation = TypeVar("Observation")
@@ -101,7 +102,7 @@ class Limit:
 
 
 def measures_of(observation: object) -> dict[str, Scalar]:
-    """The fields of an observation as they are recorded, except its reason.
+    """The fields of an observation as they are recorded, except its reason and what is missing.
 
     An observation that is one number is recorded as the verdict's `observed`, and has none.
     """
@@ -111,8 +112,14 @@ def measures_of(observation: object) -> dict[str, Scalar]:
     return {
         name: str(value) if isinstance(value, Enum) else value
         for name, value in values
-        if name != "reason"
+        if name not in ("reason", "missing")
     }
+
+
+def missing_of(observation: object, _reason: str) -> tuple[MissingInput, ...]:
+    """The missing inputs that an observation holds, if it holds any."""
+    missing: tuple[MissingInput, ...] = getattr(observation, "missing", ())
+    return missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +129,8 @@ class Gate(Generic[Observation, Config]):
     `stage` is the stage of the pipeline that runs the gate and `section` the part of the recipe
     that holds its settings. `meaning` is the question that the gate asks. `measure` gives the
     observation; where files or the network have to be looked at, the stage brings an adapter that
-    calls it. `measures` tells what of an observation is recorded.
+    calls it. `measures` tells what of an observation is recorded, and
+    `missing` the inputs for whose lack it fails for a reason.
 
     A verdict that passes shows the limit named `headline`, else the last one. `decide` replaces
     the judgement by limits where a verdict is more than that; then `complete` is false, as an
@@ -139,6 +147,7 @@ class Gate(Generic[Observation, Config]):
     measure: Callable[..., Observation]
     limits: tuple[Limit, ...]
     measures: Callable[[Observation], dict[str, Scalar]] = measures_of
+    missing: Callable[[Observation, str], tuple[MissingInput, ...]] = missing_of
     headline: str | None = None
     decide: Callable[[Observation, Config], Verdict] | None = None
     replayable: bool = True
@@ -162,8 +171,11 @@ class Gate(Generic[Observation, Config]):
         for limit in limits:
             value, allowed = limit.compared(seen), limit.allowed(config)
             if breaks(limit.bound, value, allowed):
-                reason = limit.reason or getattr(observation, "reason", None)
-                return Verdict(self.name, limit.status, str(reason), value, allowed, recorded)
+                reason = str(limit.reason or getattr(observation, "reason", None))
+                missing = self.missing(observation, reason)
+                return Verdict(
+                    self.name, limit.status, reason, value, allowed, recorded, missing=missing
+                )
         shown = next((limit for limit in limits if limit.name == self.headline), limits[-1])
         return Verdict.passing(self.name, shown.value(seen), shown.allowed(config), recorded)
 

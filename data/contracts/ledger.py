@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from data.contracts.missing import MissingInput
 from data.contracts.verdict import Scalar
 
 
@@ -34,7 +35,8 @@ class LedgerRow:
 
     `evidence` is a pointer, never text: source_path, line, turn index, offsets. For a unit
     that failed a gate, `gate`, `reason`, `observed` and `limit` come from the deciding verdict;
-    an errored unit has `found` and `expected` in `evidence`.
+    an errored unit has `found` and `expected` in `evidence`. `missing` are the inputs that
+    it lacks: their descriptions are stored in `evidence`, their names in a private table beside it.
     """
 
     stage: str
@@ -48,6 +50,7 @@ class LedgerRow:
     stratum: str | None = None
     evidence: Mapping[str, Scalar] = field(default_factory=dict)
     n: int = 1
+    missing: tuple[MissingInput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from data.contracts.missing import MissingInput
+
 Scalar = int | float | str | bool | None
 
 
@@ -27,6 +29,8 @@ class Verdict:
     `observed` is the one scalar compared with `limit`; `measures` holds the rest of the
     observation (counts, never raw text). `reason` is set exactly if the status is failed or
     unverified; `blocked_by` exactly if it is not_measured.
+    `missing` are the inputs for whose lack it failed; their names are private, so they are never
+    stored with the verdict.
     """
 
     gate: str
@@ -36,6 +40,7 @@ class Verdict:
     limit: Scalar
     measures: Mapping[str, Scalar] = field(default_factory=lambda: _NOTHING)
     blocked_by: str | None = None
+    missing: tuple[MissingInput, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.reason is not None) != (self.status in (Status.FAILED, Status.UNVERIFIED)):

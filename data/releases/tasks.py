@@ -7,17 +7,17 @@ comes from the private half, if that is there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
-from data.canonical import digest
+from data.canonical import digest, file_digest
 from data.contracts import PRIVATE_FIELDS, Candidate
 from data.errors import InputError
-from data.snapshot import layout
+from data.snapshot import layout, sums
 from data.snapshot.tasks import candidate_of
 
 
@@ -35,6 +35,7 @@ class ReleasedTasks:
     """A release: its name, its digest, its tasks by id, and the folder of its tables.
 
     `digest` is of the public half, so that it is the same for a reader who has only that half.
+    `private_sums` are the digests of the private half by path.
     """
 
     snapshot: str
@@ -42,34 +43,48 @@ class ReleasedTasks:
     tasks: Mapping[str, ReleasedTask]
     tables: Path
     private: Path | None
+    private_sums: Mapping[str, str] = field(default_factory=dict)
 
     def grading(self, task_id: str) -> dict[str, Any]:
-        """The task with its grader-only fields, as JSON. Raises InputError without them."""
+        """The task with its grader-only fields, as JSON.
+
+        Raises InputError without them, or if they are not what was released.
+        """
         if self.private is None:
             raise InputError(
                 self.snapshot, "the private half is missing", "private/ beside public/",
                 "Grading needs the private half.",
             )  # fmt: skip
         whole: dict[str, Any] = self.tasks[task_id].candidate.model_dump(mode="json")
-        folder = self.private / task_id
         for name in sorted(PRIVATE_FIELDS):
-            path = folder / f"{name}.json"
-            if path.is_file() and not path.is_symlink():
-                whole[name] = orjson.loads(path.read_bytes())[name]
+            path = f"{task_id}/{name}.json"
+            if path in self.private_sums:
+                _check(self.private, path, self.private_sums)
+                whole[name] = orjson.loads((self.private / path).read_bytes())[name]
         return whole
 
 
 def read_tasks(snapshot: Path) -> ReleasedTasks:
-    """The tasks of a snapshot, both halves or the public one. Raises InputError."""
+    """The tasks of a snapshot, both halves or the public one.
+
+    Raises InputError, also where what an agent is given is not what was released: attempts would
+    state the digest of another release than the one that was run.
+    """
     root = snapshot.resolve()
     public = root / layout.PUBLIC if (root / layout.PUBLIC).is_dir() else root
     private = root / layout.PRIVATE
     path = public / layout.TASK_LIST
     try:
         lines = path.read_bytes().splitlines()
-        sums = (public / layout.SUMS).read_bytes()
+        content = (public / layout.SUMS).read_bytes()
+        listed = sums.parse(content)
+        for name in (layout.TASK_LIST, layout.MANIFEST):
+            _check(public, name, listed)
         manifest = orjson.loads((public / layout.MANIFEST).read_bytes())
-        tasks = [_task(public, orjson.loads(line)) for line in lines]
+        tasks = [_task(public, orjson.loads(line), listed) for line in lines]
+        if not layout.is_id(str(manifest["snapshot"])):
+            raise ValueError(layout.MANIFEST)
+        private_sums = sums.parse((private / layout.SUMS).read_bytes()) if private.is_dir() else {}
     except (OSError, ValueError, KeyError, ValidationError) as error:
         problem = type(error).__name__
         raise InputError(
@@ -77,19 +92,32 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
         ) from error
     return ReleasedTasks(
         snapshot=str(manifest["snapshot"]),
-        digest=digest(sums),
+        digest=digest(content),
         tasks={task.candidate.task_id: task for task in tasks},
         tables=public / layout.TABLES,
         private=private if private.is_dir() else None,
+        private_sums=private_sums,
     )
 
 
-def _task(public: Path, row: Mapping[str, Any]) -> ReleasedTask:
+def _task(public: Path, row: Mapping[str, Any], listed: Mapping[str, str]) -> ReleasedTask:
     candidate = candidate_of(row)
-    folder = public / layout.TASKS / candidate.task_id
+    if not layout.is_id(candidate.task_id):
+        raise ValueError(layout.TASK_LIST)
+    folder = Path(layout.TASKS, candidate.task_id)
     inputs = {item.path: folder / layout.INPUTS / item.path for item in candidate.fixtures}
-    for name, path in inputs.items():
-        if path.is_symlink() or not path.is_file() or not layout.is_safe_path(name):
-            raise ValueError(name)
-    text = (folder / layout.INSTRUCTION).read_text(encoding="utf-8")
-    return ReleasedTask(candidate, text, inputs)
+    for path in (folder / layout.INSTRUCTION, *inputs.values()):
+        _check(public, path.as_posix(), listed)
+    text = (public / folder / layout.INSTRUCTION).read_text(encoding="utf-8")
+    return ReleasedTask(candidate, text, {name: public / path for name, path in inputs.items()})
+
+
+def _check(half: Path, name: str, listed: Mapping[str, str]) -> None:
+    """Raise InputError if a file of a half is not the one that its SHA256SUMS lists."""
+    path = half / name
+    # A listed name is a safe one (`sums.parse`).
+    if name not in listed or path.is_symlink() or file_digest(path) != listed[name]:
+        raise InputError(
+            str(path), "another file than was released", f"the digest that {layout.SUMS} lists",
+            "Restore the release; `benchmint verify` names all that changed.",
+        )  # fmt: skip

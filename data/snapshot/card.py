@@ -54,6 +54,11 @@ def readme(
     )
 
 
+def size_category(tasks: int) -> str:
+    """The hub's word for a number of tasks."""
+    return next((name for top, name in _SIZES if tasks < top), "n>1M")
+
+
 def changelog(release: Release, manifest: Manifest) -> str:
     """What changed since the release before; the first one says that it is the first."""
     changes = release.changes or ("First release of this snapshot series.",)
@@ -95,14 +100,13 @@ def _folder_digest(sums: Mapping[str, str]) -> str:
 
 
 def _front_matter(card: CardConfig, manifest: Manifest, statistics: Mapping[str, Any]) -> str:
-    n = statistics["tasks"]
     document = {
         "pretty_name": card.title,
         "license": card.licence.lower(),
         "language": sorted(row["value"] for row in statistics["languages"]),
         "tags": ["agents", "benchmark", "benchmint", f"privacy-{manifest.privacy}"],
         "task_categories": ["other"],
-        "size_categories": [next((name for top, name in _SIZES if n < top), "n>1M")],
+        "size_categories": [size_category(statistics["tasks"])],
         "source_datasets": ["original"],
         "annotations_creators": ["machine-generated"],
         "configs": [

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from data.contracts import Outcome
+from data.contracts import MISSING, Outcome
 from data.neutralise import public_text, script_json
 from data.snapshot import funnel_picture
 from data.snapshot.card import STAMPS
@@ -139,11 +139,25 @@ def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str
 def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[str, Any]:
     """Rejected and errored units for the table: each text once, rows as indices into the texts.
 
-    A row is [opaque id, stage, unit, outcome, gate, reason, observed, limit].
+    A row is [opaque id, stage, unit, outcome, gate, reason, missing, observed, limit]. What is
+    missing is described, never named.
     """
     words: dict[str, int] = {}
-    columns = ["item_id", "stage", "unit", "outcome", "gate", "reason", "observed", "limit"]
-    chosen = ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).select(columns)
+    columns = [
+        "item_id",
+        "stage",
+        "unit",
+        "outcome",
+        "gate",
+        "reason",
+        "missing",
+        "observed",
+        "limit",
+    ]
+    missing = pl.col("evidence").str.json_path_match(f"$.{MISSING}").alias("missing")
+    chosen = (
+        ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).with_columns(missing).select(columns)
+    )
     rows = [[opaque(row[0]), *_coded(row[1:], words)] for row in chosen.iter_rows()]
     return {"words": list(words), "rows": sorted(rows)}
 

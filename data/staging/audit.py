@@ -17,6 +17,7 @@ import duckdb
 from data.errors import InputError
 from data.neutralise import one_line, storable, visible
 from data.staging import open_read_only
+from data.staging.runs import NAMES_FILE
 
 Rows = list[dict[str, Any]]
 
@@ -35,7 +36,8 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
     return _query(
         staging,
         """SELECT stage, unit, item_id, outcome, gate, reason, observed, "limit", path, line,
-                  evidence ->> '$.found' AS found
+                  evidence ->> '$.found' AS found,
+                  evidence ->> '$.missing' AS missing
            FROM rejections
            WHERE ($gate IS NULL OR gate = $gate)
              AND ($reason IS NULL OR reason = $reason)
@@ -184,6 +186,18 @@ def evidence(out: Path, instance_id: str) -> Rows:
         }
         for turn in with_text(out, turn_lines(out / "staging.duckdb", instance_id))
     ]
+
+
+def missing_inputs(out: Path, instance_id: str) -> Rows:
+    """What an instance or its candidate lacked, with the names of it: private."""
+    staging = out / "staging.duckdb"
+    made = [row["item_id"] for row in story(staging, instance_id) if row["relation"] == "child"]
+    try:
+        named: dict[str, Rows] = json.loads((out / "private" / NAMES_FILE).read_bytes())
+    except FileNotFoundError:  # purged
+        return []
+    rows = (row for item_id in (instance_id, *made) for row in named.get(item_id, ()))
+    return [{name: one_line(text) for name, text in row.items()} for row in rows]
 
 
 def with_text(out: Path, turns: Rows) -> Rows:

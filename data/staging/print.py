@@ -129,7 +129,18 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
         yield name if seen[name] == 1 else f"{name}_{seen[name]}"
 
 
-_BRIEF = ("unit", "item_id", "gate", "reason", "observed", "limit", "path", "line", "found")
+_BRIEF = (
+    "unit",
+    "item_id",
+    "gate",
+    "reason",
+    "observed",
+    "limit",
+    "path",
+    "line",
+    "found",
+    "missing",
+)
 
 
 def print_rows(tables: Mapping[str, Rows], as_json: bool) -> None:

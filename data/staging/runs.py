@@ -22,13 +22,21 @@ from typing import Any
 import orjson
 import polars as pl
 
-from data.atomic import remove_leftovers, replacing, replacing_dir, write_bytes
-from data.canonical import digest
+from data.atomic import (
+    PRIVATE_FILE,
+    private_dir,
+    remove_leftovers,
+    replacing,
+    replacing_dir,
+    write_bytes,
+)
+from data.canonical import canonical_json, digest
 from data.errors import InputError
 from data.metrics import COSTS, openmetrics, samples
 from data.metrics import FILE as METRICS
 from data.schemas import Table
 from data.snapshot import SnapshotRef
+from data.stage_tables import read_missing
 from data.staging.database import RunTables, build_database, open_read_only, table_paths
 from data.staging.tables import RUN_ID, RUNS, SELECTION_ROWS, STAGED
 from data.tables import read_table, write_table
@@ -37,6 +45,7 @@ FOLDER, DATABASE = "staging", "staging.duckdb"
 _ROW = f"{RUNS.name}.parquet"
 _SELECTION = "selection.json"
 _KEY_LENGTH = 12
+NAMES_FILE = "missing_inputs.json"  # what items of the newest run lacked, by name: private
 _LIST_RUNS = 'List the runs with `benchmint sql "FROM runs"`.'
 log = logging.getLogger("benchmint.staging")
 _RUN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}-[0-9a-f]{12}")
@@ -98,6 +107,7 @@ def stage_run(
             _write_row(part, _row(run_id, facts))
     _write_row(target, {**_read_row(target), "built_at": round(time.time(), 3)})
     _rebuild(out)
+    _write_missing(out, folders)
     _write_metrics(out, target)
     log.info("staged", extra={"staged_run": run_id})
     return run_id
@@ -191,6 +201,16 @@ def _write_selection(part: Path, folders: Sequence[Path]) -> None:
             rows = orjson.loads(report.read_bytes()).get("rows", [])
             path = part / f"{SELECTION_ROWS.name}-0000.parquet"
             write_table(path, rows, SELECTION_ROWS.schema)
+
+
+def _write_missing(out: Path, folders: Sequence[Path]) -> None:
+    """Write what the rejected items of the newest run lacked, by name: into the private store."""
+    named: dict[str, list[dict[str, Any]]] = {}
+    for row in read_missing(folders):
+        item_id = row.pop("item_id")
+        named.setdefault(item_id, []).append(row)
+    path = private_dir(out / "private") / NAMES_FILE
+    write_bytes(path, canonical_json(named), mode=PRIVATE_FILE)
 
 
 def _write_metrics(out: Path, folder: Path) -> None:

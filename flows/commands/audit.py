@@ -27,7 +27,10 @@ def audit_command(
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
     instance: Annotated[str | None, typer.Option(help="Everything about one instance.")] = None,
     private: Annotated[
-        bool, typer.Option(help="With --instance: show the text; the access is logged.")
+        bool,
+        typer.Option(
+            help="With --instance: show the text and name what is missing; the access is logged."
+        ),
     ] = False,
     as_json: Json = False,
     serve: Annotated[
@@ -55,6 +58,7 @@ def audit_command(
         tables = audit.about_instance(staging, instance, audit.RejectionFilter(gate, reason))
         if private:
             hash_chain.record_access(out / "private" / "access.log", "audit --private", instance)
+            tables["missing inputs"] = audit.missing_inputs(out, instance)
             tables["turns"] = audit.with_text(out, tables["turns"])
         print_rows(tables, as_json)
     elif gate is None and reason is None and not as_json:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from inspect_ai.model import ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import sandbox
+from inspect_ai.util import OutputLimitExceededError, sandbox
 
 from construction.sessions.network.forward_proxy import (
     ForwardProxy,
@@ -25,7 +25,7 @@ from construction.sessions.network.forward_proxy import (
 )
 from construction.sessions.network.transport import Wire
 from data.contracts import NetworkPolicy
-from flows.chat_app import MODEL, chat_app
+from flows.evaluate.chat_app import MODEL, chat_app
 from flows.evaluate.chat_bridge import ChatBridge
 from flows.evaluate.inspect_sandbox import BoxEnvironment
 from flows.http_server import serving
@@ -112,8 +112,8 @@ async def _start(box: BoxEnvironment, command: str) -> None:
 
 
 async def _read(box: BoxEnvironment, path: str) -> str | None:
-    """A text inside; None where there is none."""
+    """A text inside; None where there is none, or one that is too large."""
     try:
         return str(await box.read_file(path))
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, OutputLimitExceededError):
         return None

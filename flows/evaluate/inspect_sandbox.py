@@ -17,8 +17,9 @@ from inspect_ai.util import (
     sandboxenv,
 )
 
-from flows.evaluate.escapes import assert_isolated
-from flows.evaluate.sandbox import Box, FileRefused, Sandbox
+from construction.sandbox.box import Box
+from construction.sandbox.escapes import assert_isolated
+from construction.sandbox.sandbox import FileRefused, Sandbox
 
 NAME = "benchmint"
 _LONGEST_COMMAND = 24 * 3600.0

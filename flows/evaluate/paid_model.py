@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -22,6 +23,7 @@ from data.reply_journal import Journal
 from flows.evaluate.budget import Amount, BudgetSpent, Purse
 
 Generate = Callable[..., Awaitable[Any]]  # what a provider of Inspect makes requests with
+_MOST_TOKENS = 1 << 40  # what a reply can have taken: anything above is a mistake
 _UNBOUNDED_REPLY = 131_072  # tokens: what a reply without a limit is taken for
 _PER_MESSAGE, _PER_REQUEST = 16, 1000  # tokens that a template or a provider may add
 _NEVER_REACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of httpx
@@ -73,16 +75,22 @@ class Account:
             input=self._most_input(input, messages, schemas),
             output=config.max_tokens or _UNBOUNDED_REPLY,
         )
-        reply = await self._paid(
+        output = await self._paid(
             lambda: ask(input=input, tools=tools, tool_choice=tool_choice, config=config),
             request,
             worst,
         )
-        self._remember(messages, _output(reply))
-        return reply
+        self._remember(messages, output)
+        return output
 
-    async def _paid(self, ask: Callable[[], Awaitable[Any]], request: str, worst: Tokens) -> Any:
-        """Make a request whose worst case fits the budget, and keep its reply."""
+    async def _paid(
+        self, ask: Callable[[], Awaitable[Any]], request: str, worst: Tokens
+    ) -> ModelOutput:
+        """Make a request whose worst case fits the budget, and keep its reply.
+
+        What is returned is what was kept: what no file can hold, such as half of a character, would
+        end the run, and a run that goes on would see something else.
+        """
         at_most = await self._set_aside(worst)
         self.repeated += request == self._failed
         used = at_most  # of a call without an end, which may have been billed
@@ -90,11 +98,13 @@ class Account:
         try:
             number = self.journal.begin(request, worst)
             started = time.monotonic()
-            reply = await ask()
-            output = _output(reply)
+            output = _output(await ask())
+            if not _is_plausible(output.usage):
+                output.usage = None
             tokens = tokens_of(output.usage) if output.usage else worst
             used = self._purse.spending.amount(tokens)
-            content = output.model_dump(mode="json", exclude_none=True)
+            content = storable_tree(output.model_dump(mode="json", exclude_none=True))
+            output = ModelOutput.model_validate(content)
             self.journal.keep(number, content, tokens, round(time.monotonic() - started, 3))
         except Exception as error:
             self._failed = request
@@ -106,7 +116,7 @@ class Account:
             raise
         finally:
             self._purse.settle(self.name, at_most, used)
-        return reply
+        return output
 
     async def _set_aside(self, worst: Tokens) -> Amount:
         at_most = self._purse.spending.most(worst)
@@ -213,6 +223,13 @@ def tokens_of(usage: ModelUsage) -> Tokens:
         usage.input_tokens_cache_read or 0,
         usage.input_tokens_cache_write or 0,
         usage.output_tokens,
+    )
+
+
+def _is_plausible(usage: ModelUsage | None) -> bool:
+    """Does a reply say nothing of what it took, or numbers that can be counted?"""
+    return usage is None or all(
+        0 <= number <= _MOST_TOKENS for number in asdict(tokens_of(usage)).values()
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from construction.sandbox.toolset import toolset
 from construction.sessions.network.transport import Wire
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
@@ -24,7 +25,6 @@ from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Spending
 from flows.evaluate.harness import Harness
 from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
-from flows.evaluate.toolset import toolset
 
 MODEL_AGENT = "react"
 HARNESS = "harness"

@@ -9,6 +9,7 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
+from construction.sandbox.sandbox import SandboxFailed
 from data.attempts import AttemptRecord
 from data.canonical import digest
 from data.contracts.attempt import (
@@ -25,7 +26,6 @@ from flows.evaluate.budget import Spending
 from flows.evaluate.harness import AUDIT, FAILED
 from flows.evaluate.paid_model import Account, tokens_of
 from flows.evaluate.plan import Plan
-from flows.evaluate.sandbox import SandboxFailed
 
 _STATUS_OF_LIMIT = {
     "time": AttemptStatus.TIMEOUT,

@@ -22,6 +22,9 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
+from construction.sandbox.box import Box
+from construction.sandbox.delivery import fetch_outputs
+from construction.sandbox.toolset import library_paths
 from data.attempts import (
     LOGS,
     attempt_name,
@@ -36,16 +39,13 @@ from data.neutralise import one_line
 from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
-from flows.evaluate.delivery import fetch_outputs
 from flows.evaluate.harness import harness_agent, network_of
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.plan import REPLIES, Plan, alone, chosen
 from flows.evaluate.record import record_of
-from flows.evaluate.sandbox import Box
 from flows.evaluate.scripts import WORKLESS
 from flows.evaluate.tools import tools_for
-from flows.evaluate.toolset import library_paths
 from flows.evaluate.trajectory import trajectory_of
 
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
@@ -65,14 +65,14 @@ class RunStopped(BenchmintError):
 class UnderWay:
     """One repetition that is under way: the accounts of its attempts by task.
 
-    `failure` is the error of this machine that ends the run, such as a full disk.
+    `failure` is the error that ends the run, such as that of a full disk.
     """
 
     plan: Plan
     epoch: int
     purse: Purse
     accounts: dict[str, Account] = field(default_factory=dict)
-    failure: OSError | None = None
+    failure: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ class _Recorder(Hooks):
             return
         try:
             _write(self.run, data)
-        except OSError as error:  # Inspect would only log it
+        except Exception as error:  # Inspect would only log it, and the attempt be lost
             self.run.failure = error
 
 

@@ -22,7 +22,7 @@ from data.contracts import Candidate
 from data.neutralise import one_line
 
 SHELL_SECONDS = 180
-_MOST_CHARS = 60_000
+_SHELL_BYTES = 16 << 10  # of an output of the shell; the middle of a longer one is left out
 
 
 def tools_for(
@@ -82,7 +82,7 @@ def _typed(parameter: dict[str, Any], definitions: Mapping[str, Any]) -> dict[st
     return {**meant, **own}
 
 
-@tool
+@tool(max_output=_SHELL_BYTES)
 def shell() -> Tool:
     """Run commands in the task's own box."""
 
@@ -96,7 +96,6 @@ def shell() -> Tool:
         """
         done = await sandbox().exec(["sh", "-c", command], timeout=SHELL_SECONDS)
         text = done.stdout + (f"\n[stderr]\n{done.stderr}" if done.stderr else "")
-        shown = text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}\n… cut"
-        return shown if done.success else f"{shown}\n[exit code {done.returncode}]"
+        return text if done.success else f"{text}\n[exit code {done.returncode}]"
 
     return execute

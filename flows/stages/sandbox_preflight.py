@@ -20,6 +20,7 @@ from construction.grading.sandbox_preflight import (
     is_refused,
     write_sandbox_preflight,
 )
+from construction.grading.sandbox_trials import Boxes
 from construction.grading.trial import (
     Fault,
     Outcomes,
@@ -39,7 +40,6 @@ from data.run_store import content_digest
 from data.snapshot import layout
 from data.snapshot.tasks import candidate_of, instruction, public_row
 from data.stages import Observed, Stage, Unit
-from flows.evaluate.trials import Boxes
 from flows.run import Work
 from flows.stages.preflight import PREFLIGHT
 from flows.stages.questions import STATEMENTS

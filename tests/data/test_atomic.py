@@ -48,7 +48,8 @@ def test_folders_are_synced_as_the_files_in_them_before_the_move(
         (part / "tasks" / "t1").mkdir(parents=True)
         (part / "tasks" / "t1" / "task.yaml").write_bytes(b"1")
         aside = part.name
-    assert synced == ["tasks", "t1", "task.yaml", aside, tmp_path.name]
+    assert sorted(synced[:-1]) == sorted(["tasks", "t1", "task.yaml", aside])  # several at once
+    assert synced[-1] == tmp_path.name
 
 
 def test_private_files_are_private(tmp_path: Path) -> None:

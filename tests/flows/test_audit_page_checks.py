@@ -37,7 +37,7 @@ conversations = st.builds(
     is_thread=st.booleans(),
     said_before=st.sampled_from([(), ("Sort it.",)]),
     files_read=few,
-    files_missing=few,
+    files_missing=few.map(lambda n: ("a.csv",) * n),
 )
 observations = st.builds(
     Signals,
@@ -84,13 +84,13 @@ def replays(gate: Gate[Any, Any], config: StageConfig, seen: Sequence[Any]) -> b
     return contradictions(gate, checks, rows.status) == 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(observations, min_size=1, max_size=5), limits)
 def test_preflight(seen: list[Signals], config: PreflightConfig) -> None:
     assert replays(preflight.GATE, config, seen)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.text(max_size=20), min_size=1), few)
 def test_length(said: list[str], least: int) -> None:
     seen = [length.effective_chars(text) for text in said]
@@ -100,7 +100,7 @@ def test_length(said: list[str], least: int) -> None:
 causes = st.lists(st.none() | st.sampled_from(list(Cause)), max_size=3)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(causes, min_size=1, max_size=4), st.sampled_from(["keep", "reject"]))
 def test_network(items: list[list[Cause | None]], policy: str) -> None:
     config = NetworkConfig.model_validate({"unverified": policy})
@@ -114,7 +114,7 @@ def test_network(items: list[list[Cause | None]], policy: str) -> None:
     assert replays(network.GATE, config, seen)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(few, few, few, few)
 def test_fixture(resolved: int, missing: int, refused: int, size: int) -> None:
     reason = FixtureReason.SYMLINK if refused else FixtureReason.UNRESOLVED if missing else None

@@ -15,6 +15,7 @@ from data.audit_page import SIGNATURES
 from data.canonical import digest
 from data.errors import InputError
 from data.staging.audit import evidence
+from data.staging.runs import NAMES_FILE
 from flows.audit_server import audit_app, export_page, load_audit, serve_page
 from flows.commands.audit import audit_command
 from tests.flows.audit_workspace import HOSTILE, hostile_workspace, verdicts, write_workspace
@@ -112,6 +113,17 @@ def test_each_look_is_logged_before_the_text_is_shown(client: TestClient, out: P
     looks = hash_chain.entries(out / "private" / "access.log")
     assert [look["item_id"] for look in looks] == [HOSTILE[0], HOSTILE[1]]
     assert {look["action"] for look in looks} == {"audit page"}
+
+
+def test_private_evidence_names_what_is_missing_without_control_characters(
+    client: TestClient, out: Path
+) -> None:
+    missing = {"kind": "a file", "source": "named in turn 2", "name": "figures_march\x1b.xlsx"}
+    (out / "private" / NAMES_FILE).write_bytes(orjson.dumps({HOSTILE[0]: [missing]}))
+    position = client.get("/data.json").json()["ids"].index(HOSTILE[0])
+    answer = ask(client, "/evidence", {"item": position}).json()
+    assert answer["missing"] == [{**missing, "name": "figures_march⟨U+001B⟩.xlsx"}]
+    assert "figures_march" not in client.get("/data.json").text + client.get("/").text
 
 
 def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(

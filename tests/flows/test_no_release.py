@@ -2,23 +2,108 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import orjson
 import pytest
 
 from tests.flows.command import benchmint
 
-_SAID = "Summarise missing.docx in one page please."
+_SAID = {
+    "lost": ("Help me with a report on sales.", "Summarise figures_march.xlsx in one page please."),
+    "lost-2": ("Translate minutes_may.docx into Welsh please.",),
+    "short": ("hi",),
+    "short-2": ("ok go",),
+    "short-3": ("yes",),
+    "redacted": ("Read https://[REDACTED]/guide and list its headings.",),
+    "chat": ("Thank you so much, that was all that I wanted!",),
+}
+_GUIDE = (
+    "Write a two-page guide to composting for beginners as guide.md. Cover choosing a bin, what to "
+    "add, what to leave out, and how long it takes. Use a heading for each of these four parts and "
+    "end with a checklist of ten points."
+)
+_NAME, _DESCRIBED = "figures_march.xlsx", "a file .xlsx, named in turn 2"
+
+
+def _logs(folder: Path, said: dict[str, tuple[str, ...]]) -> list[Path]:
+    """A log for each session, in which the agent answers every message of the person."""
+    paths = []
+    for name, texts in said.items():
+        messages = [
+            message
+            for text in texts
+            for message in (
+                {"role": "user", "content": text},
+                {"role": "assistant", "content": "I see."},
+            )
+        ]
+        paths.append(folder / f"{name}.json")
+        paths[-1].write_bytes(orjson.dumps({"session_id": name, "messages": messages}))
+    return paths
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Whose name a shell would read as two words."""
+    return tmp_path_factory.mktemp("nothing") / "an out"
+
+
+@pytest.fixture(scope="module")
+def ended(out: Path) -> CompletedProcess[str]:
+    return benchmint("build", *_logs(out.parent, _SAID), "--out", out)
 
 
 @pytest.mark.slow(seconds=30)
-def test_nothing_released_is_told_with_reasons_and_the_next_command(tmp_path: Path) -> None:
-    log, out = tmp_path / "log.json", tmp_path / "an out"
-    session = {"session_id": "z", "messages": [{"role": "user", "content": _SAID}]}
-    log.write_bytes(orjson.dumps(session))
-    ended = benchmint("build", log, "--out", out)
+def test_nothing_released_is_an_outcome_with_funnel_reasons_and_next_command(
+    ended: CompletedProcess[str], out: Path
+) -> None:
+    funnel, _, reasons = ended.stdout.partition("no task passed every gate")
     assert ended.returncode == 1
-    assert f"1  fixture.unresolved  benchmint audit --reason fixture.unresolved --out '{out}'" in (
-        ended.stdout
-    )
+    assert "gates" in funnel
+    assert "Traceback" not in ended.stderr
+    lines = reasons.splitlines()[1:]
+    assert [line.split()[:2] for line in lines[:2]] == [
+        ["3", "length.too_short"],
+        ["2", "fixture.unresolved"],
+    ]
+    assert len(lines) == 3
+    commands = [shlex.split(line)[2:] for line in lines]
+    assert {(command[0], command[-1]) for command in commands} == {("benchmint", str(out))}
+    shown = benchmint(*commands[0][1:])
+    assert shown.returncode == 0
+    assert shown.stdout.count("length.too_short") == 3
+
+
+@pytest.mark.slow(seconds=30)
+def test_what_is_missing_is_named_in_private_and_described_elsewhere(
+    ended: CompletedProcess[str], out: Path
+) -> None:
+    assert ended.returncode == 1
+    listed = benchmint("audit", "--json", "--out", out).stdout
+    assert _NAME not in listed
+    (lost,) = [row for row in orjson.loads(listed)["rejections"] if row["missing"] == _DESCRIBED]
+    private = ("audit", "--instance", lost["item_id"], "--private", "--json", "--out", out)
+    (missing,) = orjson.loads(benchmint(*private).stdout)["missing inputs"]
+    assert (out / "private" / "missing_inputs.json").stat().st_mode & 0o077 == 0
+    assert (missing["name"], missing["source"]) == (_NAME, "named in turn 2")
+    benchmint("audit", "--export", out / "page", "--out", out)
+    exported = [path.read_text() for path in (out / "page").iterdir()]
+    assert all(_DESCRIBED in text and _NAME not in text for text in exported)
+
+
+@pytest.mark.full
+def test_a_release_names_what_is_missing_in_its_private_half_alone(tmp_path: Path) -> None:
+    logs = _logs(tmp_path, {"kept": (_GUIDE,), "lost": _SAID["lost"]})
+    built = benchmint("build", *logs, "--out", tmp_path / "out", "--quiet")
+    assert built.returncode == 0, built.stderr
+    latest = tmp_path / "out" / "snapshots" / "latest"
+    public = [path for path in (latest / "public").rglob("*") if path.is_file()]
+    assert not [path for path in public if _NAME.encode() in path.read_bytes()]
+    assert _DESCRIBED in (latest / "public" / "audit" / "report.html").read_text()
+    pages = [path.read_text() for path in (latest / "private" / "audit").glob("*.html")]
+    assert any(_NAME in page for page in pages)
+    verified = benchmint("verify", latest)
+    assert verified.returncode == 0, verified.stdout + verified.stderr

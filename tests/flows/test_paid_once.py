@@ -15,7 +15,7 @@ from data.demo import generate
 from tests.flows.command import benchmint, command, environment, key_file
 from tests.flows.judging_server import answered, judging
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 CONCURRENCY = 1
 BEFORE_THE_KILL = 4  # answers
 REPLIES = Path("private", "captures", "llm", "replies.sqlite")

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from anonymization.documents.contracts import Pictures
+from anonymization.masking_recipe import for_source
 from data.contracts import Disclosure
-from data.errors import ConfigError
+from data.errors import ConfigError, InputError
 from data.snapshot import PrivacyStamp
 from data.snapshot.config import DEMO_DATE, DEMO_NAME, DemoConfig
 from flows.recipe import Recipe, Runtime, Settings, load_settings
@@ -80,3 +82,27 @@ def test_real_input_is_dated_by_the_day_unless_configured(lane: str) -> None:
 def test_the_demo_keeps_its_date() -> None:
     settings = load_settings(None, {"runtime": {"files": ("x",)}}, environment={})
     assert settings.dated(DAY) == settings
+
+
+@pytest.mark.parametrize(
+    ("source", "masking", "pictures"),
+    [
+        ({"disclosure": "public"}, {}, Pictures.PUBLISHED),
+        ({"disclosure": "public"}, {"level": "full"}, Pictures.APPROVED),
+        ({"disclosure": "public"}, {"documents": {"pictures": "approved"}}, Pictures.APPROVED),
+        ({"disclosure": "private"}, {}, Pictures.APPROVED),
+        ({"disclosure": "private"}, {"level": "secrets"}, Pictures.APPROVED),
+    ],
+)
+def test_pictures_need_no_approval_where_the_source_is_public(
+    source: dict[str, Any], masking: dict[str, Any], pictures: Pictures
+) -> None:
+    recipe = load_settings(None, {"source": source, "masking": masking}, environment={}).recipe
+    assert for_source(recipe.masking, recipe.source.disclosure).documents.pictures is pictures
+
+
+def test_pictures_of_a_private_source_cannot_be_declared_published() -> None:
+    values = {"source": {"disclosure": "private"}}
+    masking = {"masking": {"documents": {"pictures": "published"}}}
+    with pytest.raises(InputError, match="a source that is declared public"):
+        load_settings(None, {**values, **masking}, environment={}).recipe  # noqa: B018

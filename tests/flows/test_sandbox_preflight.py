@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from construction.grading.sandbox_gate import SandboxReason, SandboxRecipe
+from construction.grading.sandbox_trials import Boxes, Found, TrialStopped
 from construction.grading.trial import Trial
+from construction.sandbox import sandbox
+from construction.sandbox.box import Box, bubblewrap
+from construction.sandbox.resources import Limits
+from construction.sandbox.toolset import library_paths
 from data.canonical import digest
 from data.contracts import Candidate, Deliverable, Fixture, NetworkPolicy, Outcome, Status
 from data.errors import ReleaseError
@@ -17,11 +22,6 @@ from data.pool import read_pool, write_pool
 from data.run_store import content_digest
 from data.stage_tables import StageRecords, read_records
 from data.stages import Results, run_stage
-from flows.evaluate import sandbox
-from flows.evaluate.resources import Limits
-from flows.evaluate.sandbox import Box, bubblewrap
-from flows.evaluate.toolset import library_paths
-from flows.evaluate.trials import Boxes, Found, TrialStopped
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.stages.sandbox_preflight import INPUT, SANDBOX_PREFLIGHT, Attempts

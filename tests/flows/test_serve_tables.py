@@ -22,7 +22,7 @@ from construction.statements.tools.agent_tools import answer
 from construction.statements.tools.call_log import Call, CallLog
 from construction.statements.tools.database import Database, open_database
 from data.errors import InputError
-from flows.table_server import build_server, serve_http
+from flows.evaluate.table_server import build_server, serve_http
 from tests.conftest import REPO
 from tests.construction.statements.tools.tiny import (
     KIRIGAURA,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from data.errors import ConfigError
@@ -48,7 +48,6 @@ items = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(items, st.data())
 def test_any_pool_any_order(held: list[LiteItem], data: st.DataObject) -> None:
     size = data.draw(st.integers(1, len(held)))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -193,7 +193,6 @@ def test_an_item_that_contradicts_the_others_has_a_negative_gain() -> None:
     assert result[2] == -1
 
 
-@settings(deadline=None)
 @given(scores)
 def test_the_order_of_models_does_not_matter(matrix: np.ndarray) -> None:
     turned = matrix[:, ::-1]
@@ -211,7 +210,6 @@ def test_missing_cells_are_filled_from_item_and_model() -> None:
     assert not np.isnan(filled(np.full((2, 2), gap))).any()
 
 
-@settings(deadline=None)
 @given(scores, st.data())
 def test_strata_part_the_members_and_the_picks(matrix: np.ndarray, data: st.DataObject) -> None:
     members = np.arange(len(matrix), dtype=np.intp)

@@ -69,7 +69,7 @@ instances = st.integers(4, 9).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(instances)
 def test_the_relaxation_finds_the_optimum_that_trying_all_finds(
     drawn: tuple[list[int], list[int], int, int | None, int],
@@ -86,7 +86,7 @@ def test_the_relaxation_finds_the_optimum_that_trying_all_finds(
     assert positions(actual.chosen) == expected[1]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(instances, st.integers(0, 6))
 def test_weighted_rows_are_branched_on(
     drawn: tuple[list[int], list[int], int, int | None, int], bound: int

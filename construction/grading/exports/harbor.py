@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import tomli_w
 
-from construction.grading.bundle import SOURCE, write_bundle
+from construction.grading.bundle import write_bundle
 from construction.grading.bundle_command import ANSWER, OUTPUTS
+from construction.grading.exports.instructions import instruction
 from construction.grading.exports.serving import (
     SOLVER,
     agent_image,
@@ -24,11 +25,11 @@ from construction.grading.exports.writing import (
     Export,
     copy_inputs,
     has_rules,
-    instruction,
     needs_tables,
     new_folder,
     write_text,
 )
+from construction.sandbox.box import SERVER
 from construction.statements.tools.client import URL
 from data.contracts import NetworkPolicy
 from data.releases.tasks import ReleasedTask
@@ -41,30 +42,35 @@ _VERIFIER_SECONDS = 600
 _MEMORY_MB, _STORAGE_MB = 2048, 4096
 _SCRIPT = 0o755
 _SERVER_NAME = "benchmint-tables"
-_BOX_SERVER = Path("flows", "evaluate", "sandbox_server.py")  # copied as text, never imported
 
 
 def export_harbor(export: Export, out: Path) -> int:
     """Write all tasks below `out`; returns their number. Raises InputError."""
-    new_folder(out)
+    tasks = list(export.tasks())
+    with new_folder(out) as part:
+        _write_shared(export, tasks, part)
+        for task in tasks:
+            _write_task(export, task, part)
+    return len(tasks)
+
+
+def _write_shared(export: Export, tasks: list[ReleasedTask], out: Path) -> None:
+    """What stands beside the tasks: directions, the environment of bubblewrap, the tables."""
     shutil.copyfile(TEMPLATES / "harbor.md", out / "README.md")
-    for module in (ENVIRONMENT, "scripted_agents", "digests"):
+    for module in (ENVIRONMENT, "transfer", "scripted_agents", "digests"):
         shutil.copyfile(TEMPLATES / f"{module}.txt", out / f"{module}.py")
     (out / "box").mkdir()
     shutil.copyfile(TEMPLATES / "relay.txt", out / "box" / "relay.py")
-    shutil.copyfile(SOURCE / _BOX_SERVER, out / "box" / _BOX_SERVER.name)
-    tasks = list(export.tasks())
+    shutil.copyfile(SERVER, out / "box" / SERVER.name)
     if any(map(needs_tables, tasks)):
         write_server(export.release.tables, out / TABLES)
-    for task in tasks:
-        _write_task(export, task, out)
-    return len(tasks)
 
 
 def _write_task(export: Export, task: ReleasedTask, out: Path) -> None:
     folder = out / TASKS / task.candidate.task_id
     _write_environment(task, folder / "environment", out / TABLES)
-    write_text(folder / "instruction.md", instruction(task))
+    text = instruction(task, asks_files=has_rules(task), has_tools=needs_tables(task))
+    write_text(folder / "instruction.md", text)
     write_text(folder / "task.toml", tomli_w.dumps(task_settings(export, task)))
     tests = folder / "tests"
     if not export.with_private:

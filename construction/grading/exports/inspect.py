@@ -27,11 +27,16 @@ _SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 
 def export_inspect(export: Export, out: Path) -> int:
     """Write the package below `out`; returns the number of tasks. Raises InputError."""
-    new_folder(out)
+    tasks = list(export.tasks())
+    with new_folder(out) as part:
+        _write_package(export, tasks, part)
+    return len(tasks)
+
+
+def _write_package(export: Export, tasks: list[ReleasedTask], out: Path) -> None:
     for template, name in (("inspect.md", "README.md"), ("inspect_tasks.txt", "tasks.py")):
         shutil.copyfile(TEMPLATES / template, out / name)
     write_text(out / "image" / "Dockerfile", agent_image())
-    tasks = list(export.tasks())
     if any(map(needs_tables, tasks)):
         write_server(export.release.tables, out / "tables")
     rows = [json.dumps(sample(task), sort_keys=True) for task in tasks]
@@ -43,7 +48,6 @@ def export_inspect(export: Export, out: Path) -> int:
             write_text(out / SPECS / f"{task.candidate.task_id}.json", spec)
     if export.with_private:
         write_bundle(out / "grader")
-    return len(tasks)
 
 
 def sample(task: ReleasedTask) -> dict[str, Any]:

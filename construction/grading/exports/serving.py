@@ -14,7 +14,7 @@ import shutil
 from pathlib import Path
 
 from construction.grading.bundle import Bundle, write_bundle
-from construction.grading.toolset import FONTS, interpreter, pins
+from construction.sandbox.toolset import FONTS, interpreter, pins
 from construction.statements.model import COMPANIES, POINTS, SERIES
 from construction.statements.tools import client
 from data.errors import InputError
@@ -23,7 +23,7 @@ from data.errors import InputError
 SERVER = Bundle(
     "benchmint_tables",
     "Serves the data tools",
-    "flows.table_server_command",
+    "flows.evaluate.table_server_command",
     libraries=frozenset(
         {
             *("anyio", "mcp", "mcp_types", "numpy", "orjson", "polars", "pydantic"),

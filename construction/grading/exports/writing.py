@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from construction.grading.bundle_command import answer_path
 from construction.grading.spec import spec_of
 from construction.grading.walk import computable
 from construction.statements.questions.operations import TOOLS
-from construction.statements.tools.client import URL
+from data.atomic import replacing_dir
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
 TEMPLATES = Path(__file__).with_name("templates")
 _SPEC_FIELDS = ("task_id", "prompt", "fixtures", *sorted(PRIVATE_FIELDS - {"rubric"}), "rubric")
-_HOW_TO_ANSWER = """
-
-## Where results go
-
-You work in /work. Its input files, if any, are in inputs/; files that the task asks for go into
-outputs/. {answer}
-"""
-_HOW_TO_CALL = """
-The data tools are an MCP server at {url}. In a shell, `data_tool` lists them and
-`data_tool NAME '{{"argument": "value"}}'` calls one.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +45,19 @@ class Export:
             yield self.release.tasks[task_id]
 
 
-def new_folder(out: Path) -> Path:
-    """Create the folder of an export. Raises InputError if something is there."""
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """Yield the folder to write an export to; it is at `out` once all of it is written.
+
+    Raises InputError if something is there.
+    """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(
             str(out), "a file or a folder with files", "nothing, or an empty folder",
             "Choose another folder, or remove this one.",
         )  # fmt: skip
-    out.mkdir(parents=True, exist_ok=True)
-    return out
+    with replacing_dir(out.resolve()) as part:
+        yield part
 
 
 def needs_tables(task: ReleasedTask) -> bool:
@@ -75,16 +68,6 @@ def needs_tables(task: ReleasedTask) -> bool:
 def has_rules(task: ReleasedTask) -> bool:
     """Does the task ask for files? Then it has rules for them, and its answer lies elsewhere."""
     return bool(task.candidate.deliverables)
-
-
-def instruction(task: ReleasedTask) -> str:
-    """The instruction with where the answer goes, for agents that submit by files alone."""
-    path = answer_path(has_rules(task))
-    answer = f"Write your answer, in the form that the task asks for, to {path}."
-    if has_rules(task):
-        answer = f"If the task also asks a question, write the answer to {path}."
-    tools = _HOW_TO_CALL.format(url=URL) if needs_tables(task) else ""
-    return task.instruction.rstrip() + _HOW_TO_ANSWER.format(answer=answer) + tools
 
 
 def write_text(path: Path, text: str) -> None:

@@ -32,7 +32,9 @@ _ODD = re.compile(r"[^\w./\\ -]")
 _SIGNS = re.compile(r"[\W_]+")  # neither letters nor digits
 _HEADER = re.compile(r"\[[^\]\n]{0,80}#[^\]\n]{0,80}\]\s*")  # "[Slack #launch Mon 09:12]"
 _END = re.compile(r"[,，.。!！:：~～;；?？、\s—-]+")
+_ENDED = re.compile(r"[.!?;。！？；…～~)）]\Z")
 _FURTHER_WORDS = 40  # a longer later part stays a paragraph, not an item of a list
+_BLANK = re.compile(r"\n(?:[ \t]*\n){2,}")
 _MAX_LEAD_INS = 6
 
 
@@ -165,13 +167,23 @@ def _unlike(facts: Iterable[Fact], known: set[str]) -> Iterator[Fact]:
 
 
 def _content(text: str) -> Iterator[str]:
-    """The text without the sentences that are only noise."""
+    """The text without the sentences that are only noise.
+
+    Only what its writer ended, by a mark or by a line of its own, is a sentence that can go.
+    """
     position = 0
     for sentence in read(text):
-        if is_noise(sentence) and sentence.start >= position:
-            yield text[position : sentence.start]
-            position = sentence.start + len(sentence.text)
+        start, end = sentence.start, sentence.start + len(sentence.text)
+        if start >= position and is_noise(sentence) and _is_ended(text, start, end):
+            yield text[position:start]
+            position = end
     yield text[position:]
+
+
+def _is_ended(text: str, start: int, end: int) -> bool:
+    begins_line = not text[:start].rpartition("\n")[2].strip()
+    ends_line = not text[end:].partition("\n")[0].strip()
+    return (begins_line and ends_line) or _ENDED.search(text, start, end) is not None
 
 
 def rewrite(case: Case) -> str:
@@ -180,10 +192,11 @@ def rewrite(case: Case) -> str:
     if is_exchange(case) or not request or prompt.count(request) != 1:
         return prompt
     before, _, after = prompt.partition(request)
-    parts = [part for part in map(_clean, _paragraphs(request)) if part]
+    pieces, are_turns = _pieces(case)
+    parts = [part for part in map(_clean, pieces) if part]
     if not parts:
         return prompt
-    text, as_one = _joined(parts)
+    text, as_one = _joined(parts) if are_turns else ("\n\n".join(parts), False)
     if as_one and not before:
         after = _without_frame(after)
     return _safest(case, before + text + after)
@@ -197,9 +210,16 @@ def _safest(case: Case, rewritten: str) -> str:
     return case.candidate.prompt if worse else rewritten
 
 
-def _paragraphs(request: str) -> list[str]:
-    """The parts of a request; one with fenced code stays in one piece."""
-    return [request] if "```" in request else request.split("\n\n")
+def _pieces(case: Case) -> tuple[list[str], bool]:
+    """The request as parts that may have lead-ins of their own, and whether each is a turn.
+
+    The paragraphs of one turn belong together; so does a text with fenced code.
+    """
+    turns = case.candidate.provenance.detail.get("turns_in_prompt")
+    paragraphs = case.request.split("\n\n")
+    if turns == 1 or "```" in case.request:
+        return [case.request], True
+    return paragraphs, len(paragraphs) == turns
 
 
 def _clean(part: str) -> str:
@@ -207,13 +227,7 @@ def _clean(part: str) -> str:
     text = without_lead_ins(_HEADER.sub("", part, count=1) if part[:1] == "[" else part)
     if "```" in text:
         return text
-    kept, position = [], 0
-    for sentence in read(text):
-        end = sentence.start + len(sentence.text)
-        if is_noise(sentence) and sentence.start >= position:
-            kept.append(text[position : sentence.start])
-            position = end
-    return "".join([*kept, text[position:]]).strip()
+    return _BLANK.sub("\n\n", "".join(_content(text))).strip()
 
 
 def without_lead_ins(text: str) -> str:

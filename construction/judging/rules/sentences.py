@@ -33,7 +33,7 @@ def is_noise(sentence: Reading) -> bool:
         return False
     if sentence.ask is not Ask.QUESTION and has_any(form, phrases("rewriting", "talk")):
         return sentence.words <= _WORDS and _NAMES.search(sentence.text) is None
-    idle = sentence.chatter or sentence.announces
+    idle = sentence.idle or sentence.announces
     is_marker = _marker().fullmatch(sentence.text) is not None
     return sentence.ask is Ask.NONE and (idle or is_marker)
 

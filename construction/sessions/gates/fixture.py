@@ -11,7 +11,18 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from data.contracts import Bound, Count, Gate, GateReason, Limit, Scalar, StageConfig
+from construction.mentions.missing_paths import missing_path
+from data.contracts import (
+    Bound,
+    Count,
+    Gate,
+    GateReason,
+    Limit,
+    MissingInput,
+    Scalar,
+    StageConfig,
+    named_in_turn,
+)
 
 
 class FixtureReason(GateReason):
@@ -81,6 +92,7 @@ class ResolvedMention:
     strategy: Strategy
     problem: FixtureReason | None
     files: tuple[FoundFile, ...] = ()
+    name: str = field(default="", repr=False)  # as the person or the agent wrote it: private
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,15 @@ class FixtureObservation:
     total_bytes: int
     reason: FixtureReason | None
     mentions: tuple[ResolvedMention, ...]
+
+    @property
+    def missing(self) -> tuple[MissingInput, ...]:
+        """The declared files and folders that are not at hand, or must not be released."""
+        return tuple(
+            missing_path(mention.name, named_in_turn(mention.turn))
+            for mention in self.mentions
+            if mention.role == "declared" and mention.problem is not None
+        )
 
 
 def measure(instance_id: str, mentions: Sequence[ResolvedMention]) -> FixtureObservation:

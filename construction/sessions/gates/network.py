@@ -14,7 +14,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from construction.mentions.urls import find_urls, normalise
-from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status, TaskInstance
+from data.contracts import (
+    Bound,
+    Gate,
+    GateReason,
+    Limit,
+    MissingInput,
+    MissingKind,
+    StageConfig,
+    Status,
+    TaskInstance,
+)
 
 
 class NetworkReason(GateReason):
@@ -135,6 +145,7 @@ class NetworkObservation:
     reason: NetworkReason | None
     cause: Cause | None
     http_status: int | None
+    missing: tuple[MissingInput, ...] = ()
 
 
 def instance_urls(instance: TaskInstance, more: Iterable[str] = ()) -> tuple[str, ...]:
@@ -166,6 +177,11 @@ def measure(urls: Iterable[str], results: Mapping[str, ProbeResult]) -> NetworkO
         reason=reason,
         cause=worst.cause if worst else None,
         http_status=worst.http_status if worst else None,
+        missing=tuple(
+            MissingInput(MissingKind.SITE, "named in the request", result.url)
+            for result, _ in troubled
+            if worst is not None and result.reach is worst.reach
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 from construction.judging import preflight
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER, expected_deliverables, with_messages
+from construction.judging.edits import changed_inputs
 from construction.judging.hard_rules import hard_rules
 from construction.judging.signals import measure
 from construction.mentions.extensions import tail
@@ -90,7 +91,8 @@ def package(
     merged = merge_turns(instance.user_turns)
     given = [fixture.path for fixture in fixtures]
     outputs = [mention.path for mention in output_files(instance, given)]
-    deliverables = expected_deliverables(merged.text, outputs, instance.acts)
+    changed = changed_inputs(merged.text, given, outputs)
+    deliverables = expected_deliverables(merged.text, [*outputs, *changed], instance.acts)
     deliverables = with_messages(deliverables, merged.text)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
     merged = messages or merged
@@ -148,7 +150,7 @@ def _conversation(
         said_before=instance.said_before,
         said=tuple(turn.said for turn in instance.user_turns),
         files_read=len(read_first),
-        files_missing=len(read_first - released),
+        files_missing=tuple(sorted(read_first - released)),
     )
 
 

@@ -167,7 +167,7 @@ def _start(sentences: Sequence[Reading]) -> int:
     """The offset after opening pleasantries: "Perfect! Thanks. We are done with that."."""
     for sentence in sentences:
         answers = sentence.reply and not sentence.demands and sentence.words <= _ANSWER_WORDS
-        if not sentence.chatter and not answers:
+        if not sentence.idle and not answers:
             return sentence.start if sentence is not sentences[0] else 0
     return 0
 

@@ -43,6 +43,7 @@ const Detail = (() => {
     const parts = [heading, facts([
       ["Stage", record.stage], ["Unit", record.unit], ["Outcome", record.outcome], ["Gate", record.gate],
       ["Reason", record.reason], ["Observed", record.observed], ["Limit", record.limit],
+      ["Missing", record.missing],
       ["Units", record.n === 1 ? null : record.n],
       ["Source", record.path && (record.line ? `${record.path}:${record.line}` : record.path)],
     ])];

@@ -81,7 +81,7 @@ const Rejections = (() => {
     return {
       id: ids[at("id")], stage: word("stage"), unit: word("unit"), outcome: word("outcome"),
       gate: word("gate"), reason: word("reason"), observed: at("observed"), limit: at("limit"),
-      n: at("n"), path: word("path"), line: at("line"),
+      n: at("n"), path: word("path"), line: at("line"), missing: word("missing"),
     };
   };
 

@@ -16,12 +16,13 @@ const Served = (() => {
     const button = make("button", { type: "button" }, "Show private evidence");
     button.addEventListener("click", async () => {
       try {
-        const { turns } = await ask("/evidence", { item });
-        place.replaceChildren(...turns.flatMap(({ role, path, line, text }) => [
+        const { missing, turns } = await ask("/evidence", { item });
+        place.replaceChildren(...missing.map(({ kind, source, name }) =>
+          make("p", {}, make("strong", {}, "Missing: "), `${kind}, ${source}: ${name}`)), ...turns.flatMap(({ role, path, line, text }) => [
           make("p", { className: "soft" }, `${role} · ${path}:${told(line)}`),
           make("pre", { tabIndex: 0, ariaLabel: "Evidence" }, text),
         ]));
-        if (!turns.length) place.textContent = "No turn is recorded for this item.";
+        if (!turns.length && !missing.length) place.textContent = "No turn is recorded for this item.";
       } catch (error) { place.replaceChildren(make("p", { className: "bad" }, error.message)); }
     });
     return make("div", { className: "evidence" }, button, make("p", { className: "soft" }, "Each access is logged."), place);

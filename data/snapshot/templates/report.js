@@ -1,7 +1,7 @@
 "use strict";
 (() => {
-  const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Observed", "Limit"];
-  const STAGE = 1, GATE = 4, REASON = 5, OBSERVED = 6, PAGE = 25;
+  const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Observed", "Limit"];
+  const STAGE = 1, GATE = 4, REASON = 5, OBSERVED = 7, PAGE = 25;
   const { words, rows } = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
   const cell = (row, i) => (i === 0 ? row[0] : words[row[i]]);

@@ -18,7 +18,7 @@ from pptx import Presentation
 from pypdf import PdfWriter
 
 from anonymization.documents.child import rewrite_any
-from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
+from anonymization.documents.contracts import DocumentConfig, Pictures, Refusal, Refused
 from anonymization.documents.document import mask_bytes, masked_path
 from anonymization.documents.visitor import Visitor
 from data.canonical import digest
@@ -73,6 +73,20 @@ def test_a_workbook_opens_and_still_computes() -> None:
     assert isinstance(sheet["B2"].value, int) and str(sheet["B2"].value) == sheet["B3"].value
     assert sheet["A2"].comment is not None and sheet["A3"].value in sheet["A2"].comment.text
     assert sheet["A1"].value == "Name"
+
+
+def test_the_list_of_sheets_has_the_new_name() -> None:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006"
+    listed = (
+        f'<Properties xmlns="{office}/extended-properties" xmlns:vt="{office}/docPropsVTypes">'
+        f'<TitlesOfParts><vt:vector size="1" baseType="lpstr"><vt:lpstr>{plants.PERSON}</vt:lpstr>'
+        "</vt:vector></TitlesOfParts></Properties>"
+    )
+    package = plants.with_part(plants.workbook(), "docProps/app.xml", listed.encode())
+    masked = mask_bytes(package, "a.xlsx", masker()).data
+    title = openpyxl.load_workbook(io.BytesIO(masked)).worksheets[0].title
+    with zipfile.ZipFile(io.BytesIO(masked)) as archive:
+        assert f">{title}</" in archive.read("docProps/app.xml").decode()
 
 
 def test_a_letter_opens_and_keeps_its_runs() -> None:
@@ -200,6 +214,13 @@ def test_what_is_clean_or_approved_is_admitted() -> None:
     assert mask_bytes(picture(), "a.png", masker(), config).data == picture()
     letter = plants.with_part(plants.letter(), "word/media/a.png", picture())
     assert mask_bytes(letter, "a.docx", masker(), config).report.refusal is None
+
+
+def test_pictures_of_a_published_source_need_no_approval_but_texts_are_still_read() -> None:
+    config = DocumentConfig(pictures=Pictures.PUBLISHED)
+    assert mask_bytes(picture(), "a.png", masker(), config).data == picture()
+    refused = mask_bytes(pdf("by Margaret Thornquist"), "a.pdf", masker(), config)
+    assert refused.report.refusal is Refusal.TEXT_LAYER
 
 
 def test_a_parser_without_memory_or_time_is_no_answer() -> None:

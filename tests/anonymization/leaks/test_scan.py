@@ -22,7 +22,7 @@ import openpyxl
 import polars as pl
 import pptx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
@@ -278,9 +278,9 @@ def test_bombs_and_closed_archives_fail_the_release() -> None:
 
 
 def test_a_table_is_read_up_to_the_limit_and_no_further() -> None:
-    """Two million equal rows take a few thousand bytes in the file, sixteen million in memory."""
+    """Equal rows take a few thousand bytes in the file, and millions in memory."""
     packed = io.BytesIO()
-    pl.select(a=pl.repeat(int(CODE), 2_000_000)).write_parquet(packed, compression="zstd")
+    pl.select(a=pl.repeat(int(CODE), 600_000)).write_parquet(packed, compression="zstd")
     data = packed.getvalue()
     assert len(data) < 100_000
     small = LeakConfig(free_inflated_bytes=1 << 20, max_inflation_ratio=10)
@@ -311,7 +311,6 @@ def test_a_leak_never_carries_the_value() -> None:
     st.lists(st.sampled_from([*VALUES, "noise", "\\u00", "%4", "&#x", "<a", "=="]), max_size=8),
     st.randoms(use_true_random=False),
 )
-@settings(deadline=None)
 def test_order_of_values_does_not_matter(texts: list[str], shuffler: object) -> None:
     patterns = list(PATTERNS.values)
     shuffler.shuffle(patterns)  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ def _zeros(value: int) -> int:
     return len(text) - len(text.rstrip("0"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_WHOLE, st.integers(1, 5))
 def test_lsd_moves_only_digits_after_the_kept_ones(values: list[int], kept: int) -> None:
     frame, config = one_column(values, step(PerturbMethod.LSD, kept))
@@ -37,7 +37,7 @@ def test_lsd_moves_only_digits_after_the_kept_ones(values: list[int], kept: int)
             assert _zeros(new) == _zeros(old)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(_WHOLE)
 def test_log_noise_keeps_sign_zero_and_last_reported_digit(values: list[int]) -> None:
     frame, config = one_column(values, step(PerturbMethod.LOG_NOISE, 0.4))

@@ -19,7 +19,7 @@ from tests.anonymization.tables.build import KEY
 _CODES = st.lists(st.from_regex(r"\A(?:[0-9]{4}|[0-9]{3}[A-Z]|[a-z]{2}-[0-9]{9})\Z"), max_size=40)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(_CODES)
 def test_codes_are_permuted_within_their_shape(codes: list[str]) -> None:
     made = permuted_codes(codes, KEY, "stock").new
@@ -87,6 +87,7 @@ def _companies(count: int) -> list[Company]:
     return made
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_ten_thousand_companies_without_a_collision() -> None:
     companies = _companies(10_000)

@@ -376,9 +376,7 @@ def test_printable_names_are_one_short_line() -> None:
     assert len(printable("长" * 500)) == 120
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(["xlsx", "docx", "pdf", "png", "json", "yaml", "html", "py", "csv"]),
     cut=st.integers(0, 5000),

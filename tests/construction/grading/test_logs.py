@@ -10,6 +10,7 @@ import pytest
 
 from construction.grading.logs import grade_attempts, summaries
 from data.attempts import AttemptRecord, read_attempts, write_attempt, write_tables
+from data.attempts_database import attempts_database
 from data.contracts.attempt import (
     Attempt,
     AttemptStatus,
@@ -140,3 +141,19 @@ def test_a_broken_attempt_is_named(tasks: ReleasedTasks, logs: Path) -> None:
 def test_only_who_has_the_private_half_can_grade(tasks: ReleasedTasks, logs: Path) -> None:
     with pytest.raises(InputError, match="the private half is missing"):
         grade_attempts(replace(tasks, private=None), logs)
+
+
+def test_attempts_that_an_agent_delivers_are_not_graded(tasks: ReleasedTasks, logs: Path) -> None:
+    folder, record = next(read_attempts(logs))
+    before = len(list(read_attempts(logs)))
+    write_attempt(folder / "outputs" / "task-1", record)
+    assert len(list(read_attempts(logs))) == before
+    assert len(list(read_attempts(folder))) <= before
+
+
+def test_tables_that_an_agent_delivers_are_not_queried(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/run.json").write_text("{}")
+    write_tables(tmp_path / "run/outputs/task-1/scores", [], [])
+    with pytest.raises(InputError, match="no tables"), attempts_database(tmp_path):
+        pass

@@ -9,6 +9,7 @@ import polars as pl
 
 from construction.grading.retrieval_tables import write_retrieval_tables
 from data.attempts import AttemptRecord
+from data.canonical import digest
 from data.contracts import Answer, Candidate, Disclosure, Lane, Provenance
 from data.contracts.attempt import (
     Attempt,
@@ -42,12 +43,14 @@ def tasks(folder: Path) -> ReleasedTasks:
     gold = Answer(part="value", type="number", value="12", unit="USD", scale=1000)
     (folder / "private/q").mkdir(parents=True)
     answers = {"answers": [gold.model_dump(mode="json")]}
-    (folder / "private/q/answers.json").write_bytes(orjson.dumps(answers))
+    content = orjson.dumps(answers)
+    (folder / "private/q/answers.json").write_bytes(content)
     (folder / "tables").mkdir()
     frame = pl.DataFrame({"index": [7, 8], "question": [QUESTION, "Another?"]})
     frame.write_parquet(folder / "tables/questions.parquet")
     by_id = {task.task_id: ReleasedTask(task, task.prompt, {}) for task in candidates}
-    return ReleasedTasks("demo", "d", by_id, folder / "tables", folder / "private")
+    sums = {"q/answers.json": digest(content)}
+    return ReleasedTasks("demo", "d", by_id, folder / "tables", folder / "private", sums)
 
 
 def record(task_id: str, status: AttemptStatus = AttemptStatus.COMPLETED) -> AttemptRecord:

@@ -28,6 +28,7 @@ def types(actual: tuple[Deliverable, ...]) -> list[tuple[str, int]]:
         ("Write a Python script that parses the access logs", [("py", 1)]),
         ("Can you export the figures to csv and create two charts?", [("csv", 1), ("png", 2)]),
         ("Please draft a memo for the board", [("md", 1)]),
+        ("Convert the old word documents to PDF", [("pdf", 1)]),
         ("I need a spreadsheet with all open invoices", [("xlsx", 1)]),
         ("请把结果导出为PDF", [("pdf", 1)]),
         ("帮我写一份报告", [("md", 1)]),
@@ -47,6 +48,8 @@ def test_types_and_counts_of_a_request(request_text: str, expected: list[tuple[s
     [
         "How do Python decorators work?",
         "Summarise inputs/contract.docx in three bullet points",
+        "Create an overview and compute the means on the CSV",
+        "读取数据并在 CSV 上进行计算，给我结论。",
         "I'll draft a report tomorrow. Can you check these figures?",
         "What does the PDF say about notice periods?",
         "这份报告说了什么？",

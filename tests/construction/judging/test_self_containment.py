@@ -37,6 +37,7 @@ def judged(item: Case) -> Containment:
         ("Plan a three-day trip to Lisbon for two with a budget of 600 EUR, as a table", ()),
         ("Compare the two proposals in inputs and recommend one", ("a.pdf", "b.pdf")),
         ("Say hello in French", ()),
+        ("the boat with the most seats, swap it with the last boat", ("boats.xlsx",)),
         (PASTED, ()),
         ("帮我写一封请假邮件，三天，理由是搬家", ()),
         ("用Python写一个读取CSV并计算每列平均值的脚本", ()),

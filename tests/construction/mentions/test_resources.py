@@ -21,6 +21,11 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
         ("Design a booking system for the library.", [], []),
         ("Make a content calendar for LinkedIn and our blog.", [], []),
         ("Our CRM is slow. Write a memo on why.", [], []),
+        ("Look up the train schedules to Kiel for Monday.", ["guide.md"], ["train schedules"]),
+        ("Look up the train schedules to Kiel for Monday.", ["trains.csv"], []),
+        ("查一下明天去昆明的航班。", [], ["航班"]),
+        ("Write a memo on how we publish train schedules.", [], []),
+        ("Do not look up the weather forecast; use the table.", [], []),
     ],
 )
 def test_a_system_is_missing_where_no_input_stands_for_it(
@@ -40,6 +45,13 @@ def test_a_system_is_missing_where_no_input_stands_for_it(
         ("Send an email to Ann.", ResourceKind.MAIL, True),
         ("把日历事件发给我。", ResourceKind.CALENDAR, True),
         ("Sum the column.", ResourceKind.WEB, False),
+        ("Do not edit any rows, send emails or book rooms.", ResourceKind.MAIL, False),
+        ("Only read: never move files, send emails, or delete notes.", ResourceKind.MAIL, False),
+        ("If you cannot find it, send an email to Ann or Bob.", ResourceKind.MAIL, True),
+        ("Do not edit the rows but send an email to Ann.", ResourceKind.MAIL, True),
+        ("不要修改任何文件、发送邮件或新建日历事件。", ResourceKind.MAIL, False),
+        ("不要修改文件，发送邮件，或新建日历事件。", ResourceKind.CALENDAR, False),
+        ("不要修改文件，请发送邮件给小安。", ResourceKind.MAIL, True),
     ],
 )
 def test_the_web_a_browser_and_messages(text: str, kind: ResourceKind, wanted: bool) -> None:

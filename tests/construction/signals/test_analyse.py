@@ -121,9 +121,7 @@ summaries = st.lists(
 )
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(summaries, st.integers(0, 9))
 def test_order_never_matters_and_shares_sum_to_one(
     book: Codebook, texts: list[str], luck: int

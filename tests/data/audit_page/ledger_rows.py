@@ -81,7 +81,7 @@ def verdict(item: str, gate: str, observed: int | None, *, failed: bool, **measu
 def rejection(item: str, gate: str | None, reason: str, **result: Any) -> Row:
     values: dict[str, Any] = {
         "stage": "gates", "unit": "instance", "outcome": "rejected", "observed": None,
-        "limit": None, "n": 1, "path": f"logs/{item}.jsonl", "line": 3,
+        "limit": None, "n": 1, "path": f"logs/{item}.jsonl", "line": 3, "missing": None,
     }  # fmt: skip
     return values | {"item": item, "gate": gate, "reason": reason} | result
 

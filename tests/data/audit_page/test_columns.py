@@ -76,7 +76,7 @@ def test_csv_holds_every_rejection_and_no_formula() -> None:
     assert rows[1] == {
         "id": "b", "stage": "gates", "unit": "instance", "outcome": "rejected", "gate": "length",
         "reason": "length.bad", "observed": "8", "limit": "10", "n": "1",
-        "path": "logs/b.jsonl", "line": "3",
+        "path": "logs/b.jsonl", "line": "3", "missing": "",
     }  # fmt: skip
 
 

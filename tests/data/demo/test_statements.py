@@ -298,7 +298,7 @@ def _bare(name: str) -> str:
     return re.sub(legal, "", name.lower().replace(".", ""))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 2**63 - 1), st.integers(0, 400))
 def test_books_balance_for_any_seed(seed: int, number: int) -> None:
     for company in (us_companies(seed, 6)[number % 6], japanese_companies(seed, 4)[number % 4]):

@@ -224,7 +224,7 @@ def test_hostile_names_come_out_as_plain_text(root: Path, tmp_path: Path) -> Non
 
 
 @given(st.sets(st.integers(0, 17)), st.sets(st.integers(0, 17)))
-@settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 def test_churn_is_what_the_sets_say(root: Path, old: set[int], new: set[int]) -> None:
     whole = facts_of_snapshot(snapshots(root)[0])
     names = sorted(whole.tasks)

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 import pytest
 
-from data.contracts import LedgerRow, Outcome
+from data.contracts import MISSING, MISSING_NAMES, LedgerRow, Outcome
 from data.snapshot import Release, verify, write_snapshot
 from data.snapshot.audit_pages import PER_INDEX, index_name
 from data.snapshot.funnel_picture import NARROW, WIDE, Step, draw, steps
@@ -73,6 +73,23 @@ def test_nothing_is_loaded_and_nothing_is_inline(pristine: Path) -> None:
         assert "http://" not in html.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_the_table_describes_what_is_missing_and_never_names_it(tmp_path: Path) -> None:
+    given = release(tmp_path)
+    rows = list(given.ledger_tables.ledger)
+    at = next(n for n, row in enumerate(rows) if row.outcome is Outcome.REJECTED and row.gate)
+    missing = "a file .xlsx, named in turn 2"
+    evidence = {MISSING: missing, MISSING_NAMES: "figures_march.xlsx"}
+    rows[at] = replace(rows[at], evidence=evidence)
+    tables = replace(given.ledger_tables, ledger=rows)
+    ref = write_snapshot(replace(given, ledger_tables=tables), tmp_path / "out")
+    data = island((ref.path / "public/audit/report.html").read_text())
+    assert missing in data["words"]
+    public = [path for path in (ref.path / "public").rglob("*") if path.is_file()]
+    assert not [path for path in public if b"figures_march" in path.read_bytes()]
+    pages = (ref.path / "private/audit").glob("*.html")
+    assert any("figures_march.xlsx" in page.read_text() for page in pages)
+
+
 def test_the_table_holds_every_rejection(tmp_path: Path) -> None:
     given = release(tmp_path)
     ref = write_snapshot(given, tmp_path / "out")
@@ -84,7 +101,7 @@ def test_the_table_holds_every_rejection(tmp_path: Path) -> None:
     ]
     words = data["words"]
     result = {
-        (row[0], words[row[4]], words[row[5]], words[row[6]], words[row[7]])  # type: ignore[index]
+        (row[0], words[row[4]], words[row[5]], words[row[7]], words[row[8]])  # type: ignore[index]
         for row in data["rows"]
     }
     assert result == {

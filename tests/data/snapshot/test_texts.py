@@ -19,7 +19,9 @@ from data.contracts import Candidate, Provenance
 from data.errors import ReleaseError
 from data.neutralise import visible
 from data.snapshot import CardConfig, PrivacyStamp, layout, write_snapshot
+from data.snapshot.card import size_category
 from data.snapshot.croissant import problems
+from data.snapshot.manifest import Grading
 from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
 from tests.data.snapshot.sample import Store, candidate, opaque, release
 
@@ -90,6 +92,43 @@ def test_a_masked_release_says_so_everywhere(tmp_path: Path) -> None:
     assert orjson.loads((public / "manifest.json").read_bytes())["privacy"] == "masked"
     assert "> **privacy: masked.** Private text was masked" in (public / "README.md").read_text()
     assert "privacy: masked" in (public / "audit/report.html").read_text()
+
+
+def test_the_card_points_to_the_privacy_report_where_there_is_one(tmp_path: Path) -> None:
+    line = "The report is in `audit/privacy.json`."
+    with_report = replace(release(tmp_path), privacy_report={"risk": 0.25})
+    for given_release, is_named in ((with_report, True), (release(tmp_path), False)):
+        ref = write_snapshot(given_release, tmp_path / f"out-{is_named}")
+        assert (line in (ref.path / "public/README.md").read_text()) is is_named
+
+
+def test_a_task_has_the_name_of_its_business_task_or_its_own() -> None:
+    unnamed = with_prompt("Make a table.")
+    named = unnamed.model_copy(update={"business_task": "monthly-report"})
+    for task, name in ((unnamed, "t-1"), (named, "monthly-report")):
+        assert yaml.safe_load(task_yaml(task, "demo", "1.0.0", GUID))["task_name"] == name
+
+
+def test_a_manifest_of_an_earlier_version_says_nothing_of_sandboxes() -> None:
+    grading = Grading(
+        formula="f", pass_threshold=0.8, null_limit=0.2, deterministic_share=1.0, judge_only=0
+    )
+    assert grading.verified == 0
+
+
+@pytest.mark.parametrize(
+    ("tasks", "category"),
+    [
+        (999, "n<1K"),
+        (1_000, "1K<n<10K"),
+        (9_999, "1K<n<10K"),
+        (10_000, "10K<n<100K"),
+        (100_000, "100K<n<1M"),
+        (1_000_000, "n>1M"),
+    ],
+)
+def test_the_card_has_the_hubs_category_of_sizes(tasks: int, category: str) -> None:
+    assert size_category(tasks) == category
 
 
 def test_hostile_settings_stay_text(tmp_path: Path) -> None:

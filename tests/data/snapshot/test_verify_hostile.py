@@ -63,9 +63,7 @@ def test_hostile_yaml_is_a_finding(snapshot: Path, content: bytes) -> None:
 
 
 @given(data=st.data())
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_damage_never_crashes_and_is_always_found(
     snapshot: Path, data: st.DataObject
 ) -> None:

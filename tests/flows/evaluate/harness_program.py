@@ -78,6 +78,8 @@ def attack() -> None:
         b'{"messages": [{"role": "root", "content": "x"}]}',
         json.dumps({"messages": [{"role": "user", "content": picture}]}).encode(),
         json.dumps({"messages": [{"role": "user", "content": "x"}], "tools": [7]}).encode(),
+        json.dumps({"messages": [{"role": "tool", "content": "x"}]}).encode(),
+        json.dumps({"messages": [{"role": "user"}]}).encode(),
         b'{"messages": [{"role": "user", "content": "' + b"x" * (33 << 20) + b'"}]}',
     ]
     statuses = []
@@ -87,6 +89,13 @@ def attack() -> None:
         except OSError:
             statuses.append("cut")
     Path("answer.txt").write_text(" ".join(statuses))
+
+
+def flood() -> None:
+    """A log and an answer that are too large to be read."""
+    for name in ("answer.txt", "/tmp/harness.log"):
+        with Path(name).open("ab") as file:
+            file.truncate(200 << 20)
 
 
 def fork() -> None:
@@ -101,6 +110,7 @@ MODES = {
     "fail": lambda: sys.exit(5),
     "never": lambda: time.sleep(1000),
     "fork": fork,
+    "flood": flood,
 }
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
+from construction.sandbox.box import bubblewrap
 from data.attempts import RUN_BUDGET_SPENT, finished, read_attempts
 from data.contracts.attempt import AttemptStatus
 from data.errors import InputError
@@ -21,7 +22,6 @@ from data.releases.tasks import ReleasedTasks
 from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.budget import Amount, Budget, BudgetSpent, Purse, Spending, spending_of
 from flows.evaluate.run import evaluate
-from flows.evaluate.sandbox import bubblewrap
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.plans import MODEL, TASKS, Messages, plan, steps_taken
 from tests.flows.json_server import HANG_UP
@@ -99,6 +99,18 @@ async def _wait_for_each_other() -> None:
         await purse.set_aside("c", Amount(11))
     assert error.value.whole_run
     await purse.set_aside("c", Amount(10))
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "7", '{"call": 1, "reply": {}}', '{"call": 1, "request": "r"}']
+)
+def test_a_journal_that_was_edited_is_refused_and_kept(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{line}\n")
+    with pytest.raises(InputError, match=r"found .* expected the replies"):
+        Journal(path)
+        list(spent(path))
+    assert path.read_text() == f"{line}\n"
 
 
 def test_a_journal_survives_any_cut(tmp_path: Path) -> None:

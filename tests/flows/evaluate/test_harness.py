@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
+from construction.sandbox.box import bubblewrap
 from data.attempts import AttemptRecord, read_attempts
 from data.contracts import Budget as TaskBudget
 from data.contracts import NetworkPolicy
@@ -22,7 +23,6 @@ from flows.evaluate.budget import Budget, Spending
 from flows.evaluate.harness import Harness
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
-from flows.evaluate.sandbox import bubblewrap
 from tests.construction.sessions.network.servers import LocalServer, respond
 from tests.flows.evaluate.chat_server import Chat, Play, chat_server
 from tests.flows.evaluate.conftest import KEY
@@ -103,7 +103,7 @@ def test_requests_that_are_none_are_refused_and_nothing_is_asked(
     record, chat = run(tasks, programs, tmp_path / "run", "attack", commands())
     assert record.submission.answer is not None
     *small, large = record.submission.answer.split()
-    assert small == ["400"] * 9
+    assert small == ["400"] * 11
     assert large in ("413", "cut")
     assert chat.requests == []
 
@@ -114,6 +114,13 @@ def test_a_harness_that_fails_is_the_agents_error(
     record, _ = run(tasks, programs, tmp_path / "run", "fail", commands())
     assert record.attempt.status is AttemptStatus.AGENT_ERROR
     assert record.attempt.error == "the harness ended with 5"
+
+
+def test_what_is_too_large_to_be_read_is_the_agents_doing(
+    tasks: ReleasedTasks, programs: Path, tmp_path: Path
+) -> None:
+    record, _ = run(tasks, programs, tmp_path / "run", "flood", commands())
+    assert (record.attempt.status, record.submission.answer) == (AttemptStatus.COMPLETED, None)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,14 @@ import pytest
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
 from construction.grading.logs import grade_attempts, summaries
+from construction.sandbox.box import bubblewrap
+from construction.sandbox.sandbox import SandboxFailed
 from data.attempts import previous_attempt, read_attempts, write_tables
 from data.contracts.attempt import AttemptStatus
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.inspect_sandbox import BoxEnvironment
 from flows.evaluate.plan import RunUnderWay, alone
 from flows.evaluate.run import evaluate
-from flows.evaluate.sandbox import SandboxFailed, bubblewrap
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.kills import (
     AT_ONCE,

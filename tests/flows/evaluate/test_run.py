@@ -13,12 +13,12 @@ import pytest
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
 from construction.grading.file_child import regular_files
+from construction.sandbox.box import bubblewrap
 from data.attempts import finished, outputs_folder, read_attempts, write_tables
 from data.contracts.attempt import AttemptStatus
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.run import evaluate
-from flows.evaluate.sandbox import bubblewrap
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.conftest import KEY
 from tests.flows.evaluate.plans import TASKS, Messages, plan, steps_taken, working

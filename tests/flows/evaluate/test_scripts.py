@@ -12,6 +12,7 @@ from construction.grading.flawed import FLAWS
 from construction.grading.grade import grade
 from construction.grading.logs import grade_attempts
 from construction.grading.spec import spec_of
+from construction.sandbox.box import bubblewrap
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.statements.tools.database import database_of
@@ -26,7 +27,6 @@ from data.staging.print import query_text
 from data.staging.sql import SqlLimits, run_sql
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
-from flows.evaluate.sandbox import bubblewrap
 from flows.evaluate.scripts import ORACLE, PLAYBACK, script_of, scripts_of
 from tests.demo import Demo
 

@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
+from construction.sandbox.box import bubblewrap
 from data.attempts import read_attempts
 from data.contracts.attempt import AttemptStatus, Configuration
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Budget, Spending
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
-from flows.evaluate.sandbox import bubblewrap
 from tests.construction.judging.calls.real import MODEL, needs_model, serving
 
 pytestmark = [

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
+from construction.sandbox.box import bubblewrap
 from data.errors import InputError
 from data.releases.tasks import read_tasks
 from flows import cli
 from flows.commands.evaluate import _check_options
-from flows.evaluate.sandbox import bubblewrap
 from tests.demo import Demo
 
 

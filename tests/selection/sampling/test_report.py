@@ -58,7 +58,7 @@ def test_markdown_shows_every_damping() -> None:
     assert page.startswith("8 of 10 series are breakdowns.")
     assert "| sqrt | 66.7% | 13.3 | 8 |" in page
     assert all(f"| {damping} |" in page for damping in Damping)
-    assert "| damping | depth 1 | depth 2 |" in page
+    assert "\n| damping | depth 1 | depth 2 |\n|---|---|---|\n" in page
 
 
 def test_the_fall_on_the_reference_is_the_seeds(material: Path) -> None:

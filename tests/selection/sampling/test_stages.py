@@ -57,7 +57,7 @@ def test_frequencies_are_the_published_probabilities(design: Design) -> None:
     assert np.abs(z).max() < 4
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(COMPANIES, st.integers(0, 99), st.sampled_from(Damping), st.data())
 def test_fixed_size_exact_probabilities_and_order_of_input(
     companies: list[tuple[bool, dict[str, dict[str, int]]]],
@@ -83,7 +83,7 @@ def test_fixed_size_exact_probabilities_and_order_of_input(
     assert again.reserve.equals(sample.reserve)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(COMPANIES, CELLS, st.integers(0, 99), st.sampled_from(Design))
 def test_a_new_company_changes_no_draw_within_another(
     companies: list[tuple[bool, dict[str, dict[str, int]]]],

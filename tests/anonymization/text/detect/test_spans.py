@@ -58,6 +58,8 @@ NAMES: list[tuple[str, Spans]] = [
         [("John Smith", "given_name", 0.6), ("Sales Director", "job_title", 0.6)],
     ),
     ("Jane Doe\nHead of Marketing", [("Jane Doe", "given_name", 0.6)]),
+    ("All of us were there\nSales Director", [("Sales Director", "job_title", 0.6)]),
+    ("All of us were there yesterday\nSales Director", []),
     ("Andrew lives at Apt 4", [("Andrew", "given_name", 0.55)]),
     ("Andrew Robert Van Dyke Miller Jones came", [("Andrew Robert Van Dyke", "given_name", 0.6)]),
     ("Andrew's house; Maria's", [("Andrew", "given_name", 0.55), ("Maria", "given_name", 0.55)]),
@@ -84,6 +86,8 @@ ADDRESSES: list[tuple[str, Spans]] = [
         [("12 Baker Street, Apt 4, Springfield", "street_address", 0.9)],
     ),
     ("Her address is 4 Elm, Dover.", [("4 Elm, Dover", "street_address", 0.9)]),
+    ("Her address is 4 Elms now", [("4 Elms", "street_address", 0.9)]),
+    ("Her address is 4 Elm now", []),
     (
         "The corner of Fifth Avenue and Main Street is busy.",
         [("corner of Fifth Avenue and Main Street", "street_address", 0.9)],

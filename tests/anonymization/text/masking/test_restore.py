@@ -60,7 +60,7 @@ def _changed(seeds: range, mode: Mode, tmp_path: Path) -> int:
     parts=st.lists(st.sampled_from((*VALUES, *SPELLED)), max_size=6),
     name=st.sampled_from(("a.txt", "a.csv", "a.html", "a.jsonl", "a.json", "a.tsv")),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_in_any_form_comes_back(text: str, parts: list[str], name: str) -> None:
     data = text.join(["", *parts, ""]).encode("utf-8", "surrogatepass")
     try:
@@ -82,7 +82,7 @@ def test_other_spellings_come_back_and_stand_nowhere(mode: Mode) -> None:
 
 
 @given(data=st.binary(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_bytes_come_back(data: bytes) -> None:
     try:
         masked = mask_text(data, "a.txt", masker())

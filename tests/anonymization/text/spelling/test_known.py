@@ -161,7 +161,7 @@ def test_strays_in_a_text_and_bytes_that_are_none() -> None:
 
 
 @given(st.text(max_size=80), st.integers(0, 1500))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_skeleton_leads_back(text: str, lead: int) -> None:
     whole = "é-" * lead + text
     made, origins = skeleton(whole), Origins(whole)
@@ -173,7 +173,7 @@ def test_the_skeleton_leads_back(text: str, lead: int) -> None:
 
 
 @given(st.lists(st.sampled_from([*SPELLINGS, *OTHERS, "x", "; ", "\n", "\u200b", " "]), max_size=6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_is_masked_holds_no_value(parts: list[str]) -> None:
     masked = _masked("; ".join(parts))
     assert SWEEP.find(masked) == []

@@ -94,7 +94,7 @@ def test_one_number_in_several_forms_stays_one() -> None:
     day=st.dates(date(1950, 1, 1), date(2030, 12, 31)),
     other=st.dates(date(1950, 1, 1), date(2030, 12, 31)),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_dates_keep_gaps_and_days_of_the_week(day: date, other: date) -> None:
     made = surrogates()
     new, new_other = (date.fromisoformat(made.of(T.DATE, d.isoformat())) for d in (day, other))
@@ -132,7 +132,7 @@ _WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9).map(str.t
         st.tuples(_WORDS, _WORDS).map(" ".join), min_size=2, max_size=40, unique_by=str.casefold
     )
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_two_values_never_share_a_surrogate(names: list[str]) -> None:
     values = [(T.PERSON, name) for name in names]
     made = surrogates(*values)

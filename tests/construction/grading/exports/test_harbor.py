@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ import yaml
 
 from construction.grading.bundle_command import answer_path
 from construction.grading.exports.harbor import export_harbor
-from construction.grading.toolset import FONTS, installed
+from construction.grading.exports.instructions import instruction
+from construction.sandbox.toolset import FONTS, installed
 from data.errors import InputError
+from data.releases.tasks import ReleasedTask
 from tests.conftest import REPO
 from tests.construction.grading.exports.sample import (
     GOLD_TEXT,
@@ -72,6 +75,31 @@ def test_the_right_answer_passes_and_others_do_not(
     (work / "outputs" / "answer.txt").write_text("125,000")
     run_script(task / "tests" / "test.sh", work, reward)
     assert json.loads(reward.read_text())["reward"] == 0.0
+
+
+def test_directions_say_what_applies_in_the_language_of_the_task(
+    snapshot: Path, names: list[str]
+) -> None:
+    tasks = sample_export(snapshot, with_private=True).release.tasks
+    question, judged, _ = (tasks[name] for name in names)
+
+    def written(task: ReleasedTask, language: str) -> str:
+        candidate = task.candidate.model_copy(update={"language": language})
+        files = bool(candidate.deliverables)
+        text = instruction(
+            replace(task, candidate=candidate), asks_files=files, has_tools=not files
+        )
+        return text.removeprefix(task.instruction.rstrip())
+
+    assert "inputs/" not in written(question, "en")
+    assert "outputs/answer.txt" in written(question, "en")
+    assert 'data_tool NAME \'{"argument": "value"}\'' in written(question, "en")
+    assert "inputs/" in written(judged, "en")
+    assert "data_tool" not in written(judged, "en")
+    for language, word in (("zh", "工作目录"), ("ja", "作業フォルダー"), ("mul", "You work")):
+        for task in (question, judged):
+            assert word in written(task, language)
+            assert answer_path(bool(task.candidate.deliverables)) in written(task, language)
 
 
 def test_hostile_texts_and_names_stay_data(whole: Path, names: list[str], tmp_path: Path) -> None:

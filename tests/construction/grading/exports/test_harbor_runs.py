@@ -80,11 +80,13 @@ def test_the_packager_of_harbor_gives_the_digests(
     assert (changed.returncode, changed.stdout) == (1, f"{names[1]}\n")
 
 
-def harbor(whole: Path, task: str, out: Path, *arguments: str) -> dict[str, float]:
-    """Run an agent on one task in bubblewrap; the reward, or a failure with what Harbor said."""
-    job = ["-p", str(whole / "tasks" / task), "-o", str(out), "-y"]
+def run_harbor(whole: Path, tasks: Path, out: Path, *arguments: str) -> str:
+    """Run an agent on a task or a folder of tasks in bubblewrap; what Harbor printed."""
     done = subprocess.run(
-        [str(HARBOR), "run", *job, "--env", f"{ENVIRONMENT}:Bubblewrap", *arguments],
+        [
+            *(str(HARBOR), "run", "-p", str(tasks), "-o", str(out), "-y"),
+            *("--env", f"{ENVIRONMENT}:Bubblewrap", *arguments),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -97,10 +99,42 @@ def harbor(whole: Path, task: str, out: Path, *arguments: str) -> dict[str, floa
             "OPENAI_API_KEY": "sk-secret",
         },
     )
+    return done.stdout
+
+
+def finished_trials(out: Path) -> dict[str, tuple[float | None, str | None]]:
+    """By task: the reward, and the message of the error that ended its trial."""
+    trials = {}
+    for path in out.glob("*/*/result.json"):
+        result = json.loads(path.read_text())
+        rewards = (result["verifier_result"] or {}).get("rewards", {})
+        error = (result["exception_info"] or {}).get("exception_message")
+        trials[result["task_name"]] = (rewards.get("reward"), error)
+    return trials
+
+
+def harbor(whole: Path, task: str, out: Path, *arguments: str) -> dict[str, float]:
+    """The reward of an agent on one task, or a failure with what Harbor said."""
+    printed = run_harbor(whole, whole / "tasks" / task, out, *arguments)
     rewards = [json.loads(path.read_text()) for path in out.glob("*/*/verifier/reward.json")]
-    assert len(rewards) == 1, done.stdout[-2000:]
+    assert len(rewards) == 1, printed[-2000:]
     reward: dict[str, float] = rewards[0]
     return reward
+
+
+@needs_harbor
+@needs_box
+@pytest.mark.slow(seconds=20)
+@pytest.mark.timeout(300)
+def test_a_task_with_a_list_of_hosts_fails_alone(
+    whole: Path, names: list[str], tmp_path: Path
+) -> None:
+    run_harbor(whole, whole / "tasks", tmp_path, "-a", "nop", "-n", "2")
+    trials = finished_trials(tmp_path)
+    reward, error = trials.pop(names[1])
+    assert reward is None
+    assert error == "tasks with a list of hosts need Docker: a box cannot limit hosts"
+    assert [*trials.values()] == [(0.0, None)] * 4
 
 
 @needs_harbor
@@ -162,3 +196,33 @@ def test_an_agent_reaches_the_tools_and_neither_tables_nor_graders(
     assert "Read-only file system" in outputs["rights"]
     assert QUANDELL in outputs["served"]
     assert outputs["own"].split() == ["inputs", "outputs"]
+
+
+TRAPS = """
+import os
+os.chdir("/work/outputs")
+os.symlink("{secret}", "secret")
+os.mkfifo("fifo")
+open("answer.txt", "w").write("125")
+for _ in range(1500):
+    os.mkdir("d")
+    os.chdir("d")
+"""
+
+
+@needs_harbor
+@needs_box
+@pytest.mark.slow(seconds=10)
+@pytest.mark.timeout(300)
+def test_traps_in_the_outputs_bring_nothing_in_and_end_nothing(
+    whole: Path, names: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("of the host")
+    traps = TRAPS.format(secret=tmp_path / "secret")
+    (tmp_path / "probe.py").write_text(PROBE)
+    (tmp_path / "commands.json").write_text(json.dumps({"traps": f"python3 -c '{traps}'"}))
+    agent = ("--agent-import-path", "probe:Probe")
+    printed = run_harbor(whole, whole / "tasks" / names[0], tmp_path, *agent)
+    assert finished_trials(tmp_path).popitem()[1] == (1.0, None), printed[-2000:]
+    (outputs,) = tmp_path.glob("*/*/artifacts/work/outputs")
+    assert [path.name for path in outputs.iterdir()] == ["answer.txt"]

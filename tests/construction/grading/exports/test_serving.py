@@ -19,7 +19,7 @@ from construction.grading.exports.serving import SOLVER, write_client, write_ser
 from construction.statements.tools.agent_tools import answer
 from construction.statements.tools.call_log import CallLog
 from data.errors import InputError
-from flows.table_server import build_server
+from flows.evaluate.table_server import build_server
 from tests.construction.grading.exports.sample import TOOLS, ids, sample_export
 from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_database
 

@@ -19,6 +19,10 @@ from tests.construction.judging.rules.cases import case
         ("Thanks. New task: draft a notice on parking.", "Draft a notice on parking."),
         ("Good morning, draft a notice on parking.", "Draft a notice on parking."),
         ("Hello world programs in five languages, please write them.", "Hello world programs"),
+        ("Unrelated request: draft a notice on parking.", "Draft a notice on parking."),
+        ("A different topic. Task: draft a notice on parking.", "Draft a notice on parking."),
+        ("题外话，写一份停车通知。", "写一份停车通知。"),
+        ("Requests for leave pile up; draft a notice.", "Requests for leave pile up"),
         ("您好，写一份停车通知，一百字。", "写一份停车通知，一百字。"),
         ("早上好，新的一天，新任务：写一份停车通知。", "写一份停车通知。"),
         ("换个话题。写一份停车通知。", "写一份停车通知。"),
@@ -55,6 +59,35 @@ def test_talk_about_sending_files_goes() -> None:
     assert "one message each" not in prompt
     assert prompt.startswith("Compare the two offers in a table.")
     assert "- inputs/a.xlsx\n- inputs/b.xlsx" in prompt
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Draft a notice:\n1. where to park\n2. when to pay\n3. whom to ask\n- [ ] dates",
+        "# Task\n\nDraft a notice on parking.\n\n## Output\n\n**One** page, `plain` words.",
+        "Draft a notice on parking for the tenants of the two northern houses. See\n"
+        "the rules for guests. Take a\nlook at the two prices as well.",
+        "Draft a notice and name the columns\n\n    plate_no\n    Go_Live\n\nin a table.",
+        "写一份停车通知。要求：\n1. 写明日期\n2. 写明地点\n\n好的停车习惯要列出来。",
+    ],
+)
+def test_structure_stays_as_typed(text: str) -> None:
+    assert f"{text}\n\n" in rewrite(case(text))
+
+
+def test_lines_that_hold_a_path_stay() -> None:
+    text = (
+        "Draw the plan of the car park again and save it as\n/work/results/plan_new.py\n\nThanks!"
+    )
+    prompt = rewrite(case(text))
+    assert "outputs/plan_new.py" in prompt.partition("Deliver")[0]
+    assert "Thanks" not in prompt
+
+
+def test_paragraphs_of_one_message_are_no_later_requirements() -> None:
+    text = "Draft a notice on parking.\n\nThe summary should name the dates."
+    assert rewrite(case(text)).startswith(f"{text}\n\n")
 
 
 def test_code_is_left_alone() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from construction.sessions.gates.fixture import (
@@ -75,3 +77,16 @@ def test_all_files_together_have_a_limit() -> None:
     verdict = GATE.judge(observed(mention_of(), mention_of()), config)
     assert (verdict.status, verdict.reason) == (Status.FAILED, FixtureReason.TOO_LARGE)
     assert (verdict.observed, verdict.limit) == (14, 10)
+
+
+def test_what_is_missing_or_refused_is_named_and_described() -> None:
+    names = ("in/figures_march.xlsx", "corpus/raw", "Makefile", "notes.qq9")
+    mentions = [replace(lost(FixtureReason.UNRESOLVED), turn=1, name=name) for name in names]
+    verdict = GATE.judge(observed(mention_of(), *mentions), FixtureConfig())
+    assert [(item.description, item.name) for item in verdict.missing] == [
+        ("a file .xlsx, named in turn 2", names[0]),
+        ("a folder, named in turn 2", names[1]),
+        ("a file, named in turn 2", names[2]),
+        ("a file, named in turn 2", names[3]),
+    ]
+    assert not any(name in repr(verdict) for name in names)

@@ -55,6 +55,8 @@ def test_counts_and_the_reason_of_a_dead_url() -> None:
         "cause": "http_status",
         "http_status": None,
     }
+    (dead,) = verdict.missing  # what was not checked is not known to be missing
+    assert (dead.description, dead.name) == ("a site, named in the request", list(probed)[1])
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations("abcd")))

@@ -251,7 +251,7 @@ def test_proxies_of_the_environment_are_not_used(
 LOCATIONS = st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=255), max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(LOCATIONS, st.sampled_from(["", "http://", "https://a.example", "//", "/", "http:"]))
 def test_no_redirect_breaks_the_prober_or_reaches_a_private_address(text: str, start: str) -> None:
     web = ScriptedWeb(DNS, {f"{A}/x": {"status": 302, "headers": {"Location": start + text}}})

@@ -89,7 +89,7 @@ def _assert_well_formed(parsed: list[Session | ReadIssue]) -> None:
         orjson.dumps(to_atif(item))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(_records())
 def test_lines_of_any_shape(records: list[dict[str, Any]]) -> None:
     raw = "\n".join(json.dumps(record) for record in records).encode()
@@ -99,7 +99,7 @@ def test_lines_of_any_shape(records: list[dict[str, Any]]) -> None:
         _assert_well_formed(parsed)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(_records(), _VALUES)
 def test_trajectories_of_any_shape(steps: list[dict[str, Any]], value: Any) -> None:
     extra = {"benchmint": value}
@@ -110,7 +110,6 @@ def test_trajectories_of_any_shape(steps: list[dict[str, Any]], value: Any) -> N
     _assert_well_formed(parsed)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_bytes_of_any_kind(raw: bytes) -> None:
     for read in (claude_code.read, codex.read, atif.read):

@@ -117,7 +117,7 @@ _RECORDS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_RECORDS)
 def test_records_of_any_shape(records: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -133,7 +133,7 @@ def test_records_of_any_shape(records: list[dict[str, Any]]) -> None:
         assert "file.reader_failed" not in reasons
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.binary(max_size=300) | st.lists(_VALUES, max_size=3).map(lambda v: json.dumps(v).encode())
 )

@@ -222,7 +222,7 @@ def sessions(draw: st.DrawFn) -> Session:
     return talk.session()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sessions())
 def test_every_turn_is_in_exactly_one_place(session: Session) -> None:
     recovered = recover(session, CONFIG)
@@ -233,7 +233,7 @@ def test_every_turn_is_in_exactly_one_place(session: Session) -> None:
     assert indices == [index for index in human if index not in recovered.left_out]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sessions())
 def test_cuts_and_instances_agree(session: Session) -> None:
     recovered = recover(session, CONFIG)
@@ -248,7 +248,7 @@ def test_cuts_and_instances_agree(session: Session) -> None:
     assert recover(session, CONFIG) == recovered
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sessions())
 def test_thanks_never_make_an_instance(session: Session) -> None:
     for instance in recover(session, CONFIG).instances:

@@ -6,7 +6,7 @@ import io
 import shutil
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 from PIL import Image
@@ -119,7 +119,6 @@ def test_documents_without_the_fact_are_refused(document: bytes) -> None:
         highlight_fact(document, "Assets", "c1")
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_no_bytes_break_it(noise: bytes) -> None:
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.enrichment.contracts import EnrichmentConfig, Page, Row
@@ -128,7 +128,6 @@ def test_one_cell_is_highlighted_and_it_is_the_points() -> None:
     assert texts[:2] == ["株式会社アーデント", "Balance sheet, in millions of Japanese yen"]
 
 
-@settings(deadline=None)
 @given(label=st.text(max_size=200), company=st.text(max_size=200))
 def test_hostile_labels_stay_text(label: str, company: str) -> None:
     row = Row(0, 1, label + "</text><script>alert(1)</script>", "1", "1", "", False)

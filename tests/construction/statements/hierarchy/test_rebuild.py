@@ -125,7 +125,7 @@ _CONCEPTS = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.tuples(_CONCEPTS, _WORDS, st.none() | st.integers(-999, 999).map(str)),

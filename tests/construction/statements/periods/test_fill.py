@@ -150,7 +150,7 @@ def test_guidance_is_announced_in_one_quarter_about_another() -> None:
     ]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.sampled_from(range(1, 13)),
     st.integers(1990, 2030),
@@ -172,7 +172,7 @@ def test_every_regular_span_has_a_period_of_its_year(
     assert row["period_type"] is not None
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.randoms(use_true_random=False))
 def test_order_does_not_matter(shuffler: Any) -> None:
     listed = [

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.questions.contracts import Question, QuestionConfig
@@ -54,7 +54,6 @@ def _public(candidate: Candidate) -> str:
     return candidate.model_dump_json(exclude={*PRIVATE_FIELDS, "provenance"})
 
 
-@settings(deadline=None)
 @given(value=st.integers(10_000, 10**12), negative=st.booleans())
 def test_no_public_text_holds_the_digits_of_the_value(value: int, negative: bool) -> None:
     for question in some_questions(f"{'-' if negative else ''}{value}"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.answers.check import check_answer
@@ -185,7 +185,6 @@ _UNITS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(
     value=st.integers(-(10**13), 10**13), zeros=st.integers(0, 6), places=st.integers(0, 2),
     unit=_UNITS, exponent=st.sampled_from([0, 3, 6]),
@@ -291,7 +290,6 @@ def test_foreign_letters(text: str, foreign: bool) -> None:
     assert has_foreign_letters(text) is foreign
 
 
-@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_any_label_gives_a_phrase(label: str) -> None:
     phrase = phrase_of(label)

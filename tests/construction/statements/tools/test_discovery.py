@@ -183,7 +183,7 @@ def test_a_whole_word_stands_before_a_part_of_one() -> None:
     assert [hit.company_id for hit in actual.companies] == [TAVISTRAND, QUANDELL]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=250), st.text(max_size=250))
 def test_no_text_breaks_a_lookup(first: str, second: str) -> None:
     for actual in (
@@ -196,7 +196,7 @@ def test_no_text_breaks_a_lookup(first: str, second: str) -> None:
         assert isinstance(actual, Companies | SeriesList | Fundamentals | Refusal)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.randoms(use_true_random=False), st.sampled_from(["Quandell", "revenue", "霧"]))
 def test_order_of_rows_does_not_matter(shuffle: st.DataObject, query: str) -> None:
     made = tiny_statements()

@@ -172,7 +172,7 @@ _COMPANIES = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(_COMPANIES, st.randoms(use_true_random=False))
 def test_the_order_of_lines_and_filings_does_not_matter(
     tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]], mixer: Any

@@ -1,36 +1,28 @@
-"""A box of bubblewrap for one attempt: files in, commands, files out.
-
-Inside are the system's `/usr`, the interpreter that runs this program, the libraries of the
-toolset, and a work folder in memory of limited size; nothing else of the host: no other files, no
-network, no other processes, no environment. The user inside has no rights and cannot gain any.
-"""
+"""A box of bubblewrap for one attempt: files in, commands, files out."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from flows.evaluate.resources import Limits, enforcer
+from construction.sandbox.box import SERVER, WORK, Box, bubblewrap, interpreter, wrapper
+from construction.sandbox.resources import enforcer
 
-WORK = "/work"
-_WRITABLE = (WORK, "/tmp", "/dev/shm")  # noqa: S108 (inside; each in memory, with a third)
-_LIBRARIES = "/opt/libraries"
-PROGRAMS = "/opt/programs"
-SERVER = Path(__file__).with_name("sandbox_server.py")
+_NOT_RUN = 127  # the code of a command that could not be started, as shells have it
 _GRACE_SECONDS = 10.0  # in which the server answers beyond the time of the command
-_HEADER_BYTES = 8 << 20
+_HEADER_BYTES = 16 << 20
+_LONGEST_NAME, _LONGEST_PART = 1024, 255  # bytes of a name that comes out, and between its slashes
 
 
 class SandboxFailed(Exception):
@@ -53,19 +45,6 @@ class Completed:
     stdout: bytes
     stderr: bytes
     timed_out: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """What a sandbox is made of. `libraries` are packages and modules that Python finds inside.
-
-    `programs` is a folder that is mounted read-only at `PROGRAMS`.
-    """
-
-    limits: Limits = field(default_factory=Limits)
-    libraries: tuple[Path, ...] = ()
-    programs: Path | None = None
-    confined: bool = True  # False in the tests that show that escapes are noticed
 
 
 class Sandbox:
@@ -135,6 +114,16 @@ class Sandbox:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """End the box if the block takes longer; its requests then raise SandboxFailed."""
+        overdue = threading.Timer(seconds, self._kill)
+        overdue.start()
+        try:
+            yield
+        finally:
+            overdue.cancel()
+
     def run(
         self,
         command: Sequence[str],
@@ -144,7 +133,10 @@ class Sandbox:
         folder: str = "",
         variables: Mapping[str, str] | None = None,
     ) -> Completed:
-        """Run a command; `folder` is relative to the work folder. Raises SandboxFailed."""
+        """Run a command; `folder` is relative to the work folder. Raises SandboxFailed.
+
+        Where it cannot be started, its code is 127 and standard error says why.
+        """
         watchdog = self._enforcer.name == "watchdog" and self.box.confined
         header, parts = self._ask(
             {
@@ -158,11 +150,14 @@ class Sandbox:
                 "processes": self.box.limits.processes if watchdog else None,
             },
             stdin,
-            seconds + _GRACE_SECONDS,
+            seconds=seconds + _GRACE_SECONDS,
+            parts=2,
         )
-        if "error" in header:
-            raise FileRefused(folder, str(header["error"]))
-        return Completed(int(header["code"]), parts[0], parts[1], bool(header["timed_out"]))
+        if "error" in header:  # an agent can deny the server its folder of outputs
+            return Completed(_NOT_RUN, b"", f"{header['error']}\n".encode(errors="replace"))
+        if not isinstance(header.get("code"), int):
+            raise self._nonsense()
+        return Completed(header["code"], parts[0], parts[1], bool(header.get("timed_out")))
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file, relative to the work folder. Raises FileRefused or SandboxFailed."""
@@ -177,16 +172,23 @@ class Sandbox:
             "path": self._path(path),
             "most_bytes": self.box.limits.file_bytes,
         }
-        header, parts = self._ask(request)
+        header, parts = self._ask(request, parts=1)
         if "error" in header:
             raise FileRefused(path, str(header["error"]))
         return parts[0]
 
     def names(self, folder: str) -> list[str]:
-        """Relative names of the regular files below a folder, at most `limits.files`."""
-        request = {"action": "names", "path": self._path(folder), "most": self.box.limits.files}
-        header, _ = self._ask(request)
-        return [str(name) for name in header.get("names", ())]
+        """Relative names of the regular files below a folder, at most `limits.files`.
+
+        Names that are too long for a path outside are not among them. Raises SandboxFailed.
+        """
+        most = self.box.limits.files
+        request = {"action": "names", "path": self._path(folder), "most": most}
+        header, _ = self._ask(request | {"longest": _LONGEST_NAME})
+        names = [] if "error" in header else header.get("names")
+        if not isinstance(names, list) or len(names) > most or not all(map(_is_inside, names)):
+            raise self._nonsense()
+        return names
 
     def listen(self, port: int) -> socket.socket:
         """A socket that listens on the loopback inside, and is answered here.
@@ -208,26 +210,36 @@ class Sandbox:
         return os.path.normpath(os.path.join(self.folder, path))  # noqa: PTH118 (a path inside)
 
     def _ask(
-        self, request: dict[str, Any], content: bytes = b"", seconds: float = 60.0
+        self,
+        request: dict[str, Any],
+        content: bytes = b"",
+        *,
+        seconds: float = 60.0,
+        parts: int = 0,
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Send a request and take its reply; one at a time. Raises SandboxFailed."""
+        """Send a request and take its reply; one at a time. Raises SandboxFailed.
+
+        A reply has so many `parts`, or none and an error.
+        """
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise SandboxFailed("the sandbox was not started")
-        with self._lock:
-            overdue = threading.Timer(seconds, self._kill)
-            overdue.start()
+        with self._lock, self.within(seconds):
             try:
                 process.stdin.write(json.dumps(request | {"bytes": len(content)}).encode() + b"\n")
                 process.stdin.write(content)
                 process.stdin.flush()
                 header = json.loads(process.stdout.readline(_HEADER_BYTES))
+                if len(header["bytes"]) != (0 if "error" in header else parts):
+                    raise ValueError("a reply with other parts")
                 return header, [self._part(size) for size in header["bytes"]]
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                self._kill()
-                raise SandboxFailed("the sandbox ended or answered nonsense") from error
-            finally:
-                overdue.cancel()
+            except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+                raise self._nonsense() from error
+
+    def _nonsense(self) -> SandboxFailed:
+        """End the box; the error to raise."""
+        self._kill()
+        return SandboxFailed("the sandbox ended or answered nonsense")
 
     def _part(self, size: object) -> bytes:
         limits = self.box.limits
@@ -255,41 +267,19 @@ class Sandbox:
         reading, writing = os.pipe()
         with os.fdopen(writing, "wb") as arguments:
             arguments.write(b"".join(part.encode() + b"\0" for part in wrapper(self.box)))
-        inside = [_interpreter(), "-I", "/opt/sandbox_server.py", str(control)]
+        inside = [interpreter(), "-I", "/opt/sandbox_server.py", str(control)]
         return [binary, "--args", str(reading), *inside], [reading, control]
 
 
-def bubblewrap() -> str | None:
-    """The path of `bwrap`, None where it is not installed."""
-    return shutil.which("bwrap")
-
-
-def wrapper(box: Box) -> list[str]:
-    """The arguments of bubblewrap for a box."""
-    root = Path(sys.base_prefix)
-    binds = [] if root.is_relative_to("/usr") else ["--ro-bind", str(root), str(root)]
-    for library in box.libraries:
-        binds += ["--ro-bind", str(library), f"{_LIBRARIES}/{library.name}"]
-    for folder in ("/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache"):
-        binds += ["--ro-bind-try", folder, folder]
-    if box.programs is not None:
-        binds += ["--ro-bind", str(box.programs.resolve()), PROGRAMS]
-    share = str(box.limits.disk_bytes // len(_WRITABLE))
-    writable = [part for path in _WRITABLE for part in ("--size", share, "--tmpfs", path)]
-    return [
-        "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000",
-        "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "sandbox",
-        "--clearenv", "--setenv", "PATH", f"{root}/bin:/usr/bin:/bin", "--setenv", "HOME", WORK,
-        "--setenv", "LC_ALL", "C.UTF-8", "--setenv", "PYTHONPATH", _LIBRARIES,
-        "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
-        "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/bin", "/bin", *binds,
-        "--ro-bind", str(SERVER), "/opt/sandbox_server.py", "--proc", "/proc", "--dev", "/dev",
-        *writable, "--chdir", WORK, "--remount-ro", "/dev",
-        "--remount-ro", "/",
-    ]  # fmt: skip
-
-
-def _interpreter() -> str:
-    """The interpreter below `sys.base_prefix`, not the link of a virtual environment."""
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return str(Path(sys.base_prefix, "bin", f"python{version}"))
+def _is_inside(name: object) -> bool:
+    """Is it a name that leads to a file below a folder here, whatever names it?"""
+    if not isinstance(name, str) or "\0" in name:
+        return False
+    try:
+        content = os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    parts = content.split(b"/")
+    return len(content) <= _LONGEST_NAME and all(
+        part not in (b"", b".", b"..") and len(part) <= _LONGEST_PART for part in parts
+    )

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from flows.evaluate import escapes
-from flows.evaluate.resources import Limits, Watchdog, enforcer
-from flows.evaluate.sandbox import Box, FileRefused, Sandbox, SandboxFailed, bubblewrap
+from construction.sandbox import escapes
+from construction.sandbox.box import Box, bubblewrap
+from construction.sandbox.resources import Limits, Watchdog, enforcer
+from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
 from tests.conftest import REPO
 
 pytestmark = pytest.mark.skipif(
@@ -55,7 +56,7 @@ def test_the_same_holds_for_a_user_without_rights(tmp_path: Path) -> None:
     if not (REPO.stat().st_mode & 5 == 5 and _readable_by_others(REPO)):
         pytest.skip("the project's folder cannot be read by other users")
     done = subprocess.run(
-        [SYSTEM_PYTHON, "-B", "-m", "flows.evaluate.escapes"],
+        [SYSTEM_PYTHON, "-B", "-m", "construction.sandbox.escapes"],
         cwd=REPO,
         env={"PATH": "/usr/bin:/bin", "HOME": "/", "MODEL_API_KEY": "secret"},
         user=NOBODY,
@@ -143,6 +144,12 @@ def test_what_is_no_command_or_path_does_not_end_the_box(box: Sandbox, word: str
     assert box.run(["true"], seconds=5).code == 0
 
 
+def test_a_box_that_takes_no_more_outputs_still_answers(box: Sandbox) -> None:
+    box.run(["chmod", "000", "/tmp"], seconds=5)
+    done = box.run(["true"], seconds=5)
+    assert (done.code, done.stderr) == (127, b"not_permitted\n")
+
+
 def test_outputs_are_cut_at_the_limit(box: Sandbox) -> None:
     assert len(box.run(["head", "-c", "5000", "/dev/zero"], seconds=5).stdout) == 1000
 
@@ -227,7 +234,7 @@ def test_a_box_that_was_killed_is_an_infrastructure_error(box: Sandbox) -> None:
 def test_a_box_that_does_not_answer_in_time_is_killed(
     box: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flows.evaluate.sandbox._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("construction.sandbox.sandbox._GRACE_SECONDS", 0.2)
     stop = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP)"
     started = time.monotonic()
     with pytest.raises(SandboxFailed):
@@ -245,6 +252,10 @@ def test_a_box_that_does_not_answer_in_time_is_killed(
         "[]",
         "no JSON",
         '{"code": 0}',
+        '{"bytes": [0, 0], "code": "x"}',
+        '{"bytes": [0], "code": 0}',
+        '{"bytes": [0, 0, 0], "code": 0}',
+        "[" * 2000 + "]" * 2000,
     ],
 )
 def test_a_reply_that_an_agent_forged_is_refused(box: Sandbox, reply: str) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from construction.statements.tools.call_log import CallLog
 from construction.statements.tools.database import open_database
 from data.errors import BenchmintError
-from flows.table_server import build_server, serve_http, serve_socket, serve_stdio
+from flows.evaluate.table_server import build_server, serve_http, serve_socket, serve_stdio
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

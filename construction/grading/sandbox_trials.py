@@ -12,16 +12,16 @@ from tempfile import TemporaryDirectory
 from construction.grading.bundle import GRADER, Bundle, bundle_files
 from construction.grading.bundle_command import OUTPUTS
 from construction.grading.sandbox_gate import STAGE
-from construction.grading.toolset import PACKAGES, installed
 from construction.grading.trial import Fault, Returned, Trial, sandbox_faults
+from construction.sandbox.box import Box
+from construction.sandbox.delivery import fetch_outputs
+from construction.sandbox.escapes import assert_isolated
+from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.toolset import PACKAGES, installed, library_paths
 from data.canonical import canonical_json, file_digest
 from data.errors import BenchmintError
 from data.progress import track
 from data.snapshot.layout import INSTRUCTION
-from flows.evaluate.delivery import fetch_outputs
-from flows.evaluate.escapes import assert_isolated
-from flows.evaluate.sandbox import Box, FileRefused, Sandbox, SandboxFailed
-from flows.evaluate.toolset import library_paths
 
 _AGENT = "/tmp/agent"  # noqa: S108 (inside the box)
 _SCRIPTED = Bundle(

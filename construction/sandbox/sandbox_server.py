@@ -75,20 +75,32 @@ def read(request: Mapping[str, Any], _content: bytes) -> Reply:
             return {"error": "not_regular"}, []
         if state.st_size > request["most_bytes"]:
             return {"error": "too_large"}, []
-        return {}, [file.read()]
+        return {}, [file.read(request["most_bytes"])]
 
 
 def names(request: Mapping[str, Any], _content: bytes) -> Reply:
-    """Relative names of the regular files below a folder, sorted, at most `most`."""
+    """Relative names of the regular files below a folder, sorted, at most `most`.
+
+    A name of more than `longest` bytes is left out: outside, it might be too long for a path.
+    """
     root = Path(request["path"])
     kept: list[str] = []
-    for folder, folders, files in os.walk(root):
+    for folder, folders, files in os.walk(root) if not root.is_symlink() else ():
         folders.sort()
-        for name in sorted(files):
-            path = Path(folder, name)
-            if stat.S_ISREG(path.lstat().st_mode) and len(kept) < request["most"]:
-                kept.append(path.relative_to(root).as_posix())
+        for path in (Path(folder, name) for name in sorted(files)):
+            name = path.relative_to(root).as_posix()
+            is_short = len(os.fsencode(name)) <= request["longest"]
+            if len(kept) < request["most"] and is_short and _is_file(path):
+                kept.append(name)
     return {"names": kept}, []
+
+
+def _is_file(path: Path) -> bool:
+    """Is it a regular file, and still there?"""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def listen(request: Mapping[str, Any], _content: bytes) -> Reply:

@@ -9,8 +9,11 @@ import platform
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 
 from packaging.requirements import Requirement
+
+from data.canonical import canonical_json, digest
 
 PACKAGES = ("openpyxl", "python-docx", "python-pptx", "pypdf", "pillow", "pyyaml")
 FONTS = {  # packages of Debian, and where they put their files
@@ -49,3 +52,22 @@ def pins(packages: Sequence[str] = PACKAGES) -> str:
 def interpreter() -> str:
     """The version of Python, such as 3.11.7."""
     return platform.python_version()
+
+
+def toolset() -> dict[str, object]:
+    """The interpreter, the libraries with their versions, the fonts, and the digest of it all."""
+    fonts = [package for package, folder in FONTS.items() if Path(folder).is_dir()]
+    parts = {"python": interpreter(), "libraries": installed(), "fonts": fonts}
+    return {**parts, "digest": digest(canonical_json(parts))}
+
+
+def library_paths() -> tuple[Path, ...]:
+    """The folders and modules of the libraries, to be laid side by side in a sandbox."""
+    paths: set[Path] = set()
+    for name in installed():
+        package = distribution(name)
+        for file in package.files or ():
+            first = file.parts[0]
+            if first not in ("..", "__pycache__") and not first.endswith(".pth"):
+                paths.add(Path(str(package.locate_file(first))))
+    return tuple(sorted(path for path in paths if path.exists()))

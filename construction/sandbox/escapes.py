@@ -1,6 +1,6 @@
 """Attempts to get out of a sandbox, each of which succeeds where there is no wrapper.
 
-    python -m flows.evaluate.escapes            a table: through or held, in the box and outside
+    python -m construction.sandbox.escapes    a table: through or held, in the box and outside
 
 The cheap ones are tried at the start of each run (`assert_isolated`): a wrapper that was taken
 away, or that a new kernel or library undid, is noticed before an agent is let in. Everything that
@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flows.evaluate.resources import Limits
-from flows.evaluate.sandbox import Box, Sandbox, SandboxFailed
+from construction.sandbox.box import Box
+from construction.sandbox.resources import Limits
+from construction.sandbox.sandbox import Sandbox, SandboxFailed
 
 _SECRET = "BENCHMINT_SECRET"  # noqa: S105 (the name of a variable)
 _SET_INSIDE = frozenset({"PATH", "HOME", "PWD", "LC_ALL", "LC_CTYPE", "PYTHONPATH"})

@@ -1,0 +1,50 @@
+"""Input files that a request has changed where they lie."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.judging.edits import changed_inputs
+from tests.construction.judging.rules.cases import case
+
+BOOKS = ("in/club_fees.xlsx", "in/boats.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("Update the totals in boats.xlsx.", [1]),
+        ("Please add a column with the age to boats.xlsx", [1]),
+        ("Remove the duplicates from boats.xlsx", [1]),
+        ("Delete the last row in club fees excel file", [0]),
+        ("Find the oldest boat, mark it in the boats workbook", [1]),
+        ("Can you sort the rows of boats.xlsx by age?", [1]),
+        ("在 boats.xlsx 里加一列年龄。", [1]),
+        ("把 boats.xlsx 里的价格改成整数。", [1]),
+        ("Add a chart based on boats.xlsx to the slides.", []),
+        ("Add the fees from club_fees.xlsx to boats.xlsx.", [1]),
+        ("Add up the fees in club_fees.xlsx.", []),
+        ("Do not change or sort boats.xlsx; count its rows.", []),
+        ("How many rows are in boats.xlsx?", []),
+        ("Delete the last row in boats.xlsx and save it as a new file.", []),
+        ("Update the workbook.", []),
+    ],
+)
+def test_what_is_changed_in_place(text: str, changed: list[int]) -> None:
+    assert changed_inputs(text, BOOKS, []) == tuple(BOOKS[number] for number in changed)
+
+
+def test_a_named_output_of_the_type_holds_the_change() -> None:
+    assert changed_inputs("Sort boats.xlsx.", BOOKS, ["sorted.xlsx"]) == ()
+    assert changed_inputs("Sort boats.xlsx.", BOOKS, ["notes.md"]) == (BOOKS[1],)
+
+
+def test_one_workbook_needs_no_name() -> None:
+    assert changed_inputs("在表格里加一列。", BOOKS[:1], []) == BOOKS[:1]
+
+
+def test_the_changed_file_is_delivered() -> None:
+    item = case("Delete the last row in boats.xlsx.", files=("boats.xlsx",))
+    (deliverable,) = item.candidate.deliverables
+    assert (deliverable.file_type, deliverable.name_hints) == ("xlsx", ("boats.xlsx",))
+    assert "- outputs/boats.xlsx" in item.candidate.prompt

@@ -1,0 +1,85 @@
+"""What a rejected request lacks is named in private, and described without its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from construction.judging.judge import JudgingConfig, contain
+from construction.judging.preflight import GATE, PreflightConfig
+from construction.judging.signals import measure
+from construction.judging.stage_output import write_contained
+from construction.sessions.packaging.package import Identity, package
+from data.contracts import AgentAct, Disclosure, MissingInput, TaskInstance, Verdict, descriptions
+from data.stage_tables import MISSING_FILE, read_missing
+from tests.construction.judging.rules.cases import case
+from tests.construction.sessions.instances import said
+
+REPORT = "Write a one-page report on how our spring sales went, region by region."
+
+
+def verdict(instance: TaskInstance, **conversation: object) -> Verdict:
+    packaged = package(instance, [], Identity("t", "s", Disclosure.PUBLIC))
+    seen = replace(packaged.conversation, **conversation)  # type: ignore[arg-type]
+    return GATE.judge(measure(packaged.case, seen), PreflightConfig())
+
+
+def shown(missing: tuple[MissingInput, ...]) -> list[tuple[str, str]]:
+    return [(item.description, item.name) for item in missing]
+
+
+def test_files_that_the_agent_read_are_named() -> None:
+    acts = (AgentAct("read", "data/figures_march.xlsx", 0), AgentAct("read", "data/Regions", 0))
+    judged = verdict(replace(said(REPORT), acts=acts))
+    assert judged.reason == "preflight.missing_inputs"
+    assert shown(judged.missing) == [
+        ("a file .xlsx, read by the agent", "figures_march.xlsx"),
+        ("a folder, read by the agent", "regions"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "reason", "description"),
+    [
+        ("systems_missing", "preflight.needs_live_system", "a system, named in the request"),
+        ("offline", "preflight.needs_network", "the web, named in the request"),
+    ],
+)
+def test_systems_and_sites_are_named(field: str, reason: str, description: str) -> None:
+    judged = verdict(said(REPORT), **{field: ("ledgerworks",)})
+    assert judged.reason == reason
+    assert shown(judged.missing) == [(description, "ledgerworks")]
+
+
+def test_the_sentence_that_refers_to_an_earlier_conversation_is_named() -> None:
+    sentence = "As we discussed in our last session, continue with the second draft."
+    judged = verdict(said(REPORT, sentence))
+    assert judged.reason == "preflight.leans_on_context"
+    assert ("an earlier conversation, named in turn 2", sentence) in shown(judged.missing)
+
+
+def test_what_passes_lacks_nothing() -> None:
+    judged = verdict(said("Write a Python function that parses ISO dates"))
+    assert (judged.reason, judged.missing) == (None, ())
+
+
+def test_alike_descriptions_stand_once() -> None:
+    acts = tuple(AgentAct("read", f"{month}.csv", 0) for month in ("may", "june"))
+    judged = verdict(replace(said(REPORT), acts=acts))
+    assert descriptions(judged.missing) == "a file .csv, read by the agent (2 times)"
+
+
+def test_a_case_that_is_not_self_contained_names_its_file_beside_the_ledger(
+    tmp_path: Path,
+) -> None:
+    lost = case("Summarise the figures in figures_march.xlsx in one page.", task_id="lost")
+    write_contained([lost], contain([lost], JudgingConfig(), None), {}, "rules", tmp_path)
+    (row,) = pl.read_parquet(tmp_path / "ledger.parquet").to_dicts()
+    assert row["reason"] == "self_containment.missing_input"
+    assert row["evidence"] == '{"missing":"a file .xlsx, named in the request"}'
+    assert (tmp_path / MISSING_FILE).is_file()
+    (named,) = read_missing([tmp_path])
+    assert (named["item_id"], named["name"]) == ("lost", "figures_march.xlsx")

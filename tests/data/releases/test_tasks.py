@@ -1,0 +1,65 @@
+"""Releases as runners and graders read them: only what was released."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from data.errors import InputError
+from data.releases.tasks import read_tasks
+from data.snapshot import layout, sums, write_snapshot
+from tests.data.snapshot.sample import release
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    written = write_snapshot(release(tmp_path), tmp_path / "out").path
+    return Path(shutil.copytree(written, tmp_path / "copy"))
+
+
+def listed_anew(snapshot: Path) -> None:
+    """Somebody who alters a release can write its sums too."""
+    public = snapshot / layout.PUBLIC
+    (public / layout.SUMS).write_bytes(sums.render(sums.compute(public)))
+
+
+@pytest.mark.parametrize("pattern", ["tasks.jsonl", "tasks/*/instruction.md", "tasks/*/inputs/*"])
+def test_what_was_altered_after_the_release_is_not_run(snapshot: Path, pattern: str) -> None:
+    read_tasks(snapshot)
+    path = next(path for path in (snapshot / "public").glob(pattern) if path.is_file())
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(InputError, match="another file than was released"):
+        read_tasks(snapshot)
+
+
+def test_gold_that_was_altered_after_the_release_does_not_grade(snapshot: Path) -> None:
+    tasks = read_tasks(snapshot)
+    task_id = next(iter(tasks.tasks))
+    path = next((snapshot / "private" / task_id).glob("answers.json"))
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(InputError, match="another file than was released"):
+        tasks.grading(task_id)
+
+
+def test_a_file_that_is_a_link_is_not_read(snapshot: Path) -> None:
+    path = next((snapshot / "public").glob("tasks/*/instruction.md"))
+    path.rename(snapshot / "elsewhere")
+    path.symlink_to(snapshot / "elsewhere")
+    with pytest.raises(InputError, match="another file than was released"):
+        read_tasks(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("file", "key"), [(layout.MANIFEST, "snapshot"), (layout.TASK_LIST, "task_id")]
+)
+def test_names_that_lead_elsewhere_are_refused(snapshot: Path, file: str, key: str) -> None:
+    path = snapshot / layout.PUBLIC / file
+    content = path.read_text()
+    start = content.index(f'"{key}"') + len(key) + 2
+    first = content.index('"', start)
+    path.write_text(content[: first + 1] + "../../" + content[first + 1 :])
+    listed_anew(snapshot)
+    with pytest.raises(InputError, match="a release written by"):
+        read_tasks(snapshot)

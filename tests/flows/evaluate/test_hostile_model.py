@@ -1,0 +1,89 @@
+"""Replies of a model that no file can hold, or that lie about what they took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
+
+from construction.sandbox.box import bubblewrap
+from data.attempts import AttemptRecord, read_attempts
+from data.contracts.attempt import AttemptStatus
+from data.releases.tasks import ReleasedTasks
+from data.reply_journal import SUFFIX, spent
+from flows.evaluate import run as runner
+from flows.evaluate.plan import REPLIES
+from flows.evaluate.run import evaluate
+from tests.flows.evaluate import chat_server as server
+from tests.flows.evaluate.chat_server import chat_server
+from tests.flows.evaluate.plans import Messages, plan, steps_taken
+
+pytestmark = [
+    pytest.mark.slow(seconds=5),
+    pytest.mark.skipif(
+        bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
+    ),
+]
+HALF = "\ud800"
+
+
+def run(tasks: ReleasedTasks, folder: Path, *moves: tuple[str, dict[str, Any]]) -> AttemptRecord:
+    """One attempt in which the model makes these moves."""
+
+    def play(messages: Messages) -> tuple[str, dict[str, Any]]:
+        return moves[min(steps_taken(messages), len(moves) - 1)]
+
+    with chat_server(play) as chat:
+        whole = plan(tasks, folder, base_url=chat.url)
+        evaluate(replace(whole, task_ids=(next(iter(tasks.tasks)),)))
+    ((_, record),) = read_attempts(folder)
+    return record
+
+
+SUBMIT = ("submit", {"answer": f"9 {HALF}"})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"command": f"echo {HALF}"}, {"command": "echo x", "n": 10**30}, {"command": HALF * 3}],
+)
+def test_what_no_file_can_hold_is_recorded_as_text(
+    tasks: ReleasedTasks, tmp_path: Path, arguments: dict[str, Any]
+) -> None:
+    record = run(tasks, tmp_path / "run", ("shell", arguments), SUBMIT)
+    assert (record.attempt.status, record.attempt.steps) == (AttemptStatus.COMPLETED, 2)
+    assert record.submission.answer == "9 \u27e8U+D800\u27e9"
+
+
+@pytest.mark.parametrize("tokens", [-(10**9), 10**30])
+def test_a_reply_that_lies_about_its_tokens_counts_with_its_worst_case(
+    tasks: ReleasedTasks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokens: int
+) -> None:
+    monkeypatch.setattr(server, "TOKENS_IN", tokens)
+    record = run(tasks, tmp_path / "run", SUBMIT)
+    assert record.attempt.status is AttemptStatus.COMPLETED
+    (journal,) = (tmp_path / "run" / REPLIES).glob(f"*{SUFFIX}")
+    assert all(0 < used.total < 10**7 for used, _ in spent(journal))
+
+
+def test_a_command_longer_than_the_limit_of_what_is_shown(
+    tasks: ReleasedTasks, tmp_path: Path
+) -> None:
+    record = run(tasks, tmp_path / "run", ("shell", {"command": "yes | head -c 90000"}), SUBMIT)
+    assert 16_000 < len(record.submission.calls[0].output) < 18_000
+
+
+def test_an_attempt_that_cannot_be_recorded_ends_the_run(
+    tasks: ReleasedTasks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> Iterator[None]:
+        raise ValueError("broken")
+
+    monkeypatch.setattr(runner, "record_of", broken)
+    with pytest.raises(ValueError, match="broken"):
+        evaluate(plan(tasks, tmp_path / "run", "null"))
