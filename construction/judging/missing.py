@@ -52,11 +52,9 @@ def missing_in_case(case: Case, reason: str | None) -> tuple[MissingInput, ...]:
     if reason is None:
         return ()
     paths = missing_files(case) if reason == SelfContainmentReason.MISSING_INPUT else ()
-    kinds = _CONTAINMENT.get(reason, ())
-    return (
-        *(missing_path(path, _REQUEST) for path in paths),
-        *_sentences(case.request, kinds, _REQUEST),
-    )
+    if paths:  # they are what was counted; sentences that point somewhere are not
+        return tuple(missing_path(path, _REQUEST) for path in paths)
+    return tuple(_sentences(case.request, _CONTAINMENT.get(reason, ()), _REQUEST))
 
 
 def _named(kind: MissingKind, names: Sequence[str]) -> tuple[MissingInput, ...]:
