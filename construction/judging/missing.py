@@ -38,6 +38,8 @@ def missing_in_preflight(signals: Signals, reason: str) -> tuple[MissingInput, .
         return tuple(missing_path(name, _BY_AGENT) for name in conversation.files_missing)
     if reason == PreflightReason.NEEDS_NETWORK:
         return _named(MissingKind.WEB, conversation.offline)
+    if reason == PreflightReason.MISSING_RECORDS:
+        return _named(MissingKind.MATERIAL, conversation.records_missing)
     systems = conversation.systems_missing if reason == PreflightReason.NEEDS_LIVE_SYSTEM else ()
     kinds = _PREFLIGHT.get(reason, ())
     return _named(MissingKind.SYSTEM, systems) + tuple(

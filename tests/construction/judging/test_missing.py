@@ -46,6 +46,7 @@ def test_files_that_the_agent_read_are_named() -> None:
     ("field", "reason", "description"),
     [
         ("systems_missing", "preflight.needs_live_system", "a system, named in the request"),
+        ("records_missing", "preflight.missing_records", "other material, named in the request"),
         ("offline", "preflight.needs_network", "the web, named in the request"),
     ],
 )
