@@ -130,9 +130,9 @@ def _inflected(verbs: Collection[str]) -> list[str]:
 
 
 _PRODUCTS = frozenset(_TABLE["products"])
-_FILES = {name: tuple(stems) for name, stems in _TABLE["systems"].items()} | dict.fromkeys(
-    _PRODUCTS, ()
-)
+_FILES = {name: tuple(stems) for name, stems in _TABLE["systems"].items()} | {
+    name: (name,) if name.isalpha() else () for name in _PRODUCTS
+}
 _SYSTEM = re.compile(_any(_FILES, plural=True))
 _VERB = re.compile(_any((*_TABLE["verbs"]["links"], *_inflected(_TABLE["verbs"]["en"]))))
 _VERB_ZH = re.compile("|".join(_TABLE["verbs"]["zh"]))

@@ -122,7 +122,9 @@ def missing_files(case: Case) -> tuple[str, ...]:
         dict.fromkeys(
             path
             for path, intent in named_files(case.request)
-            if intent in (Intent.INPUT, Intent.ASSUMED) and tail(path.rstrip("/\\")) not in known
+            if intent in (Intent.INPUT, Intent.ASSUMED)
+            and tail(path.rstrip("/\\")) not in known
+            and path_parts(path)[0] != "outputs"
         )
     )
 

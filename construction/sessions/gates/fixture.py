@@ -27,6 +27,10 @@ from data.contracts import (
 
 class FixtureReason(GateReason):
     UNRESOLVED = "fixture.unresolved", "A declared file cannot be found."
+    NOT_FETCHED = (
+        "fixture.not_fetched",
+        "A declared file is only a pointer to content (Git LFS, git-annex).",
+    )
     OUTSIDE_ROOTS = "fixture.outside_roots", "A declared file lies outside the given folders."
     SYMLINK = "fixture.symlink", "A declared file is a symbolic link."
     CREDENTIAL = "fixture.credential", "A declared file contains credentials."

@@ -48,6 +48,9 @@ def judged(item: Case) -> Containment:
             "List all faults in sources/logs/ with their times, and save charts below outputs/",
             ("logs/a.log",),
         ),
+        ("Sort the bills in bills.csv by shop. Archive them under outputs/cases/.", ("bills.csv",)),
+        ("In the price list, which item costs most?", ("prices.xlsx",)),
+        ("Does the claim exceed the budget? Yes or no?", ("claim.pdf", "budget.xlsx")),
     ],
 )
 def test_requests_that_a_newcomer_can_meet(text: str, files: tuple[str, ...]) -> None:

@@ -18,6 +18,7 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
         ),
         ("Search an online research database for papers.", [], ["research database"]),
         ("Pull the quiz rows from Canvas.", [], ["from canvas"]),
+        ("Pull every row of the Airtable base.", ["airtable_snapshot.json"], []),
         ("Create a Notion page with the summary.", [], ["notion"]),
         ("Look up the customers in CRM.", ["crm/customers.json"], []),
         ("Look up the customers in CRM.", ["notes.md"], ["crm"]),
