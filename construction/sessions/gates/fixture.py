@@ -68,6 +68,7 @@ class Strategy(StrEnum):
     WORKING_FOLDER = "working_folder"  # relative to the folder that the session's cwd maps to
     ROOT = "root"  # relative to a root
     UNIQUE_TAIL = "unique_tail"  # the one file whose path ends like the name
+    OTHER_CASE = "other_case"  # the one file of the working folder with other capitals
     NONE = "none"
 
 
