@@ -1,4 +1,4 @@
-"""The verdict on texts, yes or no, and dates.
+"""The verdict on texts and dates.
 
 Imports nothing but the standard library, text utilities and the reader of
 `construction.statements.answers`: the exported bundle takes it along.
@@ -6,22 +6,39 @@ Imports nothing but the standard library, text utilities and the reader of
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 
-from construction.grading.answer_numbers import MAX_TEXT, AnswerReason, Verdict, is_refusal
+from construction.grading.answer_frames import is_qualified, only_states
+from construction.grading.answer_numbers import (
+    MAX_TEXT,
+    AnswerReason,
+    Verdict,
+    is_doubtful,
+    is_refusal,
+)
 from construction.grading.spec import AnswerSpec
 from construction.statements.answers import lexicon
+from construction.statements.answers.wording import Wording, wording
 from data.text.dates import Moment, find_dates, read_date
-from data.text.folding import fold_case, fold_spaces, fold_width
+from data.text.folding import fold_case, fold_width
 
 _MARKS = re.compile(r"[\s.,;:!?'\"“”‘’`´「」『』()\[\]_/\-–—。、・]+")
+_AND_SIGN = re.compile(r"\s&\s")
+_COMMA = re.compile(r"[,;/|、\n，；]")
+_VERB_WORD = re.compile(r"\b(?:is|was|were|are|by|acted|served)\b|[はが为為是由]")
+_NOTE = re.compile(r"\s*\((?=[^()]*[0-9])[^()]{1,60}\)[\s.。]*\Z")
 _FRAME = re.compile(
     r"(?:(?:the|my|final|correct|short) )*(?:answer|result|value) (?:is |was )?"
     r"|(?:it|this|that) (?:is|was) |(?:it|that) s |(?:答案|答え|回答)(?:是|は|为|為)? ?|the "
 )
 _POLITE = re.compile(r" ?(?:です|でした|である|だ|となります)\Z")
-_COPULA = re.compile(r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?|[はが是为為] ?)\Z")
+_COPULA = re.compile(
+    r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?"
+    r"|\b(?:is|was|were|are|been) (?:[a-z]+ly )?(?!replaced|succeeded|preceded)"
+    r"[a-z]+(?:ed|en|un|ld|id|ught) by (?:the )?|[はが是为為] ?)\Z"
+)
 _VERB = re.compile(r"(?: (?:is|was|are|were|has|had|shows|recorded|reported)\b| ?[はが是为為])")
 _OTHERS = re.compile(
     r"\b(?:not|never|neither|nor|or|either|and|but|while|rather|instead|except|than|versus|vs)\b"
@@ -31,33 +48,48 @@ _OTHERS = re.compile(
 
 def compare_text(spec: AnswerSpec, text: str, question: str) -> Verdict:
     """A text or one of its aliases, perhaps framed by a sentence that names nothing else."""
-    del question
     plain = loose(text[:MAX_TEXT])
     golds = [loose(gold) for gold in (spec.value, *spec.aliases)]
-    if is_any(plain, golds):
+    if is_any(plain, golds) or is_any(loose(_without_note(text[:MAX_TEXT])), golds):
         return Verdict(None, plain)
     if not plain:
         return Verdict(AnswerReason.MISSING)
     mentions = [gold for gold in golds if gold and _mention(gold).search(plain)]
     if is_refusal(text):
         return Verdict(AnswerReason.REFUSED, plain)
-    if any(_states(plain, gold) for gold in mentions):
+    is_listed = _listed(text[:MAX_TEXT], mentions)
+    if any(_states(plain, gold, wording(question), is_listed) for gold in mentions):
         return Verdict(None, plain)
     return Verdict(AnswerReason.AMBIGUOUS if mentions else AnswerReason.WRONG_VALUE, plain)
 
 
 def loose(text: str) -> str:
     """Width, case, white space and punctuation do not count; other symbols (C++, %) do."""
-    return _MARKS.sub(" ", fold_case(text)).strip()
+    return _MARKS.sub(" ", _AND_SIGN.sub(" and ", fold_case(html.unescape(text)))).strip()
 
 
 def is_any(plain: str, golds: Sequence[str]) -> bool:
     """Is the text one of the golds, perhaps framed as "the answer is …"?"""
-    bare = _POLITE.sub("", plain)
-    frame = _FRAME.match(bare)
-    forms = {plain, bare, bare[frame.end() :] if frame else bare}
+    forms = set(_forms(plain))
     forms |= {form.removeprefix("the ") for form in forms}
     return any(gold in forms or gold.removeprefix("the ") in forms for gold in golds if gold)
+
+
+def unframed(text: str) -> Sequence[str]:
+    """The text in the form of `loose`, as it is, and without "the answer is" or です."""
+    return _forms(loose(text))
+
+
+def _forms(plain: str) -> Sequence[str]:
+    bare = _POLITE.sub("", plain)
+    frame = _FRAME.match(bare)
+    return (plain, bare, bare[frame.end() :] if frame else bare)
+
+
+def _without_note(text: str) -> str:
+    """Without one remark in brackets at the end that has a figure: "Acme (held 51.2%)"."""
+    note = _NOTE.search(fold_width(text))
+    return text if note is None or is_qualified(note[0]) else fold_width(text)[: note.start()]
 
 
 def _mention(gold: str) -> re.Pattern[str]:
@@ -67,78 +99,28 @@ def _mention(gold: str) -> re.Pattern[str]:
     return re.compile(before + re.escape(gold) + after)
 
 
-def _states(plain: str, gold: str) -> bool:
+def _listed(text: str, golds: Sequence[str]) -> bool:
+    """Does a comma, slash or line stand beside one of these texts, as between items of a list?"""
+    marked = _MARKS.sub(
+        " ", _COMMA.sub("§", _AND_SIGN.sub(" and ", fold_case(html.unescape(text))))
+    )
+    named = "|".join("[ §]+".join(map(re.escape, gold.split())) for gold in golds)
+    return (
+        bool(golds) and re.search(rf"§ ?(?:{named})|(?:{named}) ?§", marked.strip(" §")) is not None
+    )
+
+
+def _states(plain: str, gold: str, words: Wording, is_listed: bool) -> bool:
     """Does one sentence say that the gold text is it, and name nothing else as an alternative?"""
     bare = _POLITE.sub("", plain)
     rest = _mention(gold).sub(" ", bare)
-    if _OTHERS.search(rest) or lexicon.GUESS.search(rest):
+    if only_states(rest, words) and (not is_listed or _VERB_WORD.search(rest)):
+        return True
+    if _OTHERS.search(rest) or is_doubtful(rest):
         return False
     if bare.endswith(gold) and _COPULA.search(bare[: len(bare) - len(gold)]):
         return True
     return bare.startswith(gold) and _VERB.match(bare, len(gold)) is not None
-
-
-# Yes or no
-
-_YES = (
-    *(
-        "yes",
-        "y",
-        "true",
-        "correct",
-        "right",
-        "affirmative",
-        "はい",
-        "そうです",
-        "そうだ",
-        "正しい",
-    ),
-    *("真", "是", "是的", "对", "對", "正确", "正確"),
-)
-_NO = (
-    *("no", "n", "false", "incorrect", "wrong", "negative", "いいえ", "違う", "違います", "誤り"),
-    *("偽", "正しくない", "不是", "否", "假", "不对", "不對", "错", "错误", "錯", "錯誤", "不正确"),
-    *("不正確", "没有", "没", "非"),
-)
-_BOOLEAN = {
-    fold_case(word): value for words, value in ((_YES, True), (_NO, False)) for word in words
-}
-_LEAD = re.compile(
-    r"(?P<word>yes|no|true|false|correct|incorrect|right|wrong|はい|いいえ|是的|是|不是|对|對|不对|不對|"
-    r"正确|正確|不正确|不正確|错误|错|否)(?=\s*(?:[,.;:!、。(\n—–-]|\Z))"
-)
-_SPOKEN = re.compile(
-    r"(?P<no>\b(?:not|n't) (?:true|correct|right)\b)|\b(?:true|false|correct|incorrect|yes|no)\b"
-)
-
-
-def compare_boolean(spec: AnswerSpec, text: str, question: str) -> Verdict:
-    """Yes or no, in words of English, Chinese or Japanese."""
-    del question
-    gold = _BOOLEAN.get(loose(spec.value))
-    given = _read_boolean(text[:MAX_TEXT])
-    if isinstance(given, AnswerReason):
-        return Verdict(given)
-    return Verdict(None if given is gold else AnswerReason.WRONG_VALUE, str(given).lower())
-
-
-def _read_boolean(text: str) -> bool | AnswerReason:
-    plain = loose(text)
-    bare = _POLITE.sub("", plain)
-    frame = _FRAME.match(bare)
-    for form in (plain, bare, bare[frame.end() :] if frame else bare):
-        if form in _BOOLEAN:
-            return _BOOLEAN[form]
-    folded = fold_spaces(fold_case(text)).lstrip("*_\"'「“ ")
-    lead = _LEAD.match(folded)
-    if lead:
-        return _BOOLEAN[lead["word"]]
-    if is_refusal(text):
-        return AnswerReason.REFUSED
-    spoken = {False if match["no"] else _BOOLEAN[match[0]] for match in _SPOKEN.finditer(folded)}
-    if len(spoken) == 1:
-        return spoken.pop()
-    return AnswerReason.AMBIGUOUS if spoken else AnswerReason.NO_VALUE
 
 
 # Dates

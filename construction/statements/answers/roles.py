@@ -38,6 +38,13 @@ _VERB = re.compile(
     re.I,
 )
 _MOST_HAN = 4  # further Japanese or Chinese characters in a row that still state a value
+_TOPIC = re.compile(r"\s*[一-鿿ァ-ヺー・のA-Z()0-9年月期度]{2,24}(?:は|が|为|為|是|:)\s*")
+_TOPIC_END = re.compile(
+    r"\s*(?:です|でした|である|であった|だ|と(?:なった|なりました|なっている|なっています))?[\s。.]*"
+)
+_NO_TOPIC = re.compile(
+    "予想|仮|推|参考|噂|記憶|私|我|猜|估|网|網|传|傳|某|例|未|不|非|否|旧|誤|错|錯"
+)
 _LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{HAN_KANA}]{{2,}}")
 
 
@@ -233,20 +240,48 @@ def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
     low, high, value = reading.low, reading.high, reading.value
     if any(low <= start and end <= high for start, end in passage.named):
         return True
-    around = passage.text[low : value.start] + " " + passage.text[value.end : high]
+    around = _without_periods(passage, low, value.start)
+    around += " " + _without_periods(passage, value.end, high)
     around = around.replace(target.company, " ") if target.company else around
+    is_topic = _is_topic(passage.text[low : value.start], passage.text[value.end : high])
     for match in _LABEL_WORD.finditer(around):
-        word = match[0].lower().strip(".'’-&")
-        if not word.isascii():
-            rest = lexicon.STATING_HAN.sub("", word)
-            if len(rest) > _MOST_HAN:
+        if not match[0].isascii():
+            rest = lexicon.STATING_HAN.sub("", target.wording.without(match[0]))
+            if len(rest) > _MOST_HAN and not is_topic:
                 return False
-        elif not _is_stating(word, target):
+        elif not _is_stating(match[0].strip(".'’-&"), target):
             return False
     return True
 
 
+def _without_periods(passage: Passage, low: int, high: int) -> str:
+    pieces, position = [], low
+    for period in _between(passage, low, high):
+        pieces.append(passage.text[position : period.start])
+        position = period.end
+    return " ".join([*pieces, passage.text[position:high]])
+
+
+def _is_topic(before: str, after: str) -> bool:
+    """A name that is no clause, a particle, the value, an end: 自己資本比率は58.2%です."""
+    return bool(
+        _TOPIC.fullmatch(before) and _TOPIC_END.fullmatch(after) and not _NO_TOPIC.search(before)
+    )
+
+
+def is_worded(label: str, target: Target) -> bool:
+    """Does a label consist of words of the question, and such as state a value?"""
+    return all(
+        _is_stating(match[0].strip(".'’-&"), target)
+        if match[0].isascii()
+        else not lexicon.STATING_HAN.sub("", target.wording.without(match[0]))
+        for match in _LABEL_WORD.finditer(label)
+    )
+
+
 def _is_stating(word: str, target: Target) -> bool:
-    bare = word.removesuffix("'s").removesuffix("’s")
-    known = bare in lexicon.STATING or bare in target.words or _harmless(word, target)
-    return known or bool(_VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare))
+    bare = word.lower().removesuffix("'s").removesuffix("’s")
+    known = bare in lexicon.STATING or target.wording.has(word) or _harmless(bare, target)
+    return known or bool(
+        _VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare) or lexicon.MOVES.fullmatch(bare)
+    )
