@@ -126,7 +126,8 @@ def _names_deed(folded: str, rest: str, words: Wording) -> bool:
     """Is there the verb of the question: inflected, behind an auxiliary, or the one asked for?"""
     asked = _ASKED_ZH.search(words.text) or next(reversed([*_ASKED_JA.finditer(words.text)]), None)
     if asked is not None:
-        return asked[1][-2:] in rest
+        deed = asked[1][-2:]
+        return deed in rest and folded.strip(" 。.") != deed
     tokens = re.findall(r"[a-z]+|[^\sa-z]", _DENIED.sub(" did ", folded))
     inflected = any(
         token not in words.words and token not in _AUXILIARIES and stem(token) in words.stems

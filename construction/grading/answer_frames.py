@@ -28,14 +28,14 @@ _STATING = frozenset(
         "names list lists listed order report reports reported annual filing filings statement",
         "statements states stated shows shown prospectus accounts notice document page website",
         "table note according given gives give named names called known namely follows following",
-        "respectively acted served according year fiscal end company group firm",
+        "s mr mrs ms dr respectively acted served according year fiscal end company group firm",
     )
     for word in line.split()
 )
 _PARTICLES = re.compile(
     r"にあり|にある|となってい|となり|となった|とな|であり|である|でした|でし|です|ました|まし|ます|した|"
     r"ている|ていた|てい|され|れた|れて|による|によると|依次|分别|分別|分为|包括|如下|即|根据|根據|年报|"
-    r"順番|順|答え|回答|答案|[年月日度期末はがをにでのともやへだるたす的是为為由在于於了有共把被以所位其按列]"
+    r"先生|女士|さん|順番|順|答え|回答|答案|[氏様年月日度期末はがをにでのともやへだるたすまし的是为為由在于於了有共把被以所位其按列]"
 )
 _OTHERS = re.compile(
     r"\b(?:not|never|neither|nor|no|or|either|and|but|while|rather|instead|except|than|versus|vs|if|"
@@ -49,13 +49,18 @@ def only_states(rest: str, words: Wording) -> bool:
     """Do these words hold nothing but the question's and those that any statement may have?
 
     No negation, alternative, doubt or question among them. With a question that offers a choice
-    ("A or B?") none of its words are free, because each may be an answer.
+    ("A or B?") only its lower-case words are free, because the others may be answers.
     """
     if len(rest) > _MAX_FRAME or is_qualified(rest):
         return False
-    numbers = _NUMBER.findall(fold_case(rest))
-    known = offers_choice(words) or set(numbers) <= set(words.words)
-    return known and all(_is_free(match[0], words) for match in _WORDS.finditer(rest))
+    return has_no_other_figure(rest, words) and all(
+        _is_free(match[0], words) for match in _WORDS.finditer(rest)
+    )
+
+
+def has_no_other_figure(rest: str, words: Wording) -> bool:
+    """Are all figures, such as years, those of the question?"""
+    return set(_NUMBER.findall(fold_case(rest))) <= set(words.words)
 
 
 def is_qualified(rest: str) -> bool:
@@ -66,11 +71,12 @@ def is_qualified(rest: str) -> bool:
 
 
 def _is_free(word: str, words: Wording) -> bool:
-    if not word[0].isascii() and re.match(f"[{HAN_KANA}]", word):
+    if re.match(f"[{HAN_KANA}]", word):
         shared = word if offers_choice(words) else words.without(word)
         return not _PARTICLES.sub("", shared)
     plain = fold_case(word).removesuffix("'s")
-    return plain in _STATING or (not offers_choice(words) and words.has(word))
+    free = words.lower_case() if offers_choice(words) else words
+    return plain in _STATING or free.has(word) or free.has_initials(plain)
 
 
 def offers_choice(words: Wording) -> bool:

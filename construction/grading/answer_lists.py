@@ -44,11 +44,12 @@ _SEPARATORS = (
     r"\s*\|\s*",
     r"\s*[/／]\s*",
     r"\s*[・·]\s*",
-    r"\s+&\s+",
+    r"\s+[&+]\s+",
 )
 _LEAD = re.compile(
     r"^(?:(?:and|then|next|finally|lastly|last|first(?:ly)?|second(?:ly)?|third(?:ly)?|both|"
-    r"followed by|及び|および|ならびに|以及|其次|最后是?)[\s:,]+|(?:及び|および|ならびに|以及))+",
+    r"followed by|及び|および|ならびに|以及|其次|最后是?)[\s:,]+"
+    r"|(?:次いで|続いて|及び|および|ならびに|以及))+",
     re.I,
 )
 _JOINED = re.compile(r"\s+and\s+|\s+&\s+|及び|および|ならびに|以及|[和与與及と]")
@@ -56,12 +57,18 @@ _INTRODUCTION = re.compile(
     r"^[^\n]{0,200}?(?::|：|\b(?:are|is|was|were|by|namely|includes?|included|lists?|listed)\b"
     r"|为|是|は|に、)\s*"
 )
+_EXCLUDED = re.compile(
+    r"\b(?:not|never|no|neither|nor|except|excluding|excludes?|without|unlike|than|instead|but"
+    r"|two of)\b|n['’]t\b|不是|并非|除|以外|ではな|ない|非",
+    re.I,
+)
 _ENDING = re.compile(r"(?:の順)?(?:です|でした|である|だ|となる|となります)?[\s。.]*\Z")
 _CONNECTED = re.compile(
     r"(?:[:：]|\b(?:are|is|was|were|by|namely|both|includes?|included|lists?|listed)"
     r"|[はが为為是由に有][、,]?)\s*\Z",
     re.I,
 )
+_LAST_WORD = re.compile(r"\b[a-z]+(?:ed|d|t|s)\Z")
 _BESIDE = re.compile(r"\s*(?:[,、;/&|<>→，；・-]|and\b|or\b|plus\b|with\b|followed\b|[和与及と或])")
 _EDGE = " .\"'“”「」[]。"
 
@@ -94,7 +101,7 @@ def _variants(text: str, gold: Sequence[str], question: str) -> Iterator[str]:
     """The text, without what introduces the list, and without a sentence around it."""
     yield text
     introduced = _INTRODUCTION.match(text)
-    if introduced:
+    if introduced and not _EXCLUDED.search(introduced[0]):
         yield text[introduced.end() :]
     inner = _inside_sentence(fold_width(text), gold, question)
     if inner is not None:
@@ -112,12 +119,14 @@ def _inside_sentence(text: str, gold: Sequence[str], question: str) -> str | Non
         return None
     low, high = min(at for at, _ in found), max(end for _, end in found)
     before, after = text[:low].strip(" \"'“「"), text[high:]
-    introduced = not before or _CONNECTED.search(before) is not None
-    if (
-        not introduced
-        or _BESIDE.match(after)
-        or not only_states(f"{before} {after}", wording(question))
-    ):
+    words = wording(question)
+    verb = _LAST_WORD.search(before)
+    introduced = (
+        not before
+        or _CONNECTED.search(before) is not None
+        or (verb is not None and words.lower_case().has(verb[0]))
+    )
+    if not introduced or _BESIDE.match(after) or not only_states(f"{before} {after}", words):
         return None
     return text[low:high]
 
@@ -155,7 +164,7 @@ def _item_test(spec: AnswerSpec, gold: str, question: str) -> Callable[[str], bo
 
 
 def _without_note(item: str) -> str:
-    """Without a rank or figure in brackets at its end: "Japan (1st)", "Japan (412 MW)"."""
+    """Without a rank or figure at its end: "Japan (1st)", "Japan – 412 MW"."""
     note = RANK_NOTE.search(item)
     return item if note is None or is_qualified(note[0]) else item[: note.start()]
 
@@ -216,5 +225,6 @@ def _readings(text: str) -> list[list[str]]:
     for last in dict.fromkeys((items[-1], _ENDING.sub("", items[-1]))):
         pieces = [piece.strip(_EDGE) for piece in _JOINED.split(last)]
         readings += [[*items[:-1], last]]
-        readings += [[*items[:-1], *pieces]] if len(pieces) == 2 and all(pieces) else []
+        is_pair = len(pieces) == 2 or (len(items) == 1 and len(pieces) > 2)
+        readings += [[*items[:-1], *pieces]] if is_pair and all(pieces) else []
     return readings

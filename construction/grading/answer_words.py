@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from construction.grading.answer_frames import is_qualified, only_states
+from construction.grading.answer_frames import has_no_other_figure, is_qualified, only_states
 from construction.grading.answer_numbers import (
     MAX_TEXT,
     AnswerReason,
@@ -23,23 +23,21 @@ from construction.statements.answers import lexicon
 from construction.statements.answers.wording import Wording, wording
 from data.text.dates import Moment, find_dates, read_date
 from data.text.folding import fold_case, fold_width
+from data.text.scripts import HAN_KANA
 
 _MARKS = re.compile(r"[\s.,;:!?'\"“”‘’`´「」『』()\[\]_/\-–—。、・]+")
 _AND_SIGN = re.compile(r"\s&\s")
+_HAN_GAP = re.compile(f"(?<=[{HAN_KANA}]) +(?=[{HAN_KANA}])")
 _COMMA = re.compile(r"[,;/|、\n，；]")
 _VERB_WORD = re.compile(r"\b(?:is|was|were|are|by|acted|served)\b|[はが为為是由]")
+_LAST_FIRST = re.compile(r"([^\W\d_][\w'’-]*), ([^\W\d_][\w.'’ -]{0,40})")
 _NOTE = re.compile(r"\s*\((?=[^()]*[0-9])[^()]{1,60}\)[\s.。]*\Z")
 _FRAME = re.compile(
     r"(?:(?:the|my|final|correct|short) )*(?:answer|result|value) (?:is |was )?"
     r"|(?:it|this|that) (?:is|was) |(?:it|that) s |(?:答案|答え|回答)(?:是|は|为|為)? ?|the "
 )
 _POLITE = re.compile(r" ?(?:です|でした|である|だ|となります)\Z")
-_COPULA = re.compile(
-    r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?"
-    r"|\b(?:is|was|were|are|been) (?:[a-z]+ly )?(?!replaced|succeeded|preceded)"
-    r"[a-z]+(?:ed|en|un|ld|id|ught) by (?:the )?|[はが是为為] ?)\Z"
-)
-_VERB = re.compile(r"(?: (?:is|was|are|were|has|had|shows|recorded|reported)\b| ?[はが是为為])")
+_COPULA = re.compile(r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?|[はが是为為] ?)\Z")
 _OTHERS = re.compile(
     r"\b(?:not|never|neither|nor|or|either|and|but|while|rather|instead|except|than|versus|vs)\b"
     r"|n t\b|不是|并非|並非|而不|或|または|もしくは|ではな|じゃな|しかし|但"
@@ -50,7 +48,8 @@ def compare_text(spec: AnswerSpec, text: str, question: str) -> Verdict:
     """A text or one of its aliases, perhaps framed by a sentence that names nothing else."""
     plain = loose(text[:MAX_TEXT])
     golds = [loose(gold) for gold in (spec.value, *spec.aliases)]
-    if is_any(plain, golds) or is_any(loose(_without_note(text[:MAX_TEXT])), golds):
+    forms = (text, _without_note(text[:MAX_TEXT]), _turned(text[:MAX_TEXT]))
+    if any(is_any(loose(form[:MAX_TEXT]), golds) for form in forms):
         return Verdict(None, plain)
     if not plain:
         return Verdict(AnswerReason.MISSING)
@@ -65,7 +64,8 @@ def compare_text(spec: AnswerSpec, text: str, question: str) -> Verdict:
 
 def loose(text: str) -> str:
     """Width, case, white space and punctuation do not count; other symbols (C++, %) do."""
-    return _MARKS.sub(" ", _AND_SIGN.sub(" and ", fold_case(html.unescape(text)))).strip()
+    plain = _MARKS.sub(" ", _AND_SIGN.sub(" and ", fold_case(html.unescape(text)))).strip()
+    return _HAN_GAP.sub("", plain)
 
 
 def is_any(plain: str, golds: Sequence[str]) -> bool:
@@ -92,6 +92,12 @@ def _without_note(text: str) -> str:
     return text if note is None or is_qualified(note[0]) else fold_width(text)[: note.start()]
 
 
+def _turned(text: str) -> str:
+    """A name with the last name first, as it is spoken: "Strand, Helena"."""
+    name = _LAST_FIRST.fullmatch(text.strip())
+    return text if name is None else f"{name[2]} {name[1]}"
+
+
 def _mention(gold: str) -> re.Pattern[str]:
     """A pattern that finds the gold text whole."""
     before = r"(?<!\w)" if gold[0].isascii() else ""
@@ -116,11 +122,9 @@ def _states(plain: str, gold: str, words: Wording, is_listed: bool) -> bool:
     rest = _mention(gold).sub(" ", bare)
     if only_states(rest, words) and (not is_listed or _VERB_WORD.search(rest)):
         return True
-    if _OTHERS.search(rest) or is_doubtful(rest):
+    if _OTHERS.search(rest) or is_doubtful(rest) or not has_no_other_figure(rest, words):
         return False
-    if bare.endswith(gold) and _COPULA.search(bare[: len(bare) - len(gold)]):
-        return True
-    return bare.startswith(gold) and _VERB.match(bare, len(gold)) is not None
+    return bare.endswith(gold) and _COPULA.search(bare[: len(bare) - len(gold)]) is not None
 
 
 # Dates

@@ -141,6 +141,8 @@ def _sole(loaded: Mapping[str, Any], answer: str) -> str:
     """The value under an answer key of a JSON object; the text itself if it has none."""
     lower = {fold_case(str(key)): value for key, value in loaded.items()}
     key = next((key for key in ANSWER_KEYS if key in lower), None)
+    if key is None and len(lower) == 1 and isinstance(next(iter(lower.values())), list):
+        key = next(iter(lower))  # {"subsidiaries": […]}
     return answer if key is None else _as_text(lower[key], lower)
 
 

@@ -24,8 +24,8 @@ from construction.statements.answers.markup import RawTable
 from construction.statements.answers.passage import Passage, read_passage
 from construction.statements.answers.question import Target, read_question
 from construction.statements.answers.refusal import gives_up, is_doubted
-from construction.statements.answers.roles import is_worded
 from construction.statements.answers.rounding import rounded
+from construction.statements.answers.stating import is_worded
 from construction.statements.answers.tables import all_cells, fitting_cells, labels_of
 from construction.statements.answers.units import declared_in
 from data.text.numbers import literal_value

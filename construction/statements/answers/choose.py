@@ -18,13 +18,13 @@ from construction.statements.answers.roles import (
     Naming,
     Role,
     excluded_role,
-    is_stated,
     naming,
     other_period,
     period_of,
     yielding_role,
 )
 from construction.statements.answers.rounding import rounded
+from construction.statements.answers.stating import is_stated
 
 MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
@@ -120,6 +120,8 @@ def _best_units(passage: Passage, readings: list[Reading], target: Target) -> li
     best = min(ranks)
     kept = [rank == best for rank in ranks]
     if target.strict:
+        if target.counts:  # "Of 57 aircraft, 41 were leased": things are counted without a unit too
+            kept = [keep or not r.stated for keep, r in zip(kept, readings, strict=True)]
         for at in range(len(readings) - 2, -1, -1):
             first, second = readings[at].value, readings[at + 1].value
             listed = _LISTED.fullmatch(passage.text, first.end, second.start)

@@ -42,6 +42,7 @@ _IRREGULAR = {
     for form in forms.split()
 }
 _WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+")
+_CAPITALISED = re.compile(r"\b[A-Z][\w'’&-]*")
 _SMALL = frozenset(["of", "and", "the", "in", "for", "to", "on", "per", "a", "an"])
 _ABBREVIATION = re.compile(r"(?=(?:[a-z]*[A-Z]){2})[A-Za-z]{2,8}")
 _RUN = re.compile(f"[{HAN_KANA}]+")
@@ -60,6 +61,15 @@ class Wording:
         bare = word.removesuffix("'s").removesuffix("’s").strip(".'’&-")
         parts = [part for part in bare.lower().split("-") if part]
         return all(stem(part) in self.stems for part in parts) or self._abbreviates(bare)
+
+    def has_initials(self, word: str) -> bool:
+        """Is it the initials of at least three words in a row: cfo of "chief financial officer"?"""
+        initials = "".join(word[0] for word in self.words)
+        return len(word) > _LEAST_SHARED and word in initials
+
+    def lower_case(self) -> Wording:
+        """The wording without its capitalised words."""
+        return wording(_CAPITALISED.sub(" ", self.text))
 
     def without(self, text: str) -> str:
         """The Japanese or Chinese of a text that the question does not have."""
@@ -113,9 +123,10 @@ def wording(question: str) -> Wording:
 
 
 def stem(word: str) -> str:
-    """The word without the endings of English inflection: operate, operated, operating."""
+    """The word without all endings of English inflection: operate, operated, operating."""
     base = _IRREGULAR.get(word, word)
-    for ending in _ENDINGS:
-        if base.endswith(ending) and len(base) - len(ending) >= _LEAST_STEM:
-            return base.removesuffix(ending)
-    return base
+    ending = next((ending for ending in _ENDINGS if base.endswith(ending)), "")
+    while ending and len(base) - len(ending) >= _LEAST_STEM:
+        base = base.removesuffix(ending)
+        ending = next((ending for ending in _ENDINGS if base.endswith(ending)), "")
+    return base[:-1] if len(base) > _LEAST_STEM and base[-1] == base[-2] else base
