@@ -27,7 +27,8 @@ _STATING = frozenset(
         "into per all each both which who what when where answer answers final result value name",
         "names list lists listed order report reports reported annual filing filings statement",
         "statements states stated shows shown prospectus accounts notice document page website",
-        "table note according given gives give named names called known namely follows following",
+        "table note according given gives give located based situated named names called known",
+        "namely follows following",
         "s mr mrs ms dr respectively acted served according year fiscal end company group firm",
     )
     for word in line.split()

@@ -30,6 +30,7 @@ _AND_SIGN = re.compile(r"\s&\s")
 _HAN_GAP = re.compile(f"(?<=[{HAN_KANA}]) +(?=[{HAN_KANA}])")
 _COMMA = re.compile(r"[,;/|、\n，；]")
 _VERB_WORD = re.compile(r"\b(?:is|was|were|are|by|acted|served)\b|[はが为為是由]")
+_EDGE = " \n*_`\"'」”）)"
 _LAST_FIRST = re.compile(r"([^\W\d_][\w'’-]*), ([^\W\d_][\w.'’ -]{0,40})")
 _NOTE = re.compile(r"\s*\((?=[^()]*[0-9])[^()]{1,60}\)[\s.。]*\Z")
 _FRAME = re.compile(
@@ -39,7 +40,8 @@ _FRAME = re.compile(
 _POLITE = re.compile(r" ?(?:です|でした|である|だ|となります)\Z")
 _COPULA = re.compile(r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?|[はが是为為] ?)\Z")
 _OTHERS = re.compile(
-    r"\b(?:not|never|neither|nor|or|either|and|but|while|rather|instead|except|than|versus|vs)\b"
+    r"\b(?:not|never|neither|nor|or|either|and|but|while|rather|instead|except|than|versus|vs"
+    r"|some|say|said|former|old|previous|rival|competitor|predecessor|successor|deputy|vice)\b"
     r"|n t\b|不是|并非|並非|而不|或|または|もしくは|ではな|じゃな|しかし|但"
 )
 
@@ -49,15 +51,16 @@ def compare_text(spec: AnswerSpec, text: str, question: str) -> Verdict:
     plain = loose(text[:MAX_TEXT])
     golds = [loose(gold) for gold in (spec.value, *spec.aliases)]
     forms = (text, _without_note(text[:MAX_TEXT]), _turned(text[:MAX_TEXT]))
+    asks = text.rstrip(_EDGE).endswith(("?", "？")) and not spec.value.endswith(("?", "？"))
     if any(is_any(loose(form[:MAX_TEXT]), golds) for form in forms):
-        return Verdict(None, plain)
+        return Verdict(AnswerReason.AMBIGUOUS if asks else None, plain)
     if not plain:
         return Verdict(AnswerReason.MISSING)
     mentions = [gold for gold in golds if gold and _mention(gold).search(plain)]
     if is_refusal(text):
         return Verdict(AnswerReason.REFUSED, plain)
     is_listed = _listed(text[:MAX_TEXT], mentions)
-    if any(_states(plain, gold, wording(question), is_listed) for gold in mentions):
+    if not asks and any(_states(plain, gold, wording(question), is_listed) for gold in mentions):
         return Verdict(None, plain)
     return Verdict(AnswerReason.AMBIGUOUS if mentions else AnswerReason.WRONG_VALUE, plain)
 

@@ -119,12 +119,12 @@ def _verdict(
     passage: Passage, scope: tuple[int, int], target: Target, declared: Declared
 ) -> Outcome | None:
     """What a marker says; None if it holds neither a value nor a refusal."""
-    if target.strict and gives_up(passage, scope):
+    refused = lexicon.REFUSAL.search(passage.text[scope[0] : scope[1]])
+    if target.strict and (refused or gives_up(passage, scope)):
         return NOTHING
     outcome = choose(passage, scope, target, declared, marked=True)
     if outcome is not NOTHING:
         return outcome
-    refused = lexicon.REFUSAL.search(passage.text[scope[0] : scope[1]])
     return NOTHING if refused else None
 
 

@@ -24,7 +24,7 @@ from construction.statements.answers.roles import (
     yielding_role,
 )
 from construction.statements.answers.rounding import rounded
-from construction.statements.answers.stating import is_stated
+from construction.statements.answers.stating import is_bounded, is_stated, is_supposed
 
 MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
@@ -93,9 +93,15 @@ def choose(
         return AMBIGUOUS if concluded is None else Outcome(concluded.best)
     outcome = _decide(passage, remaining, target)
     is_prose = target.strict and not alone and (whole_clause or not marked)
-    if is_prose and outcome.reading and not is_stated(passage, outcome.reading, target):
+    if is_prose and outcome.reading and not _commits(passage, outcome.reading, target):
+        return NOTHING
+    if target.strict and outcome.reading and is_bounded(passage, outcome.reading.value):
         return NOTHING
     return outcome
+
+
+def _commits(passage: Passage, reading: Reading, target: Target) -> bool:
+    return is_stated(passage, reading, target) and not is_supposed(passage, reading, target)
 
 
 def offers_several(passage: Passage, target: Target, declared: Declared) -> bool:

@@ -6,11 +6,39 @@ import re
 
 from construction.statements.answers import lexicon
 from construction.statements.answers.amounts import Reading
+from construction.statements.answers.candidates import Value
 from construction.statements.answers.passage import Passage
 from construction.statements.answers.question import Target
-from construction.statements.answers.roles import LABEL_WORD, VERB, is_harmless, periods_between
+from construction.statements.answers.roles import (
+    LABEL_WORD,
+    VERB,
+    Role,
+    is_harmless,
+    periods_between,
+    yielding_role,
+)
 from data.text.numerals import NUMBER_WORDS
 
+_REACH = 24  # characters beside a value in which a bound is named
+_WIDE = 200
+_BOUND_BEFORE = re.compile(
+    r"(?:\b(?:exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|over|under|below|above"
+    r"|at least|at most|up to|(?:more|less|fewer|higher|lower|greater) than|short of|near|close to|half of)"
+    r"|不到|超过|超過|至少|至多|不足|低于|低於|高于|高於|逾)\s*\Z",
+    re.I,
+)
+_BOUND_AFTER = re.compile(
+    r"\s*(?:[?？]|or (?:more|less|so|higher|lower)\b|以上|以下|未満|未满|を?[超上下][えま回]|を超"
+    r"|弱|強)"
+)
+_HEARSAY = re.compile(
+    r"\b(?:some(?:one|body)? (?:say|claim|report)s?|people say"
+    r"|(?:it|he|she) (?:is|was) (?:said|claimed|believed)|memory|reddit|blogs?|forums?|wiki\w*"
+    r"|rivals?|competitors?|peers?|nowhere|half of|would have)\b"
+    r"|噂|うわさ|競合|推定|记错|記錯|有人|对手|對手|伝聞",
+    re.I,
+)
+_MAY = re.compile(r"\bMay\b")
 _TOPIC = re.compile(r"\s*[一-鿿ァ-ヺー・のA-Z()0-9年月期度]{2,24}(?:は|が|为|為|是|:)\s*")
 _TOPIC_END = re.compile(
     r"\s*(?:です|でした|である|であった|だ|と(?:なった|なりました|なっている|なっています))?[\s。.]*"
@@ -20,6 +48,33 @@ _NO_TOPIC = re.compile(
 )
 _ASIDE = re.compile(r"\([^()]*[0-9][^()]*(?:\)|\Z)")  # with a figure of its own
 _MOST_HAN = 4  # further Japanese or Chinese characters in a row that still state a value
+
+
+def is_bounded(passage: Passage, value: Value) -> bool:
+    """Is a value asked, or the bound of another one ("over 512", "512 or more", "512?")?"""
+    before = passage.text[max(0, value.start - _REACH) : value.start]
+    after = passage.text[value.end : value.end + _REACH]
+    return bool(_BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after))
+
+
+def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
+    """Is a value told as hearsay, a guess, a plan, or a change where none is asked for?"""
+    clause = passage.text[reading.low : reading.high]
+    if not target.plan and lexicon.PLAN.search(_without_names(passage, reading, target)):
+        return True
+    low, high = passage.sentence(reading.value.start)
+    sentence = _MAY.sub(" ", passage.text[max(low, reading.low - _WIDE) : min(high, reading.high)])
+    if lexicon.GUESS.search(sentence) or _HEARSAY.search(clause):
+        return True
+    index = passage.within(reading.value.start, reading.value.start + 1)[0]
+    asks_change = target.change or lexicon.CHANGE.search(target.wording.text)
+    return not asks_change and yielding_role(passage, index) is Role.CHANGE
+
+
+def _without_names(passage: Passage, reading: Reading, target: Target) -> str:
+    clause = passage.text[reading.low : reading.high]
+    clause = clause.replace(target.company, " ") if target.company else clause
+    return target.naming.sub(" ", clause) if target.naming is not None else clause
 
 
 def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
