@@ -73,8 +73,10 @@ def is_qualified(rest: str) -> bool:
 
 def _is_free(word: str, words: Wording) -> bool:
     if re.match(f"[{HAN_KANA}]", word):
-        shared = word if offers_choice(words) else words.without(word)
-        return not _PARTICLES.sub("", shared)
+        if offers_choice(words):
+            return not _PARTICLES.sub("", word)
+        content = _PARTICLES.sub(" ", word)
+        return not words.without(content) or not _PARTICLES.sub("", words.without(word))
     plain = fold_case(word).removesuffix("'s")
     free = words.lower_case() if offers_choice(words) else words
     return plain in _STATING or free.has(word) or free.has_initials(plain)

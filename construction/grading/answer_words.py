@@ -136,6 +136,11 @@ _ERA = re.compile(r"(令和|平成|昭和)\s?([0-9]{1,2}|元)\s?年")
 _ERA_STARTS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 _JOINED = re.compile(r"(?<=[0-9])-(?=[A-Za-z]{3})|(?<=[A-Za-z]{3})-(?=[0-9]{4})")
 _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+_MAY = re.compile(r"\bMay\b")
+_BOUND = re.compile(
+    r"\b(?:before|after|until|till|prior to|no later than|by (?=[0-9A-Z]))|[?？]\s*\Z"
+    r"|以前|以后|以降|より前|より後|之前|之后|までに?"
+)
 _DIGITS = re.compile(r"[0-9]{8}")
 
 
@@ -155,7 +160,9 @@ def compare_date(spec: AnswerSpec, text: str, question: str) -> Verdict:
     if len(given) > 1:
         hit = any(_same_day(moment, gold) for moment in given for gold in known)
         return Verdict(AnswerReason.AMBIGUOUS if hit else AnswerReason.WRONG_VALUE, reading)
-    return Verdict(_date_deviation(given[0], known), reading)
+    deviation = _date_deviation(given[0], known)
+    is_open = deviation is None and (_BOUND.search(text) or is_doubtful(_MAY.sub(" ", text)))
+    return Verdict(AnswerReason.AMBIGUOUS if is_open else deviation, reading)
 
 
 def _date_deviation(given: Moment, golds: Sequence[Moment]) -> AnswerReason | None:

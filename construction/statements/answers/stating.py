@@ -23,7 +23,8 @@ _REACH = 24  # characters beside a value in which a bound is named
 _WIDE = 200
 _BOUND_BEFORE = re.compile(
     r"(?:\b(?:exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|over|under|below|above"
-    r"|at least|at most|up to|(?:more|less|fewer|higher|lower|greater) than|short of|near|close to|half of)"
+    r"|at least|at most|up to|(?:more|less|fewer|higher|lower|greater) than|short of|near|close to"
+    r"|half of)"
     r"|不到|超过|超過|至少|至多|不足|低于|低於|高于|高於|逾)\s*\Z",
     re.I,
 )
