@@ -124,9 +124,11 @@ def _asserted(folded: str, words: Wording) -> bool | AnswerReason:
 
 def _names_deed(folded: str, rest: str, words: Wording) -> bool:
     """Is there the verb of the question: inflected, behind an auxiliary, or the one asked for?"""
-    asked = _ASKED_ZH.search(words.text) or next(reversed([*_ASKED_JA.finditer(words.text)]), None)
-    if asked is not None:
-        deed = asked[1][-2:]
+    deed_asked = _ASKED_ZH.search(words.text) or next(
+        reversed([*_ASKED_JA.finditer(words.text)]), None
+    )
+    if deed_asked is not None:
+        deed = deed_asked[1][-2:]
         return deed in rest and folded.strip(" 。.") != deed
     tokens = re.findall(r"[a-z]+|[^\sa-z]", _DENIED.sub(" did ", folded))
     inflected = any(

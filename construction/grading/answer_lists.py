@@ -114,10 +114,10 @@ def _inside_sentence(text: str, gold: Sequence[str], question: str) -> str | Non
     if len(text) > _MAX_SENTENCE or len(folded) != len(text):
         return None
     places = [(folded.find(item), item) for item in map(fold_case, gold) if item]
-    found = [(at, at + len(item)) for at, item in places if at >= 0]
-    if len(found) < 2 or len(found) < len(places):
+    spans = [(at, at + len(item)) for at, item in places if at >= 0]
+    if len(spans) < 2 or len(spans) < len(places):
         return None
-    low, high = min(at for at, _ in found), max(end for _, end in found)
+    low, high = min(at for at, _ in spans), max(end for _, end in spans)
     before, after = text[:low].strip(" \"'“「"), text[high:]
     words = wording(question)
     verb = _LAST_WORD.search(before)

@@ -92,16 +92,18 @@ def choose(
         concluded = _concluded(passage, groups, remaining, target)
         return AMBIGUOUS if concluded is None else Outcome(concluded.best)
     outcome = _decide(passage, remaining, target)
-    is_prose = target.strict and not alone and (whole_clause or not marked)
-    if is_prose and outcome.reading and not _commits(passage, outcome.reading, target):
-        return NOTHING
-    if target.strict and outcome.reading and is_bounded(passage, outcome.reading.value):
-        return NOTHING
-    return outcome
+    is_prose = not alone and (whole_clause or not marked)
+    return outcome if _commits(passage, outcome.reading, target, is_prose) else NOTHING
 
 
-def _commits(passage: Passage, reading: Reading, target: Target) -> bool:
-    return is_stated(passage, reading, target) and not is_supposed(passage, reading, target)
+def _commits(passage: Passage, reading: Reading | None, target: Target, is_prose: bool) -> bool:
+    """In a strict check: is the value no bound, and does its clause, if in prose, state it?"""
+    if reading is None or not target.strict:
+        return True
+    if is_bounded(passage, reading.value):
+        return False
+    states = is_stated(passage, reading, target) and not is_supposed(passage, reading, target)
+    return states or not is_prose
 
 
 def offers_several(passage: Passage, target: Target, declared: Declared) -> bool:

@@ -41,6 +41,7 @@ _HEARSAY = re.compile(
 )
 _MAY = re.compile(r"\bMay\b")
 _TOPIC = re.compile(r"\s*[一-鿿ァ-ヺー・のA-Z()0-9年月期度]{2,24}(?:は|が|为|為|是|:)\s*")
+_TOPIC_MARK = re.compile(r"(?:は|が|为|為|是|:)?\s*\Z")
 _TOPIC_END = re.compile(
     r"\s*(?:です|でした|である|であった|だ|と(?:なった|なりました|なっている|なっています))?[\s。.]*"
 )
@@ -92,6 +93,8 @@ def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
     around = f"{_without_periods(passage, low, value.start)} {after}"
     around = around.replace(target.company, " ") if target.company else around
     is_topic = _is_topic(passage.text[low : value.start], passage.text[value.end : high])
+    if is_topic and _is_other_topic(passage.text[low : value.start], target):
+        return False
     for match in LABEL_WORD.finditer(around):
         if not match[0].isascii():
             rest = lexicon.STATING_HAN.sub("", target.wording.without(match[0]))
@@ -128,6 +131,13 @@ def _is_topic(before: str, after: str) -> bool:
     return bool(
         _TOPIC.fullmatch(before) and _TOPIC_END.fullmatch(after) and not _NO_TOPIC.search(before)
     )
+
+
+def _is_other_topic(before: str, target: Target) -> bool:
+    """Has the name before the value nothing of a question in the same script?"""
+    name = lexicon.STATING_HAN.sub("", _TOPIC_MARK.sub("", before))
+    is_same_script = any(not char.isascii() for char in target.metric)
+    return is_same_script and len(name) > 1 and target.wording.without(name) == name
 
 
 def is_worded(label: str, target: Target) -> bool:
