@@ -22,6 +22,7 @@ from construction.grading.spec import AnswerSpec
 from construction.statements.answers import lexicon
 from construction.statements.answers.wording import Wording, stem, wording
 from data.text.folding import fold_case, fold_spaces
+from data.text.scripts import HAN
 
 _YES = (
     *("yes", "y", "true", "correct", "right", "affirmative"),
@@ -71,9 +72,9 @@ _DENIED = re.compile(
 )
 _AUXILIARIES = frozenset(["did", "has", "have", "had", "was", "were", "is", "are", "does", "do"])
 _ARTICLES = frozenset(["a", "an", "the", "its", "their", "in", "on", "at", "of", "for"])
-_ASKED_ZH = re.compile(r"(?:是否|有没有|有沒有|有无|有無)(?:已经|已經|已)?([一-鿿]{2})")
+_ASKED_ZH = re.compile(rf"(?:是否|有没有|有沒有|有无|有無)(?:已经|已經|已)?([{HAN}]{{2}})")
 _ASKED_JA = re.compile(
-    r"([一-鿿ァ-ヺー]{1,12})(?:を?[しさ]|された|[ぁ-ん]{1,5})[ぁ-ん]{0,6}か[。?]?"
+    rf"([{HAN}ァ-ヺー]{{1,12}})(?:を?[しさ]|された|[ぁ-ん]{{1,5}})[ぁ-ん]{{0,6}}か[。?]?"
 )
 _ADVERBS = re.compile("确实|確實|已经|已經|已|曾|确|その通り")
 

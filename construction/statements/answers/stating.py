@@ -18,6 +18,7 @@ from construction.statements.answers.roles import (
     yielding_role,
 )
 from data.text.numerals import NUMBER_WORDS
+from data.text.scripts import HAN
 
 _REACH = 24  # characters beside a value in which a bound is named
 _WIDE = 200
@@ -40,7 +41,7 @@ _HEARSAY = re.compile(
     re.I,
 )
 _MAY = re.compile(r"\bMay\b")
-_TOPIC = re.compile(r"\s*[一-鿿ァ-ヺー・のA-Z()0-9年月期度]{2,24}(?:は|が|为|為|是|:)\s*")
+_TOPIC = re.compile(rf"\s*[{HAN}ァ-ヺー・のA-Z()0-9]{{2,24}}(?:は|が|为|為|是|:)\s*")
 _TOPIC_MARK = re.compile(r"(?:は|が|为|為|是|:)?\s*\Z")
 _TOPIC_END = re.compile(
     r"\s*(?:です|でした|である|であった|だ|と(?:なった|なりました|なっている|なっています))?[\s。.]*"
