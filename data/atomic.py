@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -63,9 +64,15 @@ def replacing_dir(path: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what killed writers left in `folder`. Call it under a lock that excludes writers."""
+def remove_leftovers(folder: Path, name: str | None = None) -> None:
+    """Remove what killed writers left in `folder`, or of `name` alone.
+
+    Call it under a lock that excludes these writers.
+    """
+    own = ".*" if name is None else rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}\.part"  # by tempfile
     for part in folder.glob(".*.part"):
+        if not re.fullmatch(own, part.name):
+            continue
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)
         else:

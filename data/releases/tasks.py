@@ -82,6 +82,8 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
             _check(public, name, listed)
         manifest = orjson.loads((public / layout.MANIFEST).read_bytes())
         tasks = [_task(public, orjson.loads(line), listed) for line in lines]
+        for name in _tables(public, listed):
+            _check(public, name, listed)
         if not layout.is_id(str(manifest["snapshot"])):
             raise ValueError(layout.MANIFEST)
         private_sums = sums.parse((private / layout.SUMS).read_bytes()) if private.is_dir() else {}
@@ -112,12 +114,30 @@ def _task(public: Path, row: Mapping[str, Any], listed: Mapping[str, str]) -> Re
     return ReleasedTask(candidate, text, {name: public / path for name, path in inputs.items()})
 
 
+def _tables(public: Path, listed: Mapping[str, str]) -> list[str]:
+    """The tables that are listed or there; tools and graders read them."""
+    there = {f"{layout.TABLES}/{path.name}" for path in (public / layout.TABLES).glob("*")}
+    return sorted(there | {name for name in listed if name.startswith(f"{layout.TABLES}/")})
+
+
+def require_outside(snapshot: Path, out: Path) -> None:
+    """Raise InputError where something would be written into a release, which never changes."""
+    if out.resolve().is_relative_to(snapshot.resolve()):
+        raise InputError(
+            str(out), "a folder in the snapshot", "one outside of it",
+            "Choose another --out: a file more, and the release fails its verification.",
+        )  # fmt: skip
+
+
 def _check(half: Path, name: str, listed: Mapping[str, str]) -> None:
     """Raise InputError if a file of a half is not the one that its SHA256SUMS lists."""
     path = half / name
     # A listed name is a safe one (`sums.parse`).
-    if name not in listed or path.is_symlink() or file_digest(path) != listed[name]:
-        raise InputError(
-            str(path), "another file than was released", f"the digest that {layout.SUMS} lists",
+    is_file = path.is_file() and not path.is_symlink()
+    if name in listed and is_file and file_digest(path) == listed[name]:
+        return
+    found = "another file than was released" if path.is_file() else "no file"
+    raise InputError(
+            str(path), found, f"the digest that {layout.SUMS} lists",
             "Restore the release; `benchmint verify` names all that changed.",
         )  # fmt: skip

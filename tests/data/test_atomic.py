@@ -65,3 +65,11 @@ def test_only_leftovers_are_removed(tmp_path: Path) -> None:
     (tmp_path / "report.part").write_bytes(b"a file of the user")
     remove_leftovers(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.part"]
+
+
+def test_leftovers_of_one_name_are_removed_and_no_others(tmp_path: Path) -> None:
+    names = [".out.abcd_123.part", ".out.2.abcd_123.part", ".other.abcd_123.part", ".out.mine.part"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    remove_leftovers(tmp_path, "out")
+    assert {path.name for path in tmp_path.iterdir()} == set(names[1:])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.releases.tasks import read_tasks
+from data.releases.tasks import read_tasks, require_outside
 from data.snapshot import layout, sums, write_snapshot
 from tests.data.snapshot.sample import release
 
@@ -63,3 +63,32 @@ def test_names_that_lead_elsewhere_are_refused(snapshot: Path, file: str, key: s
     listed_anew(snapshot)
     with pytest.raises(InputError, match="a release written by"):
         read_tasks(snapshot)
+
+
+@pytest.mark.parametrize("change", ["altered", "removed", "added", "linked"])
+def test_tables_that_are_not_those_released_are_not_served(snapshot: Path, change: str) -> None:
+    public = snapshot / layout.PUBLIC
+    table = public / layout.TABLES / "points.parquet"
+    table.parent.mkdir(exist_ok=True)
+    if change != "added":
+        table.write_bytes(b"released")
+        listed_anew(snapshot)
+        read_tasks(snapshot)
+    if change == "removed":
+        table.unlink()
+    elif change == "linked":
+        table.rename(snapshot / "elsewhere")
+        table.symlink_to(snapshot / "elsewhere")
+    else:
+        table.write_bytes(b"another")
+    with pytest.raises(InputError, match=rf"{table}: found .* expected the digest"):
+        read_tasks(snapshot)
+
+
+def test_nothing_is_written_into_a_release(snapshot: Path, tmp_path: Path) -> None:
+    link = tmp_path / "latest"
+    link.symlink_to(snapshot)
+    for inside in (snapshot, snapshot / "public" / "exports", link / "attempts"):
+        with pytest.raises(InputError, match="a folder in the snapshot"):
+            require_outside(link, inside)
+    require_outside(link, tmp_path / "attempts")
