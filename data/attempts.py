@@ -27,9 +27,11 @@ from data.contracts.attempt import Attempt, AttemptStatus, Score, Submission
 from data.errors import InputError
 from data.neutralise import storable_tree
 from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
+from data.snapshot import layout
 from data.tables import write_table
 
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
+REPLIES = "replies"
 TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
 RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt that it cut off
 
@@ -99,6 +101,23 @@ def finished(folder: Path) -> set[str]:
         for path in sorted((folder / FOLDER).glob("*.json"))
         if not goes_on(read_attempt(path).attempt)
     }
+
+
+def infra_errors(folder: Path) -> list[str]:
+    """How the infrastructure ended attempts of a configuration, by path."""
+    attempts = (read_attempt(path).attempt for path in sorted((folder / FOLDER).glob("*.json")))
+    return [a.error or "" for a in attempts if a.status is AttemptStatus.INFRA_ERROR]
+
+
+def check_name(configuration: str) -> None:
+    """Raise InputError for a configuration's name that is no name of a folder of its own."""
+    own = (FOLDER, OUTPUTS, LOGS, TRAJECTORIES, TABLES_FOLDER, REPLIES)
+    is_one = layout.is_safe_path(configuration) and "/" not in configuration
+    if not is_one or configuration.startswith(".") or configuration in own:
+        raise InputError(
+            "--name", repr(configuration), "one name of a folder, such as react-1, and none of "
+            + ", ".join(own), "Give another --name.",
+        )  # fmt: skip
 
 
 def goes_on(attempt: Attempt) -> bool:

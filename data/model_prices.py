@@ -24,7 +24,8 @@ from data.neutralise import one_line
 
 _PER = 1_000_000
 _EXPECTED = "a date, and for each model input and output in US dollars for a million tokens"
-Rate = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
+_HIGHEST = 1_000_000  # US dollars for a million tokens: a dollar each; more is a mistake
+Rate = Annotated[Decimal, Field(ge=0, le=_HIGHEST, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,6 @@ def read_prices(path: Path) -> PriceList:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         problem = type(error).__name__
     raise InputError(str(path), one_line(problem), _EXPECTED, "docs/run.md shows a price file.")

@@ -29,7 +29,6 @@ from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
 MODEL_AGENT = "react"
 HARNESS = "harness"
 AGENTS = (MODEL_AGENT, HARNESS, *SCRIPTED)
-REPLIES = "replies"
 _LOCK = "run.lock"
 
 
@@ -129,6 +128,7 @@ def _limits(spending: Spending) -> dict[str, Any]:
     """The limits that decide how an attempt ends; those of the whole run may be raised."""
     attempt = spending.attempt
     return {
+        "attempt_calls": spending.calls,
         "attempt_tokens": attempt.tokens,
         "attempt_cost": None if attempt.cost is None else str(attempt.cost),
         "reply_tokens": spending.reply_tokens,

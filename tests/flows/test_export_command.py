@@ -16,7 +16,7 @@ from tests.construction.grading.exports.sample import (
     contents,
     sample_release,
 )
-from tests.flows.command import BENCHMINT, benchmint
+from tests.flows.command import benchmint, command
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +92,8 @@ def test_a_killed_export_is_repeated_with_the_same_bytes(snapshot: Path, tmp_pat
     whole = benchmint("export", "harbor", snapshot, "--out", tmp_path / "whole", "--with-private")
     assert whole.returncode == 0, whole.stderr
     folder = tmp_path / "killed"
-    command = [BENCHMINT, "export", "harbor", snapshot, "--out", folder / "out", "--with-private"]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    killed = command("export", "harbor", snapshot, "--out", folder / "out", "--with-private")
+    running = subprocess.Popen(killed, stdout=subprocess.DEVNULL)
     while running.poll() is None and not [*folder.glob(".out.*.part/tasks/*")]:
         time.sleep(0.001)
     running.kill()
