@@ -39,7 +39,8 @@ APART = (
     "kill_points",
     "large_build",
     "mutation",
-)  # need a browser or other rights, or long
+    "named_inputs",
+)  # need a browser, other rights or a release, or long
 
 
 def main(names: list[str]) -> int:

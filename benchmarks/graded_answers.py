@@ -1,22 +1,29 @@
-"""The grader on 450 answers written by somebody who had not seen it (`tests/challenge`).
+"""The grader on sets of 450 answers, written by people who had not seen it (`tests/challenge`).
 
 Wrong answers are to be rejected with a fitting reason, equivalent forms of right ones accepted. The
 first run is the reading: once a rule was mended with a look at these cases, they measure no more.
 
-    python -m benchmarks.graded_answers    writes benchmarks/results/graded_answers.md and .json
+    python -m benchmarks.graded_answers [SET...]    writes benchmarks/results/SET.md and .json
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from benchmarks.agreement import wilson
 from benchmarks.report import table, write_result
-from tests.challenge.graded_answers import Judged, judged_cases
+from tests.challenge.graded_answers import SETS, Judged, judged_cases
 
 
 def main() -> None:
-    cases = list(judged_cases())
+    """Read the named sets; without names the newest, whose cases no rule was written on."""
+    for name in sys.argv[1:] or SETS[-1:]:
+        _write(name)
+
+
+def _write(name: str) -> None:
+    cases = list(judged_cases(name))
     kinds = sorted({(case.is_right, case.kind) for case in cases})
     rows = [
         _row(kind, [case for case in cases if (case.is_right, case.kind) == (is_right, kind)])
@@ -26,7 +33,7 @@ def main() -> None:
     right = _row("all equivalent forms", [case for case in cases if case.is_right])
     head = ("kind", "cases", "as its writer says", "with a fitting reason", "95 % interval")
     text = table(head, [wrong, right, *rows])
-    write_result("graded_answers", __doc__ or "", text, {"rows": [wrong, right, *rows]})
+    write_result(name, __doc__ or "", text, {"rows": [wrong, right, *rows]})
 
 
 def _row(name: str, cases: Sequence[Judged]) -> list[str]:

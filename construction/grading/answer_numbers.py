@@ -6,18 +6,30 @@ Imports nothing but the standard library, text utilities and the reader of
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from enum import StrEnum
 
 from construction.grading.spec import AnswerSpec
 from construction.statements.answers import lexicon
 from construction.statements.answers.check import check_answer
-from construction.statements.answers.contracts import ErrorReason, GoldAnswer
+from construction.statements.answers.contracts import AnswerCheck, ErrorReason, GoldAnswer
 from data.text.folding import fold_width
 
 MAX_SHIFT = 12  # powers of ten within which a number of the same digits is a wrong scale
 MAX_TEXT = 2000  # characters of a text, date or boolean that are read
+_LONGEST_BLANK = 40
+_BLANK_MARKS = " \t\r\n\"'`*_-–—―ー~.…。,;:!?|/\\[](){}<>「」"
+_PLACEHOLDERS = frozenset(["", "null", "nan", "undefined", "blank", "empty", "空", "空白", "空欄"])
+_NO_ANSWER = re.compile(
+    r"\b(?:tbd|tba|pending|to be (?:determined|confirmed|announced)|no answer"
+    r"|not (?:stated|given|known)"
+    r"|(?:needs?|requires?) (?:\w+ )?(?:research|review|checking|verification|data|information))\b"
+    r"|[暂暫]无|暫無|[待未](?:查|定|补|補|核|确认|確認)|没有答案|(?:答案|回答|データ|情報|資料|記載)な[しく]"
+    r"|確認中|調査中|未能|\A\s*(?:なし|無し|无|無|没有|不详|未知)[\s。.]*\Z",
+    re.I,
+)
 _EXACT = Context(prec=200)
 _LEAST_DIGITS = 2  # that a coarser rounding keeps, to be called one
 
@@ -62,9 +74,22 @@ def gives_up(text: str) -> bool:
     return lexicon.GIVES_UP.search(fold_width(text[-MAX_TEXT:])) is not None
 
 
+def is_blank(text: str) -> bool:
+    """Does the text hold nothing: marks alone, or a placeholder for no value?"""
+    plain = fold_width(text[: _LONGEST_BLANK + 1]).strip(_BLANK_MARKS)
+    return len(text.strip()) <= _LONGEST_BLANK and plain.casefold() in _PLACEHOLDERS
+
+
+def is_doubtful(text: str) -> bool:
+    """Do the words doubt or guess?"""
+    folded = fold_width(text[-MAX_TEXT:])
+    return bool(lexicon.GUESS.search(folded) or lexicon.DOUBT.search(folded))
+
+
 def is_refusal(text: str) -> bool:
     """Does the text give up, or say in any other way that something is missing?"""
-    return gives_up(text) or lexicon.REFUSAL.search(fold_width(text[-MAX_TEXT:])) is not None
+    folded = fold_width(text[-MAX_TEXT:])
+    return gives_up(text) or any(words.search(folded) for words in (lexicon.REFUSAL, _NO_ANSWER))
 
 
 def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
@@ -80,15 +105,31 @@ def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
     gold = GoldAnswer(value, spec.unit or "count", Decimal(spec.scale), decimals)
     check = check_answer(text, gold, question, strict=True)
     if check.extracted is None:
-        # A number that is quoted, but not stated as the value, comes with a refusal to state one.
-        is_refused = is_refusal(text) or any(char.isdecimal() for char in text)
-        no_value = AnswerReason.REFUSED if is_refused else AnswerReason.NO_VALUE
-        return Verdict(_FROM_CHECK.get(check.error_reason or ErrorReason.NO_VALUE, no_value))
+        known = _FROM_CHECK.get(check.error_reason or ErrorReason.NO_VALUE)
+        return Verdict(known or _why_not_stated(spec, text, gold, question))
+    return _verdict(check, gold, spec.tolerance)
+
+
+def _verdict(check: AnswerCheck, gold: GoldAnswer, tolerance: float | None) -> Verdict:
+    if check.extracted is None:
+        return Verdict(AnswerReason.NO_VALUE)
     reading = f"{check.extracted} {check.unit}"
     if check.error_reason in (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY):
         return Verdict(_FROM_CHECK[check.error_reason], reading)
     with localcontext(_EXACT):
-        return Verdict(_deviation(check.extracted / gold.scale, gold, spec.tolerance), reading)
+        return Verdict(_deviation(check.extracted / gold.scale, gold, tolerance), reading)
+
+
+def _why_not_stated(spec: AnswerSpec, text: str, gold: GoldAnswer, question: str) -> AnswerReason:
+    """Why a text states no number: it refuses, has none, or quotes one.
+
+    A number that is quoted but not stated comes with a refusal to state it, unless it is wrong in
+    any case: then the reason is what is wrong with it.
+    """
+    if is_refusal(text) or is_doubtful(text):
+        return AnswerReason.REFUSED
+    reason = _verdict(check_answer(text, gold, question), gold, spec.tolerance).reason
+    return AnswerReason.REFUSED if reason in (None, AnswerReason.WRONG_SIGN) else reason
 
 
 def _deviation(amount: Decimal, gold: GoldAnswer, tolerance: float | None) -> AnswerReason | None:
@@ -113,7 +154,8 @@ def _deviation(amount: Decimal, gold: GoldAnswer, tolerance: float | None) -> An
 def _is_rounding(amount: Decimal, gold: GoldAnswer) -> bool:
     """Is the amount the gold value with more digits than asked for, or with fewer?"""
     quantum = Decimal(1).scaleb(-gold.decimals)
-    if _rounded(amount, quantum) == gold.value:
+    cut_off = (amount / quantum).to_integral_value(ROUND_DOWN) * quantum
+    if gold.value and gold.value in (_rounded(amount, quantum), cut_off):
         return True
     digits = gold.value.adjusted() + 1 + gold.decimals if gold.value else 0
     coarser = [quantum.scaleb(power) for power in range(1, digits - _LEAST_DIGITS + 1)]

@@ -1,4 +1,4 @@
-"""The verdict on texts, yes or no, and dates.
+"""The verdict on texts and dates.
 
 Imports nothing but the standard library, text utilities and the reader of
 `construction.statements.answers`: the exported bundle takes it along.
@@ -6,58 +6,99 @@ Imports nothing but the standard library, text utilities and the reader of
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 
-from construction.grading.answer_numbers import MAX_TEXT, AnswerReason, Verdict, is_refusal
+from construction.grading.answer_frames import has_no_other_figure, is_qualified, only_states
+from construction.grading.answer_numbers import (
+    MAX_TEXT,
+    AnswerReason,
+    Verdict,
+    is_doubtful,
+    is_refusal,
+)
 from construction.grading.spec import AnswerSpec
 from construction.statements.answers import lexicon
+from construction.statements.answers.wording import Wording, wording
 from data.text.dates import Moment, find_dates, read_date
-from data.text.folding import fold_case, fold_spaces, fold_width
+from data.text.folding import fold_case, fold_width
+from data.text.scripts import HAN_KANA
 
 _MARKS = re.compile(r"[\s.,;:!?'\"“”‘’`´「」『』()\[\]_/\-–—。、・]+")
+_AND_SIGN = re.compile(r"\s&\s")
+_HAN_GAP = re.compile(f"(?<=[{HAN_KANA}]) +(?=[{HAN_KANA}])")
+_COMMA = re.compile(r"[,;/|、\n，；]")
+_VERB_WORD = re.compile(r"\b(?:is|was|were|are|by|acted|served)\b|[はが为為是由]")
+_EDGE = " \n*_`\"'」”）)"
+_LAST_FIRST = re.compile(r"([^\W\d_][\w'’-]*), ([^\W\d_][\w.'’ -]{0,40})")
+_NOTE = re.compile(r"\s*\((?=[^()]*[0-9])[^()]{1,60}\)[\s.。]*\Z")
 _FRAME = re.compile(
     r"(?:(?:the|my|final|correct|short) )*(?:answer|result|value) (?:is |was )?"
     r"|(?:it|this|that) (?:is|was) |(?:it|that) s |(?:答案|答え|回答)(?:是|は|为|為)? ?|the "
 )
 _POLITE = re.compile(r" ?(?:です|でした|である|だ|となります)\Z")
 _COPULA = re.compile(r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?|[はが是为為] ?)\Z")
-_VERB = re.compile(r"(?: (?:is|was|are|were|has|had|shows|recorded|reported)\b| ?[はが是为為])")
 _OTHERS = re.compile(
-    r"\b(?:not|never|neither|nor|or|either|and|but|while|rather|instead|except|than|versus|vs)\b"
+    r"\b(?:not|never|neither|nor|or|either|and|but|while|rather|instead|except|than|versus|vs"
+    r"|some|say|said|former|old|previous|rival|competitor|predecessor|successor|deputy|vice)\b"
     r"|n t\b|不是|并非|並非|而不|或|または|もしくは|ではな|じゃな|しかし|但"
 )
 
 
 def compare_text(spec: AnswerSpec, text: str, question: str) -> Verdict:
     """A text or one of its aliases, perhaps framed by a sentence that names nothing else."""
-    del question
     plain = loose(text[:MAX_TEXT])
     golds = [loose(gold) for gold in (spec.value, *spec.aliases)]
-    if is_any(plain, golds):
-        return Verdict(None, plain)
+    forms = (text, _without_note(text[:MAX_TEXT]), _turned(text[:MAX_TEXT]))
+    asks = text.rstrip(_EDGE).endswith(("?", "？")) and not spec.value.endswith(("?", "？"))
+    if any(is_any(loose(form[:MAX_TEXT]), golds) for form in forms):
+        return Verdict(AnswerReason.AMBIGUOUS if asks else None, plain)
     if not plain:
         return Verdict(AnswerReason.MISSING)
     mentions = [gold for gold in golds if gold and _mention(gold).search(plain)]
     if is_refusal(text):
         return Verdict(AnswerReason.REFUSED, plain)
-    if any(_states(plain, gold) for gold in mentions):
+    is_listed = _listed(text[:MAX_TEXT], mentions)
+    if not asks and any(_states(plain, gold, wording(question), is_listed) for gold in mentions):
         return Verdict(None, plain)
     return Verdict(AnswerReason.AMBIGUOUS if mentions else AnswerReason.WRONG_VALUE, plain)
 
 
 def loose(text: str) -> str:
     """Width, case, white space and punctuation do not count; other symbols (C++, %) do."""
-    return _MARKS.sub(" ", fold_case(text)).strip()
+    plain = _MARKS.sub(" ", _AND_SIGN.sub(" and ", fold_case(html.unescape(text)))).strip()
+    return _HAN_GAP.sub("", plain)
 
 
 def is_any(plain: str, golds: Sequence[str]) -> bool:
     """Is the text one of the golds, perhaps framed as "the answer is …"?"""
-    bare = _POLITE.sub("", plain)
-    frame = _FRAME.match(bare)
-    forms = {plain, bare, bare[frame.end() :] if frame else bare}
+    forms = set(_forms(plain))
     forms |= {form.removeprefix("the ") for form in forms}
     return any(gold in forms or gold.removeprefix("the ") in forms for gold in golds if gold)
+
+
+def unframed(text: str) -> Sequence[str]:
+    """The text in the form of `loose`, as it is, and without "the answer is" or です."""
+    return _forms(loose(text))
+
+
+def _forms(plain: str) -> Sequence[str]:
+    bare = _POLITE.sub("", plain)
+    frame = _FRAME.match(bare)
+    return (plain, bare, bare[frame.end() :] if frame else bare)
+
+
+def _without_note(text: str) -> str:
+    """Without one remark in brackets at the end that has a figure: "Acme (held 51.2%)"."""
+    note = _NOTE.search(fold_width(text))
+    return text if note is None or is_qualified(note[0]) else fold_width(text)[: note.start()]
+
+
+def _turned(text: str) -> str:
+    """A name with the last name first, as it is spoken: "Strand, Helena"."""
+    name = _LAST_FIRST.fullmatch(text.strip())
+    return text if name is None else f"{name[2]} {name[1]}"
 
 
 def _mention(gold: str) -> re.Pattern[str]:
@@ -67,78 +108,26 @@ def _mention(gold: str) -> re.Pattern[str]:
     return re.compile(before + re.escape(gold) + after)
 
 
-def _states(plain: str, gold: str) -> bool:
+def _listed(text: str, golds: Sequence[str]) -> bool:
+    """Does a comma, slash or line stand beside one of these texts, as between items of a list?"""
+    marked = _MARKS.sub(
+        " ", _COMMA.sub("§", _AND_SIGN.sub(" and ", fold_case(html.unescape(text))))
+    )
+    named = "|".join("[ §]+".join(map(re.escape, gold.split())) for gold in golds)
+    return (
+        bool(golds) and re.search(rf"§ ?(?:{named})|(?:{named}) ?§", marked.strip(" §")) is not None
+    )
+
+
+def _states(plain: str, gold: str, words: Wording, is_listed: bool) -> bool:
     """Does one sentence say that the gold text is it, and name nothing else as an alternative?"""
     bare = _POLITE.sub("", plain)
     rest = _mention(gold).sub(" ", bare)
-    if _OTHERS.search(rest) or lexicon.GUESS.search(rest):
-        return False
-    if bare.endswith(gold) and _COPULA.search(bare[: len(bare) - len(gold)]):
+    if only_states(rest, words) and (not is_listed or _VERB_WORD.search(rest)):
         return True
-    return bare.startswith(gold) and _VERB.match(bare, len(gold)) is not None
-
-
-# Yes or no
-
-_YES = (
-    *(
-        "yes",
-        "y",
-        "true",
-        "correct",
-        "right",
-        "affirmative",
-        "はい",
-        "そうです",
-        "そうだ",
-        "正しい",
-    ),
-    *("真", "是", "是的", "对", "對", "正确", "正確"),
-)
-_NO = (
-    *("no", "n", "false", "incorrect", "wrong", "negative", "いいえ", "違う", "違います", "誤り"),
-    *("偽", "正しくない", "不是", "否", "假", "不对", "不對", "错", "错误", "錯", "錯誤", "不正确"),
-    *("不正確", "没有", "没", "非"),
-)
-_BOOLEAN = {
-    fold_case(word): value for words, value in ((_YES, True), (_NO, False)) for word in words
-}
-_LEAD = re.compile(
-    r"(?P<word>yes|no|true|false|correct|incorrect|right|wrong|はい|いいえ|是的|是|不是|对|對|不对|不對|"
-    r"正确|正確|不正确|不正確|错误|错|否)(?=\s*(?:[,.;:!、。(\n—–-]|\Z))"
-)
-_SPOKEN = re.compile(
-    r"(?P<no>\b(?:not|n't) (?:true|correct|right)\b)|\b(?:true|false|correct|incorrect|yes|no)\b"
-)
-
-
-def compare_boolean(spec: AnswerSpec, text: str, question: str) -> Verdict:
-    """Yes or no, in words of English, Chinese or Japanese."""
-    del question
-    gold = _BOOLEAN.get(loose(spec.value))
-    given = _read_boolean(text[:MAX_TEXT])
-    if isinstance(given, AnswerReason):
-        return Verdict(given)
-    return Verdict(None if given is gold else AnswerReason.WRONG_VALUE, str(given).lower())
-
-
-def _read_boolean(text: str) -> bool | AnswerReason:
-    plain = loose(text)
-    bare = _POLITE.sub("", plain)
-    frame = _FRAME.match(bare)
-    for form in (plain, bare, bare[frame.end() :] if frame else bare):
-        if form in _BOOLEAN:
-            return _BOOLEAN[form]
-    folded = fold_spaces(fold_case(text)).lstrip("*_\"'「“ ")
-    lead = _LEAD.match(folded)
-    if lead:
-        return _BOOLEAN[lead["word"]]
-    if is_refusal(text):
-        return AnswerReason.REFUSED
-    spoken = {False if match["no"] else _BOOLEAN[match[0]] for match in _SPOKEN.finditer(folded)}
-    if len(spoken) == 1:
-        return spoken.pop()
-    return AnswerReason.AMBIGUOUS if spoken else AnswerReason.NO_VALUE
+    if _OTHERS.search(rest) or is_doubtful(rest) or not has_no_other_figure(rest, words):
+        return False
+    return bare.endswith(gold) and _COPULA.search(bare[: len(bare) - len(gold)]) is not None
 
 
 # Dates
@@ -147,6 +136,11 @@ _ERA = re.compile(r"(令和|平成|昭和)\s?([0-9]{1,2}|元)\s?年")
 _ERA_STARTS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 _JOINED = re.compile(r"(?<=[0-9])-(?=[A-Za-z]{3})|(?<=[A-Za-z]{3})-(?=[0-9]{4})")
 _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+_MAY = re.compile(r"\bMay\b")
+_BOUND = re.compile(
+    r"\b(?:before|after|until|till|prior to|no later than|by (?=[0-9A-Z]))|[?？]\s*\Z"
+    r"|以前|以后|以降|より前|より後|之前|之后|までに?"
+)
 _DIGITS = re.compile(r"[0-9]{8}")
 
 
@@ -166,7 +160,9 @@ def compare_date(spec: AnswerSpec, text: str, question: str) -> Verdict:
     if len(given) > 1:
         hit = any(_same_day(moment, gold) for moment in given for gold in known)
         return Verdict(AnswerReason.AMBIGUOUS if hit else AnswerReason.WRONG_VALUE, reading)
-    return Verdict(_date_deviation(given[0], known), reading)
+    deviation = _date_deviation(given[0], known)
+    is_open = deviation is None and (_BOUND.search(text) or is_doubtful(_MAY.sub(" ", text)))
+    return Verdict(AnswerReason.AMBIGUOUS if is_open else deviation, reading)
 
 
 def _date_deviation(given: Moment, golds: Sequence[Moment]) -> AnswerReason | None:

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from construction.grading.answer_numbers import AnswerReason, Verdict
+from construction.grading.answer_numbers import AnswerReason, Verdict, is_blank
 from construction.grading.answer_values import compare
+from construction.grading.list_markers import with_plain_marks
 from construction.grading.spec import AnswerSpec, TaskSpec
 from construction.statements.answers.check import ANSWER_KEYS, MARKER, json_pieces
 from construction.statements.answers.cleaning import clean, visible
@@ -25,8 +26,9 @@ _SHOWN = 200  # characters of a reading in the detail of a part
 _MAX_DEPTH = 20  # of nested JSON
 _BRACKETS = re.compile(r"[\[\]{}]")
 _SIBLINGS = ("unit", "currency", "scale")
+_NAME_KEYS = ("part", "name", "key", "field", "label", "item", "metric")
 _SPACES = re.compile(r"[\s_-]+")
-_QUESTION = re.compile(r"[?？]")
+_QUESTION = re.compile(r"[?？]|か。")
 _BEFORE_VALUE = r"[\"'*_`]*\s*(?P<unit>\([^()\n]{1,40}\))?\s*[\"'*_`]*\s*(?:[:=|：]|は|是|为)\s*"
 _AFTER_VALUE = " \t\r\n,;|*_`\"'、；"
 
@@ -82,7 +84,7 @@ def _score_part(part: AnswerSpec, weight: float, verdict: Verdict, swapped: bool
 def _verdict(part: AnswerSpec, field: Field, question: str) -> Verdict:
     if field.repeated:
         return Verdict(AnswerReason.AMBIGUOUS)
-    if field.text is None or not field.text.strip():
+    if field.text is None or is_blank(field.text):
         return Verdict(AnswerReason.MISSING)
     return compare(part, field.text, question)
 
@@ -107,7 +109,9 @@ def _designated(part: AnswerSpec, field: Field) -> Field:
     """The text behind the last answer mark, if any; numbers are read by a reader of their own."""
     if part.type == "number" or field.text is None:
         return field
-    cleaned = clean(visible(field.text)[0])
+    raw = with_plain_marks(field.text) if part.type == "list" else field.text
+    shown, tables = visible(raw)
+    cleaned = clean(shown)
     if cleaned.boxes:
         start, end = cleaned.boxes[-1]
         return Field(cleaned.text[start:end], field.repeated)
@@ -116,8 +120,8 @@ def _designated(part: AnswerSpec, field: Field) -> Field:
     if matches:
         text = text[matches[-1].end() :].strip(" *:\"'\n")
         text = text if part.type == "list" else text.split("\n", 1)[0]
-    elif part.type == "list" and field.text.lstrip().startswith("["):
-        text = field.text
+    if part.type == "list" and (raw.lstrip().startswith("[") or (tables and not matches)):
+        text = raw
     return Field(text, field.repeated)
 
 
@@ -137,6 +141,8 @@ def _sole(loaded: Mapping[str, Any], answer: str) -> str:
     """The value under an answer key of a JSON object; the text itself if it has none."""
     lower = {fold_case(str(key)): value for key, value in loaded.items()}
     key = next((key for key in ANSWER_KEYS if key in lower), None)
+    if key is None and len(lower) == 1 and isinstance(next(iter(lower.values())), list):
+        key = next(iter(lower))  # {"subsidiaries": […]}
     return answer if key is None else _as_text(lower[key], lower)
 
 
@@ -162,9 +168,22 @@ def _json_object(answer: str) -> dict[str, Any] | None:
             )
         except (ValueError, RecursionError):
             continue
+        if isinstance(loaded, list):
+            loaded = _by_part(loaded)
         if isinstance(loaded, dict):
             return loaded
     return None
+
+
+def _by_part(rows: list[Any]) -> dict[str, Any] | None:
+    """`[{"part": "revenue", "value": 120}, …]` as `{"revenue": {"part": …, "value": 120}, …}`."""
+    pairs = []
+    for row in rows:
+        names = [row[key] for key in _NAME_KEYS if key in row] if isinstance(row, dict) else []
+        if not names or not isinstance(names[0], str):
+            return None
+        pairs.append((names[0], row))
+    return _pairs(pairs) if pairs else None
 
 
 def _is_deep(text: str) -> bool:
@@ -187,7 +206,8 @@ def _from_object(names: Sequence[str], loaded: Mapping[str, Any]) -> dict[str, F
     for name in names:
         value = lower.get(_key(name))
         repeated = isinstance(value, _Repeated)
-        fields[name] = Field(None if value is None else _as_text(value, lower), repeated)
+        is_given = _key(name) in lower
+        fields[name] = Field(_as_text(value, lower) if is_given else None, repeated)
     return fields
 
 

@@ -98,7 +98,8 @@ class Conversation:
     session, `said` what they typed in this task, turns that the prompt leaves out included.
     `files_read` counts the files that the agent read before it wrote them, `files_missing` names
     those of them that are not released. `systems_missing` names the systems that the request wants
-    and no released file stands for, `offline` the parts of the web where none may be reached.
+    and no released file stands for, `records_missing` what is to be gathered and no released file
+    can hold, `offline` the parts of the web where none may be reached.
     """
 
     people: int = 0
@@ -109,6 +110,7 @@ class Conversation:
     files_read: int = 0
     files_missing: tuple[str, ...] = ()
     systems_missing: tuple[str, ...] = ()
+    records_missing: tuple[str, ...] = ()
     offline: tuple[str, ...] = ()
 
 

@@ -38,6 +38,8 @@ def missing_in_preflight(signals: Signals, reason: str) -> tuple[MissingInput, .
         return tuple(missing_path(name, _BY_AGENT) for name in conversation.files_missing)
     if reason == PreflightReason.NEEDS_NETWORK:
         return _named(MissingKind.WEB, conversation.offline)
+    if reason == PreflightReason.MISSING_RECORDS:
+        return _named(MissingKind.MATERIAL, conversation.records_missing)
     systems = conversation.systems_missing if reason == PreflightReason.NEEDS_LIVE_SYSTEM else ()
     kinds = _PREFLIGHT.get(reason, ())
     return _named(MissingKind.SYSTEM, systems) + tuple(
@@ -52,11 +54,9 @@ def missing_in_case(case: Case, reason: str | None) -> tuple[MissingInput, ...]:
     if reason is None:
         return ()
     paths = missing_files(case) if reason == SelfContainmentReason.MISSING_INPUT else ()
-    kinds = _CONTAINMENT.get(reason, ())
-    return (
-        *(missing_path(path, _REQUEST) for path in paths),
-        *_sentences(case.request, kinds, _REQUEST),
-    )
+    if paths:  # they are what was counted; sentences that point somewhere are not
+        return tuple(missing_path(path, _REQUEST) for path in paths)
+    return tuple(_sentences(case.request, _CONTAINMENT.get(reason, ()), _REQUEST))
 
 
 def _named(kind: MissingKind, names: Sequence[str]) -> tuple[MissingInput, ...]:

@@ -30,6 +30,7 @@ class PreflightConfig(StageConfig):
     max_mentions_share: Share = 0.15
     max_account: Count = 0
     max_systems: Count = 0
+    max_records: Count = 0
     min_thread_words: Count = 120
     min_thread_words_with_files: Count = 20
     max_thread_people: Count = 1
@@ -41,7 +42,8 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     `status` counts only where one person writes; `account` and `elsewhere` count in all that the
     person typed, the latter for talk of the workspace only if no file is at hand. `inputs` are
     the files that the agent read, `missing_inputs` those of them that are not released. `systems`
-    are wanted and nothing stands for them; `offline` parts of the web may not be reached. `told`
+    are wanted and nothing stands for them, `records` are to be gathered and no file can hold them;
+    `offline` parts of the web may not be reached. `told`
     counts the words of request and background.
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
@@ -67,6 +69,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         "inputs": conversation.files_read,
         "missing_inputs": len(conversation.files_missing),
         "systems": len(conversation.systems_missing),
+        "records": len(conversation.records_missing),
         "offline": len(conversation.offline),
         "people": conversation.people,
         "thread": conversation.is_thread,

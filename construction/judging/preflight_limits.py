@@ -9,6 +9,10 @@ class PreflightReason(GateReason):
     CONVERSATION_ONLY = "preflight.conversation_only", "It is conversation, hardly any work."
     NO_REQUEST = "preflight.no_request", "Nothing is asked for."
     MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
+    MISSING_RECORDS = (
+        "preflight.missing_records",
+        "It needs records or instructions that no released file holds.",
+    )
     NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
     NEEDS_NETWORK = "preflight.needs_network", "It needs the web, which the task may not reach."
     LEANS_ON_CONTEXT = "preflight.leans_on_context", "It depends on what was said or shown earlier."
@@ -68,6 +72,14 @@ _EVERY_PROMPT = (
         "At most this many systems are needed that no released file replaces.",
         _REASON.NEEDS_LIVE_SYSTEM,
         lambda seen: seen["systems"],
+    ),
+    Limit(
+        "max_records",
+        _MAX,
+        "sets of records",
+        "At most this many sets of records or instructions are needed that no file can hold.",
+        _REASON.MISSING_RECORDS,
+        lambda seen: seen["records"],
     ),
     Limit(
         "offline",

@@ -25,6 +25,8 @@ _LABEL_BEFORE = re.compile(
     r"[A-Za-z ,]{0,40}\b(?:task|one|request|question|job|thing)(?: [a-z]+){0,3}: ", re.IGNORECASE
 )
 _THIRD_PERSON = re.compile(r"[\W_]*(?:Can|Could|Will|Would) (?!You|We|I\b)[A-Z]")
+_QUESTION_END = re.compile(r"[?？][\"'”’)）*\s]*$")
+_READER = re.compile(r" (?:you|your|youre|youve|we|us) |[你您咱]|我们")
 _BARE_QUESTION = re.compile(r" \| (?:what (?:is|are|was|were)|how (?:many|much)|which|who) \w")
 _MARKUP = re.compile(r"^(?:[-*•·+>]|\d)|[#`/\\_|<>={}]|[:：]$")  # headings, items, names, labels
 _MOST = 200  # sentences at each end of a text
@@ -150,7 +152,7 @@ def _ask(raw: str, form: str) -> Ask:
         return Ask.NONE
     if _is_directive(raw, form):
         return Ask.DIRECTIVE
-    if not raw.rstrip("\"'”’)）*").endswith(("?", "？")):
+    if not _QUESTION_END.search(raw):
         return Ask.NONE
     if has_any(form, lexicon.STATUS) or _THIRD_PERSON.search(raw):
         return Ask.STATUS
@@ -201,13 +203,26 @@ def _begins_with_verb(tokens: list[str]) -> bool:
     return False
 
 
+def asks_of_things(text: str) -> bool:
+    """Does it ask how things are ("Does the bill exceed the budget?"), and not how the reader is?
+
+    Over files that are at hand, it is a question that can be answered.
+    """
+    form = phrase_form(text)
+    if not _QUESTION_END.search(text) or _THIRD_PERSON.search(text):
+        return False
+    return not has_any(form, lexicon.STATUS) and _READER.search(form) is None
+
+
 def orders_in_passing(text: str) -> bool:
     """Does a later clause begin with an order ("…, so delete that line"), or does a sentence ask
-    without its mark ("what is the highest price")?
+    of things, maybe without its mark ("what is the highest price")?
 
     Too weak to tell a request from a tale on its own; over files that are at hand it is one.
     """
     form = phrase_form(text)
+    if asks_of_things(text):
+        return True
     clauses = [clause.split() for clause in re.split(r" [,|^] ", form)]
     later = any(_begins_with_verb(clause) for clause in clauses)
     return later or _BARE_QUESTION.match(form) is not None

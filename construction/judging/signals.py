@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
 from construction.judging.lexicon import phrases, starts, table
-from construction.judging.reading import Ask, Reading, orders_in_passing, read
+from construction.judging.reading import (
+    Ask,
+    Reading,
+    asks_of_things,
+    orders_in_passing,
+    read,
+)
 from construction.judging.request_counts import Demands, Opening, Wishes
 from construction.judging.rules.sentences import (
     addresses_somebody,
@@ -93,7 +99,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         sentences=len(sentences),
         chatter=sum(item.chatter for item in sentences),
         idle=sum(item.chatter for item, _ in forms) - sum(item.chatter for item, _ in wanted),
-        status=sum(item.ask is Ask.STATUS for item in sentences),
+        status=sum(_is_status(case, item) for item in sentences),
         mentions=sum(item.leans for item in sentences),
         addressed=sum(addresses_somebody(item.text) for item in sentences),
         elsewhere=sum(item.past_sessions or item.elsewhere for item in sentences),
@@ -172,6 +178,12 @@ def _is_live_demand(item: Reading, at_hand: bool) -> bool:
 def _orders_over_files(case: Case, forms: Sequence[Form]) -> list[Form]:
     """The sentences with an order in passing; only over input files is it one."""
     return [form for form in forms if case.candidate.fixtures and orders_in_passing(form[0].text)]
+
+
+def _is_status(case: Case, item: Reading) -> bool:
+    """A question of status; over input files, one of how things are can be answered from them."""
+    at_hand = bool(case.candidate.fixtures) and asks_of_things(item.text)
+    return item.ask is Ask.STATUS and not at_hand
 
 
 def _names_file(text: str) -> bool:

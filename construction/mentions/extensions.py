@@ -213,6 +213,8 @@ COMMON_NAMES = frozenset(
     )
 )
 
+MESSAGES = frozenset(("eml", "msg", "ics"))
+
 
 def extension(name: str) -> str:
     """The known extension of a file name in lower case without the dot, "" if none is known."""

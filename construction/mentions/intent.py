@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from construction.mentions.extensions import COMMON_NAMES
+from construction.mentions.extensions import COMMON_NAMES, MESSAGES, extension
 from construction.mentions.lead import words_before_name
 from construction.mentions.lexicon import Cue
 from construction.mentions.words import FILE, cues
@@ -51,6 +51,7 @@ _NAMES_IT = re.compile(
     r"(?i)(?:\bname of (?:the |an? )?(?:\w+ ){0,2}file(?: \w+)? (?:is|(?:should|must|will) be)"
     r"|\bfile (?:should|must|will) (?:have|use) the name)\s*$"
 )
+_VIA = re.compile(rf"(?i)\b(?:via|through|by)(?: an?)?(?: e-?mail)?\s?[{_QUOTES}]{{0,2}}$")
 _THEN_YOU_MADE = re.compile(
     r"(?i)[,\s]{0,2}(?:that |which )?you(?:['’]ve| have)? (?:just |already |previously |earlier )?"
     r"(?:made|created|generated|wrote|written|produced|saved|exported|built|drafted|gave)\b"
@@ -84,6 +85,8 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     if _THEN_CONTENT.match(after) and masked.count("```", 0, start) % 2 == 0:
         return Intent.NONE
     before = words_before_name(masked, start)
+    if extension(name) in MESSAGES and _VIA.search(before):
+        return Intent.OUTPUT
     if _THEN_YOU_MADE.match(after) or _YOU_MADE.search(before.rstrip(_QUOTES)):
         return Intent.PRODUCED
     if _THEN_OUTPUT.match(after) or _THEN_CREATE.match(after):
@@ -130,7 +133,7 @@ class _State:
         self.anchored |= cue in (Cue.THE, Cue.SOURCE)
         self._end_list(cue)
         shared = self.bare and self.verb is Cue.MAKE and cue is Cue.GIVE
-        self.bare = self.bare and cue in (Cue.JOIN, Cue.GIVE)
+        self.bare = self.bare and cue in (Cue.JOIN, Cue.GIVE, Cue.INSIDE)
         if shared:
             self.last = cue
         elif cue in _VERBS:
@@ -234,7 +237,11 @@ class _State:
         if self.verb is Cue.STORE:
             return Intent.OUTPUT
         if self.verb is Cue.CONVERT:
-            return Intent.OUTPUT if self.link is Cue.PLACE or self.had_file else Intent.INPUT
+            if self.link is Cue.PLACE or self.had_file:
+                return Intent.OUTPUT
+            return Intent.INPUT if self.anchored else Intent.EITHER  # "split them in a.csv, b.csv"
+        if self.verb is Cue.ASK and self.bare:
+            return Intent.EITHER  # "explain in notes.md"
         if self.verb is Cue.PAST:
             return Intent.ASSUMED if self.by_self else Intent.OUTPUT
         summarised = self.verb is Cue.GIVE and self.had_file and self.link is Cue.INSIDE

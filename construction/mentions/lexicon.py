@@ -108,7 +108,8 @@ _ENGLISH = {
     ],
     Cue.CONVERT: _present(
         "convert turn transform translate rename copy move split merge combine compile extract "
-        "transcribe put place send compress package bundle consolidate transfer change duplicate"
+        "transcribe put place send compress package bundle consolidate transfer change duplicate "
+        "organize organise arrange divide separate distribute group collect gather"
     ),
     Cue.PAST: [
         *_past("save export store dump generate create produce draft compose author prepare"),

@@ -124,12 +124,17 @@ def _any(phrases: Collection[str], *, plural: bool = False) -> str:
     return "|".join(filter(None, (words, *han)))
 
 
+def _inflected(verbs: Collection[str]) -> list[str]:
+    """The verbs, and their forms in -ing."""
+    return [form for verb in verbs for form in (verb, verb.removesuffix("e") + "ing")]
+
+
 _PRODUCTS = frozenset(_TABLE["products"])
-_FILES = {name: tuple(stems) for name, stems in _TABLE["systems"].items()} | dict.fromkeys(
-    _PRODUCTS, ()
-)
+_FILES = {name: tuple(stems) for name, stems in _TABLE["systems"].items()} | {
+    name: (name,) if name.isalpha() else () for name in _PRODUCTS
+}
 _SYSTEM = re.compile(_any(_FILES, plural=True))
-_VERB = re.compile(_any(_TABLE["verbs"]["en"]))
+_VERB = re.compile(_any((*_TABLE["verbs"]["links"], *_inflected(_TABLE["verbs"]["en"]))))
 _VERB_ZH = re.compile("|".join(_TABLE["verbs"]["zh"]))
 _NONE = re.compile(_any(_TABLE["none"]["en"]))
 _ABOUT = re.compile(r"\b(?:for|about|like|than|versus|vs)(?: (?:the|our|my|an?|your))? $")
@@ -137,7 +142,8 @@ _LIVE = re.compile(_any((*_TABLE["live"]["en"], *_TABLE["live"]["zh"]), plural=T
 _LIVE_VERB = re.compile(_any((*_TABLE["live"]["verbs_en"], *_TABLE["live"]["verbs_zh"])))
 _LIVE_FILES = tuple(_TABLE["live"]["files"])
 _UNLISTED = re.compile(
-    r"\b(?:the|our|your|company|team) (?P<name>(?:(?!to |and |of |for |in )[a-z-]+ ){1,3}"
+    r"\b(?:the|our|your|company|team|online|external) "
+    r"(?P<name>(?:(?!to |and |of |for |in )[a-z-]+ ){1,3}"
     r"(?:service|system|platform|database|portal|warehouse|wiki))\b"
 )
 _SAID = {

@@ -49,6 +49,7 @@ class FileSpan:
     doubtful: bool = False
 
 
+_PLACEHOLDER = re.compile(r"\*|<[\w -]{1,40}>|\{[\w -]{1,40}\}")  # a pattern, not a name
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,10})(?![A-Za-z0-9_])")
 _AFTER = re.compile(r"@|\.[A-Za-z0-9]|\\|/[\w.-]{1,80}|\((?=[^)]{0,40}\))")
 _SPLIT_AT_SLASH = frozenset(
@@ -159,6 +160,8 @@ def _quoted(text: str, floor: int, end: int) -> FileSpan | None:
         return None
     if opener == "'" and start > 1 and text[start - 2].isalnum():
         return None  # an apostrophe
+    if _PLACEHOLDER.search(content):
+        return None
     start += len(content) - len(content.lstrip())
     return FileSpan(text[start:end], start, end, start, _is_doubtful(text[start:end]))
 

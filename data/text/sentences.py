@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-# Only such as hardly ever end a sentence: "etc." and "Inc." may.
+# Only such as hardly ever end a sentence: "Inc." may, and "etc." unless a small letter follows.
 _ABBREVIATIONS = ("approx", "ca", "cf", "dr", "e.g", "i.e", "mr", "mrs", "ms", "prof", "vs")
 _NOT_ABBREVIATED = "".join(rf"(?<!\b{re.escape(word)}\.)" for word in _ABBREVIATIONS)
+_GOES_ON = r"(?!(?<=\betc\.)\s+[a-z])"
 _WIDE = "。！？；…～\n"
 # The first item is a set of characters, which `re` looks for fast; a run of marks is read once.
 SENTENCE_END = re.compile(
     rf"[.!?~;{_WIDE}](?:(?<=[{_WIDE}])[{_WIDE}]*+"
-    rf"|(?<![.!?~;].)(?i:{_NOT_ABBREVIATED})[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
+    rf"|(?<![.!?~;].)(?i:{_NOT_ABBREVIATED}){_GOES_ON}[.!?~;]*+(?:(?=[\"'’”)\]*]*+(?:\s|\Z))|(?=[^\x00-\x7f])))"
 )
 _CLAUSE_END = re.compile(r"[,，、:：\"()（）【】\[\]*#>]++|[—–]|\s-+\s")
 _QUOTE = re.compile(r"[“”「」『』《》]++")

@@ -1,4 +1,4 @@
-"""The cases of `graded_answers.jsonl`, and what the grader says of each."""
+"""The cases of the two sets of graded answers, and what the grader says of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from construction.grading.answers import grade_answers
 from construction.grading.spec import spec_of
 
-CASES = Path(__file__).with_name("graded_answers.jsonl")
+SETS = ("graded_answers", "graded_answers_2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,10 @@ class Judged:
     reason_fits: bool
 
 
-def judged_cases() -> Iterator[Judged]:
-    for line in CASES.read_text(encoding="utf-8").splitlines():
+def judged_cases(name: str) -> Iterator[Judged]:
+    """The cases of one of `SETS`."""
+    path = Path(__file__).with_name(f"{name}.jsonl")
+    for line in path.read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
         parts = grade_answers(_spec(case), case["answer"])
         reasons = {part.reason for part in parts if part.reason}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from construction.judging import lexicon
 from construction.judging.contracts import Case
 from construction.judging.lexicon import phrases, starts, table
 from construction.judging.reading import Ask, Reading, read
-from construction.mentions.extensions import BARE_NAMES, tail
+from construction.mentions.extensions import BARE_NAMES, path_parts, tail
 from construction.mentions.intent import Intent, intent_of
 from construction.mentions.spans import find_file_spans
 from construction.mentions.words import FILE
@@ -19,6 +20,7 @@ from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
 from data.text.sentences import phrase_form
 
+_FOLDERS = {"inputs", "outputs"}  # every task has them
 _WORDS = 20  # a longer sentence says more than that files will follow
 _NAMES = re.compile(r"[`\"“「]|\w\.\w|https?:")
 _NAME = re.compile(r"\W{0,3}@?([A-Z][a-z]{1,20})(?: [A-Z][a-z]{1,20}){0,2}(?:, [A-Z][a-z]{1,20})?")
@@ -113,12 +115,20 @@ def named_files(text: str) -> tuple[tuple[str, Intent], ...]:
 
 def missing_files(case: Case) -> tuple[str, ...]:
     """Files that the request treats as present but that are not among the fixtures."""
-    there = {tail(fixture.path) for fixture in case.candidate.fixtures}
-    made = {tail(name) for item in case.candidate.deliverables for name in item.name_hints}
+    released = [fixture.path for fixture in case.candidate.fixtures]
+    made = [name for item in case.candidate.deliverables for name in item.name_hints]
+    known = {tail(path) for path in (*released, *made)} | _FOLDERS | _folders((*released, *made))
     return tuple(
         dict.fromkeys(
             path
             for path, intent in named_files(case.request)
-            if intent in (Intent.INPUT, Intent.ASSUMED) and tail(path) not in there | made
+            if intent in (Intent.INPUT, Intent.ASSUMED)
+            and tail(path.rstrip("/\\")) not in known
+            and path_parts(path)[0] != "outputs"
         )
     )
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """The names of all folders that hold one of these files."""
+    return {part for path in paths for part in path_parts(path)[:-1]}

@@ -27,6 +27,10 @@ from data.contracts import (
 
 class FixtureReason(GateReason):
     UNRESOLVED = "fixture.unresolved", "A declared file cannot be found."
+    NOT_FETCHED = (
+        "fixture.not_fetched",
+        "A declared file is only a pointer to content (Git LFS, git-annex).",
+    )
     OUTSIDE_ROOTS = "fixture.outside_roots", "A declared file lies outside the given folders."
     SYMLINK = "fixture.symlink", "A declared file is a symbolic link."
     CREDENTIAL = "fixture.credential", "A declared file contains credentials."
@@ -64,6 +68,7 @@ class Strategy(StrEnum):
     WORKING_FOLDER = "working_folder"  # relative to the folder that the session's cwd maps to
     ROOT = "root"  # relative to a root
     UNIQUE_TAIL = "unique_tail"  # the one file whose path ends like the name
+    OTHER_CASE = "other_case"  # the one file of the working folder with other capitals
     NONE = "none"
 
 

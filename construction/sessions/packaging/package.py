@@ -20,6 +20,7 @@ from construction.judging.hard_rules import hard_rules
 from construction.judging.signals import measure
 from construction.mentions.extensions import tail
 from construction.mentions.named_files import output_files
+from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources, wants
 from construction.mentions.urls import find_urls
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
@@ -127,6 +128,7 @@ def package(
         replace(
             conversation,
             systems_missing=missing_systems(merged.text, given),
+            records_missing=missing_records(merged.text, fixtures),
             offline=_out_of_reach(merged.text, network),
         ),
     )

@@ -234,7 +234,7 @@ def _is_weak(text: str, number: Number, unit: Unit | None, start: int) -> bool |
         return unit is None and not _COPULA.search(text[max(0, start - 8) : start])
     if raw[0].isascii():
         percent = unit is not None and unit.dimension is Dimension.PROPORTION
-        return False if number.scaled or percent else None
+        return not (number.scaled or percent)
     if unit is not None:
         return len(raw) == 1 and unit.dimension is not Dimension.PROPORTION
     after = text[number.end : number.end + 1]

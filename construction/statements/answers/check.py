@@ -16,16 +16,17 @@ from construction.statements.answers.choose import (
     NOTHING,
     Outcome,
     choose,
-    gives_up,
-    is_doubted,
+    offers_several,
 )
 from construction.statements.answers.cleaning import SENTENCE_END, Clean, Span, clean, visible
 from construction.statements.answers.contracts import AnswerCheck, Declared, ErrorReason, GoldAnswer
 from construction.statements.answers.markup import RawTable
 from construction.statements.answers.passage import Passage, read_passage
 from construction.statements.answers.question import Target, read_question
+from construction.statements.answers.refusal import gives_up, is_doubted
 from construction.statements.answers.rounding import rounded
-from construction.statements.answers.tables import fitting_cells
+from construction.statements.answers.stating import is_worded
+from construction.statements.answers.tables import all_cells, fitting_cells, labels_of
 from construction.statements.answers.units import declared_in
 from data.text.numbers import literal_value
 
@@ -90,7 +91,7 @@ def extract(answer: str, target: Target) -> Outcome:
     if marked is not None:
         return marked
     if target.strict and gives_up(passage, (0, len(passage.text))):
-        return NOTHING
+        return AMBIGUOUS if offers_several(passage, target, declared) else NOTHING
     outcome = _emphasised(passage, cleaned, target, declared) or _tables_or_prose(
         passage, tables, target, declared
     )
@@ -118,12 +119,12 @@ def _verdict(
     passage: Passage, scope: tuple[int, int], target: Target, declared: Declared
 ) -> Outcome | None:
     """What a marker says; None if it holds neither a value nor a refusal."""
-    if target.strict and gives_up(passage, scope):
+    refused = lexicon.REFUSAL.search(passage.text[scope[0] : scope[1]])
+    if target.strict and (refused or gives_up(passage, scope)):
         return NOTHING
     outcome = choose(passage, scope, target, declared, marked=True)
     if outcome is not NOTHING:
         return outcome
-    refused = lexicon.REFUSAL.search(passage.text[scope[0] : scope[1]])
     return NOTHING if refused else None
 
 
@@ -160,7 +161,18 @@ def _tables_or_prose(
     cells = fitting_cells(tables, target, declared)
     if cells:
         return Outcome(cells[0]) if len({cell.amount for cell in cells}) == 1 else AMBIGUOUS
+    if target.strict and not passage.values:
+        return _whole_table(tables, target, declared)
     return choose(passage, (0, len(passage.text)), target, declared, marked=False)
+
+
+def _whole_table(tables: list[RawTable], target: Target, declared: Declared) -> Outcome:
+    """The value of an answer that is a table alone, without a label that is the metric's name."""
+    cells = all_cells(tables, target, declared)
+    if len({cell.amount for cell in cells}) > 1:
+        return AMBIGUOUS
+    is_named = bool(cells) and all(is_worded(text, target) for text in labels_of(tables))
+    return Outcome(cells[0]) if is_named else NOTHING
 
 
 def _compare(outcome: Outcome, gold: GoldAnswer, target: Target) -> AnswerCheck:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 
@@ -17,18 +18,21 @@ from construction.statements.answers.roles import (
     Naming,
     Role,
     excluded_role,
-    is_stated,
     naming,
     other_period,
     period_of,
     yielding_role,
 )
 from construction.statements.answers.rounding import rounded
+from construction.statements.answers.stating import is_bounded, is_stated, is_supposed
 
 MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
 _LISTED = re.compile(r"\s*(?:[,、;/]|,?\s*(?:and|or)\s|和|と|或|、?または)\s*")
-_DENIED_WITHIN = 30  # characters between "not" and the value that it denies
+_OR = re.compile(r"\bor\b|または|又は|もしくは|あるいは|或(?!许|許)|还是|還是|か[、,\s]?\Z", re.I)
+_TOTAL = re.compile(
+    r"(?:合計|合计|总计|總計|共计|共計|总共|\btotal(?:l?ing|s)?|\bsum)[はで为為:of\s]*\Z", re.I
+)
 _MAX_EDGE = 200  # characters allowed around a value that is alone in its scope
 _EDGE = " \t\n.。,、;:!?\"'「」“”*()[]{}<>~≈約约|"
 
@@ -83,47 +87,35 @@ def choose(
     if not readings:
         return NOTHING
     groups = _merge(passage, _best_units(passage, readings, target))
-    if target.strict and not marked and len(groups) > _MOST_AMOUNTS:
-        concluded = _conclusion(passage, groups)
-        return AMBIGUOUS if concluded is None else Outcome(concluded.best)
     remaining = _without_asides(passage, groups, target) if len(groups) > 1 else groups
+    if target.strict and not marked and len(groups) > _MOST_AMOUNTS:
+        concluded = _concluded(passage, groups, remaining, target)
+        return AMBIGUOUS if concluded is None else Outcome(concluded.best)
     outcome = _decide(passage, remaining, target)
-    is_prose = target.strict and not alone and (whole_clause or not marked)
-    if is_prose and outcome.reading and not is_stated(passage, outcome.reading, target):
-        return NOTHING
-    return outcome
+    is_prose = not alone and (whole_clause or not marked)
+    return outcome if _commits(passage, outcome.reading, target, is_prose) else NOTHING
 
 
-def gives_up(passage: Passage, scope: tuple[int, int]) -> bool:
-    """Does the text give up on the question, or say that what was asked for is missing?"""
-    low, high = scope
-    if lexicon.GIVES_UP.search(passage.text, low, high):
+def _commits(passage: Passage, reading: Reading | None, target: Target, is_prose: bool) -> bool:
+    """In a strict check: is the value no bound, and does its clause, if in prose, state it?"""
+    if reading is None or not target.strict:
         return True
-    for match in lexicon.REFUSAL.finditer(passage.text, low, high):
-        first, last = passage.clause(match.start())
-        if any(first <= start and end <= last for start, end in passage.named):
-            return True
-    return False
+    if is_bounded(passage, reading.value):
+        return False
+    states = is_stated(passage, reading, target) and not is_supposed(passage, reading, target)
+    return states or not is_prose
 
 
-def is_doubted(passage: Passage, target: Target) -> bool:
-    """Does a word deny or doubt anything but another value, outside the names asked about?
-
-    "3,633, not 3,400" denies a value that is none; "not consolidated" may be the metric's name.
-    """
-    text = passage.text
-    named = [*passage.named]
-    if target.company:
-        named += [match.span() for match in re.finditer(re.escape(target.company), text, re.I)]
-    for match in lexicon.DOUBT.finditer(text):
-        is_name = any(low <= match.start() and match.end() <= high for low, high in named)
-        following = passage.within(match.end(), match.end() + _DENIED_WITHIN)
-        denies = bool(following) and lexicon.NEGATED_BEFORE.search(
-            text, match.start(), passage.values[following[0]].start
-        )
-        if not is_name and not denies:
-            return True
-    return False
+def offers_several(passage: Passage, target: Target, declared: Declared) -> bool:
+    """Are different amounts joined by "or", so that the text offers both?"""
+    reach = (0, len(passage.text))
+    readings = [
+        read(passage, passage.values[k], target, declared, *reach, alone=False)
+        for k in passage.within(*reach)[:MAX_VALUES]
+        if not passage.values[k].weak
+    ]
+    groups = _merge(passage, readings)
+    return len(groups) > 1 and _alternatives(passage, groups, target.strict)
 
 
 def _best_units(passage: Passage, readings: list[Reading], target: Target) -> list[Reading]:
@@ -136,6 +128,8 @@ def _best_units(passage: Passage, readings: list[Reading], target: Target) -> li
     best = min(ranks)
     kept = [rank == best for rank in ranks]
     if target.strict:
+        if target.counts:  # "Of 57 aircraft, 41 were leased": things are counted without a unit too
+            kept = [keep or not r.stated for keep, r in zip(kept, readings, strict=True)]
         for at in range(len(readings) - 2, -1, -1):
             first, second = readings[at].value, readings[at + 1].value
             listed = _LISTED.fullmatch(passage.text, first.end, second.start)
@@ -234,7 +228,9 @@ def _alternatives(passage: Passage, groups: list[_Group], strict: bool) -> bool:
     )
     for (_, end, first), (start, _, second) in pairwise(spots):
         between = passage.text[end:start]
-        joined = lexicon.ALTERNATIVE.fullmatch(between) or (strict and _LISTED.fullmatch(between))
+        joined = lexicon.ALTERNATIVE.fullmatch(between) or (
+            strict and (_LISTED.fullmatch(between) or _OR.search(between))
+        )
         if first != second and len(between) < 40 and joined:
             return True
     low, high = passage.sentence(spots[-1][0])
@@ -243,6 +239,30 @@ def _alternatives(passage: Passage, groups: list[_Group], strict: bool) -> bool:
         and " or " in passage.text[spots[0][1] : spots[-1][0]]
         and low <= spots[0][0] < high
     )
+
+
+def _concluded(
+    passage: Passage, groups: list[_Group], remaining: list[_Group], target: Target
+) -> _Group | None:
+    """The one of many amounts that a text commits to: its conclusion, the total of the others, or
+    the only one under the name asked for, when the others are changes or comparatives."""
+    concluded = _conclusion(passage, groups) or _total(passage, groups)
+    if concluded is None and len(remaining) == 1:
+        best = remaining[0].best
+        if naming(passage, best.value, target, best.low, best.high) is Naming.ASKED:
+            return remaining[0]
+    return concluded
+
+
+def _total(passage: Passage, groups: list[_Group]) -> _Group | None:
+    """The amount that is called a total and is the sum of all others."""
+    everything = sum((group.best.amount for group in groups), Decimal(0))
+    for group in groups:
+        start = group.best.value.start
+        is_called = _TOTAL.search(passage.text, max(0, start - 30), start)
+        if is_called and 2 * group.best.amount == everything:
+            return group
+    return None
 
 
 def _conclusion(passage: Passage, groups: list[_Group]) -> _Group | None:

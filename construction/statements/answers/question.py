@@ -10,6 +10,7 @@ from construction.statements.answers import lexicon
 from construction.statements.answers.contracts import Dimension, GoldAnswer, Unit
 from construction.statements.answers.periods import Period, find_periods
 from construction.statements.answers.units import of_gold
+from construction.statements.answers.wording import Wording, wording
 from data.text.folding import fold_width
 from data.text.lexicon import load_table
 from data.text.scripts import leading_language
@@ -36,6 +37,7 @@ _LEADING = re.compile(
     re.I,
 )
 _SPLIT = re.compile(r"(?<=[,.;?!。、;])")
+_POSITIVE = re.compile(r"\bpositive\b|正の|正数|正數|正值", re.I)
 _WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
 
 
@@ -55,8 +57,8 @@ class Target:
     negative: bool
     change: bool
     plan: bool
+    wording: Wording
     strict: bool = False
-    words: frozenset[str] = frozenset()  # of the question, in lower case
 
     @property
     def counts(self) -> bool:
@@ -77,17 +79,26 @@ def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> T
         metric=metric,
         naming=naming_pattern(metric),
         period=next((p for p in periods if p.year is not None), periods[0] if periods else None),
-        negative=lexicon.LOSS_ASKED.search(plain) is not None,
+        negative=lexicon.LOSS_ASKED.search(plain) is not None
+        and not (strict and _signs_loss(text)),
         change=lexicon.CHANGE.search(plain) is not None,
         plan=lexicon.PLAN.search(plain) is not None,
+        wording=wording(question),
         strict=strict,
-        words=frozenset(word.lower().strip(".") for word in _WORD.findall(text)),
     )
 
 
 def _without_convention(text: str) -> str:
     """The question without clauses that only state the sign convention."""
     return "".join(part for part in _SPLIT.split(text) if not lexicon.CONVENTION.search(part))
+
+
+def _signs_loss(text: str) -> bool:
+    """Does the question ask for losses, decreases or outflows as negative numbers?"""
+    conventions = [part for part in _SPLIT.split(text) if lexicon.CONVENTION.search(part)]
+    return any(
+        lexicon.LOSS_ASKED.search(part) and not _POSITIVE.search(part) for part in conventions
+    )
 
 
 def _company_and_metric(text: str, periods: tuple[Period, ...]) -> tuple[str, str]:

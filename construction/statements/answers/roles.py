@@ -32,13 +32,14 @@ _WORD_AFTER = re.compile(
 _QUALIFYING = frozenset(
     ["from", "excluding", "before", "after", "per", "attributable", "including", "net"]
 )
-_VERB = re.compile(
+VERB = re.compile(
     r"(?:rose|fell|grew|increas|decreas|declin|drop|climb|gain|c[ao]me|st[oa]|total|reach|amount|hit"
     r"|equal|narrow|widen|improv|remain|jump|surg|edge|slip|end|be|went|r[ia]s|fall|year|fiscal|full)\w*\Z",
     re.I,
 )
-_MOST_HAN = 4  # further Japanese or Chinese characters in a row that still state a value
-_LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{HAN_KANA}]{{2,}}")
+_BASE = re.compile(r"(?:^|[.;,、]\s*)(?:out )?of (?:the |its |all |these )?\Z", re.I)
+_BASE_AFTER = re.compile(r"[人件社家隻条]?(?:のうち|中の)")
+LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{HAN_KANA}]{{2,}}")
 
 
 class Role(Enum):
@@ -103,6 +104,8 @@ def yielding_role(passage: Passage, index: int) -> Role:
     previous = passage.values[index - 1].end if index else 0
     following = passage.values[index + 1].start if index + 1 < len(passage.values) else len(text)
     before = text[max(low, previous) : value.start]
+    if _BASE.search(before) or _BASE_AFTER.match(text, value.end):
+        return Role.COMPARATIVE
     after = text[value.end : max(value.end, min(high, following))]
     if lexicon.CHANGE_BY.search(before) or lexicon.CHANGE_AFTER.match(after):
         return Role.CHANGE
@@ -133,16 +136,16 @@ def period_of(passage: Passage, reading: Reading) -> Period | None:
     """The nearest period phrase of the clause, else the one that opens the sentence."""
     start, end = reading.value.start, reading.value.end
     low, high = passage.clause(start)
-    near = _between(passage, low, high)
+    near = periods_between(passage, low, high)
     if near:
         return min(near, key=lambda p: min(abs(p.start - end), abs(start - p.end)))
     first, _ = passage.sentence(start)
-    earlier = _between(passage, max(first, start - 2000), start)
+    earlier = periods_between(passage, max(first, start - 2000), start)
     opening = passage.clause(earlier[0].start)[0] <= first if earlier else False
     return earlier[0] if opening and len(earlier) == 1 else None
 
 
-def _between(passage: Passage, low: int, high: int) -> list[Period]:
+def periods_between(passage: Passage, low: int, high: int) -> list[Period]:
     index = bisect_left(passage.periods, low, key=lambda period: period.start)
     periods = []
     while index < len(passage.periods) and passage.periods[index].end <= high:
@@ -192,7 +195,7 @@ def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, hig
         free = run is None or _HAN_FREE.search(run[0]) or run[0].endswith(target.company or "\x00")
         return bool(free) and _HAN_AFTER.match(after) is not None
     word = _WORD_BEFORE.search(before)
-    if word and not _harmless(word[1], target):
+    if word and not is_harmless(word[1], target):
         return False
     following = _WORD_AFTER.match(after)
     if following is None or after.lstrip()[:1] in "(":
@@ -201,11 +204,11 @@ def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, hig
     if first.lower() in _QUALIFYING:
         return False
     if first.lower() in ("for", "in", "of", "at") and second[:1].isupper():
-        return _harmless(second, target) or second.upper() in ("FY", "USD", "US", "Q")
-    return _harmless(first, target) or _VERB.match(first) is not None
+        return is_harmless(second, target) or second.upper() in ("FY", "USD", "US", "Q")
+    return is_harmless(first, target) or VERB.match(first) is not None
 
 
-def _harmless(word: str, target: Target) -> bool:
+def is_harmless(word: str, target: Target) -> bool:
     bare = word.lower().strip(".")
     generic = bare in lexicon.GENERIC or bare.endswith(("'s", "’s", "s'"))
     return (
@@ -215,38 +218,11 @@ def _harmless(word: str, target: Target) -> bool:
 
 def _has_label(before: str, target: Target) -> bool:
     """Whether words that are neither generic nor the company's name precede the value."""
-    for match in _LABEL_WORD.finditer(before):
+    for match in LABEL_WORD.finditer(before):
         word = match[0]
         if not word.isascii():
             if len(lexicon.GENERIC_HAN.sub("", word)) > 1:
                 return True
-        elif not _harmless(word, target) and not _VERB.match(word):
+        elif not is_harmless(word, target) and not VERB.match(word):
             return True
     return False
-
-
-def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
-    """Does the clause of a value only state it: by the asked metric, or in words for stating?
-
-    "Some blog has 3,633" quotes the value, and "3,633 is what I would bet on" guesses it.
-    """
-    low, high, value = reading.low, reading.high, reading.value
-    if any(low <= start and end <= high for start, end in passage.named):
-        return True
-    around = passage.text[low : value.start] + " " + passage.text[value.end : high]
-    around = around.replace(target.company, " ") if target.company else around
-    for match in _LABEL_WORD.finditer(around):
-        word = match[0].lower().strip(".'’-&")
-        if not word.isascii():
-            rest = lexicon.STATING_HAN.sub("", word)
-            if len(rest) > _MOST_HAN:
-                return False
-        elif not _is_stating(word, target):
-            return False
-    return True
-
-
-def _is_stating(word: str, target: Target) -> bool:
-    bare = word.removesuffix("'s").removesuffix("’s")
-    known = bare in lexicon.STATING or bare in target.words or _harmless(word, target)
-    return known or bool(_VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare))

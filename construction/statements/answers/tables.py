@@ -39,6 +39,28 @@ def fitting_cells(tables: list[RawTable], target: Target, declared: Declared) ->
     return [reading for reading in readings if reading.rank(target) == min(ranks)]
 
 
+def all_cells(tables: list[RawTable], target: Target, declared: Declared) -> list[Reading]:
+    """Readings of all cells beside the labels, of those periods that fit."""
+    readings: list[Reading] = []
+    for table in tables:
+        if sum(len(row) for row in table.rows) <= MAX_CELLS and table.rows and table.rows[0]:
+            grid = _clean(table, declared)
+            cells = [(at, k) for at, row in enumerate(grid.rows) for k in range(1, len(row))]
+            readings += _read(grid, cells, target)
+    return readings
+
+
+def labels_of(tables: list[RawTable]) -> list[str]:
+    """The texts of all cells without figures, and of the first cell of each row."""
+    return [
+        clean(cell).text
+        for table in tables
+        for row in table.rows
+        for at, cell in enumerate(row)
+        if at == 0 or not any(map(str.isdigit, cell))
+    ]
+
+
 def _clean(table: RawTable, declared: Declared) -> _Grid:
     rows = [[clean(cell).text.strip() for cell in row] for row in table.rows if row]
     caption = clean(table.caption[-_MAX_CAPTION:]).text.strip()

@@ -112,7 +112,7 @@ _NOUNS = (
 _COUNT = re.compile(
     r"(?:(?!(?:and|or|in|at|for|of|from|to|by|as|with|was|were|is|are)\b)[a-z][a-z-]{0,30}+ ){0,2}"
     rf"(?:{'|'.join(_NOUNS.split())})(?![A-Za-z])"
-    r"|店舗?|[人名社件台家个個所戸国](?!民|民币)|[かカヶケ]所|[かカヶケ]国",
+    r"|店舗?|[人名社件台家个個所戸国条隻枚棟艘架辆輛座匹羽冊套](?!民|民币|[件款])|[かカヶケ]所|[かカヶケ]国",
     re.I,
 )
 _FILLER = re.compile(

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from construction.judging.judge import JudgingConfig, contain
+from construction.judging.missing import missing_in_case
 from construction.judging.preflight import GATE, PreflightConfig
 from construction.judging.signals import measure
 from construction.judging.stage_output import write_contained
@@ -45,6 +46,7 @@ def test_files_that_the_agent_read_are_named() -> None:
     ("field", "reason", "description"),
     [
         ("systems_missing", "preflight.needs_live_system", "a system, named in the request"),
+        ("records_missing", "preflight.missing_records", "other material, named in the request"),
         ("offline", "preflight.needs_network", "the web, named in the request"),
     ],
 )
@@ -70,6 +72,14 @@ def test_alike_descriptions_stand_once() -> None:
     acts = tuple(AgentAct("read", f"{month}.csv", 0) for month in ("may", "june"))
     judged = verdict(replace(said(REPORT), acts=acts))
     assert descriptions(judged.missing) == "a file .csv, read by the agent (2 times)"
+
+
+def test_where_a_file_is_missing_sentences_are_not_named_beside_it() -> None:
+    lost = case("The report should be short. Summarise the notes in notes.docx with this approach.")
+    reason = "self_containment.missing_input"
+    assert shown(missing_in_case(lost, reason)) == [
+        ("a file .docx, named in the request", "notes.docx")
+    ]
 
 
 def test_a_case_that_is_not_self_contained_names_its_file_beside_the_ledger(

@@ -43,6 +43,14 @@ def judged(item: Case) -> Containment:
         ("用Python写一个读取CSV并计算每列平均值的脚本", ()),
         ("把这段话翻成法语：我们明天上午九点在会议室见。", ()),
         ("总结 会议记录.docx 的要点", ("会议记录.docx",)),
+        ("Audit the notes in /srv/vault/ and list all broken links", ("vault/a/plan.md",)),
+        (
+            "List all faults in sources/logs/ with their times, and save charts below outputs/",
+            ("logs/a.log",),
+        ),
+        ("Sort the bills in bills.csv by shop. Archive them under outputs/cases/.", ("bills.csv",)),
+        ("In the price list, which item costs most?", ("prices.xlsx",)),
+        ("Does the claim exceed the budget? Yes or no?", ("claim.pdf", "budget.xlsx")),
     ],
 )
 def test_requests_that_a_newcomer_can_meet(text: str, files: tuple[str, ...]) -> None:

@@ -35,6 +35,13 @@ def test_names_without_an_extension_are_known_as_a_whole(name: str) -> None:
     ("text", "inputs", "results"),
     [
         ("Read data/sales.csv and save it to out/sum.xlsx", ["data/sales.csv"], ["out/sum.xlsx"]),
+        ("Send offer.pdf to Ana via note.eml", ["offer.pdf"], ["note.eml"]),
+        ("Split them in two files n.xlsx and s.xlsx", [], ["s.xlsx", "n.xlsx"]),
+        ("Sort the bills and organize them into bills.xlsx", [], ["bills.xlsx"]),
+        ("Find the fees. Record date, place, etc. in excel fees.xlsx", [], ["fees.xlsx"]),
+        ("Mark gaps as `OPEN` and explain in `gaps.md` what is missing", [], ["gaps.md"]),
+        ("Explain the loop in main.c", ["main.c"], []),
+        ("Each `<id>.json` has a title, each `{day}.csv` a header", [], []),
         ("Convert a.docx to b.pdf", ["a.docx"], ["b.pdf"]),
         (
             "Merge jan.csv, feb.csv and mar.csv into q1.csv",

@@ -11,6 +11,14 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
     ("text", "paths", "missing"),
     [
         ("Pull the grades from the LMS.", [], ["lms"]),
+        (
+            "It begins with querying the learning management system.",
+            [],
+            ["learning management system"],
+        ),
+        ("Search an online research database for papers.", [], ["research database"]),
+        ("Pull the quiz rows from Canvas.", [], ["from canvas"]),
+        ("Pull every row of the Airtable base.", ["airtable_snapshot.json"], []),
         ("Create a Notion page with the summary.", [], ["notion"]),
         ("Look up the customers in CRM.", ["crm/customers.json"], []),
         ("Look up the customers in CRM.", ["notes.md"], ["crm"]),

@@ -29,10 +29,12 @@ def serving(folder: Path, context: int, most: int) -> Iterator[str]:
     `most` of them for the reply."""
     port = folder / "port"
     command = [sys.executable, "-m", _SERVER, str(folder), str(port), str(context), str(most)]
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=_REPO, stdout=quiet, stderr=quiet)
+    log = folder / "server.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=_REPO, stdout=output, stderr=output)
     try:
-        while not port.exists() and process.poll() is None:
+        while not port.exists():
+            assert process.poll() is None, log.read_text(errors="replace")
             time.sleep(0.05)
         yield f"http://127.0.0.1:{port.read_text()}/v1"
     finally:

@@ -1,0 +1,230 @@
+"""The verdict on lists: the ways in which a text can be a list, and the items compared.
+
+Imports nothing but the standard library, text utilities and the reader of
+`construction.statements.answers`: the exported bundle takes it along.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+
+from construction.grading.answer_frames import is_qualified, only_states
+from construction.grading.answer_numbers import (
+    AnswerReason,
+    Verdict,
+    compare_number,
+    is_refusal,
+)
+from construction.grading.answer_words import is_any, loose
+from construction.grading.list_markers import (
+    BULLET,
+    RANK_NOTE,
+    column,
+    numbered_items,
+)
+from construction.grading.spec import AnswerSpec
+from construction.statements.answers.wording import wording
+from data.text.folding import fold_case, fold_width
+
+MAX_ITEMS = 1000  # of a list; more are cut off, and count as extra items
+_MAX_LIST = 100_000  # characters of a list that are read
+_MAX_SENTENCE = 2000  # characters of a list that may be part of a sentence
+
+_SEPARATORS = (
+    r"\n+",
+    r"[;；]",
+    r"、",
+    r",(?![0-9]{3}(?![0-9]))|,(?=\s)|，",
+    r"\s*(?:-+>|=+>|[→⇒＞>≻»])\s*",
+    r"\s*[<＜≺]\s*",
+    r"\s*\|\s*",
+    r"\s*[/／]\s*",
+    r"\s*[・·]\s*",
+    r"\s+[&+]\s+",
+)
+_LEAD = re.compile(
+    r"^(?:(?:and|then|next|finally|lastly|last|first(?:ly)?|second(?:ly)?|third(?:ly)?|both|"
+    r"followed by|及び|および|ならびに|以及|其次|最后是?)[\s:,]+"
+    r"|(?:次いで|続いて|及び|および|ならびに|以及))+",
+    re.I,
+)
+_JOINED = re.compile(r"\s+and\s+|\s+&\s+|及び|および|ならびに|以及|[和与與及と]")
+_INTRODUCTION = re.compile(
+    r"^[^\n]{0,200}?(?::|：|\b(?:are|is|was|were|by|namely|includes?|included|lists?|listed)\b"
+    r"|为|是|は|に、)\s*"
+)
+_EXCLUDED = re.compile(
+    r"\b(?:not|never|no|neither|nor|except|excluding|excludes?|without|unlike|than|instead|but"
+    r"|two of)\b|n['’]t\b|不是|并非|除|以外|ではな|ない|非",
+    re.I,
+)
+_ENDING = re.compile(r"(?:の順)?(?:です|でした|である|だ|となる|となります)?[\s。.]*\Z")
+_CONNECTED = re.compile(
+    r"(?:[:：]|\b(?:are|is|was|were|by|namely|both|includes?|included|lists?|listed)"
+    r"|[はが为為是由に有][、,]?)\s*\Z",
+    re.I,
+)
+_LAST_WORD = re.compile(r"\b[a-z]+(?:ed|d|t|s)\Z")
+_BESIDE = re.compile(r"\s*(?:[,、;/&|<>→，；・-]|and\b|or\b|plus\b|with\b|followed\b|[和与及と或])")
+_EDGE = " .\"'“”「」[]。"
+
+_RANK: tuple[AnswerReason | None, ...] = (
+    None,
+    AnswerReason.WRONG_ORDER,
+    AnswerReason.MISSING_ITEMS,
+    AnswerReason.EXTRA_ITEMS,
+    AnswerReason.WRONG_VALUE,
+    AnswerReason.MISSING,
+)
+
+
+def compare_list(spec: AnswerSpec, text: str, question: str) -> Verdict:
+    """A list, in order if the specification asks for it."""
+    text = text[:_MAX_LIST]
+    golds = [_gold_items(value) for value in (spec.value, *spec.aliases)]
+    if is_refusal(text) and not text.lstrip().startswith("["):
+        return Verdict(AnswerReason.REFUSED)
+    verdicts = [
+        _list_verdict(spec, gold, given, question)
+        for gold in golds
+        for variant in _variants(text, gold, question)
+        for given in _readings(variant)
+    ]
+    return min(verdicts, key=lambda verdict: _RANK.index(verdict.reason))
+
+
+def _variants(text: str, gold: Sequence[str], question: str) -> Iterator[str]:
+    """The text, without what introduces the list, and without a sentence around it."""
+    yield text
+    introduced = _INTRODUCTION.match(text)
+    if introduced and not _EXCLUDED.search(introduced[0]):
+        yield text[introduced.end() :]
+    inner = _inside_sentence(fold_width(text), gold, question)
+    if inner is not None:
+        yield inner
+
+
+def _inside_sentence(text: str, gold: Sequence[str], question: str) -> str | None:
+    """From the first gold item to the last, if the words around only state the list."""
+    folded = fold_case(text)
+    if len(text) > _MAX_SENTENCE or len(folded) != len(text):
+        return None
+    places = [(folded.find(item), item) for item in map(fold_case, gold) if item]
+    spans = [(at, at + len(item)) for at, item in places if at >= 0]
+    if len(spans) < 2 or len(spans) < len(places):
+        return None
+    low, high = min(at for at, _ in spans), max(end for _, end in spans)
+    before, after = text[:low].strip(" \"'“「"), text[high:]
+    words = wording(question)
+    verb = _LAST_WORD.search(before)
+    introduced = (
+        not before
+        or _CONNECTED.search(before) is not None
+        or (verb is not None and words.lower_case().has(verb[0]))
+    )
+    if not introduced or _BESIDE.match(after) or not only_states(f"{before} {after}", words):
+        return None
+    return text[low:high]
+
+
+def _list_verdict(
+    spec: AnswerSpec, gold: Sequence[str], given: Sequence[str], question: str
+) -> Verdict:
+    if not given:
+        return Verdict(None if not gold else AnswerReason.MISSING)
+    free, matched = list(range(len(given))), []
+    for item in gold:
+        is_equal = _item_test(spec, item, question)
+        at = next((at for at in free if is_equal(given[at])), None)
+        if at is not None:
+            free.remove(at)
+            matched.append(at)
+    reading = "; ".join(given[:20])
+    missing = len(gold) - len(matched)
+    if missing or free:
+        reason = AnswerReason.MISSING_ITEMS if not free else AnswerReason.EXTRA_ITEMS
+        both = missing and free
+        return Verdict(AnswerReason.WRONG_VALUE if both else reason, reading)
+    in_order = matched == sorted(matched) or not spec.ordered
+    return Verdict(None if in_order else AnswerReason.WRONG_ORDER, reading)
+
+
+def _item_test(spec: AnswerSpec, gold: str, question: str) -> Callable[[str], bool]:
+    """Whether an item equals a gold item: as a number if the gold item is one, else as text."""
+    kind = "number" if _as_number(gold) else "text"
+    item_spec = replace(spec, type=kind, value=gold, aliases=(), decimals=None)
+    golds = [loose(gold)]
+    if kind == "text":
+        return lambda item: is_any(loose(item), golds) or is_any(loose(_without_note(item)), golds)
+    return lambda item: compare_number(item_spec, item, question).reason is None
+
+
+def _without_note(item: str) -> str:
+    """Without a rank or figure at its end: "Japan (1st)", "Japan – 412 MW"."""
+    note = RANK_NOTE.search(item)
+    return item if note is None or is_qualified(note[0]) else item[: note.start()]
+
+
+def _as_number(text: str) -> bool:
+    try:
+        return Decimal(text).is_finite()
+    except InvalidOperation:
+        return False
+
+
+def _gold_items(value: str) -> list[str]:
+    """The items of a gold list; a value that is no JSON array is one item."""
+    loaded = _json_items(value)
+    return [value] if loaded is None else loaded
+
+
+def _json_items(text: str) -> list[str] | None:
+    try:
+        loaded = json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(loaded, list):
+        return None
+    return ["" if item is None else str(item) for item in loaded[: MAX_ITEMS + 1]]
+
+
+def _items(text: str) -> list[str]:
+    """The items of a JSON array, of a table, of lines, or of a text with separators."""
+    loaded = _json_items(text.strip()) if text.lstrip().startswith("[") else None
+    if loaded is not None:
+        return loaded
+    listed = column(text) or numbered_items(text)
+    if listed:
+        return _bare(listed)
+    for separator in _SEPARATORS:
+        parts = _bare(re.split(separator, text)[: MAX_ITEMS + 1])
+        if len(parts) > 1:
+            return parts
+    return _bare([text])
+
+
+def _bare(parts: Sequence[str]) -> list[str]:
+    """The parts without bullets, conjunctions and marks; none that are empty."""
+    bare = (
+        _LEAD.sub("", BULLET.sub("", part.strip())).strip(_EDGE + ",;、；，\n") for part in parts
+    )
+    return [part for part in bare if part]
+
+
+def _readings(text: str) -> list[list[str]]:
+    """The items, also without です at the end, and with the two sides of an "and" in the last one
+    ("A, B and C") as items."""
+    items = _items(text)
+    if not items:
+        return [items]
+    readings = [items]
+    for last in dict.fromkeys((items[-1], _ENDING.sub("", items[-1]))):
+        pieces = [piece.strip(_EDGE) for piece in _JOINED.split(last)]
+        readings += [[*items[:-1], last]]
+        is_pair = len(pieces) == 2 or (len(items) == 1 and len(pieces) > 2)
+        readings += [[*items[:-1], *pieces]] if is_pair and all(pieces) else []
+    return readings

@@ -1,0 +1,41 @@
+"""Records that are to be gathered, and no input file that could hold them."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.mentions.records import missing_records
+from data.contracts import Fixture
+
+PULL = "Pull all orders of the second quarter and rank the shops."
+
+
+def fixture(path: str, size: int = 4000) -> Fixture:
+    return Fixture(path=path, sha256="0" * 64, bytes=size, media_type="text/csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "missing"),
+    [
+        (PULL, [], ("pull all orders",)),
+        (PULL, [fixture("order_guidelines.pdf"), fixture("report_template.xlsx")], 1),
+        (PULL, [fixture("rows.csv", 47)], 1),
+        (PULL, [fixture("rows.csv")], 0),
+        ("First, gather the sensor readings. Then export the ticket history.", [], 2),
+        ("Pull the orders from the attached sheet.", [], 0),
+        ("Extract the scores in inputs/run.log.", [], 0),
+        ("Do not download the invoices; design the form only.", [], 0),
+        ("Pull the highest prices:\nNorth, 12, 40\nSouth, 9, 35\nWest, 20, 31", [], 0),
+        ("Write a script that parses dates and collects garbage.", [], 0),
+        ("Explain how a warehouse counts its stock.", [], 0),
+        ("Follow the audit skill's workflow to the end.", [fixture("rows.csv")], 1),
+        ("Follow the audit skill's workflow.", [fixture("skills/audit/SKILL.md")], 0),
+        ("请完整遵循审计技能的工作流。", [fixture("rows.csv")], 1),
+        ("Use the spreadsheet skill to sum the rows.", [fixture("rows.csv")], 0),
+    ],
+)
+def test_records_are_missing_where_no_input_can_hold_them(
+    text: str, files: list[Fixture], missing: tuple[str, ...] | int
+) -> None:
+    actual = missing_records(text, files)
+    assert (len(actual) if isinstance(missing, int) else actual) == missing
