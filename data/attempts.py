@@ -28,7 +28,7 @@ from data.errors import InputError
 from data.neutralise import storable_tree
 from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
 from data.snapshot import layout
-from data.tables import write_table
+from data.tables import frame_of, replace_frames
 
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
 REPLIES = "replies"
@@ -160,17 +160,18 @@ def _own(folder: Path) -> Iterator[Path]:
 def write_tables(
     out: Path, attempts: Sequence[AttemptRecord], scores: Iterable[tuple[Attempt, Score]]
 ) -> None:
-    """Write `attempts`, `tool_calls`, `scores` and `score_parts` as Parquet into a folder."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Write `attempts`, `tool_calls`, `scores` and `score_parts` as Parquet into a folder.
+
+    `attempts` comes last: where it is, the others are too (`data.attempts_database`).
+    """
     graded = list(scores)
     rows = (
-        (ATTEMPTS, [_attempt_row(record) for record in attempts]),
-        (TOOL_CALLS, [row for record in attempts for row in _call_rows(record)]),
-        (SCORES, [_score_row(attempt, score) for attempt, score in graded]),
-        (SCORE_PARTS, [row for attempt, score in graded for row in _part_rows(attempt, score)]),
+        (TOOL_CALLS, (row for record in attempts for row in _call_rows(record))),
+        (SCORES, (_score_row(attempt, score) for attempt, score in graded)),
+        (SCORE_PARTS, (row for attempt, score in graded for row in _part_rows(attempt, score))),
+        (ATTEMPTS, map(_attempt_row, attempts)),
     )
-    for table, content in rows:
-        write_table(out / f"{table.name}.parquet", content, table.schema)
+    replace_frames(out, ((table.name, frame_of(content, table.schema)) for table, content in rows))
 
 
 def _attempt_row(record: AttemptRecord) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +25,7 @@ from data.contracts.attempt import (
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
+from tests.conftest import REPO
 from tests.data.snapshot.sample import release
 
 CONFIGURATION = Configuration("agent", "react", "model")
@@ -119,6 +123,41 @@ def test_the_tables_are_the_same_bytes_with_any_number_of_processes(
         "scores.parquet",
         "tool_calls.parquet",
     ]
+
+
+_KILLED = """
+import os, pathlib, sys
+from data import tables
+from data.attempts import write_tables
+
+write = tables.write_frame
+
+def killed(path, frame):
+    if "attempts" in path.name:
+        path.write_bytes(b"PAR1")
+        os._exit(9)
+    write(path, frame)
+
+tables.write_frame = killed
+write_tables(pathlib.Path(sys.argv[1]), [], [])
+"""
+
+
+def test_a_killed_grade_leaves_whole_tables_which_others_cannot_read(tmp_path: Path) -> None:
+    out = tmp_path / "run" / "scores"
+    write_tables(out, [], [])
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    done = subprocess.run([sys.executable, "-c", _KILLED, out], cwd=REPO, check=False)
+    assert done.returncode == 9
+    assert {path.name: path.read_bytes() for path in out.glob("*.parquet")} == before
+    write_tables(out, [], [])
+    files = sorted(out.iterdir())
+    assert [path.suffix for path in files] == [".parquet"] * 4
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    shutil.rmtree(out)
+    subprocess.run([sys.executable, "-c", _KILLED, out], cwd=REPO, check=False)
+    with pytest.raises(InputError, match="Run `benchmint grade`"), attempts_database(tmp_path):
+        pass
 
 
 def test_attempts_on_another_release_are_refused(tasks: ReleasedTasks, logs: Path) -> None:

@@ -83,6 +83,16 @@ def test_a_second_run_in_the_same_folder_is_refused(tasks: ReleasedTasks, tmp_pa
         evaluate(whole)
 
 
+def test_what_a_killed_run_left_half_written_goes(tasks: ReleasedTasks, tmp_path: Path) -> None:
+    whole = plan(tasks, tmp_path / "run", "null")
+    for name in (".run.json.abcd_123.part", "attempts/.t-1.json.abcd_123.part"):
+        path = tmp_path / "run" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    with alone(whole):
+        assert not [*tmp_path.rglob("*.part")]
+
+
 @pytest.mark.slow(seconds=15)
 def test_infrastructure_errors_are_counted_and_change_no_other_score(
     snapshot: Path, tasks: ReleasedTasks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
