@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from construction.grading.combine import PASS_THRESHOLD
 from construction.grading.grade import grade
@@ -96,9 +97,11 @@ def summaries(run: GradedRun) -> list[Summary]:
 
 
 def print_summaries(rows: Iterable[Summary]) -> None:
-    """Print a row for each configuration."""
-    heads = ("configuration", "attempts", "infra", "passed", "failed", "undecided", "overall", "of")
-    table = Table(*heads, box=None)
+    """Print a row for each configuration, with its whole name however long."""
+    rows = list(rows)
+    widest = max((cell_len(row.configuration) for row in rows), default=0)
+    heads = ("attempts", "infra", "passed", "failed", "undecided", "overall", "of")
+    table = Table(Column("configuration", min_width=widest), *heads, box=None)
     for row in rows:
         overall = "" if row.overall is None else f"{row.overall:.3f}"
         counts = (row.n, row.n_infra, row.n_passed, row.n_failed, row.n_undecided)

@@ -171,7 +171,8 @@ def _check_options(
             "a model with react and harness alone",
             "Give --model NAME with --agent react or harness, and none with a scripted agent.",
         )  # fmt: skip
-    if (agent == "harness") != (harness is not None):
+    is_blank = harness is not None and not harness.strip()
+    if is_blank or (agent == "harness") != (harness is not None):
         raise InputError(
             "--agent and --harness", f"agent {agent}, harness {harness}", "a command with harness",
             "Give --harness 'COMMAND' with --agent harness, and with no other.",

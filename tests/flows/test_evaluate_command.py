@@ -39,6 +39,8 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ((*NULL, "--attempt-calls", "5"), "found a budget or prices"),
         ((*MODEL, "--attempt-tokens", "1" + "0" * 30), "less than or equal to"),
         ((*MODEL, "--run-cost", "1e999999"), "at most 1,000,000,000"),
+        ((*MODEL, "--run-cost", "1", "--prices", "/dev/zero"), "found more than 1,048,576 bytes"),
+        ((*HARNESS[:-1], " "), "--agent and --harness: found agent harness"),
         ((*HARNESS, "--programs", "/nonexistent"), "/nonexistent: found no folder"),
     ],
 )

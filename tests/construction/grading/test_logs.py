@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from construction.grading.logs import grade_attempts, summaries
+from construction.grading.logs import grade_attempts, print_summaries, summaries
 from data.attempts import AttemptRecord, read_attempts, write_attempt, write_tables
 from data.attempts_database import attempts_database
 from data.contracts.attempt import (
@@ -86,6 +86,16 @@ def test_failed_attempts_say_how_they_ended(tasks: ReleasedTasks, logs: Path) ->
     assert ends[Termination.SILENT_STOP] == 1
     assert ends[Termination.WRONG_ANSWER] >= 1
     assert ends[None] >= 2  # ended by infrastructure, or passed
+
+
+def test_long_names_of_configurations_are_printed_whole(
+    tasks: ReleasedTasks, logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (row,) = summaries(grade_attempts(tasks, logs))
+    names = [f"harness-openai-api-local-{end}-{'x' * 80}" for end in ("a", "b")]
+    print_summaries(replace(row, configuration=name) for name in names)
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in names)
 
 
 def test_infrastructure_errors_leave_the_other_scores_alone(
