@@ -56,11 +56,16 @@ class ReleasedTasks:
                 "Grading needs the private half.",
             )  # fmt: skip
         whole: dict[str, Any] = self.tasks[task_id].candidate.model_dump(mode="json")
-        for name in sorted(PRIVATE_FIELDS):
-            path = f"{task_id}/{name}.json"
-            if path in self.private_sums:
-                _check(self.private, path, self.private_sums)
-                whole[name] = orjson.loads((self.private / path).read_bytes())[name]
+        paths = {name: f"{task_id}/{name}.json" for name in sorted(PRIVATE_FIELDS)}
+        listed = {name: path for name, path in paths.items() if path in self.private_sums}
+        if not listed:
+            raise InputError(
+                str(self.private / task_id), "nothing that grades the task",
+                f"an answer, rules or a rubric that {layout.SUMS} lists", "Restore the release.",
+            )  # fmt: skip
+        for name, path in listed.items():
+            _check(self.private, path, self.private_sums)
+            whole[name] = orjson.loads((self.private / path).read_bytes())[name]
         return whole
 
 
@@ -76,8 +81,7 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
     path = public / layout.TASK_LIST
     try:
         lines = path.read_bytes().splitlines()
-        content = (public / layout.SUMS).read_bytes()
-        listed = sums.parse(content)
+        content, listed = _sums(public)
         for name in (layout.TASK_LIST, layout.MANIFEST):
             _check(public, name, listed)
         manifest = orjson.loads((public / layout.MANIFEST).read_bytes())
@@ -86,7 +90,7 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
             _check(public, name, listed)
         if not layout.is_id(str(manifest["snapshot"])):
             raise ValueError(layout.MANIFEST)
-        private_sums = sums.parse((private / layout.SUMS).read_bytes()) if private.is_dir() else {}
+        _, private_sums = _sums(private) if private.is_dir() else (b"", {})
     except (OSError, ValueError, KeyError, ValidationError) as error:
         problem = type(error).__name__
         raise InputError(
@@ -100,6 +104,20 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
         private=private if private.is_dir() else None,
         private_sums=private_sums,
     )
+
+
+def _sums(half: Path) -> tuple[bytes, dict[str, str]]:
+    """The SHA256SUMS of a half, as bytes and by path. Raises InputError, which names the file."""
+    path = half / layout.SUMS
+    try:
+        content = path.read_bytes()
+        return content, sums.parse(content)
+    except (OSError, sums.SumsError) as error:
+        problem = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(
+            str(path), problem or type(error).__name__, "the digests that were released",
+            "Restore the release.",
+        ) from error  # fmt: skip
 
 
 def _task(public: Path, row: Mapping[str, Any], listed: Mapping[str, str]) -> ReleasedTask:

@@ -43,6 +43,31 @@ def test_gold_that_was_altered_after_the_release_does_not_grade(snapshot: Path) 
         tasks.grading(task_id)
 
 
+@pytest.mark.parametrize("half", [layout.PUBLIC, layout.PRIVATE])
+@pytest.mark.parametrize(
+    ("content", "found"), [(None, "No such file"), (b"x\n", "line 1: 1 bytes"), (b"x", "line 1")]
+)
+def test_sums_that_are_none_are_named(
+    snapshot: Path, half: str, content: bytes | None, found: str
+) -> None:
+    path = snapshot / half / layout.SUMS
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"{path}: found {found}"):
+        read_tasks(snapshot)
+
+
+def test_a_task_without_anything_that_grades_it_is_named(snapshot: Path) -> None:
+    private = snapshot / layout.PRIVATE
+    task_id = next(iter(read_tasks(snapshot).tasks))
+    shutil.rmtree(private / task_id)
+    (private / layout.SUMS).write_bytes(sums.render(sums.compute(private)))
+    tasks = read_tasks(snapshot)
+    with pytest.raises(InputError, match=f"{task_id}: found nothing that grades the task"):
+        tasks.grading(task_id)
+
+
 def test_a_file_that_is_a_link_is_not_read(snapshot: Path) -> None:
     path = next((snapshot / "public").glob("tasks/*/instruction.md"))
     path.rename(snapshot / "elsewhere")
