@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
-_AT_ONCE = 8
+_AT_ONCE, _BATCH = 8, 1000
 
 
 @contextmanager
@@ -54,10 +55,7 @@ def replacing_dir(path: Path) -> Iterator[Path]:
     try:
         yield part
         part.chmod(0o755)
-        # Sync folders too: without their entries the moved directory would be incomplete.
-        items = [item for item in part.rglob("*") if item.is_file() or item.is_dir()]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # a disk syncs several files in the time of one
-            list(pool.map(_sync, [*items, part]))
+        _sync_all(part)
         part.rename(path)
         _sync(path.parent)
     finally:
@@ -77,6 +75,15 @@ def remove_leftovers(folder: Path, name: str | None = None) -> None:
             shutil.rmtree(part, ignore_errors=True)
         else:
             part.unlink(missing_ok=True)
+
+
+def _sync_all(folder: Path) -> None:
+    """Sync all files, and folders too: without their entries a moved directory is incomplete."""
+    items = (item for item in folder.rglob("*") if item.is_file() or item.is_dir())
+    with ThreadPoolExecutor(_AT_ONCE) as pool:  # a disk syncs several files in the time of one
+        while batch := list(islice(items, _BATCH)):  # there may be hundreds of thousands
+            list(pool.map(_sync, batch))
+    _sync(folder)
 
 
 def _sync(path: Path) -> None:

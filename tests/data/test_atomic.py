@@ -52,6 +52,18 @@ def test_folders_are_synced_as_the_files_in_them_before_the_move(
     assert synced[-1] == tmp_path.name
 
 
+def test_more_files_than_one_batch_are_all_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(atomic, "_BATCH", 3)
+    monkeypatch.setattr(atomic, "_sync", lambda path: synced.append(path.name))
+    with replacing_dir(tmp_path / "d") as part:
+        for number in range(8):
+            (part / str(number)).touch()
+    assert sorted(synced[:8]) == [str(number) for number in range(8)]
+
+
 def test_private_files_are_private(tmp_path: Path) -> None:
     folder = private_dir(tmp_path / "p")
     write_bytes(folder / "key", b"k", mode=0o600)
