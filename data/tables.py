@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from data.contracts import (
 from data.neutralise import storable
 
 Schema = Mapping[str, Any]
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 LEDGER: Schema = {
     "stage": pl.String,
@@ -103,8 +105,13 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: Schema) -> pl.DataFrame:
 
 
 def write_frame(path: Path, frame: pl.DataFrame) -> int:
-    """Write a frame as zstd Parquet; returns the number of rows."""
-    frame.write_parquet(path, compression="zstd", compression_level=3)
+    """Write a frame as zstd Parquet; returns the number of rows. Raises OSError."""
+    try:
+        frame.write_parquet(path, compression="zstd", compression_level=3)
+    except pl.exceptions.ComputeError as error:  # Polars wraps what the operating system says
+        if (number := _OS_ERROR.search(str(error))) is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
     return frame.height
 
 

@@ -17,7 +17,6 @@ from typing import ClassVar
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.hooks import Hooks, SampleEnd, hooks
-from inspect_ai.log import EvalLog
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
@@ -35,13 +34,14 @@ from data.attempts import (
     write_attempt,
     write_trajectory,
 )
-from data.errors import BenchmintError, InputError, is_disk_full
+from data.errors import InputError, is_disk_full
 from data.neutralise import one_line
 from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
 from flows.evaluate.harness import harness_agent, network_of
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
+from flows.evaluate.outcome import check_ended
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.plan import Plan, alone, chosen
 from flows.evaluate.record import record_of
@@ -53,14 +53,6 @@ _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure erro
 _REPLY_SECONDS = 600
 _LONGEST_ERROR = 300
 _STOPPED = ("CancelledError(", "Cancelled(")  # how Inspect records what was interrupted
-
-
-class RunFailed(BenchmintError):
-    """The runner could not start, such as in a sandbox that does not isolate."""
-
-
-class RunStopped(BenchmintError):
-    """Somebody stopped the run."""
 
 
 @dataclass
@@ -140,17 +132,8 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
         _Recorder.run = None
     if run.failure is not None:
         raise run.failure
-    _check_ended(logs)
+    check_ended(logs)
     return any(_is_cut_off(account) for account in run.accounts.values())
-
-
-def _check_ended(logs: Sequence[EvalLog]) -> None:
-    """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted."""
-    if not logs or any(log.status in ("cancelled", "started") for log in logs):
-        raise RunStopped("stopped: the same command goes on from here.")
-    for log in logs:
-        if log.error is not None:
-            raise RunFailed(one_line(log.error.message)[:500])
 
 
 def _spent(plan: Plan) -> dict[str, Amount]:

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from construction.grading.logs import grade_attempts, print_summaries, summaries
@@ -22,9 +23,10 @@ from data.contracts.attempt import (
     Termination,
     Usage,
 )
-from data.errors import InputError
+from data.errors import InputError, error_line
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
+from data.tables import write_frame
 from tests.conftest import REPO
 from tests.data.snapshot.sample import release
 
@@ -168,6 +170,12 @@ def test_a_killed_grade_leaves_whole_tables_which_others_cannot_read(tmp_path: P
     subprocess.run([sys.executable, "-c", _KILLED, out], cwd=REPO, check=False)
     with pytest.raises(InputError, match="Run `benchmint grade`"), attempts_database(tmp_path):
         pass
+
+
+def test_tables_on_a_full_disk_are_told_of_in_one_line() -> None:
+    with pytest.raises(OSError) as raised:
+        write_frame(Path("/dev/full"), pl.DataFrame({"a": [1]}))
+    assert error_line(raised.value).startswith("No space left on device: free some space")
 
 
 def test_attempts_on_another_release_are_refused(tasks: ReleasedTasks, logs: Path) -> None:
