@@ -75,7 +75,7 @@ def holding(extension: str, text: str) -> bytes | None:
 
 
 _STUB_TABLE: Sequence[Sequence[object]] = [["a", "b"], [1, 2]]
-_STUB_TEXT = "Result\n\nDone.\n"
+_STUB_TEXT = "Done.\n"
 _STUBS = {
     "csv": b"a,b\n1,2\n",
     "tsv": b"a\tb\n1\t2\n",
@@ -86,6 +86,11 @@ _STUBS = {
     "py": b"print('done')\n",
     "sh": b"#!/bin/sh\necho done\n",
     "js": b"console.log('done')\n",
+    "eml": b"To: a@b.example\nSubject: Done\n\nDone.\n",
+    "ics": b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:Done\r\n"
+    b"DTSTART:20300101T000000Z\r\nDTEND:20300101T010000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+    "srt": b"1\n00:00:00,000 --> 00:00:01,000\nDone.\n",
+    "vtt": b"WEBVTT\n\n00:00.000 --> 00:01.000\nDone.\n",
 }
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from construction.grading.file_types import type_of
+from construction.grading.message_openers import open_calendar, open_captions, open_mail
 from construction.grading.tables import Table, TableCounter
 from construction.grading.text_openers import (
     Bounds,
@@ -188,6 +189,9 @@ def _is_text(name: str) -> bool:
 
 OPENERS: dict[str, Callable[[bytes, Bounds], Content]] = {
     "text": open_text,
+    "mail": open_mail,
+    "calendar": open_calendar,
+    "captions": open_captions,
     "xlsx": open_xlsx,
     "docx": open_docx,
     "pptx": open_pptx,

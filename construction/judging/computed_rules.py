@@ -31,7 +31,8 @@ _NO_PROSE = frozenset({"srt", "vtt", "svg", "zip"})
 _SHORT = frozenset({"eml", "ics", "json", "jsonl", "yaml"})
 _REQUEST_TERMS, _TERMS = 80, 300
 _KEPT = 0.3  # of the terms of an input that is changed
-_FLOOR, _SHORT_FLOOR = 5, 3  # words; a stub has fewer
+_FLOOR, _ANSWER_FLOOR = 5, 3  # words; a stub has fewer
+_FLOORS = {"eml": 6, "ics": 4}  # with the people and the times in them
 _FEW, _MANY = 3, 20  # terms: with fewer nothing is asked of a text, with more two of them
 _RUN = re.compile(rf"\b(?:first|last|top|bottom)\s(\d+|{alternatives(NUMBER_WORDS)})\b")
 _TRANSLATED = 0.1  # of the words of what is translated, at least
@@ -231,7 +232,7 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
     translates = _says(task.request.lower(), "translates")
     terms = _subject(task.request, readable, is_answer=is_answer)
     if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
-        least = _SHORT_FLOOR if is_short else _FLOOR
+        least = _ANSWER_FLOOR if is_answer else _FLOORS.get(kind.name, _FLOOR)
         if translates and has_all and len(readable) == 1:
             least = max(least, round(readable[0].words * _TRANSLATED))
         text = f"Every .{kind.name} file has at least {least} words."

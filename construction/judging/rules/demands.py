@@ -110,8 +110,10 @@ def _is_demand(one: Reading, block: _Block, *, alone: bool, has_inputs: bool) ->
         return bool(block.items) and one.ask is Ask.DIRECTIVE
     if one.demands:
         return True
-    if one.requires or _is("obliging", one.text):
+    if _is("obliging", one.text):
         return not _is("people", one.text)
+    if one.requires:
+        return not _is("telling", one.text)
     if _is("orders", one.text):
         return True
     located = _LOCATED.match(one.text)
