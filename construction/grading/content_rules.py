@@ -68,9 +68,9 @@ def _length(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
 def _holds(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
     """Each text stands in some file."""
     texts = params["texts"]
-    found = sum(any(word_form(text) in seen.text for seen in files) for text in texts)
-    short = found < len(texts)
-    return Outcome(ContentReason.MISSING_TEXT if short else None, found, len(texts))
+    matched = sum(any(word_form(text) in seen.text for seen in files) for text in texts)
+    short = matched < len(texts)
+    return Outcome(ContentReason.MISSING_TEXT if short else None, matched, len(texts))
 
 
 def _columns(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
@@ -82,17 +82,17 @@ def _columns(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
         for name in table.columns
     ]
     names = [word_form(name.replace("_", " ")) for name in params["names"]]
-    found = sum(any(name in header for header in headers) for name in names)
-    short = found < len(names)
-    return Outcome(ContentReason.MISSING_COLUMN if short else None, found, len(names))
+    matched = sum(any(name in header for header in headers) for name in names)
+    short = matched < len(names)
+    return Outcome(ContentReason.MISSING_COLUMN if short else None, matched, len(names))
 
 
 def _sheets(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
     """Each name is that of a sheet."""
     present = {word_form(table.name) for seen in files for table in seen.tables}
-    found = sum(word_form(name) in present for name in params["names"])
-    short = found < len(params["names"])
-    return Outcome(ContentReason.MISSING_SHEET if short else None, found, len(params["names"]))
+    matched = sum(word_form(name) in present for name in params["names"])
+    short = matched < len(params["names"])
+    return Outcome(ContentReason.MISSING_SHEET if short else None, matched, len(params["names"]))
 
 
 def _mentions(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:

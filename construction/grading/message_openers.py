@@ -25,8 +25,8 @@ def open_mail(data: bytes, bounds: Bounds) -> Content:
     headers = _HEADERS.match(text)
     if headers is None:
         return open_text(data, bounds)
-    told = "\n".join(_HEADER.findall(headers[0]))
-    return _holding(data, f"{told}\n{text[headers.end() :]}", bounds)
+    spoken = "\n".join(_HEADER.findall(headers[0]))
+    return _holding(data, f"{spoken}\n{text[headers.end() :]}", bounds)
 
 
 def open_calendar(data: bytes, bounds: Bounds) -> Content:

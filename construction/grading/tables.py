@@ -49,8 +49,8 @@ class TableCounter:
             self._columns, self._blanks = cells, [0] * len(cells)
             return filled
         self._rows += 1
-        for place in range(len(self._columns)):
-            self._blanks[place] += place >= len(cells) or not cells[place]
+        for number in range(len(self._columns)):
+            self._blanks[number] += number >= len(cells) or not cells[number]
         key = hash(tuple(cells))
         self._repeats += key in self._known
         self._known.add(key)
@@ -60,9 +60,9 @@ class TableCounter:
         """The table; none if no row was filled. Wide headers are cut."""
         if not self._columns:
             return ()
-        wide = [place for place, name in enumerate(self._columns) if name][:_MOST_COLUMNS]
-        columns = tuple(self._columns[place][:_LONGEST_NAME] for place in wide)
-        blanks = tuple(self._blanks[place] for place in wide)
+        wide = [number for number, name in enumerate(self._columns) if name][:_MOST_COLUMNS]
+        columns = tuple(self._columns[number][:_LONGEST_NAME] for number in wide)
+        blanks = tuple(self._blanks[number] for number in wide)
         return (Table(self._name, columns, self._rows, blanks, self._repeats),)
 
 

@@ -33,7 +33,7 @@ _REQUEST_TERMS, _TERMS = 80, 300
 _KEPT = 0.3  # of the terms of an input that is changed
 _FLOOR, _ANSWER_FLOOR = 5, 3  # words; a stub has fewer
 _FLOORS = {"eml": 6, "ics": 4}  # with the people and the times in them
-_FEW, _MANY = 3, 20  # terms: with fewer nothing is asked of a text, with more two of them
+_FEW, _MANY, _VERY_MANY = 3, 20, 100  # terms: with few of them a text need not use any
 _RUN = re.compile(rf"\b(?:first|last|top|bottom)\s(\d+|{alternatives(NUMBER_WORDS)})\b")
 _TRANSLATED = 0.1  # of the words of what is translated, at least
 
@@ -109,7 +109,9 @@ def _bounded(length: Length, task: _Task) -> tuple[FileType, dict[str, list[str]
         fitting = [item for item in task.deliverables if item.file_type in _WITH_TABLES]
     else:
         fitting = [item for item in task.deliverables if item.file_type in _PROSE]
-    named = [(one, name) for one in fitting for name in one.name_hints if name in length.sentence]
+    named = [
+        (entry, name) for entry in fitting for name in entry.name_hints if name in length.sentence
+    ]
     if len(named) == 1:
         return TYPES[named[0][0].file_type], {"names_of_files": [named[0][1]]}
     single = len(fitting) == 1 and fitting[0].count == 1
@@ -122,8 +124,8 @@ def _of_names(task: _Task) -> Iterator[Rule]:
     tables = [kind for kind in kinds if kind.name in _WITH_TABLES]
     texts = sorted({ext for kind in kinds if _has_text(kind) for ext in kind.extensions})
     values: dict[str, dict[str, None]] = {"columns": {}, "sheets": {}, "holds": {}}
-    for one in fixed(task.request):
-        values[one.kind].update(dict.fromkeys(one.values))
+    for entry in fixed(task.request):
+        values[entry.kind].update(dict.fromkeys(entry.values))
     extensions = sorted({ext for kind in tables for ext in kind.extensions})
     if values["columns"] and tables:
         names = list(values["columns"])
@@ -166,7 +168,7 @@ def _of_edits(task: _Task) -> Iterator[Rule]:
 
 
 def _of_changed_table(request: str, known: InputFile, kind: FileType, name: str) -> Iterator[Rule]:
-    largest = max(known.tables, key=lambda one: one.rows)
+    largest = max(known.tables, key=lambda entry: entry.rows)
     where = {"names_of_files": [name]}
     removes = _says(request, "removes")
     gone = re.split(r"[\W_]+", request) if removes or _says(request, "renames") else ()
@@ -237,7 +239,7 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
             least = max(least, round(readable[0].words * _TRANSLATED))
         text = f"Every .{kind.name} file has at least {least} words."
         return _rule(f"length.{kind.name}", kind.extensions, text, unit="words", min=least)
-    least = 1 if is_short or len(terms) < _MANY else 2
+    least = _least(terms, is_short=is_short, is_table=kind.name in _WITH_TABLES)
     text = f"The .{kind.name} output uses words of the request or of the inputs."
     return _rule(
         f"mentions.{kind.name}",
@@ -250,10 +252,21 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
     )
 
 
+def _least(terms: Sequence[str], *, is_short: bool, is_table: bool) -> int:
+    """How many of the terms a text has to use; of pairs of Han characters twice as many.
+
+    A table may be small, and its header in another language.
+    """
+    several = 3 if is_table or len(terms) < _VERY_MANY else 5
+    least = 1 if is_short or len(terms) < _MANY else several
+    pairs = 0 if is_table else sum(" " in term for term in terms)
+    return 2 * least if 2 * pairs > len(terms) else least
+
+
 def _subject(request: str, inputs: Sequence[InputFile], *, is_answer: bool) -> list[str]:
     """The telling words of the request, then those of the inputs in turn."""
     terms = dict.fromkeys(terms_of(word_form(request), _REQUEST_TERMS))
-    if is_answer:
+    if is_answer and _says(request.lower(), "either"):
         terms.update(dict.fromkeys(table("grading")["terms"]["answers"]))
     share = _TERMS // max(1, len(inputs))
     for known in inputs:

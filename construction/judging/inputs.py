@@ -85,12 +85,12 @@ def terms_of(form: str, most: int = _MOST_TERMS) -> tuple[str, ...]:
 
     Of Chinese, pairs of characters; of figures, those of two digits or more.
     """
-    found: dict[str, None] = {}
+    matched: dict[str, None] = {}
     for term in _terms(form.split()):
-        found.setdefault(term)
-        if len(found) == most:
+        matched.setdefault(term)
+        if len(matched) == most:
             break
-    return tuple(found)
+    return tuple(matched)
 
 
 def _terms(words: Sequence[str]) -> Iterator[str]:
@@ -117,10 +117,10 @@ def _in_named_folder(path: str, text: str) -> bool:
 def named_inputs(text: str, given: Sequence[str]) -> tuple[str, ...]:
     """The input files that a request names, or says what they are; all of them if it does not."""
     lowered = text.lower()
-    found = {path for _, path in files_in(lowered, given)}
-    found |= {path for path in given if _in_named_folder(path.lower(), lowered)}
-    if not found:
+    matched = {path for _, path in files_in(lowered, given)}
+    matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
+    if not matched:
         words = frozenset(re.split(r"[\W_]+", lowered))
         stems = {path: frozenset(stem_words(path)) - _STOP for path in given}
-        found = {path for path, stem in stems.items() if stem and stem <= words}
-    return tuple(path for path in given if path in found) or tuple(given)
+        matched = {path for path, stem in stems.items() if stem and stem <= words}
+    return tuple(path for path in given if path in matched) or tuple(given)

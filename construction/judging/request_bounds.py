@@ -62,9 +62,9 @@ def lengths(request: str) -> Iterator[Length]:
     for sentence in _demanding(request):
         text = sentence.text.lower()
         for match in _lengths().finditer(text):
-            found = _length(match, sentence.text)
-            if found is not None and not _part().search(_clause(text, match)):
-                yield found
+            length = _length(match, sentence.text)
+            if length is not None and not _part().search(_clause(text, match)):
+                yield length
 
 
 def _clause(text: str, match: re.Match[str]) -> str:
@@ -172,15 +172,15 @@ def _before(key: str) -> re.Pattern[str]:
 
 def _quoted_after(key: str, text: str) -> list[str]:
     """Quoted texts directly behind the words that say what they are; no names of files."""
-    found: list[str] = []
+    values: list[str] = []
     for match in _before(key).finditer(text):
-        found += [match[1], *re.findall(_QUOTED, match[2])]
-    return [value for value in map(str.strip, found) if _is_text(value)]
+        values += [match[1], *re.findall(_QUOTED, match[2])]
+    return [value for value in map(str.strip, values) if _is_text(value)]
 
 
 def _is_text(value: str) -> bool:
-    told = any(map(str.isalnum, value)) and not re.search(r"[<>{}\[\]*…]|\.\.\.", value)
-    return told and len(value) <= _MOST_TEXT and not find_file_spans(value)
+    speaks = any(map(str.isalnum, value)) and not re.search(r"[<>{}\[\]*…]|\.\.\.", value)
+    return speaks and len(value) <= _MOST_TEXT and not find_file_spans(value)
 
 
 def _snake_cased(text: str) -> list[str]:
@@ -195,7 +195,7 @@ def _columns() -> re.Pattern[str]:
 
 def _named_columns(text: str) -> list[str]:
     """Names in a list behind "columns": capitalised, in snake case, or words beside such names."""
-    found: list[str] = []
+    columns: list[str] = []
     for match in _columns().finditer(text):
         parts = re.split(r",? and |[,，、]|和", re.sub(r"\([^()]*\)", "", match[1]))
         names = [part.strip(" \"'“”‘’`") for part in parts]
@@ -203,5 +203,5 @@ def _named_columns(text: str) -> list[str]:
         for name in names:
             if not (_NAME.fullmatch(name) or (plain and _WORD.fullmatch(name))):
                 break
-            found.append(name)
-    return found if len(found) > 1 else []
+            columns.append(name)
+    return columns if len(columns) > 1 else []

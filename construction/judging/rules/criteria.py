@@ -100,9 +100,9 @@ class Writer:
             pointers = tuple(pointer for path in given for pointer in self._pointers(path))
             shown = self._list(given[: self.config.max_files])
             yield words["depth_files"].format(number=len(given), files=shown), pointers
-        elif sized := [(path, one) for path, one in _largest(known) if one.rows > 1]:
-            path, one = sized[0]
-            yield words["depth_rows"].format(number=one.rows, file=path), self._pointers(path)
+        elif sized := [(path, sheet) for path, sheet in _largest(known) if sheet.rows > 1]:
+            path, sheet = sized[0]
+            yield words["depth_rows"].format(number=sheet.rows, file=path), self._pointers(path)
         else:
             demand = self._clipped(max(self.demands, key=self._substance))
             yield words["depth"].format(demand=demand), self._pointers(*given)
@@ -159,12 +159,12 @@ class Writer:
     def _main(self) -> str:
         """The first demand that does not forbid."""
         negations = re.compile("|".join(table("grading")["fixed"]["negations"]))
-        wanted = (one for one in self.demands if not negations.search(one.lower()))
+        wanted = (demand for demand in self.demands if not negations.search(demand.lower()))
         return next(wanted, self.demands[0])
 
     def _sentence(self, match: re.Match[str]) -> str:
         """The demand that holds a match in the request, else the first."""
-        return next((one for one in self.demands if match[0] in one.lower()), self.demands[0])
+        return next((text for text in self.demands if match[0] in text.lower()), self.demands[0])
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""
@@ -173,23 +173,23 @@ class Writer:
 
     def _of_input(self, path: str) -> str:
         known = self.case.inputs.get(path)
-        found = next(_largest({path: known}), None) if known is not None else None
-        if found is None:
+        matched = next(_largest({path: known}), None) if known is not None else None
+        if matched is None:
             return self._words["accuracy_file"].format(file=path)
-        one = found[1]
-        columns = self._list([name for name in one.columns if name][:_COLUMNS])
-        return self._words["accuracy_table"].format(file=path, number=one.rows, columns=columns)
+        sheet = matched[1]
+        columns = self._list([name for name in sheet.columns if name][:_COLUMNS])
+        return self._words["accuracy_table"].format(file=path, number=sheet.rows, columns=columns)
 
     def _facts(self) -> list[str]:
         """Dates, figures and names in the demands, as they are written there."""
         kinds = (FactKind.DATE, FactKind.NUMBER, FactKind.ENTITY)
         common = frozenset(table("grading")["terms"]["common"])
-        found = [
+        matched = [
             fact
             for fact in find_facts("\n".join(self.demands))
             if fact.kind in kinds and fact.text.lower() not in common
         ]
-        shown = [fact.text for fact in found if _is_telling(fact.kind, fact.text, fact.value)]
+        shown = [fact.text for fact in matched if _is_telling(fact.kind, fact.text, fact.value)]
         return shown[: self.config.max_facts]
 
     def _given(self) -> tuple[str, ...]:
@@ -203,7 +203,9 @@ class Writer:
         for path in paths:
             known = self.case.inputs.get(path)
             parts = sorted(key for key in self.case.excerpts if key.startswith(f"{path}#"))
-            sheets = [one.name for one in known.tables if one.name] if known is not None else []
+            sheets = (
+                [sheet.name for sheet in known.tables if sheet.name] if known is not None else []
+            )
             pointers += parts or [f"{path}#{name}" for name in sheets] or [path]
         return tuple(pointers)
 
@@ -254,15 +256,15 @@ def _largest(inputs: dict[str, InputFile]) -> Iterator[tuple[str, InputTable]]:
     """The longest table of each file that has one."""
     for path, known in inputs.items():
         if known.tables:
-            yield path, max(known.tables, key=lambda one: one.rows * len(one.columns))
+            yield path, max(known.tables, key=lambda sheet: sheet.rows * len(sheet.columns))
 
 
 def _gaps(inputs: dict[str, InputFile]) -> Iterator[tuple[str, dict[str, int]]]:
-    for path, one in _largest(inputs):
-        few = {column: number for column, number in one.blanks.items() if 2 * number < one.rows}
+    for path, sheet in _largest(inputs):
+        few = {column: number for column, number in sheet.blanks.items() if 2 * number < sheet.rows}
         if few:
             yield path, few
 
 
 def _repeats(inputs: dict[str, InputFile]) -> Iterator[tuple[str, int]]:
-    yield from ((path, one.repeats) for path, one in _largest(inputs) if one.repeats)
+    yield from ((path, sheet.repeats) for path, sheet in _largest(inputs) if sheet.repeats)

@@ -52,41 +52,43 @@ class _Block:
 def demands_of(case: Case) -> list[str]:
     """The demands of a request in order, each once; none if nothing reads as one."""
     named = [name for item in case.candidate.deliverables for name in item.name_hints]
-    found: list[str] = []
+    demands: list[str] = []
     for block in _blocks(case.request):
-        found += _of_block(block, named, has_inputs=bool(case.candidate.fixtures))
-    return list(dict.fromkeys(" ".join(text.split()) for text in found))
+        demands += _of_block(block, named, has_inputs=bool(case.candidate.fixtures))
+    return list(dict.fromkeys(" ".join(text.split()) for text in demands))
 
 
 def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Iterator[str]:
     is_background = _is("background", block.under)
-    sentences = [one for one in read(block.text) if not is_noise(one)]
+    sentences = [sentence for sentence in read(block.text) if not is_noise(sentence)]
     wanted = [
-        one
-        for one in sentences
-        if not _only_saves(one, named)
-        and not _is_setup(one)
+        sentence
+        for sentence in sentences
+        if not _only_saves(sentence, named)
+        and not _is_setup(sentence)
         and (
-            _names(one, named)
-            or _is_demand(one, block, alone=len(sentences) == 1, has_inputs=has_inputs)
+            _names(sentence, named)
+            or _is_demand(sentence, block, alone=len(sentences) == 1, has_inputs=has_inputs)
         )
-        and not (is_background and one.ask is not Ask.DIRECTIVE)
+        and not (is_background and sentence.ask is not Ask.DIRECTIVE)
     ]
     if not block.items:
-        yield from (_shown(one.text) for one in wanted)
+        yield from (_shown(sentence.text) for sentence in wanted)
         return
     last = sentences[-1].text if sentences else block.text
     leads = bool(wanted) and wanted[-1].text == last
-    asked = leads or _is("asking", last) or _is("asking", block.under)
-    yield from (_shown(one.text) for one in wanted if one.text != last)
-    yield from _of_items(block.items, last, asked=asked, leads=leads)
+    is_asked = leads or _is("asking", last) or _is("asking", block.under)
+    yield from (_shown(sentence.text) for sentence in wanted if sentence.text != last)
+    yield from _of_items(block.items, last, is_asked=is_asked, leads=leads)
 
 
-def _of_items(items: Sequence[str], last: str, *, asked: bool, leads: bool) -> Iterator[str]:
+def _of_items(items: Sequence[str], last: str, *, is_asked: bool, leads: bool) -> Iterator[str]:
     """The items of a list: together if they are words, one by one if they are sentences."""
-    if not asked:
-        readings = [one for item in items for one in read(item)]
-        yield from (_shown(one.text) for one in readings if one.demands or one.requires)
+    if not is_asked:
+        readings = [sentence for item in items for sentence in read(item)]
+        yield from (
+            _shown(sentence.text) for sentence in readings if sentence.demands or sentence.requires
+        )
         return
     if all(_words(item) <= _ITEM_WORDS for item in items):
         yield f"{_shown(last)} {'; '.join(items)}"
@@ -104,39 +106,44 @@ def _words(text: str) -> int:
     return len(text.split()) + (count_han(text) + 1) // 3
 
 
-def _is_demand(one: Reading, block: _Block, *, alone: bool, has_inputs: bool) -> bool:
+def _is_demand(sentence: Reading, block: _Block, *, alone: bool, has_inputs: bool) -> bool:
     """A short sentence that was added later is a requirement, unless it tells of something."""
-    if _MARK.sub("", one.text).rstrip().endswith((":", "：")) and _words(one.text) <= _HEAD_WORDS:
-        return bool(block.items) and one.ask is Ask.DIRECTIVE
-    if one.demands:
+    if (
+        _MARK.sub("", sentence.text).rstrip().endswith((":", "："))
+        and _words(sentence.text) <= _HEAD_WORDS
+    ):
+        return bool(block.items) and sentence.ask is Ask.DIRECTIVE
+    if sentence.demands:
         return True
-    if _is("obliging", one.text):
-        return not _is("people", one.text)
-    if one.requires:
-        return not _is("telling", one.text)
-    if _is("orders", one.text):
+    if _is("obliging", sentence.text):
+        return not _is("people", sentence.text)
+    if sentence.requires:
+        return not _is("telling", sentence.text)
+    if _is("orders", sentence.text):
         return True
-    located = _LOCATED.match(one.text)
-    if located is not None and any(rest.demands for rest in read(one.text[located.end() :])):
+    located = _LOCATED.match(sentence.text)
+    if located is not None and any(rest.demands for rest in read(sentence.text[located.end() :])):
         return True
-    if has_inputs and orders_in_passing(one.text):
+    if has_inputs and orders_in_passing(sentence.text):
         return True
-    added = block.part > 0 and alone and one.ask is Ask.NONE and one.words <= _ADDED_WORDS
-    return added and not _is("telling", one.text) and not _INTRODUCES.search(one.text)
+    added = block.part > 0 and alone and sentence.ask is Ask.NONE and sentence.words <= _ADDED_WORDS
+    return added and not _is("telling", sentence.text) and not _INTRODUCES.search(sentence.text)
 
 
-def _only_saves(one: Reading, named: Sequence[str]) -> bool:
+def _only_saves(sentence: Reading, named: Sequence[str]) -> bool:
     """ "Save it as report.docx" is left to the hard rules."""
-    return one.words <= _SAVING_WORDS and _names(one, named) and _is("saving", one.text)
+    return (
+        sentence.words <= _SAVING_WORDS and _names(sentence, named) and _is("saving", sentence.text)
+    )
 
 
-def _names(one: Reading, named: Sequence[str]) -> bool:
-    return any(name in one.text for name in named)
+def _names(sentence: Reading, named: Sequence[str]) -> bool:
+    return any(name in sentence.text for name in named)
 
 
-def _is_setup(one: Reading) -> bool:
+def _is_setup(sentence: Reading) -> bool:
     """ "If `outputs/` does not exist, create it first." """
-    return _is("setup", one.text)
+    return _is("setup", sentence.text)
 
 
 def _is(key: str, text: str) -> bool:

@@ -122,6 +122,6 @@ def test_what_the_inputs_hold_is_known_by_file(tmp_path: Path) -> None:
     text = "delete student Alice in scores.csv"
     odd = SCORES + "Bob,70,75\nEve,,60\n"
     known, _ = graded(tmp_path, text, scores=odd)
-    (one,) = known.inputs["data/scores.csv"].tables
-    assert (one.columns, one.rows) == (("Name", "Midterm 1", "Midterm 2"), 6)
-    assert (one.blanks, one.repeats) == ({"Midterm 1": 1}, 1)
+    (scores,) = known.inputs["data/scores.csv"].tables
+    assert (scores.columns, scores.rows) == (("Name", "Midterm 1", "Midterm 2"), 6)
+    assert (scores.blanks, scores.repeats) == ({"Midterm 1": 1}, 1)

@@ -62,8 +62,8 @@ def test_the_length_of_a_part_or_of_the_material_is_not(request_: str) -> None:
 )
 def test_names_are_read(request_: str, expected: tuple[str, tuple[str, ...] | None]) -> None:
     kind, values = expected
-    (found,) = fixed(request_)
-    assert (found.kind, found.values) == (kind, values or ("Avg_Price", "On_Sale_Count"))
+    (named,) = fixed(request_)
+    assert (named.kind, named.values) == (kind, values or ("Avg_Price", "On_Sale_Count"))
 
 
 @pytest.mark.parametrize(
