@@ -18,6 +18,7 @@ BENCHMARKS = (
     "lane",
     "llm_client",
     "recovery",
+    "labelled_recovery",
     "signals",
     "staging",
     "selection_quality",
