@@ -29,6 +29,7 @@ BENCHMARKS = (
     "grading",
     "graded_answers",
     "real_requests",
+    "mentions",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",

@@ -164,8 +164,8 @@ _CRON_WORDS = (
     "【定时任务",
 )
 # The beginnings of texts of a coding harness that no person wrote to the agent: slash commands and
-# their output, shell escapes, notices. A command's arguments are no prompt either: the agent answers
-# the text of the command.
+# their output, shell escapes, notices. A command's arguments are no prompt either: the agent
+# answers the text of the command.
 HARNESS_WORDS = (
     "<command-name>",
     "<command-message>",
