@@ -140,7 +140,7 @@ STATED: dict[str, Callable[[Any], object]] = {
     "an excluded item": lambda s: s["chosen"].append("i0001"),
     "a forced item gone": lambda s: s["chosen"].remove("i0003"),
     "nothing chosen": lambda s: s.update(chosen=[]),
-    "a price": lambda s: [r for r in s["rows"] if r["price"]][0].update(price=1),
+    "a price": lambda s: next(row for row in s["rows"] if row["price"]).update(price=1),
     "a bound of a row": lambda s: s["rows"][0].update(high=7),
     "a value": lambda s: s["rows"][0].update(value=5),
     "an excess": lambda s: s["rows"][0].update(excess=1),
