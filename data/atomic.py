@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
-_AT_ONCE = 8
+_AT_ONCE, _BATCH = 8, 1000
 
 
 @contextmanager
@@ -53,23 +55,35 @@ def replacing_dir(path: Path) -> Iterator[Path]:
     try:
         yield part
         part.chmod(0o755)
-        # Sync folders too: without their entries the moved directory would be incomplete.
-        items = [item for item in part.rglob("*") if item.is_file() or item.is_dir()]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # a disk syncs several files in the time of one
-            list(pool.map(_sync, [*items, part]))
+        _sync_all(part)
         part.rename(path)
         _sync(path.parent)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what killed writers left in `folder`. Call it under a lock that excludes writers."""
+def remove_leftovers(folder: Path, name: str | None = None) -> None:
+    """Remove what killed writers left in `folder`, or of `name` alone.
+
+    Call it under a lock that excludes these writers.
+    """
+    own = ".*" if name is None else rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}\.part"  # by tempfile
     for part in folder.glob(".*.part"):
+        if not re.fullmatch(own, part.name):
+            continue
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)
         else:
             part.unlink(missing_ok=True)
+
+
+def _sync_all(folder: Path) -> None:
+    """Sync all files, and folders too: without their entries a moved directory is incomplete."""
+    items = (item for item in folder.rglob("*") if item.is_file() or item.is_dir())
+    with ThreadPoolExecutor(_AT_ONCE) as pool:  # a disk syncs several files in the time of one
+        while batch := list(islice(items, _BATCH)):  # there may be hundreds of thousands
+            list(pool.map(_sync, batch))
+    _sync(folder)
 
 
 def _sync(path: Path) -> None:

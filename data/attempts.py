@@ -27,10 +27,13 @@ from data.contracts.attempt import Attempt, AttemptStatus, Score, Submission
 from data.errors import InputError
 from data.neutralise import storable_tree
 from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
-from data.tables import write_table
+from data.snapshot import layout
+from data.tables import frame_of, replace_frames
 
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
+REPLIES = "replies"
 TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
+_LARGEST = 1 << 53  # a number that tables hold, and nothing counts up to
 RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt that it cut off
 
 
@@ -81,12 +84,31 @@ def previous_attempt(folder: Path, task_id: str, epoch: int) -> Attempt | None:
 def read_attempt(path: Path) -> AttemptRecord:
     """The attempt in a file. Raises InputError if it is not one."""
     try:
-        return _RECORD.validate_json(path.read_bytes())
+        problem = "no regular file"
+        if path.is_file():
+            record = _RECORD.validate_json(path.read_bytes())
+            if _is_plausible(path, record):
+                return record
+            problem = "another attempt's name, or numbers that cannot be"
     except (OSError, ValidationError) as error:
-        reason = type(error).__name__
-        expected = "an attempt that `benchmint evaluate` wrote"
-        todo = "Delete the file and repeat the run: this attempt is then made again."
-        raise InputError(str(path), reason, expected, todo) from error
+        problem = type(error).__name__
+    raise InputError(
+        str(path), problem, "an attempt that `benchmint evaluate` wrote",
+        "Delete the file and repeat the run: this attempt is then made again.",
+    )  # fmt: skip
+
+
+def _is_plausible(path: Path, record: AttemptRecord) -> bool:
+    """Is the file named after its attempt, its configuration as folders are, and no number odd?"""
+    attempt, calls = record.attempt, record.submission.calls
+    numbers: list[float | None] = [attempt.epoch, attempt.steps, attempt.seconds, attempt.retries]
+    numbers += [number for number in asdict(attempt.usage).values() if not isinstance(number, str)]
+    numbers += [number for call in calls for number in (call.step, call.start_ms, call.duration_ms)]
+    return (
+        path.stem == attempt_name(attempt.task_id, attempt.epoch)
+        and layout.is_safe_path(attempt.configuration.name)
+        and all(abs(number) <= _LARGEST for number in numbers if number is not None)
+    )
 
 
 def finished(folder: Path) -> set[str]:
@@ -99,6 +121,23 @@ def finished(folder: Path) -> set[str]:
         for path in sorted((folder / FOLDER).glob("*.json"))
         if not goes_on(read_attempt(path).attempt)
     }
+
+
+def infra_errors(folder: Path) -> list[str]:
+    """How the infrastructure ended attempts of a configuration, by path."""
+    attempts = (read_attempt(path).attempt for path in sorted((folder / FOLDER).glob("*.json")))
+    return [a.error or "" for a in attempts if a.status is AttemptStatus.INFRA_ERROR]
+
+
+def check_name(configuration: str) -> None:
+    """Raise InputError for a configuration's name that is no name of a folder of its own."""
+    own = (FOLDER, OUTPUTS, LOGS, TRAJECTORIES, TABLES_FOLDER, REPLIES)
+    is_one = layout.is_safe_path(configuration) and "/" not in configuration
+    if not is_one or configuration.startswith(".") or configuration in own:
+        raise InputError(
+            "--name", repr(configuration), "one name of a folder, such as react-1, and none of "
+            + ", ".join(own), "Give another --name.",
+        )  # fmt: skip
 
 
 def goes_on(attempt: Attempt) -> bool:
@@ -141,17 +180,18 @@ def _own(folder: Path) -> Iterator[Path]:
 def write_tables(
     out: Path, attempts: Sequence[AttemptRecord], scores: Iterable[tuple[Attempt, Score]]
 ) -> None:
-    """Write `attempts`, `tool_calls`, `scores` and `score_parts` as Parquet into a folder."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Write `attempts`, `tool_calls`, `scores` and `score_parts` as Parquet into a folder.
+
+    `attempts` comes last: where it is, the others are too (`data.attempts_database`).
+    """
     graded = list(scores)
     rows = (
-        (ATTEMPTS, [_attempt_row(record) for record in attempts]),
-        (TOOL_CALLS, [row for record in attempts for row in _call_rows(record)]),
-        (SCORES, [_score_row(attempt, score) for attempt, score in graded]),
-        (SCORE_PARTS, [row for attempt, score in graded for row in _part_rows(attempt, score)]),
+        (TOOL_CALLS, (row for record in attempts for row in _call_rows(record))),
+        (SCORES, (_score_row(attempt, score) for attempt, score in graded)),
+        (SCORE_PARTS, (row for attempt, score in graded for row in _part_rows(attempt, score))),
+        (ATTEMPTS, map(_attempt_row, attempts)),
     )
-    for table, content in rows:
-        write_table(out / f"{table.name}.parquet", content, table.schema)
+    replace_frames(out, ((table.name, frame_of(content, table.schema)) for table, content in rows))
 
 
 def _attempt_row(record: AttemptRecord) -> dict[str, Any]:

@@ -24,7 +24,9 @@ from data.neutralise import one_line
 
 _PER = 1_000_000
 _EXPECTED = "a date, and for each model input and output in US dollars for a million tokens"
-Rate = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
+_MOST_BYTES = 1 << 20
+_HIGHEST = 1_000_000  # US dollars for a million tokens: a dollar each; more is a mistake
+Rate = Annotated[Decimal, Field(ge=0, le=_HIGHEST, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,19 @@ class PriceList(BaseModel):
 def read_prices(path: Path) -> PriceList:
     """The price list in a TOML file. Raises InputError."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise _refused(path, f"more than {_MOST_BYTES:,} bytes")
+        content = tomllib.loads(text.decode("utf-8"), parse_float=Decimal)
         return PriceList.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         problem = type(error).__name__
-    raise InputError(str(path), one_line(problem), _EXPECTED, "docs/run.md shows a price file.")
+    raise _refused(path, one_line(problem))
+
+
+def _refused(path: Path, problem: str) -> InputError:
+    return InputError(str(path), problem, _EXPECTED, "docs/run.md shows a price file.")

@@ -13,7 +13,7 @@ ATTEMPTS = Table(
     "one run of an agent on a task",
     {
         "attempt_id": _ATTEMPT,
-        "release_digest": (pl.String, "digest of the release that was run"),
+        "release_digest": (pl.String, "digest of the public half of the release that was run"),
         "task_id": (pl.String, "the task"),
         "configuration": (pl.String, "what ran, by name"),
         "harness": (pl.String, "the agent program"),

@@ -1,17 +1,21 @@
 """Parquet in and out: typed, and the same bytes for the same rows.
 
-Tables are written into a stage's directory, which is synced and moved into place as a whole
-(`data.atomic.replacing_dir`).
+A stage's tables are written into its directory, which is synced and moved into place as a whole
+(`data.atomic.replacing_dir`); those of attempts are replaced one by one (`replace_frames`).
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, replacing
 from data.canonical import canonical_json
 from data.contracts import (
     MISSING,
@@ -25,6 +29,7 @@ from data.contracts import (
 from data.neutralise import storable
 
 Schema = Mapping[str, Any]
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 LEDGER: Schema = {
     "stage": pl.String,
@@ -80,20 +85,52 @@ TALLIES: Schema = {
 
 def write_table(path: Path, rows: Iterable[Mapping[str, Any]], schema: Schema) -> int:
     """Write `rows` with exactly `schema`; returns the number of rows."""
-    return write_rows(path, [tuple(map(row.get, schema)) for row in rows], schema)
+    return write_frame(path, frame_of(rows, schema))
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]], schema: Schema) -> pl.DataFrame:
+    """`rows` with exactly `schema`."""
+    return _frame([tuple(map(row.get, schema)) for row in rows], schema)
 
 
 def write_rows(path: Path, rows: Sequence[tuple[Any, ...]], schema: Schema) -> int:
     """Write `rows`, whose values are in the order of `schema`; returns their number."""
+    return write_frame(path, _frame(rows, schema))
+
+
+def _frame(rows: Sequence[tuple[Any, ...]], schema: Schema) -> pl.DataFrame:
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     named = zip(schema.items(), columns, strict=True)
-    return write_frame(path, pl.DataFrame([pl.Series(n, c, dtype=t) for (n, t), c in named]))
+    return pl.DataFrame([pl.Series(n, c, dtype=t) for (n, t), c in named])
 
 
 def write_frame(path: Path, frame: pl.DataFrame) -> int:
-    """Write a frame as zstd Parquet; returns the number of rows."""
-    frame.write_parquet(path, compression="zstd", compression_level=3)
+    """Write a frame as zstd Parquet; returns the number of rows. Raises OSError."""
+    try:
+        frame.write_parquet(path, compression="zstd", compression_level=3)
+    except pl.exceptions.ComputeError as error:  # Polars wraps what the operating system says
+        if (number := _OS_ERROR.search(str(error))) is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
     return frame.height
+
+
+def replace_frames(folder: Path, frames: Iterable[tuple[str, pl.DataFrame]]) -> None:
+    """Write private tables by name into a folder, one after the other, each whole or not at all.
+
+    One process at a time writes there, so that what a killed one left can be removed.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        for name, frame in frames:
+            path = folder / f"{name}.parquet"
+            remove_leftovers(folder, path.name)
+            with replacing(path, mode=PRIVATE_FILE) as part:
+                write_frame(part, frame)
+    finally:
+        os.close(handle)
 
 
 def read_table(paths: Sequence[Path], schema: Schema) -> pl.DataFrame:

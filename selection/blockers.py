@@ -1,18 +1,26 @@
 """Why a selection is impossible: every blocker with its numbers, and the smallest change that
-helps."""
+helps.
+
+The changes of all blockers together make the selection possible; each is needed. First come the
+limits that counting shows to be impossible by themselves, each eased as little as possible; then
+the rows that still conflict with each other, by the least total change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selection.config import SelectionConfig
+from selection.constraints import programme_of
 from selection.model import SolverName, SolveStatus, available, solve_model
-from selection.pool import Pool
+from selection.pool import Pool, Positions
 from selection.programme import SCALE, Programme, Row, RowKind
+from selection.relaxations import Change, apply, changed, shown
 
 
 class BlockerCode(StrEnum):
@@ -28,7 +36,11 @@ class BlockerCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """One reason why no subset exists: what is needed, what is available, and the shortfall."""
+    """One reason why no subset exists: what is needed, what is available, and the shortfall.
+
+    `change` is the setting that removes it, None if no setting does; `relaxation` says it in words,
+    with alternatives that exist.
+    """
 
     code: BlockerCode
     subject: str
@@ -37,30 +49,75 @@ class Blocker:
     short: float
     text: str
     relaxation: str
+    change: Change | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A selection with what was eased so far, and its programme."""
+
+    pool: Pool
+    config: SelectionConfig
+    programme: Programme
 
 
 def explain(
-    pool: Pool, config: SelectionConfig, programme: Programme, preferred: SolverName | None = None
+    pool: Pool,
+    config: SelectionConfig,
+    family_weights: Mapping[str, float] | None = None,
+    preferred: SolverName | None = None,
 ) -> tuple[Blocker, ...]:
-    """All blockers. First those that counting finds; if there are none, the rows that conflict with
-    each other, with the least total change that makes them compatible."""
-    counted = (
-        *_too_few(pool, config, programme),
-        *_too_many_families(config, programme),
-        *_empty_families(programme),
-        *_shares(programme),
-        *_forced(pool, config, programme),
-        *_weighted(programme, config),
-    )
-    return counted or tuple(_together(programme, available(preferred)))
+    """All blockers; empty if a subset exists, or if the solver did not finish.
+
+    Applying the changes in their order (`selection.relaxations.apply`) gives a selection that is
+    possible, unless a blocker has no change.
+    """
+    found: list[Blocker] = []
+    for finder in _FINDERS:
+        case = _Case(pool, config, programme_of(pool, config, family_weights))
+        for blocker in finder(case):
+            found.append(blocker)
+            if blocker.change is None:
+                return tuple(found)
+            config = apply(config, blocker.change)
+    case = _Case(pool, config, programme_of(pool, config, family_weights))
+    return (*found, *_needed(case, tuple(_together(case, available(preferred))), preferred))
 
 
-def _too_few(pool: Pool, config: SelectionConfig, programme: Programme) -> Iterator[Blocker]:
-    usable = _most(programme, np.arange(len(pool.items), dtype=np.intp))
+def _needed(
+    case: _Case, blockers: tuple[Blocker, ...], preferred: SolverName | None
+) -> tuple[Blocker, ...]:
+    """Without those whose change the others make superfluous: one setting may move several rows."""
+    for blocker in blockers:
+        others = tuple(other for other in blockers if other is not blocker)
+        config = case.config
+        for other in others:
+            config = apply(config, other.change) if other.change else config
+        if others and _is_possible(programme_of(case.pool, config), available(preferred)):
+            return _needed(case, others, preferred)
+    return blockers
+
+
+def _is_possible(programme: Programme, solver: SolverName) -> bool:
+    hard = tuple(row for row in programme.rows if row.price is None)
+    plain = replace(programme, gains=np.zeros_like(programme.gains), rows=hard)
+    return solve_model(plain, solver, whole=True).status is SolveStatus.OPTIMAL
+
+
+def _too_few(case: _Case) -> Iterator[Blocker]:
+    pool, config, programme = case.pool, case.config, case.programme
+    everything = np.arange(len(pool.items), dtype=np.intp)
+    usable = _most(programme, everything, programme.allowed)
     if usable >= config.size:
         return
     total, able = len(pool.items), int(programme.allowed.sum())
     dropped = total - int(pool.eligible.sum())
+    change = changed(config, "size", usable) if usable else None
+    excluded = {*config.must_exclude}
+    admitted = np.array([item.item_id not in excluded for item in pool.items], dtype=bool)
+    ways = [shown(change)] if change else []
+    if config.drop_zero_discrimination and _most(programme, everything, admitted) >= config.size:
+        ways.append("drop_zero_discrimination = false")
     yield Blocker(
         BlockerCode.TOO_FEW_ELIGIBLE,
         "size",
@@ -70,14 +127,15 @@ def _too_few(pool: Pool, config: SelectionConfig, programme: Programme) -> Itera
         f"{able} of {total} items are eligible ({dropped} do not distinguish the pilots), at most "
         f"{usable} can be chosen together, and the size is {config.size}: "
         f"{config.size - usable} short",
-        f"size = {usable}, or a selection_threshold that leaves more items eligible",
+        ", or ".join(ways) or "none: no item can be chosen",
+        change,
     )
 
 
-def _most(programme: Programme, members: np.ndarray[tuple[int], np.dtype[np.intp]]) -> int:
+def _most(programme: Programme, members: Positions, allowed: NDArray[np.bool_]) -> int:
     """How many of `members` can be chosen at most: allowed, and one per near-duplicate cluster."""
-    usable = np.zeros_like(programme.allowed)
-    usable[members] = programme.allowed[members]
+    usable = np.zeros_like(allowed)
+    usable[members] = allowed[members]
     for row in programme.rows:
         if row.kind is RowKind.CLUSTER:
             inside = row.members[usable[row.members]]
@@ -85,156 +143,234 @@ def _most(programme: Programme, members: np.ndarray[tuple[int], np.dtype[np.intp
     return int(usable.sum())
 
 
-def _too_many_families(config: SelectionConfig, programme: Programme) -> Iterator[Blocker]:
-    to_cover = sum(row.kind is RowKind.COVERAGE for row in programme.rows)
-    if to_cover > config.size:
-        yield Blocker(
-            BlockerCode.FEWER_THAN_FAMILIES,
-            "size",
-            to_cover,
-            config.size,
-            to_cover - config.size,
-            f"{to_cover} families must be covered, and the size is only {config.size}",
-            f"size = {to_cover}, or cover_families = false",
-        )
+def _too_many_families(case: _Case) -> Iterator[Blocker]:
+    size = case.config.size
+    to_cover = sum(row.kind is RowKind.COVERAGE for row in case.programme.rows)
+    if to_cover <= size:
+        return
+    everything = np.arange(len(case.pool.items), dtype=np.intp)
+    fits = _most(case.programme, everything, case.programme.allowed) >= to_cover
+    change = changed(case.config, "cover_families", False)
+    yield Blocker(
+        BlockerCode.FEWER_THAN_FAMILIES,
+        "size",
+        to_cover,
+        size,
+        to_cover - size,
+        f"{to_cover} families must be covered, and the size is only {size}",
+        f"size = {to_cover}, or {shown(change)}" if fits else shown(change),
+        change,
+    )
 
 
-def _empty_families(programme: Programme) -> Iterator[Blocker]:
-    for row in programme.rows:
-        if row.kind is RowKind.COVERAGE and not programme.allowed[row.members].any():
-            family = row.name.removeprefix("family ")
-            yield Blocker(
-                BlockerCode.EMPTY_FAMILY,
-                family,
-                1,
-                0,
-                1,
-                f"family {family} must be covered, and none of its {len(row.members)} items is "
-                "eligible",
-                f"drop family {family}, or must_include one of its items",
-            )
-
-
-def _shares(programme: Programme) -> Iterator[Blocker]:
-    for row in programme.rows:
-        if row.kind not in (RowKind.LANE, RowKind.DIFFICULTY):
+def _empty_families(case: _Case) -> Iterator[Blocker]:
+    excluded = {*case.config.must_exclude}
+    for row in case.programme.rows:
+        if row.kind is not RowKind.COVERAGE or case.programme.allowed[row.members].any():
             continue
-        most = _most(programme, row.members)
-        if row.low is not None and most < row.low:
-            yield Blocker(
-                BlockerCode.SHARE,
-                row.name,
-                row.low,
-                most,
-                row.low - most,
-                f"{row.name} needs at least {row.low} items, and only {most} can be chosen",
-                f"a low share of {row.name} for at most {most} items",
-            )
-
-
-def _forced(pool: Pool, config: SelectionConfig, programme: Programme) -> Iterator[Blocker]:
-    known = {item.item_id for item in pool.items}
-    excluded = set(config.must_exclude)
-    for name in sorted(set(config.must_include)):
-        if name in known and name not in excluded:
-            continue
-        why = "is excluded too" if name in known else "is not in the pool"
+        family = row.name.removeprefix("family ")
+        names = [case.programme.items[position] for position in row.members]
+        able = next((name for name in names if name not in excluded), None)
+        change = changed(case.config, "cover_families", False)
         yield Blocker(
-            BlockerCode.FORCED,
-            name,
+            BlockerCode.EMPTY_FAMILY,
+            family,
             1,
             0,
             1,
-            f"must_include {name} {why}",
-            f"remove {name} from must_include",
+            f"family {family} must be covered, and none of its {len(row.members)} items is "
+            "eligible",
+            shown(change) + (f", or {able} in must_include" if able else ""),
+            change,
         )
-    for row in programme.rows:
-        taken = int(programme.forced[row.members].sum())
-        if row.high is not None and row.coefficients is None and not row.price and taken > row.high:
-            yield Blocker(
-                BlockerCode.FORCED,
-                row.name,
-                taken,
-                row.high,
-                taken - row.high,
-                f"must_include names {taken} items of {row.name}, which allows {row.high}",
-                f"remove {taken - row.high} of them from must_include",
-            )
 
 
-def _weighted(programme: Programme, config: SelectionConfig) -> Iterator[Blocker]:
-    """Budget and order rows against the best that any subset of the size reaches, ignoring other
-    rows."""
-    usable = np.flatnonzero(programme.allowed)
-    if len(usable) < config.size:
-        return
-    for row in programme.rows:
-        if row.coefficients is None:
+def _shares(case: _Case) -> Iterator[Blocker]:
+    config = case.config
+    for row in case.programme.rows:
+        if row.kind not in (RowKind.LANE, RowKind.DIFFICULTY) or row.low is None:
             continue
-        weights = np.sort(row.coefficients[usable])
-        if row.kind is RowKind.BUDGET and row.high is not None:
-            least = int(weights[: config.size].sum())
-            if least > row.high:
-                yield _budget_blocker(config, least, row.high)
-        if row.kind is RowKind.ORDER and row.low is not None:
-            most = int(weights[-config.size :].sum())
-            if most < row.low:
-                yield _order_blocker(row, config, most)
+        most = _most(case.programme, row.members, case.programme.allowed)
+        if most >= row.low:
+            continue
+        change = _change_of(row, config, most, below=True)
+        config = apply(config, change)
+        yield Blocker(
+            BlockerCode.SHARE,
+            row.name,
+            row.low,
+            most,
+            row.low - most,
+            f"{row.name} needs at least {row.low} items, and only {most} can be chosen",
+            shown(change),
+            change,
+        )
 
 
-def _budget_blocker(config: SelectionConfig, least: int, high: int) -> Blocker:
-    needed, there = least / SCALE, high / SCALE
-    return Blocker(
-        BlockerCode.BUDGET,
-        "budget",
-        needed,
-        there,
-        needed - there,
-        f"the {config.size} cheapest eligible items cost {_number(needed)}, the budget is "
-        f"{_number(there)}",
-        f"budget = {_number(needed)}",
+def _forced(case: _Case) -> Iterator[Blocker]:
+    """Rows that must_include alone takes above their bound."""
+    config, forced = case.config, case.programme.forced.copy()
+    for row in case.programme.rows:
+        named = row.members[forced[row.members]]
+        if row.high is None or row.coefficients is not None or row.price is not None:
+            continue
+        if len(named) <= row.high:
+            continue
+        removed = named[row.high :]
+        forced[removed] = False
+        names = {case.programme.items[position] for position in removed}
+        kept = tuple(name for name in config.must_include if name not in names)
+        change = changed(config, "must_include", kept)
+        config = apply(config, change)
+        yield Blocker(
+            BlockerCode.FORCED,
+            row.name,
+            len(named),
+            row.high,
+            len(removed),
+            f"must_include names {len(named)} items of {row.name}, which allows {row.high}",
+            shown(change),
+            change,
+        )
+
+
+def _budget(case: _Case) -> Iterator[Blocker]:
+    """The budget against the cheapest items, whatever other rows say."""
+    config = case.config
+    for row, weights in _weighted(case, RowKind.BUDGET):
+        least = int(weights[: config.size].sum())
+        if row.high is None or least <= row.high:
+            continue
+        change = _change_of(row, config, least, below=False)
+        needed, budget = least / SCALE, row.high / SCALE
+        yield Blocker(
+            BlockerCode.BUDGET,
+            "budget",
+            needed,
+            budget,
+            needed - budget,
+            f"the {config.size} cheapest eligible items cost {_number(needed)}, the budget is "
+            f"{_number(budget)}",
+            shown(change),
+            change,
+        )
+
+
+def _order(case: _Case) -> Iterator[Blocker]:
+    """The lead of each pilot against the largest of any items, whatever other rows say."""
+    config = case.config
+    for row, weights in _weighted(case, RowKind.ORDER):
+        most = int(weights[-config.size :].sum())
+        if row.low is None or most >= row.low:
+            continue
+        change = _change_of(row, config, most, below=True)
+        config = apply(config, change)
+        needed, best = row.low / SCALE / config.size, most / SCALE / config.size
+        yield Blocker(
+            BlockerCode.ORDER,
+            row.name,
+            needed,
+            best,
+            needed - best,
+            f"{row.name}: the largest mean lead of any {config.size} eligible items is {best:.4f}, "
+            f"required is {needed:.4f}",
+            f"{shown(change)}, or another order of pilots",
+            change,
+        )
+
+
+def _weighted(case: _Case, kind: RowKind) -> Iterator[tuple[Row, NDArray[np.int64]]]:
+    """Rows of a kind, with the sorted coefficients of the items that may be chosen."""
+    usable = case.programme.allowed
+    for row in case.programme.rows:
+        if row.kind is kind and row.coefficients is not None:
+            yield row, np.sort(row.coefficients[usable[row.members]])
+
+
+def _together(case: _Case, solver: SolverName) -> Iterator[Blocker]:
+    """The elastic relaxation: hard rows and forced items may be broken at a price.
+
+    Size and near-duplicates are never broken: what is counted above leaves enough items.
+    """
+    programme, config = case.programme, case.config
+    rows = tuple(_elastic(row) for row in (*programme.rows, *_forced_rows(programme)))
+    relaxed = replace(
+        programme,
+        gains=np.zeros_like(programme.gains),
+        forced=np.zeros_like(programme.forced),
+        rows=tuple(row for row in rows if row is not None),
     )
-
-
-def _order_blocker(row: Row, config: SelectionConfig, most: int) -> Blocker:
-    needed = (row.low or 0) / SCALE / config.size
-    best = most / SCALE / config.size
-    # Rounded down: the proposed margin must be reachable.
-    margin = f"order_margin = {_number(most // config.size / SCALE)}, or " if most > 0 else ""
-    return Blocker(
-        BlockerCode.ORDER,
-        row.name,
-        needed,
-        best,
-        needed - best,
-        f"{row.name}: the largest mean lead of any {config.size} eligible items is {best:.4f}, "
-        f"required is {needed:.4f}",
-        f"{margin}another order of pilots",
-    )
-
-
-def _together(programme: Programme, solver: SolverName) -> Iterator[Blocker]:
-    """The elastic relaxation: hard rows may be broken at a price, soft rows do not count."""
-    rows = tuple(_elastic(row) for row in programme.rows if row.price is None)
-    relaxed = replace(programme, gains=np.zeros_like(programme.gains), rows=rows)
     answer = solve_model(relaxed, solver, whole=True)
     if answer.status is not SolveStatus.OPTIMAL:
         return
     chosen = answer.values > 0.5
-    for row in programme.broken(chosen):
+    for row in relaxed.rows:
+        if not row.excess(chosen):
+            continue
+        value, below = row.value(chosen), row.low is not None and row.value(chosen) < row.low
+        bound = row.low if below else row.high
+        change = _change_of(row, config, value, below=below)
+        config = apply(config, change)
         unit = SCALE if row.coefficients is not None else 1
-        value, short = row.value(chosen) / unit, row.excess(chosen) / unit
-        bound = row.low if row.low is not None and row.value(chosen) < row.low else row.high
         yield Blocker(
             BlockerCode.TOGETHER,
             row.name,
             (bound or 0) / unit,
-            value,
-            short,
-            f"{row.name} conflicts with the other constraints: {_number(value)} is the nearest to "
-            f"{_number((bound or 0) / unit)}",
-            f"move the bound of {row.name} by {_number(short)}",
+            value / unit,
+            row.excess(chosen) / unit,
+            f"{row.name} conflicts with the other constraints: {_number(value / unit)} is the "
+            f"nearest to {_number((bound or 0) / unit)}",
+            shown(change),
+            change,
         )
+
+
+def _forced_rows(programme: Programme) -> Iterator[Row]:
+    for position in np.flatnonzero(programme.forced):
+        name = f"must_include {programme.items[position]}"
+        yield Row(name, RowKind.FORCED, np.array([position], dtype=np.intp), low=1)
+
+
+def _elastic(row: Row) -> Row | None:
+    """A hard row at a price; rows with a price of their own do not count."""
+    if row.kind in (RowKind.SIZE, RowKind.CLUSTER):
+        return row
+    if row.price is not None:
+        return None
+    return replace(row, price=1_000 if row.coefficients is None else 1)
+
+
+def _change_of(row: Row, config: SelectionConfig, value: int, *, below: bool) -> Change:
+    """The setting of a row, moved so far that `value` is within its bound."""
+    if row.kind in (RowKind.LANE, RowKind.DIFFICULTY):
+        name = row.name.removeprefix(f"{row.kind} ")
+        setting = f"{row.kind}_shares.{name}.{'low' if below else 'high'}"
+        return changed(config, setting, _share(value, config.size, below=below))
+    if row.kind is RowKind.CHURN:
+        return changed(config, "max_changed", _share(value, config.size, below=False))
+    if row.kind is RowKind.BUDGET:
+        return changed(config, "budget", value / SCALE)
+    if row.kind is RowKind.ORDER:
+        # Rounded down: the proposed margin must be reachable.
+        if value <= 0 or config.order_margin is None:
+            return changed(config, "order_margin", None)
+        return changed(
+            config, "order_margin", min(config.order_margin, value // config.size / SCALE)
+        )
+    if row.kind is RowKind.FORCED:
+        gone = row.name.removeprefix("must_include ")
+        kept = tuple(name for name in config.must_include if name != gone)
+        return changed(config, "must_include", kept)
+    return changed(config, "cover_families", False)
+
+
+_DECIMALS = 1_000_000  # of a share that is proposed
+
+
+def _share(items: int, size: int, *, below: bool) -> float:
+    """A share of the size that admits `items`: rounded down as a lower bound, else up."""
+    units = items * _DECIMALS
+    return (units // size if below else -(-units // size)) / _DECIMALS
 
 
 def _number(value: float) -> str:
@@ -242,6 +378,12 @@ def _number(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def _elastic(row: Row) -> Row:
-    price = 1_000 if row.coefficients is None else 1
-    return replace(row, price=price)
+_FINDERS: tuple[Callable[[_Case], Iterator[Blocker]], ...] = (
+    _too_few,
+    _too_many_families,
+    _empty_families,
+    _shares,
+    _forced,
+    _budget,
+    _order,
+)

@@ -1,30 +1,31 @@
-"""The files of a selection, and a check of them without a solver."""
+"""The files of a selection. `check` reads them again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import orjson
 import polars as pl
-from pydantic import ValidationError
+from numpy.typing import NDArray
 
 from data.atomic import replacing, write_bytes
-from data.canonical import pretty_json
-from data.errors import InputError
+from data.canonical import file_digest, pretty_json
 from selection.config import SelectionConfig
-from selection.constraints import programme_of
 from selection.model import write_model
-from selection.pool import Pool, PoolItem, eligible, pool_of_matrix
+from selection.pool import Pool, pool_of_matrix
 from selection.programme import SCALE, Programme, Row
 from selection.scores import ScoreMatrix
 from selection.select import Selected, select_subset
+from selection.solve import Solution
 
 SELECTION, BLOCKERS, POOL, MODEL = "selection.json", "blockers.json", "pool.parquet", "model.lp"
-_PILOT = "pilot:"
+PROOF = "proof.json"
+PILOT = "pilot:"
+OPTIMAL_GAP = 0
 
 
 def write_selection(
@@ -34,18 +35,39 @@ def write_selection(
     selected: Selected,
     family_weights: Mapping[str, float] | None = None,
 ) -> None:
-    """Write `selection.json` (or `blockers.json`), the pool it was made from, and the model."""
+    """Write `selection.json` (or `blockers.json`), its proof, the pool it was made from, the model.
+
+    The proof is apart: another solver proves the same selection by other duals.
+    """
     out.mkdir(parents=True, exist_ok=True)
     _write_pool(out / POOL, pool)
-    with replacing(out / MODEL) as part:
-        lp = part.with_suffix(".lp")
-        write_model(selected.programme, lp)
-        lp.replace(part)
+    write_bytes(out / MODEL, model_bytes(selected.programme))
+    write_bytes(out / PROOF, pretty_json(_proof(selected.solution, out / POOL)))
     current, outdated = (
         (SELECTION, BLOCKERS) if selected.chosen is not None else (BLOCKERS, SELECTION)
     )
     (out / outdated).unlink(missing_ok=True)
     write_bytes(out / current, pretty_json(describe(config, selected, family_weights)))
+
+
+def model_bytes(programme: Programme) -> bytes:
+    """The integer programme in the LP format."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / MODEL
+        write_model(programme, path)
+        return path.read_bytes()
+
+
+def _proof(solution: Solution, pool: Path) -> dict[str, Any]:
+    """The duals in the order of the rows; nulls where branching found the subset, or none was."""
+    proof = solution.proof
+    return {
+        "method": str(solution.method),
+        "solver": str(solution.solver),
+        "pool_sha256": file_digest(pool),
+        "duals": proof.duals.tolist() if proof else None,
+        "tie_duals": proof.tie_duals.tolist() if proof else None,
+    }
 
 
 def describe(
@@ -66,14 +88,15 @@ def describe(
         "chosen": list(selected.chosen),
         "objective": solution.objective,
         "bound": solution.bound,
-        "gap": 0,
+        "gap": OPTIMAL_GAP,
         "scale": SCALE,
         "unique": solution.unique,
-        "rows": [_row(row, solution.chosen) for row in programme.rows],
+        "rows": [row_record(row, solution.chosen) for row in programme.rows],
     }
 
 
-def _row(row: Row, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[str, Any]:
+def row_record(row: Row, chosen: NDArray[np.bool_]) -> dict[str, Any]:
+    """A row with its value for a subset."""
     return {
         "name": row.name,
         "kind": str(row.kind),
@@ -85,69 +108,14 @@ def _row(row: Row, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[s
     }
 
 
-def check_selection(out: Path) -> tuple[str, ...]:
-    """Recompute objective and rows from the stored pool; returns what does not agree.
-
-    Raises InputError if the files are missing or not those of a selection.
-    """
-    path = out / SELECTION
-    try:
-        stored = orjson.loads(path.read_bytes())
-        config = SelectionConfig.model_validate(stored["config"])
-        pool = _read_pool(out / POOL, config)
-        chosen_ids, rows = set(stored["chosen"]), {row["name"]: row for row in stored["rows"]}
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
-        raise InputError(
-            str(out), f"no readable selection ({type(error).__name__})", SELECTION, "Check it."
-        ) from None
-    programme = programme_of(pool, config, stored["family_weights"])
-    return tuple(_disagreements(programme, stored, chosen_ids, rows))
-
-
-def _disagreements(
-    programme: Programme, stored: dict[str, Any], chosen_ids: set[str], rows: dict[str, Any]
-) -> list[str]:
-    chosen = np.array([item in chosen_ids for item in programme.items], dtype=bool)
-    issues = []
-    strangers = chosen_ids - set(programme.items)
-    if strangers:
-        issues.append(f"{len(strangers)} chosen items are not in the pool")
-    if (chosen & ~programme.allowed).any():
-        issues.append(f"{int((chosen & ~programme.allowed).sum())} chosen items are not eligible")
-    if (programme.forced & ~chosen).any():
-        issues.append(f"{int((programme.forced & ~chosen).sum())} must-include items are missing")
-    issues += [
-        f"{row.name}: {row.value(chosen)} is outside [{row.low}, {row.high}]"
-        for row in programme.broken(chosen)
-    ]
-    issues += [
-        f"{row.name}: stated {rows.get(row.name, {}).get('value')}, is {row.value(chosen)}"
-        for row in programme.rows
-        if rows.get(row.name, {}).get("value") != row.value(chosen)
-    ]
-    if programme.objective(chosen) != stored["objective"]:
-        issues.append(f"objective: stated {stored['objective']}, is {programme.objective(chosen)}")
-    return issues
-
-
 def _write_pool(path: Path, pool: Pool) -> None:
     frame = pl.DataFrame([asdict(item) for item in pool.items], infer_schema_length=None)
     scores = [
-        pl.Series(f"{_PILOT}{name}", pool.scores[:, column])
+        pl.Series(f"{PILOT}{name}", pool.scores[:, column])
         for column, name in enumerate(pool.pilots)
     ]
     with replacing(path) as part:
         frame.with_columns(scores).write_parquet(part)
-
-
-def _read_pool(path: Path, config: SelectionConfig) -> Pool:
-    frame = pl.read_parquet(path)
-    pilots = [name for name in frame.columns if name.startswith(_PILOT)]
-    items = tuple(PoolItem(**row) for row in frame.drop(pilots).iter_rows(named=True))
-    scores = frame.select(pilots).to_numpy() if pilots else np.zeros((frame.height, 0))
-    able = eligible(scores, config) if pilots else np.ones(frame.height, dtype=bool)
-    names = tuple(name.removeprefix(_PILOT) for name in pilots)
-    return Pool(items, names, scores, able)
 
 
 def select_from_matrix(

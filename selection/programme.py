@@ -27,6 +27,7 @@ class RowKind(StrEnum):
     CHURN = "churn"
     BUDGET = "budget"
     ORDER = "order"
+    FORCED = "must_include"  # only where it is asked whether it can be left out
 
 
 # Rows with coefficients other than one make the relaxation fractional; they are added

@@ -17,6 +17,7 @@ from data.contracts import Candidate
 from data.errors import InputError, ReleaseError
 from data.snapshot.layout import PUBLIC, TASK_LIST
 from data.text.folding import fold_spaces
+from selection.blockers import Blocker
 from selection.config import Band, Objective, SelectionConfig, SelectionRecipe
 from selection.lite import LiteItem, choose_lite
 from selection.output import describe
@@ -76,13 +77,21 @@ def choose(
     config = _config(recipe, seed, size, selectable, known)
     solved = select_subset(selectable, config, weights or None)
     if solved.chosen is None:
-        reasons = "; ".join(blocker.text for blocker in solved.blockers)
+        reasons = "; ".join(_explained(blocker) for blocker in solved.blockers)
         raise ReleaseError(f"no selection of {size} tasks is possible: {reasons}.")
     chosen = frozenset(solved.chosen)
     report |= {"rule": "subset"} | describe(config, solved, weights or None)
     released = [candidate for candidate in candidates if candidate.task_id in chosen]
     not_chosen = _not_chosen(items, chosen) | dict.fromkeys(not_piloted, NOT_PILOTED)
     return Choice(chosen, not_chosen, _with_lite(report, released, recipe, seed), size)
+
+
+def _explained(blocker: Blocker) -> str:
+    """The reason, with the way out where it is a setting of a build."""
+    change = blocker.change
+    if change is None or change.setting.partition(".")[0] not in SelectionRecipe.model_fields:
+        return blocker.text
+    return f"{blocker.text} (way out: {blocker.relaxation})"
 
 
 def _not_chosen(items: Mapping[str, PoolItem], chosen: frozenset[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from data.randomness import keyed_order
 from selection.blockers import Blocker, explain
 from selection.config import SelectionConfig
 from selection.constraints import programme_of
+from selection.contradictions import require_consistent
 from selection.model import LONGEST_SECONDS, SolverName, SolveStatus
 from selection.pool import Pool
 from selection.programme import Programme
@@ -56,8 +57,10 @@ def select_subset(
 ) -> Selected:
     """Choose `config.size` items of the pool: a proven optimum, made unique by keyed tie-breaks.
 
-    Raises UnfinishedError if the solver hit its time limit, or found no blocker before it.
+    Raises InputError for settings that contradict each other or the pool, UnfinishedError if the
+    solver hit its time limit, or found no blocker before it.
     """
+    require_consistent(pool, config)
     programme = programme_of(pool, config, family_weights)
     solution = solve(programme, preferred)
     if solution.status is SolveStatus.OPTIMAL and solution.chosen is not None:
@@ -66,7 +69,7 @@ def select_subset(
         )
         return Selected(chosen, (), programme, solution)
     ended = solution.status is SolveStatus.INFEASIBLE
-    blockers = explain(pool, config, programme, preferred) if ended else ()
+    blockers = explain(pool, config, family_weights, preferred) if ended else ()
     if not blockers:
         raise UnfinishedError(config.size, len(pool.items), solution.solver)
     return Selected(None, blockers, programme, solution)

@@ -27,11 +27,23 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """Integral duals, one per row of the programme, that prove an optimum without a solver.
+
+    `duals` prove the objective (`dual_bound`), `tie_duals` prove on the optimal face
+    (`optimal_face`) that no other optimum has more of the keyed tie-breaks.
+    """
+
+    duals: Ints
+    tie_duals: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class Solution:
     """A solved programme. `chosen` is None unless the status is optimal.
 
     `bound` is the proven upper bound on the objective (both integers of the programme's scale);
-    `unique` says that the tie-break singled out one subset.
+    `unique` says that the tie-break singled out one subset. `proof` is None after branching.
     """
 
     status: SolveStatus
@@ -43,19 +55,19 @@ class Solution:
     solver: SolverName
     build_seconds: float
     solve_seconds: float
+    proof: Proof | None = None
 
 
 def solve(programme: Programme, preferred: SolverName | None = None) -> Solution:
     """Solve to gap 0. Weighted rows (budget, order) are added only if the optimum without breaks
     them."""
     solver = available(preferred)
-    light = replace(
-        programme, rows=tuple(row for row in programme.rows if row.kind not in WEIGHTED)
-    )
+    light = without_weighted(programme)
     clock = _Clock()
-    chosen = _by_relaxation(light, solver, clock)
-    if chosen is None or programme.broken(chosen):
+    proven = _by_relaxation(light, solver, clock)
+    if proven is None or programme.broken(proven[0]):
         return _by_branching(programme, solver, clock)
+    chosen, proof = proven
     best = programme.objective(chosen)
     return Solution(
         SolveStatus.OPTIMAL,
@@ -67,7 +79,14 @@ def solve(programme: Programme, preferred: SolverName | None = None) -> Solution
         solver,
         clock.build,
         clock.solve,
+        proof,
     )
+
+
+def without_weighted(programme: Programme) -> Programme:
+    """The programme without budget and order: an optimum of it that meets these is theirs too."""
+    rows = tuple(row for row in programme.rows if row.kind not in WEIGHTED)
+    return replace(programme, rows=rows)
 
 
 @dataclass(slots=True)
@@ -83,22 +102,25 @@ class _Clock:
 
 def _by_relaxation(
     programme: Programme, solver: SolverName, clock: _Clock
-) -> NDArray[np.bool_] | None:
+) -> tuple[NDArray[np.bool_], Proof] | None:
     """The unique optimum from two relaxations, or None if it cannot be proven that way."""
     answer = clock.add(solve_model(programme, solver, whole=False))
-    best = _proven(programme, answer)
-    if best is None:
+    first = _proven(programme, answer)
+    if first is None:
         return None
-    face = _optimal_face(programme, answer)
-    second = clock.add(solve_model(face, solver, whole=False))
-    chosen = _proven(face, second)
-    if chosen is None or programme.objective(chosen) != programme.objective(best):
+    best, duals = first
+    face = optimal_face(programme, duals)
+    second = _proven(face, clock.add(solve_model(face, solver, whole=False)))
+    if second is None:
         return None
-    return chosen
+    chosen, tie_duals = second
+    if programme.objective(chosen) != programme.objective(best):
+        return None
+    return chosen, Proof(duals, tie_duals)
 
 
-def _proven(programme: Programme, answer: ModelAnswer) -> NDArray[np.bool_] | None:
-    """The integral solution of a relaxation if its rounded duals prove it optimal exactly."""
+def _proven(programme: Programme, answer: ModelAnswer) -> tuple[NDArray[np.bool_], Ints] | None:
+    """The integral solution of a relaxation and its rounded duals, if they prove it optimal."""
     if answer.status is not SolveStatus.OPTIMAL or answer.row_duals is None:
         return None
     chosen = answer.values > 0.5
@@ -107,7 +129,7 @@ def _proven(programme: Programme, answer: ModelAnswer) -> NDArray[np.bool_] | No
     duals = np.rint(answer.row_duals).astype(np.int64)
     if dual_bound(programme, duals) != programme.objective(chosen):
         return None
-    return chosen
+    return chosen, duals
 
 
 def dual_bound(programme: Programme, duals: Ints) -> int | None:
@@ -129,17 +151,17 @@ def dual_bound(programme: Programme, duals: Ints) -> int | None:
     return bound + int(rest[programme.forced].sum()) + int(rest[free & (rest > 0)].sum())
 
 
-def _optimal_face(programme: Programme, answer: ModelAnswer) -> Programme:
-    """The programme whose feasible subsets are exactly the optima, by complementary slackness."""
-    if answer.row_duals is None:
-        raise ValueError("the optimal face needs the duals of a relaxation")
-    duals = np.rint(answer.row_duals).astype(np.int64)
+def optimal_face(programme: Programme, duals: Ints) -> Programme:
+    """The programme whose feasible subsets are exactly the optima, by complementary slackness.
+
+    Its rows stand in the order of the programme's; what is maximised are the tie-breaks.
+    """
     rest = programme.gains.copy()
     rows: list[Row] = []
     for row, dual in zip(programme.rows, duals.tolist(), strict=True):
         weights = 1 if row.coefficients is None else row.coefficients
         rest[row.members] -= dual * weights
-        rows.extend(_face_of(row, dual))
+        rows.append(_face_of(row, dual))
     forced = programme.forced | (programme.allowed & (rest > 0))
     allowed = programme.allowed & ((rest >= 0) | programme.forced)
     return replace(
@@ -147,21 +169,21 @@ def _optimal_face(programme: Programme, answer: ModelAnswer) -> Programme:
     )
 
 
-def _face_of(row: Row, dual: int) -> list[Row]:
+def _face_of(row: Row, dual: int) -> Row:
     """What complementary slackness implies for one row: tight if its dual is not zero."""
     if row.price is None:
         if dual == 0:
-            return [row]
+            return row
         side = row.high if dual > 0 else row.low
-        return [replace(row, low=side, high=side)]
+        return replace(row, low=side, high=side)
     if abs(dual) < row.price:  # no excess on either side; tight on the side with the dual's sign
         low = row.high if dual > 0 else row.low
         high = row.low if dual < 0 else row.high
-        return [replace(row, low=low, high=high, price=None)]
+        return replace(row, low=low, high=high, price=None)
     # At the full price the row may be exceeded on one side, and is not slack on the other.
     if dual > 0:
-        return [replace(row, low=row.high, high=None, price=None)]
-    return [replace(row, low=None, high=row.low, price=None)]
+        return replace(row, low=row.high, high=None, price=None)
+    return replace(row, low=None, high=row.low, price=None)
 
 
 def _by_branching(programme: Programme, solver: SolverName, clock: _Clock) -> Solution:

@@ -4,8 +4,9 @@ An attack gains the share of the deterministic weight that it earns, and all of 
 satisfies a required part. What each means depends on how the task is graded:
 
 - `null`: nothing is answered, called or delivered. Tasks with deliverables are attacked with files
-  of the right types and names too: the empty shell of each type, filler, the pasted prompt, and a
-  copy of an input. A grader that only asks whether a file is there lets these pass.
+  of the right types and names too: the empty shell of each type, filler, stubs such as a table of
+  `a,b` and `1,2`, the pasted prompt, a copy of an input, and the same input saved anew. A grader
+  that only asks whether a file is there lets these pass.
 - `talk`: the prompt restated, the reference path told as if it had been walked, and "Done.", with
   no call, no change and no file. The gold answer is left out of what is told: an answer that is
   right is no attack. If the prompt itself holds the gold, restating it must still not pass.
@@ -27,7 +28,7 @@ from pathlib import Path
 from construction.grading.combine import deterministic_score
 from construction.grading.file_look import RuleLimits, Seen, look
 from construction.grading.file_types import FileType, extension_of, type_of
-from construction.grading.null_files import LOREM, holding, shell
+from construction.grading.null_files import LOREM, holding, saved_anew, shell, stub
 from construction.grading.spec import RuleSpec, TaskSpec
 from data.contracts.attempt import AuditRow, Call, Score, Submission
 
@@ -120,15 +121,23 @@ def _null_deliverables(
     contents: dict[str, Callable[[str], bytes | None]] = {
         "empty shells": shell,
         "filler": _filler,
+        "stubs": stub,
         "the prompt": lambda extension: holding(extension, spec.prompt),
     }
     for title, content in contents.items():
         files = {name: content(extension_of(name)) for name in names}
         if any(data is not None for data in files.values()):
             yield title, _written(folder / title, files)
-    if source := _likest_input(names, inputs):
-        data = source.read_bytes()
-        yield "a copy of an input", _written(folder / "copies", dict.fromkeys(names, data))
+    if inputs:
+        likest = {name: _likest_input(name, inputs) for name in names}
+        copies = {name: inputs[source].read_bytes() for name, source in likest.items()}
+        yield "a copy of an input", _written(folder / "copies", copies)
+        anew = {
+            name: _again(name, source, copies[name]) or copies[name]
+            for name, source in likest.items()
+        }
+        if anew != copies:
+            yield "an input saved anew", _written(folder / "anew", anew)
 
 
 @lru_cache(maxsize=64)
@@ -166,11 +175,17 @@ def _is_writable(name: str) -> bool:
     return not name.startswith(".") and "\0" not in name and 0 < len(os.fsencode(name)) <= 255
 
 
-def _likest_input(names: Sequence[str], inputs: Mapping[str, Path]) -> Path | None:
-    """The first input, by name, that has the type of a file asked for; else the first."""
-    wanted = {extension_of(name) for name in names}
-    ordered = sorted(inputs, key=lambda name: (extension_of(name) not in wanted, name))
-    return inputs[ordered[0]] if ordered else None
+def _likest_input(name: str, inputs: Mapping[str, Path]) -> str:
+    """The input of the same name as a file asked for; else the first of its type; else any."""
+    return min(
+        inputs,
+        key=lambda path: (_base(path) != name, extension_of(path) != extension_of(name), path),
+    )
+
+
+def _again(name: str, source: str, data: bytes) -> bytes | None:
+    """The input saved anew, if the file asked for is of its type and holds what can be saved."""
+    return saved_anew(extension_of(name), data) if type_of(name) == type_of(source) else None
 
 
 def look_here(folder: Path, names: Sequence[str], limits: RuleLimits) -> list[Seen]:

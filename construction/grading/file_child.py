@@ -30,6 +30,7 @@ from typing import Any
 
 from construction.grading.file_look import RuleLimits, Seen, look_at
 from construction.grading.file_types import type_of
+from construction.grading.tables import Table
 from data.child import ChildFailed, confine, read_frame, write_frame
 
 _SIZE_OF_ANSWER = 4 << 20
@@ -100,7 +101,13 @@ def _answers(stream: Any, most: int) -> Iterator[Seen]:
         for _ in range(most):
             values = json.loads(read_frame(stream, _SIZE_OF_ANSWER))
             lists = {name: tuple(values[name]) for name in ("placeholders", "shingles")}
-            yield Seen(**{**values, **lists})
+            tables = tuple(map(_table, values["tables"]))
+            yield Seen(**{**values, **lists, "tables": tables})
+
+
+def _table(values: dict[str, Any]) -> Table:
+    lists = {name: tuple(values[name]) for name in ("columns", "blanks")}
+    return Table(**{**values, **lists})
 
 
 def main() -> None:

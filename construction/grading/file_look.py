@@ -14,6 +14,7 @@ from pathlib import Path
 
 from construction.grading.file_types import FileType, type_of
 from construction.grading.openers import OPENERS
+from construction.grading.tables import Table
 from construction.grading.text_openers import (
     Bounds,
     Content,
@@ -64,6 +65,7 @@ _COMMENT = {"sh": "#", "sql": "--"}  # others: //
 _FILLER_SHARE = 0.7  # of the words, from which a text counts as filler
 _REPEATED_WORDS = 10  # a document of so many words, all the same one or two, is filler
 _MOST_TOKENS = 20_000  # what comes later in a text does not tell whether it is an agent's own
+_TEXT_CHARS = 200_000  # of the words that are compared with what a task fixes
 _FEW_BYTE_VALUES = 64  # media are compressed: they have nearly all of the 256
 
 
@@ -97,7 +99,9 @@ class Seen:
     `opens` is None if no opener exists for its type. `items` counts the units it holds. `size` is
     in bytes, None if the file was not read; `placeholders` names the kinds of placeholders in it.
     `is_shell`: it holds no content. `is_filler`: its words only fill space. `shingles` are hashes
-    of the runs of three words in its prose, sorted.
+    of the runs of three words in its prose, sorted. `text` is its words in lower case with a space
+    around each (`word_form`), of a long text the first; `words` (of Chinese: characters) and
+    `characters` count all of it.
     """
 
     trouble: str = ""
@@ -110,6 +114,11 @@ class Seen:
     is_shell: bool = False
     is_filler: bool = False
     shingles: tuple[int, ...] = ()
+    text: str = ""
+    words: int = 0
+    characters: int = 0
+    pages: int = 0
+    tables: tuple[Table, ...] = ()
 
 
 def look_at(folder: str, name: str, limits: RuleLimits) -> Seen:
@@ -157,7 +166,17 @@ def look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
         is_shell=content.is_shell or _is_only_comments(content.text, kind),
         is_filler=_is_filler(prose, kind),
         shingles=tuple(sorted(set(shingles(prose)))),
+        text=word_form(content.text or prose)[:_TEXT_CHARS],
+        words=sum(1 for _ in _TOKEN.finditer(content.text)),
+        characters=len(content.text.strip()),
+        pages=content.pages,
+        tables=content.tables,
     )
+
+
+def word_form(text: str) -> str:
+    """The words of a text in lower case, in order, with a space around each."""
+    return f" {' '.join(_tokens(text))} "
 
 
 def _unopened(data: bytes, signature: bool) -> Seen:
@@ -173,6 +192,9 @@ def _unopened(data: bytes, signature: bool) -> Seen:
         is_shell=says_nothing(prose),
         is_filler=_is_filler(prose, None),
         shingles=tuple(sorted(set(shingles(prose)))),
+        text=word_form(prose)[:_TEXT_CHARS],
+        words=sum(1 for _ in _TOKEN.finditer(prose)),
+        characters=len(prose.strip()),
     )
 
 

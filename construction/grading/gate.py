@@ -27,13 +27,15 @@ class GradingRecipe(StageConfig):
 
     `formula` names how the parts become the overall score: their mean, weighted by `weight`.
     `null_limit` is the share of the deterministic weight that a submission without work may earn.
-    A task is `judge_only` if no part with weight can be scored without a judge.
+    A task is `judge_only` if no part with weight can be scored without a judge; it `needs_model`
+    if nothing but a rubric could score it, and rules could not write one that is usable.
     """
 
     formula: Literal["weighted_mean"] = "weighted_mean"
     pass_threshold: Share = 0.8  # of the overall score; each required part must also be 1
     null_limit: Share = 0.2
     judge_only: Literal["admit", "refuse"] = "admit"
+    needs_model: Literal["admit", "refuse"] = "refuse"
 
 
 class GraderReason(GateReason):
@@ -47,6 +49,10 @@ class GraderReason(GateReason):
         "Describing the path and calling each tool without arguments earns too much.",
     )
     ORACLE = "preflight.oracle", "The answer computed by the reference steps is not accepted."
+    NEEDS_MODEL = (
+        "preflight.needs_model",
+        "Rules cannot write its rubric, and no part does without.",
+    )
     JUDGE_ONLY = "preflight.judge_only", "No part with weight can be scored without a judge."
 
 
@@ -66,6 +72,7 @@ class Attacked:
     oracle: float | None
     deterministic_parts: int
     deterministic_share: float
+    needs_model: bool = False
 
 
 def measure(
@@ -77,8 +84,12 @@ def measure(
     computed: Submission | None,
     *,
     is_computable: bool,
+    needs_model: bool = False,
 ) -> Attacked:
-    """Attack the grader of one task; `computed` is what the oracle submits, None if it failed."""
+    """Attack the grader of one task; `computed` is what the oracle submits, None if it failed.
+
+    `needs_model`: its rubric is not usable.
+    """
     gains = {NULL: 0.0, TALK: 0.0, EMPTY_CALLS: 0.0}
     strongest, most = None, 0.0
     nothing: Score | None = None
@@ -99,6 +110,7 @@ def measure(
         oracle=_oracle_score(spec, grader, computed) if is_computable else None,
         deterministic_parts=len(scored),
         deterministic_share=nothing.deterministic_share,
+        needs_model=needs_model and not scored,
     )
 
 
@@ -140,6 +152,21 @@ def _judge_only(policy: str, status: Any) -> Limit:
     )
 
 
+def _needs_model(policy: str, status: Any) -> Limit:
+    return Limit(
+        "rubrics that need a model",
+        Bound.MAX,
+        "rubrics",
+        "Where only a rubric scores the task, its rubric is usable.",
+        GraderReason.NEEDS_MODEL,
+        value=lambda seen: int(seen["needs_model"]),
+        at=0,
+        movable=False,
+        policy=("needs_model", policy),
+        status=status,
+    )
+
+
 GATE: Gate[Attacked, GradingRecipe] = Gate(
     name="grader",
     stage=STAGE,
@@ -177,6 +204,8 @@ GATE: Gate[Attacked, GradingRecipe] = Gate(
             at=1,
             movable=False,
         ),
+        _needs_model("refuse", Status.FAILED),
+        _needs_model("admit", Status.UNVERIFIED),
         _judge_only("refuse", Status.FAILED),
         _judge_only("admit", Status.UNVERIFIED),
     ),

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+from construction.grading.content_rules import CONTENT_RULES, ContentReason
 from construction.grading.file_child import look_in_children, regular_files
 from construction.grading.file_look import RuleLimits, Seen, read_regular
 from construction.grading.file_types import type_of
@@ -156,7 +157,7 @@ def _digest(folder: Path, name: str, max_bytes: int) -> str | None:
 
 def judge_rule(rule: HardRule, outputs: Sequence[OutputFile], overflow: bool) -> RuleResult:
     """Judge one rule. `overflow`: the folder holds more files than were examined."""
-    judge = _JUDGES.get(rule.kind)
+    judge = _content if rule.kind in CONTENT_RULES else _JUDGES.get(rule.kind)
     if judge is None:
         return _failed(rule, RuleReason.UNKNOWN_RULE)
     if overflow:
@@ -178,7 +179,7 @@ def printable(name: str) -> str:
 
 def _failed(
     rule: HardRule,
-    reason: RuleReason,
+    reason: RuleReason | ContentReason,
     observed: Scalar = None,
     limit: Scalar = None,
     file: OutputFile | None = None,
@@ -220,12 +221,16 @@ def _count(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
 
 
 def _named(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
-    present = {file.name.rpartition("/")[2].lower() for file in files}
+    present = set(map(_base, files))
     wanted = [name.rpartition("/")[2].lower() for name in rule.params["names"]]
     there = sum(name in present for name in wanted)
     if there < len(wanted):
         return _failed(rule, RuleReason.MISSING_NAME, there, len(wanted))
     return RuleResult(rule.rule_id, rule.kind, True, None, there, len(wanted))
+
+
+def _base(file: OutputFile) -> str:
+    return file.name.rpartition("/")[2].lower()
 
 
 def _non_empty(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
@@ -260,6 +265,16 @@ def _no_placeholder(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
         files,
         lambda seen: _trouble(seen) or (RuleReason.PLACEHOLDER if seen.placeholders else None),
     )
+
+
+def _content(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
+    """A rule on content; only files with the names that it states count, if it states any."""
+    names = {name.lower() for name in rule.params.get("names_of_files", ())}
+    chosen = [file for file in files if not names or _base(file) in names] or files
+    outcome = CONTENT_RULES[rule.kind](rule.params, [file.seen for file in chosen])
+    if outcome.reason is not None:
+        return _failed(rule, outcome.reason, outcome.observed, outcome.limit, chosen[0])
+    return RuleResult(rule.rule_id, rule.kind, True, None, outcome.observed, outcome.limit)
 
 
 _JUDGES: dict[str, Callable[[HardRule, Sequence[OutputFile]], RuleResult]] = {

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from construction.grading.combine import PASS_THRESHOLD
 from construction.grading.grade import grade
@@ -20,6 +21,7 @@ from construction.grading.spec import TaskSpec, spec_of
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, AttemptStatus, Score
 from data.errors import InputError
+from data.neutralise import one_line
 from data.releases.tasks import ReleasedTasks
 from data.sharding import map_shards
 
@@ -65,6 +67,11 @@ def grade_attempts(
                 str(folder), "attempts on another release", f"attempts on {release.snapshot}",
                 "Name the snapshot that was run.",
             )  # fmt: skip
+        if record.attempt.task_id not in release.tasks:
+            raise InputError(
+                str(folder), f"an attempt at {one_line(record.attempt.task_id)}",
+                f"attempts at tasks of {release.snapshot}", "Delete it: nothing can grade it.",
+            )  # fmt: skip
     graded = [(folder, record) for folder, record in recorded if _is_graded(record)]
     jobs = [
         _Job(release, tuple(graded[start : start + _ATTEMPTS_AT_ONCE]), threshold)
@@ -96,9 +103,11 @@ def summaries(run: GradedRun) -> list[Summary]:
 
 
 def print_summaries(rows: Iterable[Summary]) -> None:
-    """Print a row for each configuration."""
-    heads = ("configuration", "attempts", "infra", "passed", "failed", "undecided", "overall", "of")
-    table = Table(*heads, box=None)
+    """Print a row for each configuration, with its whole name however long."""
+    rows = list(rows)
+    widest = max((cell_len(row.configuration) for row in rows), default=0)
+    heads = ("attempts", "infra", "passed", "failed", "undecided", "overall", "of")
+    table = Table(Column("configuration", min_width=widest), *heads, box=None)
     for row in rows:
         overall = "" if row.overall is None else f"{row.overall:.3f}"
         counts = (row.n, row.n_infra, row.n_passed, row.n_failed, row.n_undecided)

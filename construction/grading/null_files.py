@@ -74,6 +74,48 @@ def holding(extension: str, text: str) -> bytes | None:
     return _as_text(kind.name, kind.kind, text).encode()
 
 
+_STUB_TABLE: Sequence[Sequence[object]] = [["a", "b"], [1, 2]]
+_STUB_TEXT = "Done.\n"
+_STUBS = {
+    "csv": b"a,b\n1,2\n",
+    "tsv": b"a\tb\n1\t2\n",
+    "json": b'{"a": 1, "b": 2}\n',
+    "jsonl": b'{"a": 1, "b": 2}\n',
+    "yaml": b"a: 1\nb: 2\n",
+    "toml": b"a = 1\nb = 2\n",
+    "py": b"print('done')\n",
+    "sh": b"#!/bin/sh\necho done\n",
+    "js": b"console.log('done')\n",
+    "eml": b"To: a@b.example\nSubject: Done\n\nDone.\n",
+    "ics": b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:Done\r\n"
+    b"DTSTART:20300101T000000Z\r\nDTEND:20300101T010000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+    "srt": b"1\n00:00:00,000 --> 00:00:01,000\nDone.\n",
+    "vtt": b"WEBVTT\n\n00:00.000 --> 00:01.000\nDone.\n",
+}
+
+
+def stub(extension: str) -> bytes | None:
+    """The least that a file of this type can hold and not be empty; None if it holds no text."""
+    kind = type_of(f"x.{extension}")
+    if kind is not None and kind.name == "xlsx":
+        return _workbook(_STUB_TABLE)
+    return (kind and _STUBS.get(kind.name)) or holding(extension, _STUB_TEXT)
+
+
+def saved_anew(extension: str, data: bytes) -> bytes | None:
+    """A file with the same content and other bytes; None for types that are not rewritten here."""
+    kind = type_of(f"x.{extension}")
+    if kind is not None and kind.name == "xlsx":
+        import openpyxl
+
+        try:
+            return _saved(openpyxl.load_workbook(io.BytesIO(data)))
+        except Exception:  # a library may raise anything on a broken or encrypted file
+            return None
+    is_text = kind is not None and not kind.binary and not kind.signatures
+    return data.rstrip() + b"\n\n" if is_text else None
+
+
 def _as_text(name: str, kind: str, text: str) -> str:
     lines = text.splitlines()
     if name in ("csv", "tsv"):
@@ -106,13 +148,17 @@ def _saved(document: Any) -> bytes:
 
 
 def _xlsx(lines: Sequence[str]) -> bytes:
+    # A leading "=" would be a formula.
+    return _workbook([[f"'{line}" if line.startswith("=") else line[:32_000]] for line in lines])
+
+
+def _workbook(rows: Sequence[Sequence[object]]) -> bytes:
     import openpyxl
 
     book = openpyxl.Workbook()
     sheet: Any = book.active
-    for line in lines:
-        # A leading "=" would be a formula.
-        sheet.append([f"'{line}" if line.startswith("=") else line[:32_000]])
+    for row in rows:
+        sheet.append(row)
     return _saved(book)
 
 

@@ -10,9 +10,12 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from construction.grading.file_types import type_of
+from construction.grading.message_openers import open_calendar, open_captions, open_mail
+from construction.grading.tables import Table, TableCounter
 from construction.grading.text_openers import (
     Bounds,
     Content,
@@ -60,20 +63,23 @@ def open_xlsx(data: bytes, bounds: Bounds) -> Content:
         drawn = any(map(_CHART_OR_PICTURE.search, archive.namelist()))
     book = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
     rows: list[str] = []
+    tables: list[Table] = []
     filled = seen = 0
     for sheet in book.worksheets:
+        counter = TableCounter(sheet.title)
         sheet.reset_dimensions()  # a declared size of 16384 columns would pad every row
         for row in sheet.iter_rows(values_only=True):
             seen += len(row) + 1
             if seen > bounds.cells:
                 raise TooLarge
-            values = [str(value) for value in row if value not in (None, "")]
-            filled += len(values)
-            if values:
-                rows.append("\n".join(values))
+            cells = ["" if value is None else str(value) for value in row]
+            filled += counter.add(cells)
+            if any(cells):
+                rows.append("\n".join(filter(None, cells)))
+        tables += counter.tables()
     text = joined(rows, bounds)
     is_shell = not drawn and is_header_only(len(rows), text)
-    return Content(text, filled + len(book.chartsheets), is_shell)
+    return Content(text, filled + len(book.chartsheets), is_shell, tables=tuple(tables))
 
 
 _PICTURES = ("}pic", "}graphicFrame", "}tbl")
@@ -116,7 +122,8 @@ def open_pptx(data: bytes, bounds: Bounds) -> Content:
 
     check_zip(data, bounds).close()
     deck = pptx.Presentation(io.BytesIO(data))
-    return _office_content((slide.element for slide in deck.slides), bounds)
+    content = _office_content((slide.element for slide in deck.slides), bounds)
+    return replace(content, pages=len(deck.slides))
 
 
 def open_pdf(data: bytes, bounds: Bounds) -> Content:
@@ -129,7 +136,8 @@ def open_pdf(data: bytes, bounds: Bounds) -> Content:
     if pages > bounds.pages:
         raise TooLarge
     text = joined((page.extract_text() for page in reader.pages), bounds)
-    return Content(text, pages, says_nothing(text) and not any(map(_is_painted, reader.pages)))
+    is_shell = says_nothing(text) and not any(map(_is_painted, reader.pages))
+    return Content(text, pages, is_shell, pages=pages)
 
 
 def _is_painted(page: Any) -> bool:
@@ -181,6 +189,9 @@ def _is_text(name: str) -> bool:
 
 OPENERS: dict[str, Callable[[bytes, Bounds], Content]] = {
     "text": open_text,
+    "mail": open_mail,
+    "calendar": open_calendar,
+    "captions": open_captions,
     "xlsx": open_xlsx,
     "docx": open_docx,
     "pptx": open_pptx,

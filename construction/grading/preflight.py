@@ -110,6 +110,7 @@ def _attacked(
             grader,
             computed,
             is_computable=is_computable,
+            needs_model=candidate.rubric is not None and candidate.rubric.needs_model,
         )
 
 

@@ -18,7 +18,7 @@ import polars as pl
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Attempt, AttemptStatus, Score
 from data.releases.tasks import ReleasedTasks
-from data.tables import write_frame, write_table
+from data.tables import frame_of, replace_frames
 
 QUESTIONS = "questions"
 _STATUS = {AttemptStatus.COMPLETED: "success", AttemptStatus.TIMEOUT: "timeout"}
@@ -88,14 +88,15 @@ def write_retrieval_tables(
         for record in attempts
         if (attempt := record.attempt).task_id in by_task
     ]
-    out.mkdir(parents=True, exist_ok=True)
-    write_frame(
-        out / "questions.parquet", questions.filter(pl.col("index").is_in(list(by_task.values())))
-    )
-    write_table(out / "responses.parquet", map(_response, rows), _RESPONSES)
+    asked = questions.filter(pl.col("index").is_in(list(by_task.values())))
     graded = [row for row in rows if row.score is not None]
-    write_table(out / "scores.parquet", [_score(release, row) for row in graded], _SCORES)
-    write_table(out / "tool_traces.parquet", map(_trace, rows), _TRACES)
+    frames = (
+        (QUESTIONS, asked),
+        ("responses", frame_of(map(_response, rows), _RESPONSES)),
+        ("scores", frame_of((_score(release, row) for row in graded), _SCORES)),
+        ("tool_traces", frame_of(map(_trace, rows), _TRACES)),
+    )
+    replace_frames(out, frames)
     return True
 
 

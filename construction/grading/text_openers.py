@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
+from construction.grading.tables import Table, TableCounter, tables_of_records
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -35,13 +37,16 @@ class Content:
     """What a file holds: `items` counts its units (cells, pages, slides, …), 0 if it is empty.
 
     `is_shell`: it has only the frame of its type, such as a header without rows. `prose`
-    is its text without the syntax of the format; None where `text` is that already.
+    is its text without the syntax of the format; None where `text` is that already. `pages`
+    counts pages or slides, where the type has any.
     """
 
     text: str
     items: int
     is_shell: bool = False
     prose: str | None = None
+    pages: int = 0
+    tables: tuple[Table, ...] = ()
 
 
 class TooLarge(Exception):
@@ -95,15 +100,15 @@ def open_csv(data: bytes, bounds: Bounds) -> Content:
     # The limit is the whole process's: it is only ever raised.
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    seen = filled = rows = 0
+    seen = filled = 0
+    counter = TableCounter("")
     for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
         seen += len(row) + 1
-        values = sum(1 for cell in row if cell.strip())
-        filled += values
-        rows += values > 0
+        filled += counter.add([cell.strip() for cell in row])
         if seen > bounds.cells:
             raise TooLarge
-    return Content(text[: bounds.text_chars], filled, is_header_only(rows, text))
+    is_shell = is_header_only(counter.filled_rows, text)
+    return Content(text[: bounds.text_chars], filled, is_shell, tables=counter.tables())
 
 
 def open_json(data: bytes, bounds: Bounds) -> Content:
@@ -145,7 +150,8 @@ def open_notebook(data: bytes, bounds: Bounds) -> Content:
 def _structured(text: str, values: Iterable[object], items: int, bounds: Bounds) -> Content:
     """Decoded values whose prose is their leaves; without a leaf that says anything, a shell."""
     prose = joined(_leaves(values), bounds)
-    return Content(text[: bounds.text_chars], items, says_nothing(prose), prose)
+    tables = tables_of_records(values)
+    return Content(text[: bounds.text_chars], items, says_nothing(prose), prose, tables=tables)
 
 
 def _leaves(values: Iterable[object]) -> Iterator[str]:

@@ -73,12 +73,36 @@ class RoleClass(StrEnum):
     FINANCE_OPERATIONS = "finance_operations"
 
 
+class InputTable(Contract):
+    """A table of an input file: its sheet, its columns, and how many other rows it has.
+
+    `blanks` counts the empty cells by column, where some but not all are empty; `repeats` the rows
+    that are the same as an earlier one.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Count
+    blanks: dict[str, int] = Field(default_factory=dict)
+    repeats: Count = 0
+
+
+class InputFile(Contract):
+    """What an input file with text holds: its telling words (`terms`), and a `key` of all words."""
+
+    words: Count
+    key: int
+    terms: tuple[str, ...] = ()
+    tables: tuple[InputTable, ...] = ()
+
+
 class Case(Contract):
     """A packaged candidate with all that its judge may read, masked throughout.
 
     `request` is the person's part of the prompt, `background` what was said before it, `reply`
     the original agent's last words; `asked_back`: whether it ever asked back. `excerpts` holds the
-    beginning of each fixture's text by its path; fixtures without text have none.
+    beginning of each fixture's text by its path; fixtures without text have none. `inputs` says
+    what the fixtures that open hold.
     """
 
     candidate: Candidate
@@ -87,6 +111,7 @@ class Case(Contract):
     reply: str = ""
     asked_back: bool = False
     excerpts: dict[str, str] = Field(default_factory=dict)
+    inputs: dict[str, InputFile] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

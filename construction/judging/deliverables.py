@@ -104,12 +104,12 @@ def expected_deliverables(
     those that wrote files count.
     """
     produced = _produced(acts)
-    requested = _types_asked_for(request, produced)
     names: dict[str, list[str]] = {}
     for path in named:
         kind, base = type_of(path), _base(path)
         if kind is not None and base not in names.setdefault(kind.name, []):
             names[kind.name].append(base)
+    requested = _types_asked_for(request, names, produced)
     if requested or names:
         return tuple(
             _requested(kind, requested.get(kind, 1), names.get(kind, []), kind in produced)
@@ -169,15 +169,21 @@ def _produced(acts: Iterable[AgentAct]) -> dict[str, list[str]]:
     return results or names_by_type
 
 
-def _types_asked_for(request: str, produced: dict[str, list[str]]) -> dict[str, int]:
-    """The types that the request's directives name, with the number of files of each."""
+def _types_asked_for(
+    request: str, names: dict[str, list[str]], produced: dict[str, list[str]]
+) -> dict[str, int]:
+    """The types that the request's directives name, with the number of files of each.
+
+    "A report" that has a file's name is that file.
+    """
     counts: Counter[str] = Counter()
     for sentence in read(_without_names(request)):
         if sentence.ask is not Ask.DIRECTIVE:
             continue
-        for word, count in _types_in(sentence.text.lower()):
-            kind = _stands_for(word, produced)
-            counts[kind] = max(counts[kind], count)
+        for word, noun, count in _types_in(sentence.text.lower()):
+            if not _is_named(word, noun, names):
+                kind = _stands_for(word, produced)
+                counts[kind] = max(counts[kind], count)
     return dict(counts)
 
 
@@ -190,7 +196,8 @@ def _without_names(text: str) -> str:
     return "…".join([*pieces, text[position:]])
 
 
-def _types_in(sentence: str) -> Iterator[tuple[str, int]]:
+def _types_in(sentence: str) -> Iterator[tuple[str, str, int]]:
+    """Type, the noun that stands for it, and number of every file that is to be made."""
     plain = sentence.replace("'", "").replace("’", "")
     for finder, made, given, counter in (
         (_FIND_EN, _MADE_EN, _GIVEN_EN, _COUNT_EN),
@@ -201,7 +208,7 @@ def _types_in(sentence: str) -> Iterator[tuple[str, int]]:
             if not made.search(before) or given.search(before) or _NOT_THE_AGENT.search(before):
                 continue
             number = counter.search(before)
-            yield str(match.lastgroup), _number(number[1]) if number else 1
+            yield str(match.lastgroup), match[0], _number(number[1]) if number else 1
 
 
 def _number(word: str) -> int:
@@ -209,6 +216,20 @@ def _number(word: str) -> int:
 
 
 _FALLBACK = {"document": "md", "picture": "png"}
+
+
+_NAMED_AS = {
+    "document": frozenset({"docx", "pdf", "md", "txt", "html", "pptx"}),
+    "picture": frozenset({"png", "jpg", "svg", "gif", "webp"}),
+}
+
+
+def _is_named(word: str, noun: str, names: dict[str, list[str]]) -> bool:
+    """Is "a report" or "a chart" one of the files that the request names?"""
+    if word not in _NAMED_AS:
+        return False
+    bases = [name.lower() for listed in names.values() for name in listed]
+    return not _NAMED_AS[word].isdisjoint(names) or any(noun.rstrip("s") in base for base in bases)
 
 
 def _stands_for(word: str, produced: dict[str, list[str]]) -> str:

@@ -44,7 +44,7 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
         verb = _edit_verb(text)
         if not verb or sentence.ask in (Ask.QUESTION, Ask.STATUS) or _ANEW.search(text):
             continue
-        for at, path in _files_in(text, given):
+        for at, path in files_in(text, given):
             if extension_of(path) not in made and _is_changed(text[:at], verb):
                 edited.setdefault(path)
     return tuple(edited)
@@ -62,8 +62,8 @@ def _edit_verb(text: str) -> str:
     return verb.group() if verb and not is_negated(text, verb.start()) else ""
 
 
-def _files_in(text: str, given: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """(where it stands, path) of every input file that a sentence names or describes."""
+def files_in(text: str, given: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """(where it stands, path) of every input file that a text in lower case names or describes."""
     for path in given:
         at = text.find(tail(path))
         if at >= 0:
@@ -72,13 +72,14 @@ def _files_in(text: str, given: Sequence[str]) -> Iterator[tuple[int, str]]:
         for match in re.finditer(rf"(?<![a-z]){word}(?![a-z])", text):
             fitting = [path for path in given if extension_of(path) in extensions]
             words = frozenset(re.split(r"[\W_]+", text[: match.start()])[-_REACH:])
-            by_name = [path for path in fitting if words.issuperset(_stem_words(path))]
+            by_name = [path for path in fitting if words.issuperset(stem_words(path))]
             chosen = fitting if len(fitting) == 1 else by_name
             if len(chosen) == 1:
                 yield match.start(), chosen[0]
 
 
-def _stem_words(path: str) -> list[str]:
+def stem_words(path: str) -> list[str]:
+    """The words of a file's name, without its extension."""
     return [word for word in re.split(r"[\W_]+", tail(path).rpartition(".")[0]) if word]
 
 

@@ -35,7 +35,8 @@ from construction.judging.rules.classes import (
     induce_classes,
     split_classes,
 )
-from construction.judging.rules.grading import GradingConfig, grade
+from construction.judging.rules.criteria import GradingConfig
+from construction.judging.rules.grading import grade
 from construction.judging.rules.taxonomy import TaxonomyConfig, judge_taxonomies
 from construction.judging.self_containment import ContainmentConfig
 from data.contracts import Candidate, Count, StageConfig, TaskClass

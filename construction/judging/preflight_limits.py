@@ -11,7 +11,7 @@ class PreflightReason(GateReason):
     MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
     MISSING_RECORDS = (
         "preflight.missing_records",
-        "It gathers records that no released file holds.",
+        "It needs records or instructions that no released file holds.",
     )
     NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
     NEEDS_NETWORK = "preflight.needs_network", "It needs the web, which the task may not reach."
@@ -77,7 +77,7 @@ _EVERY_PROMPT = (
         "max_records",
         _MAX,
         "sets of records",
-        "At most this many sets of records are to be gathered that no released file can hold.",
+        "At most this many sets of records or instructions are needed that no file can hold.",
         _REASON.MISSING_RECORDS,
         lambda seen: seen["records"],
     ),

@@ -1,7 +1,8 @@
-"""Records that a request wants gathered although no input file can hold any.
+"""Records and instructions that a request counts on although no input file can hold any.
 
 "Pull all orders of the last quarter" needs a shop, or a file with orders. The words are in
 `records.toml`. Counted is only an order to gather what exists and whose place is not named.
+"Follow the tender skill's workflow" needs the file of that skill.
 """
 
 from __future__ import annotations
@@ -23,10 +24,17 @@ _PASTED_ROWS = 3
 
 
 def missing_records(text: str, fixtures: Iterable[Fixture]) -> tuple[str, ...]:
-    """What is to be gathered, as the request says it, where no input file can hold records."""
-    if any(_holds_records(fixture) for fixture in fixtures) or _is_pasted(text):
-        return ()
-    return tuple(dict.fromkeys(_gathered(text)))
+    """What is to be gathered or followed, as the request says it, and no input file can hold."""
+    given = tuple(fixtures)
+    guides = () if any(_SKILL in fixture.path.casefold() for fixture in given) else _guides(text)
+    if any(_holds_records(fixture) for fixture in given) or _is_pasted(text):
+        return tuple(dict.fromkeys(guides))
+    return tuple(dict.fromkeys((*_gathered(text), *guides)))
+
+
+def _guides(text: str) -> Iterator[str]:
+    """The instructions of a skill that the request wants followed."""
+    return (" ".join(match.group().split()) for match in _GUIDE.finditer(text))
 
 
 def _holds_records(fixture: Fixture) -> bool:
@@ -58,6 +66,12 @@ _NO_RECORDS = tuple(_TABLE["no_records"])
 _GATHERED = re.compile(
     rf"(?:^|[,;:] |\b(?:to|and|then|please|involves) )(?P<said>(?:{'|'.join(_TABLE['verbs'])})\b"
     rf"[^.;]{{1,{_REACH}}}?\b(?:{'|'.join(_TABLE['nouns'])})\b)"
+)
+_SKILL = "skill"
+_GUIDE = re.compile(
+    rf"(?:[\w/-]{{1,40}} ){{1,2}}skill['’]?s (?:own )?(?:{'|'.join(_TABLE['guides']['en'])})\b"
+    rf"|技能的(?:{'|'.join(_TABLE['guides']['zh'])})",
+    re.IGNORECASE,
 )
 _PLACED = re.compile(rf"\b(?:{'|'.join(_TABLE['places'])})\b")
 _ROW = re.compile(r"(?m)^.*\d.*[,|\t;].*\d.*$")

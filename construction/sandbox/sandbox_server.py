@@ -82,11 +82,13 @@ def names(request: Mapping[str, Any], _content: bytes) -> Reply:
     """Relative names of the regular files below a folder, sorted, at most `most`.
 
     A name of more than `longest` bytes is left out: outside, it might be too long for a path.
+    Folders with such a name are not entered, as they may be nested without end.
     """
     root = Path(request["path"])
     kept: list[str] = []
     for folder, folders, files in os.walk(root) if not root.is_symlink() else ():
-        folders.sort()
+        is_deep = len(os.fsencode(os.path.relpath(folder, root))) > request["longest"]
+        folders[:] = [] if is_deep else sorted(folders)
         for path in (Path(folder, name) for name in sorted(files)):
             name = path.relative_to(root).as_posix()
             is_short = len(os.fsencode(name)) <= request["longest"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from construction.judging.inputs import with_inputs
 from construction.judging.stage_output import DocumentTexts, with_excerpts, write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.gates.network import ProbeResult
@@ -92,7 +93,8 @@ def write_packaged(
     copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
     write_pool(out, candidates, copies)
     files = {sha256: out / path for sha256, path in copies.items()}
-    write_cases(out, [with_excerpts(case, files, document_texts) for case in packaged.cases])
+    cases = [with_excerpts(case, files, document_texts) for case in packaged.cases]
+    write_cases(out, with_inputs(cases, files))
 
 
 def _ids(survivors: Sequence[Survivor]) -> list[str]:

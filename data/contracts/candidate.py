@@ -169,10 +169,14 @@ class Criterion(Contract):
 
 
 class Rubric(Contract):
-    """Criteria whose weights sum to 1; `route`: is the output judged as text or by its look?"""
+    """Criteria whose weights sum to 1; `route`: is the output judged as text or by its look?
+
+    `needs_model`: rules could not tell what is asked, so a model or a person has to write it.
+    """
 
     route: Literal["text", "visual"] = "text"
     criteria: tuple[Criterion, ...] = ()
+    needs_model: bool = False
 
 
 class Evidence(Contract):

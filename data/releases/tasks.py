@@ -56,11 +56,16 @@ class ReleasedTasks:
                 "Grading needs the private half.",
             )  # fmt: skip
         whole: dict[str, Any] = self.tasks[task_id].candidate.model_dump(mode="json")
-        for name in sorted(PRIVATE_FIELDS):
-            path = f"{task_id}/{name}.json"
-            if path in self.private_sums:
-                _check(self.private, path, self.private_sums)
-                whole[name] = orjson.loads((self.private / path).read_bytes())[name]
+        paths = {name: f"{task_id}/{name}.json" for name in sorted(PRIVATE_FIELDS)}
+        listed = {name: path for name, path in paths.items() if path in self.private_sums}
+        if not listed:
+            raise InputError(
+                str(self.private / task_id), "nothing that grades the task",
+                f"an answer, rules or a rubric that {layout.SUMS} lists", "Restore the release.",
+            )  # fmt: skip
+        for name, path in listed.items():
+            _check(self.private, path, self.private_sums)
+            whole[name] = orjson.loads((self.private / path).read_bytes())[name]
         return whole
 
 
@@ -76,15 +81,16 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
     path = public / layout.TASK_LIST
     try:
         lines = path.read_bytes().splitlines()
-        content = (public / layout.SUMS).read_bytes()
-        listed = sums.parse(content)
+        content, listed = _sums(public)
         for name in (layout.TASK_LIST, layout.MANIFEST):
             _check(public, name, listed)
         manifest = orjson.loads((public / layout.MANIFEST).read_bytes())
         tasks = [_task(public, orjson.loads(line), listed) for line in lines]
+        for name in _tables(public, listed):
+            _check(public, name, listed)
         if not layout.is_id(str(manifest["snapshot"])):
             raise ValueError(layout.MANIFEST)
-        private_sums = sums.parse((private / layout.SUMS).read_bytes()) if private.is_dir() else {}
+        _, private_sums = _sums(private) if private.is_dir() else (b"", {})
     except (OSError, ValueError, KeyError, ValidationError) as error:
         problem = type(error).__name__
         raise InputError(
@@ -100,6 +106,20 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
     )
 
 
+def _sums(half: Path) -> tuple[bytes, dict[str, str]]:
+    """The SHA256SUMS of a half, as bytes and by path. Raises InputError, which names the file."""
+    path = half / layout.SUMS
+    try:
+        content = path.read_bytes()
+        return content, sums.parse(content)
+    except (OSError, sums.SumsError) as error:
+        problem = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(
+            str(path), problem or type(error).__name__, "the digests that were released",
+            "Restore the release.",
+        ) from error  # fmt: skip
+
+
 def _task(public: Path, row: Mapping[str, Any], listed: Mapping[str, str]) -> ReleasedTask:
     candidate = candidate_of(row)
     if not layout.is_id(candidate.task_id):
@@ -112,12 +132,30 @@ def _task(public: Path, row: Mapping[str, Any], listed: Mapping[str, str]) -> Re
     return ReleasedTask(candidate, text, {name: public / path for name, path in inputs.items()})
 
 
+def _tables(public: Path, listed: Mapping[str, str]) -> list[str]:
+    """The tables that are listed or there; tools and graders read them."""
+    there = {f"{layout.TABLES}/{path.name}" for path in (public / layout.TABLES).glob("*")}
+    return sorted(there | {name for name in listed if name.startswith(f"{layout.TABLES}/")})
+
+
+def require_outside(snapshot: Path, out: Path) -> None:
+    """Raise InputError where something would be written into a release, which never changes."""
+    if out.resolve().is_relative_to(snapshot.resolve()):
+        raise InputError(
+            str(out), "a folder in the snapshot", "one outside of it",
+            "Choose another --out: a file more, and the release fails its verification.",
+        )  # fmt: skip
+
+
 def _check(half: Path, name: str, listed: Mapping[str, str]) -> None:
     """Raise InputError if a file of a half is not the one that its SHA256SUMS lists."""
     path = half / name
     # A listed name is a safe one (`sums.parse`).
-    if name not in listed or path.is_symlink() or file_digest(path) != listed[name]:
-        raise InputError(
-            str(path), "another file than was released", f"the digest that {layout.SUMS} lists",
+    is_file = path.is_file() and not path.is_symlink()
+    if name in listed and is_file and file_digest(path) == listed[name]:
+        return
+    found = "another file than was released" if path.is_file() else "no file"
+    raise InputError(
+            str(path), found, f"the digest that {layout.SUMS} lists",
             "Restore the release; `benchmint verify` names all that changed.",
         )  # fmt: skip

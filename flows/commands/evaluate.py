@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from data.attempts import TABLES_FOLDER
+from data.attempts import TABLES_FOLDER, check_name, infra_errors
 from data.errors import InputError, require_extra
 from flows.commands.options import Json, Processes
 
@@ -58,22 +58,33 @@ def evaluate_command(
     task: Annotated[
         list[str] | None, typer.Option(help="Run only this task; may be given several times.")
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
-    at_once: Annotated[int, typer.Option(min=1, help="Attempts at the same time.")] = 4,
+    epochs: Annotated[int, typer.Option(min=1, max=10_000, help="Attempts at each task.")] = 1,
+    at_once: Annotated[int, typer.Option(min=1, max=500, help="Attempts at the same time.")] = 4,
+    attempt_calls: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=1_000_000, help="The most calls of tools in one attempt; 1000 by default."
+        ),
+    ] = None,
     attempt_tokens: Annotated[
-        int | None, typer.Option(min=1, help="The most tokens that one attempt may use.")
+        int | None,
+        typer.Option(min=1, max=1 << 40, help="The most tokens that one attempt may use."),
     ] = None,
     attempt_cost: Annotated[
         str | None, typer.Option(help="The most US dollars that one attempt may cost.")
     ] = None,
     run_tokens: Annotated[
-        int | None, typer.Option(min=1, help="The most tokens that all attempts may use together.")
+        int | None,
+        typer.Option(
+            min=1, max=1 << 40, help="The most tokens that all attempts may use together."
+        ),
     ] = None,
     run_cost: Annotated[
         str | None, typer.Option(help="The most US dollars that all attempts may cost together.")
     ] = None,
     reply_tokens: Annotated[
-        int | None, typer.Option(min=1, help="The most tokens of one reply; 4096 with a budget.")
+        int | None,
+        typer.Option(min=1, max=1 << 40, help="The most tokens of one reply; 4096 with a budget."),
     ] = None,
     prices: Annotated[
         Path | None, typer.Option(help="File with the prices of models, for costs.")
@@ -86,7 +97,7 @@ def evaluate_command(
     from construction.webpages.page_index import PageIndex
     from construction.webpages.pages import open_pages
     from data.contracts.attempt import Configuration
-    from data.releases.tasks import read_tasks
+    from data.releases.tasks import read_tasks, require_outside
     from flows.evaluate.budget import Budget, dollars, spending_of
     from flows.evaluate.harness import Harness
     from flows.evaluate.plan import Plan
@@ -94,16 +105,21 @@ def evaluate_command(
     from flows.evaluate.scripts import scripts_of
 
     _check_options(agent, model, harness, tools, pages)
+    require_outside(snapshot, out)
+    if programs is not None and not programs.is_dir():
+        raise InputError(str(programs), "no folder", "the harness's programs", "Check --programs.")
     spending = spending_of(
         model,
         Budget(run_tokens, dollars(run_cost, "--run-cost")),
         Budget(attempt_tokens, dollars(attempt_cost, "--attempt-cost")),
         reply_tokens,
         prices,
+        attempt_calls,
     )
     release = read_tasks(snapshot)
     parts = [agent, (model or "").replace("/", "-"), tools if tools != "data" else "", reasoning]
     title = name or "-".join(part for part in parts if part)
+    check_name(title)
     database = None if tools == "web" else database_of(release.tables)
     index = PageIndex(open_pages(pages)) if pages is not None else None
     plan = Plan(
@@ -123,6 +139,7 @@ def evaluate_command(
     )
     ended = evaluate(plan)
     print(f"attempts: {ended.folder} ({ended.done} of {ended.wanted} done)")
+    _tell_of_failures(ended.folder)
     if ended.budget_spent:
         print(
             f"the budget of the run is spent: {ended.wanted - ended.done} attempts are left. "
@@ -131,6 +148,17 @@ def evaluate_command(
         )
     if release.private is not None and ended.done:
         _grade(snapshot, ended.folder, ended.folder / TABLES_FOLDER, workers=1, as_json=False)
+
+
+def _tell_of_failures(folder: Path) -> None:
+    """Say how many attempts the infrastructure ended, and how the first of them did."""
+    errors = infra_errors(folder)
+    if errors:
+        print(
+            f"{len(errors)} attempts were ended by the infrastructure, the first with: "
+            f"{errors[0]}. The same command goes on with them.",
+            file=sys.stderr,
+        )
 
 
 def _check_options(
@@ -143,7 +171,8 @@ def _check_options(
             "a model with react and harness alone",
             "Give --model NAME with --agent react or harness, and none with a scripted agent.",
         )  # fmt: skip
-    if (agent == "harness") != (harness is not None):
+    is_blank = harness is not None and not harness.strip()
+    if is_blank or (agent == "harness") != (harness is not None):
         raise InputError(
             "--agent and --harness", f"agent {agent}, harness {harness}", "a command with harness",
             "Give --harness 'COMMAND' with --agent harness, and with no other.",
@@ -179,8 +208,9 @@ def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool
     from construction.grading.retrieval_tables import write_retrieval_tables
     from data.attempts import write_tables
     from data.canonical import pretty_json
-    from data.releases.tasks import read_tasks
+    from data.releases.tasks import read_tasks, require_outside
 
+    require_outside(snapshot, out)
     release = read_tasks(snapshot)
     run = grade_attempts(release, logs, workers=workers)
     write_tables(out, run.attempts, run.scores)

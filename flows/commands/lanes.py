@@ -74,18 +74,19 @@ def select_command(
         bool, typer.Option(help="Measure the subset's quality against the full pool.")
     ] = True,
     check: Annotated[
-        Path | None, typer.Option(help="Recompute a written selection, without a solver.")
+        Path | None, typer.Option(help="Prove a written selection again, from its files.")
     ] = None,
 ) -> None:
     """Write selection.json, or print the blockers, write blockers.json and exit 1."""
     from flows.recipe import load_section
+    from selection.check import check_selection
     from selection.config import MatrixSelection
-    from selection.output import check_selection, select_from_matrix, selection_lines
+    from selection.output import select_from_matrix, selection_lines
     from selection.scores import read_scores
 
     if check is not None:
         disagreements = check_selection(check)
-        print("\n".join(disagreements) or f"{check}: objective and all constraints are confirmed")
+        print("\n".join(disagreements) or f"{check}: confirmed: optimal, and all constraints hold")
         raise typer.Exit(1 if disagreements else 0)
     if scores is None:
         raise InputError("select", "no scores", "a score matrix", "Name one, or use --check.")

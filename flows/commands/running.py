@@ -23,7 +23,7 @@ def export_inspect_command(snapshot: _Snapshot, out: _Out, with_private: _Privat
     """Write a package with one task of Inspect over the tasks of a release."""
     from construction.grading.exports.inspect import export_inspect
 
-    number = export_inspect(_export(snapshot, with_private), out)
+    number = export_inspect(_export(snapshot, with_private, out), out)
     print(f"{number} tasks in {out}; start with {out / 'README.md'}")
 
 
@@ -31,15 +31,16 @@ def export_harbor_command(snapshot: _Snapshot, out: _Out, with_private: _Private
     """Write one folder per task of a release, as Harbor reads them."""
     from construction.grading.exports.harbor import export_harbor
 
-    number = export_harbor(_export(snapshot, with_private), out)
+    number = export_harbor(_export(snapshot, with_private, out), out)
     print(f"{number} tasks in {out}; start with {out / 'README.md'}")
 
 
-def _export(snapshot: Path, with_private: bool) -> Export:
-    """The release, and how much of it leaves."""
+def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
+    """The release, and how much of it leaves. Raises InputError where `out` is in the release."""
     from construction.grading.exports.writing import Export
-    from data.releases.tasks import read_tasks
+    from data.releases.tasks import read_tasks, require_outside
 
+    require_outside(snapshot, out)
     release = read_tasks(snapshot)
     if with_private and release.private is None:
         raise InputError(

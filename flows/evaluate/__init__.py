@@ -14,6 +14,7 @@ record.py          from a sample of Inspect's log to an attempt
 trajectory.py      from a sample of Inspect's log to ATIF
 plan.py            what is to be run, and where
 run.py             one configuration on a release, resumable
+outcome.py         how Inspect itself came to its end
 chat_app.py        the model as an OpenAI-compatible server, for a program inside the box
 table_server.py    the data tools as a server (MCP), for agents of others
 table_server_command.py  its command, as exported

@@ -19,6 +19,9 @@ from data.errors import InputError
 from data.model_prices import ModelPrice, Tokens, read_prices
 
 DEFAULT_REPLY_TOKENS = 4096  # the most of one reply, where a budget is given and nothing else is
+DEFAULT_CALLS = 1000  # the most calls of tools that one attempt makes
+MOST_TOKENS = 1 << 40  # more than any run can take
+_MOST_DOLLARS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,14 @@ class Budget:
 class Spending:
     """What a run may spend, and what its model costs.
 
-    `reply_tokens` is the most of one reply, None for whatever the model does. `price_date` is None
-    without a price.
+    `reply_tokens` is the most of one reply, None for whatever the model does; `calls` is the most
+    calls of tools in one attempt. `price_date` is None without a price.
     """
 
     run: Budget = Budget()
     attempt: Budget = Budget()
     reply_tokens: int | None = None
+    calls: int = DEFAULT_CALLS
     price: ModelPrice | None = None
     price_date: str | None = None
 
@@ -80,9 +84,10 @@ def spending_of(
     attempt: Budget,
     reply_tokens: int | None,
     prices: Path | None,
+    calls: int | None = None,
 ) -> Spending:
     """What a run may spend. Raises InputError for a limit that cannot be kept."""
-    if model is None and (run or attempt or reply_tokens or prices):
+    if model is None and (run or attempt or reply_tokens or prices or calls):
         raise InputError(
             "evaluate", "a budget or prices", "none with an agent that asks no model",
             "Leave them out, or name a model.",
@@ -99,6 +104,7 @@ def spending_of(
         run,
         attempt,
         reply_tokens or (DEFAULT_REPLY_TOKENS if run or attempt else None),
+        calls or DEFAULT_CALLS,
         price,
         str(price_list.date) if price_list is not None else None,
     )
@@ -112,8 +118,13 @@ def dollars(text: str | None, option: str) -> Decimal | None:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal("NaN")
-    if not amount.is_finite() or amount <= 0:
-        raise InputError(option, repr(text), "US dollars above 0, such as 2.50", "Mend it.")
+    if not amount.is_finite() or not 0 < amount <= _MOST_DOLLARS:
+        raise InputError(
+            option,
+            repr(text),
+            f"US dollars above 0 and at most {_MOST_DOLLARS:,}, such as 2.50",
+            "Mend it.",
+        )
     return amount
 
 

@@ -31,7 +31,7 @@ from flows.evaluate.inspect_sandbox import BoxEnvironment
 from flows.http_server import serving
 
 ANSWER, INSTRUCTION = "answer.txt", "instruction.md"
-AUDIT, FAILED = "audit", "agent_error"  # in an attempt's store
+AUDIT, FAILED, BEGUN = "audit", "agent_error", "harness_begun"  # in an attempt's store
 _MODEL_PORT, _PROXY_PORT = 8701, 3128
 _CONNECTIONS = 16
 _END, _LOG = "/tmp/harness.exit", "/tmp/harness.log"  # noqa: S108 (inside)
@@ -82,6 +82,7 @@ def harness_agent(harness: Harness) -> Solver:
         await box.write_file(INSTRUCTION, state.input_text + _HOW_TO_ANSWER)
         listening = await asyncio.to_thread(box.sandbox.listen, _MODEL_PORT)
         async with serving(chat_app(bridge.answer), listening, _CONNECTIONS):
+            state.store.set(BEGUN, True)
             await _start(box, harness.command)
             code = None
             while bridge.stopped is None and code is None:

@@ -7,6 +7,7 @@ Nothing is inherited from Inspect's local sandbox: its `sample_init` would name 
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from inspect_ai.util import (
@@ -22,6 +23,7 @@ from construction.sandbox.escapes import assert_isolated
 from construction.sandbox.sandbox import FileRefused, Sandbox
 
 NAME = "benchmint"
+_THREADS = 2  # of an attempt: a command and what is read beside it
 _LONGEST_COMMAND = 24 * 3600.0
 
 
@@ -29,7 +31,8 @@ _LONGEST_COMMAND = 24 * 3600.0
 class BoxEnvironment(SandboxEnvironment):
     """One sample's box."""
 
-    box: ClassVar[Box] = Box()  # set by the runner before it starts
+    box: ClassVar[Box] = Box()  # both set by the runner before it starts
+    at_once: ClassVar[int] = 1
 
     def __init__(self, sandbox: Sandbox) -> None:
         super().__init__()
@@ -38,7 +41,13 @@ class BoxEnvironment(SandboxEnvironment):
 
     @classmethod
     async def task_init(cls, task_name: str, config: SandboxEnvironmentConfigType | None) -> None:
-        """Try to get out of a box once, before a run. Raises SandboxFailed if that works."""
+        """Try to get out of a box once, before a run. Raises SandboxFailed if that works.
+
+        Each attempt has threads of its own: asyncio's are few, and an attempt that waited for one
+        would lose its time to the commands of others.
+        """
+        threads = ThreadPoolExecutor(_THREADS * cls.at_once + _THREADS)
+        asyncio.get_running_loop().set_default_executor(threads)
         await asyncio.to_thread(_try_isolation, cls.box)
 
     @classmethod

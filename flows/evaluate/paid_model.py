@@ -12,7 +12,14 @@ from dataclasses import asdict
 from typing import Any
 
 import orjson
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ModelUsage,
+)
 from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolError, ToolInfo
 from inspect_ai.util import LimitExceededError
 
@@ -35,6 +42,7 @@ _TRANSPORT = {
     "attempt_timeout",
 }
 _ERRORS = {"ToolError": ToolError, "TimeoutError": TimeoutError}
+_CALLS_SPENT = "the calls of tools of the attempt are spent"
 ACCOUNT: ContextVar[Account] = ContextVar("account")
 
 
@@ -50,6 +58,7 @@ class Account:
         self.repeated = 0
         self._failed = ""  # the request that failed last
         self._purse = purse
+        self._calls = 0  # of tools, that were begun
         self._before: list[str] = []  # digests of the last request and its reply
         self._tokens_before = 0  # which these took together
 
@@ -62,6 +71,7 @@ class Account:
         config: GenerateConfig,
     ) -> Any:
         """The reply that is kept, or a new one within the budget. Raises LimitExceededError."""
+        self._check_calls(input)
         messages = [digest(_content(message)) for message in input]
         schemas = [tool.model_dump(mode="json", exclude_none=True) for tool in tools]
         settings = config.model_dump(mode="json", exclude=_TRANSPORT, exclude_none=True)
@@ -82,6 +92,17 @@ class Account:
         )
         self._remember(messages, output)
         return output
+
+    def _check_calls(self, messages: Sequence[ChatMessage]) -> None:
+        """Raise LimitExceededError where more calls were asked for than an attempt may make."""
+        most = self._purse.spending.calls
+        asked = sum(
+            len(message.tool_calls or ())
+            for message in messages
+            if isinstance(message, ChatMessageAssistant)
+        )
+        if asked > most:
+            raise LimitExceededError("custom", value=asked, limit=most, message=_CALLS_SPENT)
 
     async def _paid(
         self, ask: Callable[[], Awaitable[Any]], request: str, worst: Tokens
@@ -147,10 +168,16 @@ class Account:
             self._tokens_before = tokens_of(output.usage).total
 
     def shown(self, tool: Tool) -> Tool:
-        """The tool, which shows what it showed before where this attempt was cut off."""
+        """The tool, which shows what it showed before where this attempt was cut off.
+
+        Calls beyond the limit do nothing: one reply of a model may ask for any number of them.
+        """
         known = ToolDef(tool)
 
         async def execute(**arguments: object) -> object:
+            self._calls += 1
+            if self._calls > self._purse.spending.calls:
+                raise ToolError(_CALLS_SPENT)
             key = digest([known.name, _plain(arguments)])
             before = self.journal.result(key)
             try:

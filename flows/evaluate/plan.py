@@ -16,8 +16,8 @@ from construction.sandbox.toolset import toolset
 from construction.sessions.network.transport import Wire
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
-from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
-from data.attempts import RUN
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, write_bytes
+from data.attempts import FOLDER, RUN, TRAJECTORIES
 from data.canonical import pretty_json
 from data.contracts.attempt import Configuration
 from data.errors import BenchmintError, InputError
@@ -29,7 +29,6 @@ from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
 MODEL_AGENT = "react"
 HARNESS = "harness"
 AGENTS = (MODEL_AGENT, HARNESS, *SCRIPTED)
-REPLIES = "replies"
 _LOCK = "run.lock"
 
 
@@ -86,7 +85,7 @@ def chosen(plan: Plan) -> tuple[str, ...]:
 
 @contextmanager
 def alone(plan: Plan) -> Iterator[None]:
-    """Hold the plan's folder, and record there what runs.
+    """Hold the plan's folder, remove what a killed run left half written, and record what runs.
 
     Raises RunUnderWay if another process holds it, InputError if something else ran there.
     """
@@ -100,6 +99,8 @@ def alone(plan: Plan) -> Iterator[None]:
                 f"{plan.folder}: another run is under way here. Wait for it, or give this one "
                 "another --name or --out."
             ) from None
+        for folder in (plan.folder, plan.folder / FOLDER, plan.folder / TRAJECTORIES):
+            remove_leftovers(folder)
         _record(plan)
         yield
     finally:
@@ -129,6 +130,7 @@ def _limits(spending: Spending) -> dict[str, Any]:
     """The limits that decide how an attempt ends; those of the whole run may be raised."""
     attempt = spending.attempt
     return {
+        "attempt_calls": spending.calls,
         "attempt_tokens": attempt.tokens,
         "attempt_cost": None if attempt.cost is None else str(attempt.cost),
         "reply_tokens": spending.reply_tokens,

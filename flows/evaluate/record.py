@@ -23,7 +23,7 @@ from data.contracts.attempt import (
 from data.model_prices import Tokens
 from data.neutralise import one_line
 from flows.evaluate.budget import Spending
-from flows.evaluate.harness import AUDIT, FAILED
+from flows.evaluate.harness import AUDIT, BEGUN, FAILED
 from flows.evaluate.paid_model import Account, tokens_of
 from flows.evaluate.plan import Plan
 
@@ -89,12 +89,13 @@ def _status(sample: EvalSample, steps: int, before: Attempt | None) -> AttemptSt
     """How a sample ended.
 
     An error that stopped it is the infrastructure's: agents' errors are answers. But if the same
-    replies end the sandbox again, it is the agent's doing.
+    replies end the sandbox again, it is the agent's doing; so it is if a harness ends it again that
+    has asked for none.
     """
     if sample.error is not None:
         is_sandbox = SandboxFailed.__name__ in sample.error.traceback
         if is_sandbox and before is not None and (before.status, before.steps) == (_BROKEN, steps):
-            return AttemptStatus.AGENT_ERROR if steps else _BROKEN
+            return AttemptStatus.AGENT_ERROR if steps or BEGUN in sample.store else _BROKEN
         return _BROKEN
     if FAILED in sample.store:
         return AttemptStatus.AGENT_ERROR

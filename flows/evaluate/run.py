@@ -17,7 +17,6 @@ from typing import ClassVar
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.hooks import Hooks, SampleEnd, hooks
-from inspect_ai.log import EvalLog
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
@@ -27,6 +26,7 @@ from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.toolset import library_paths
 from data.attempts import (
     LOGS,
+    REPLIES,
     attempt_name,
     finished,
     outputs_folder,
@@ -34,15 +34,16 @@ from data.attempts import (
     write_attempt,
     write_trajectory,
 )
-from data.errors import BenchmintError, is_disk_full
+from data.errors import InputError, is_disk_full
 from data.neutralise import one_line
 from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
 from flows.evaluate.harness import harness_agent, network_of
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
+from flows.evaluate.outcome import check_ended
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
-from flows.evaluate.plan import REPLIES, Plan, alone, chosen
+from flows.evaluate.plan import Plan, alone, chosen
 from flows.evaluate.record import record_of
 from flows.evaluate.scripts import WORKLESS
 from flows.evaluate.tools import tools_for
@@ -50,15 +51,8 @@ from flows.evaluate.trajectory import trajectory_of
 
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
 _REPLY_SECONDS = 600
+_LONGEST_ERROR = 300
 _STOPPED = ("CancelledError(", "Cancelled(")  # how Inspect records what was interrupted
-
-
-class RunFailed(BenchmintError):
-    """The runner could not start, such as in a sandbox that does not isolate."""
-
-
-class RunStopped(BenchmintError):
-    """Somebody stopped the run."""
 
 
 @dataclass
@@ -96,19 +90,20 @@ def evaluate(plan: Plan) -> Ended:
     with alone(plan):
         tasks = chosen(plan)
         wanted = {
-            attempt_name(task_id, epoch): (task_id, epoch)
+            attempt_name(task_id, epoch)
             for epoch in range(1, plan.epochs + 1)
             for task_id in tasks
             if plan.can_run(task_id, epoch)
         }
         budget_spent = False
+        before = finished(plan.folder)
         for epoch in range(1, plan.epochs + 1):
-            done = finished(plan.folder)
-            todo = [t for name, (t, e) in wanted.items() if e == epoch and name not in done]
+            names = {attempt_name(task_id, epoch): task_id for task_id in tasks}
+            todo = [t for name, t in names.items() if name in wanted and name not in before]
             if todo:
                 budget_spent |= _run_epoch(plan, epoch, todo)
         done = finished(plan.folder)
-    return Ended(plan.folder, len(done & wanted.keys()), len(wanted), budget_spent)
+    return Ended(plan.folder, len(done & wanted), len(wanted), budget_spent)
 
 
 def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
@@ -116,6 +111,7 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
     run = UnderWay(plan, epoch, Purse(plan.spending, _spent(plan)))
     _Recorder.run = run
     programs = plan.harness.programs if plan.harness is not None else None
+    BoxEnvironment.at_once = plan.samples_at_once
     BoxEnvironment.box = Box(libraries=library_paths(), programs=programs)
     try:
         with redirect_stdout(StringIO()):  # Inspect announces itself there
@@ -136,17 +132,8 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
         _Recorder.run = None
     if run.failure is not None:
         raise run.failure
-    _check_ended(logs)
+    check_ended(logs)
     return any(_is_cut_off(account) for account in run.accounts.values())
-
-
-def _check_ended(logs: Sequence[EvalLog]) -> None:
-    """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted."""
-    if not logs or any(log.status in ("cancelled", "started") for log in logs):
-        raise RunStopped("stopped: the same command goes on from here.")
-    for log in logs:
-        if log.error is not None:
-            raise RunFailed(one_line(log.error.message)[:500])
 
 
 def _spent(plan: Plan) -> dict[str, Amount]:
@@ -175,7 +162,16 @@ def _model(plan: Plan) -> Model | str:
         attempt_timeout=_REPLY_SECONDS,
     )
     name, address = plan.configuration.model, plan.base_url
-    return paid(get_model(name, base_url=address, config=config, memoize=False))
+    try:
+        return paid(get_model(name, base_url=address, config=config, memoize=False))
+    except Exception as error:  # of any provider, about its name, its address or a key
+        found = f"{name} at {address}" if address else name
+        raise InputError(
+            "--model and --base-url",
+            f"{one_line(found)} ({one_line(str(error))[:_LONGEST_ERROR]})",
+            "a model that Inspect can ask, such as openai-api/local/my-model, with its key",
+            "Mend the name, the address or the environment (docs/run.md).",
+        ) from error
 
 
 def _inspect_task(run: UnderWay, todo: Sequence[str]) -> Task:

@@ -9,7 +9,6 @@ import pytest
 
 from tests.challenge.graded_answers import SETS, judged_cases
 
-
 # Per set: wrong answers rejected, rejected with a fitting reason, right answers accepted.
 FIRST = {"graded_answers": (299, 282, 142), "graded_answers_2": (300, 287, 145)}
 

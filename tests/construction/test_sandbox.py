@@ -178,6 +178,15 @@ def test_names_are_regular_files_and_no_more_than_allowed(box: Sandbox) -> None:
     assert box.names("nowhere") == []
 
 
+def test_folders_without_end_end_no_box(box: Sandbox) -> None:
+    nest = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d'); open('f', 'w').close()"
+    box.run(["sh", "-c", f'touch a; python3 -c "{nest}"'], seconds=20)
+    names = box.names(".")
+    assert {"a", "d/f", "d/d/f"} <= set(names)
+    assert all(len(name) <= 1024 for name in names)
+    assert box.run(["true"], seconds=5).code == 0
+
+
 def test_a_command_out_of_time_is_killed_with_its_children(box: Sandbox) -> None:
     started = time.monotonic()
     done = box.run(["sh", "-c", "sleep 100 & sleep 100"], seconds=1)

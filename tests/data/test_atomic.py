@@ -52,6 +52,18 @@ def test_folders_are_synced_as_the_files_in_them_before_the_move(
     assert synced[-1] == tmp_path.name
 
 
+def test_more_files_than_one_batch_are_all_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(atomic, "_BATCH", 3)
+    monkeypatch.setattr(atomic, "_sync", lambda path: synced.append(path.name))
+    with replacing_dir(tmp_path / "d") as part:
+        for number in range(8):
+            (part / str(number)).touch()
+    assert sorted(synced[:8]) == [str(number) for number in range(8)]
+
+
 def test_private_files_are_private(tmp_path: Path) -> None:
     folder = private_dir(tmp_path / "p")
     write_bytes(folder / "key", b"k", mode=0o600)
@@ -65,3 +77,11 @@ def test_only_leftovers_are_removed(tmp_path: Path) -> None:
     (tmp_path / "report.part").write_bytes(b"a file of the user")
     remove_leftovers(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.part"]
+
+
+def test_leftovers_of_one_name_are_removed_and_no_others(tmp_path: Path) -> None:
+    names = [".out.abcd_123.part", ".out.2.abcd_123.part", ".other.abcd_123.part", ".out.mine.part"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    remove_leftovers(tmp_path, "out")
+    assert {path.name for path in tmp_path.iterdir()} == set(names[1:])

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from construction.grading.exports.writing import new_folder
+from data.errors import InputError
 from tests.construction.grading.exports.sample import (
     GOLD_TEXT,
     contents,
     sample_release,
 )
-from tests.flows.command import benchmint
+from tests.flows.command import benchmint, command
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +60,57 @@ def test_an_export_that_fails_half_way_leaves_nothing(
     whole = benchmint("export", runner, snapshot, "--out", folder / "out", "--with-private")
     assert whole.returncode == 0, whole.stderr
     assert [path.name for path in folder.iterdir()] == ["out"]
+
+
+@pytest.mark.timeout(120)
+def test_one_export_at_a_time_and_what_a_killed_one_left_goes(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    leftover = tmp_path / ".out.abcd_123.part"
+    (leftover / "tasks").mkdir(parents=True)
+    (tmp_path / ".out.2.abcd_123.part").mkdir()  # of an export to another folder
+    with new_folder(out):
+        assert not leftover.exists()
+        (left, *_) = tmp_path.glob(".out.????????.part")
+        refused = benchmint("export", "inspect", snapshot, "--out", out)
+        assert refused.returncode == 2
+        assert refused.stderr == (
+            f"benchmint: {out}: another export is under way here. "
+            "Wait for it, or choose another --out.\n"
+        )
+        assert left.is_dir()
+        (left / "first").touch()
+    assert [path.name for path in out.iterdir()] == ["first"]
+    late = benchmint("export", "inspect", snapshot, "--out", out)
+    assert "found a file or a folder with files" in late.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"out", ".out.2.abcd_123.part"}
+
+
+@pytest.mark.timeout(120)
+def test_a_killed_export_is_repeated_with_the_same_bytes(snapshot: Path, tmp_path: Path) -> None:
+    whole = benchmint("export", "harbor", snapshot, "--out", tmp_path / "whole", "--with-private")
+    assert whole.returncode == 0, whole.stderr
+    folder = tmp_path / "killed"
+    killed = command("export", "harbor", snapshot, "--out", folder / "out", "--with-private")
+    running = subprocess.Popen(killed, stdout=subprocess.DEVNULL)
+    while running.poll() is None and not [*folder.glob(".out.*.part/tasks/*")]:
+        time.sleep(0.001)
+    running.kill()
+    running.wait()
+    assert [*folder.glob(".out.*.part")], "killed too late"
+    again = benchmint("export", "harbor", snapshot, "--out", folder / "out", "--with-private")
+    assert again.returncode == 0, again.stderr
+    assert [path.name for path in folder.iterdir()] == ["out"]
+    assert contents(folder / "out") == contents(tmp_path / "whole")
+
+
+def test_an_export_never_lands_in_the_release_or_under_ones_feet(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = benchmint("export", "inspect", snapshot, "--out", snapshot / "exports" / "inspect")
+    assert "found a folder in the snapshot" in inside.stderr
+    assert not (snapshot / "exports").exists()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="the folder that you are in"), new_folder(Path()):
+        pass

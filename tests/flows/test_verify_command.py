@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from data.releases.tasks import read_tasks
 from data.snapshot import write_snapshot
 from flows.commands.releases import verify_command
 from tests.data.snapshot.damage import edit_json
@@ -36,6 +37,12 @@ def test_a_folder_or_file_of_another_kind_is_called_no_snapshot(tmp_path: Path) 
         assert lines[1] == f"{position}: no snapshot"
 
 
+def test_the_digest_that_attempts_and_exports_state_is_printed(snapshot: Path) -> None:
+    line = f"digest of the public half {read_tasks(snapshot).digest}"
+    assert printed(snapshot)[1][-1] == line
+    assert printed(snapshot / "public")[1][-1] == line
+
+
 def test_one_finding_is_one(snapshot: Path) -> None:
     assert printed(snapshot)[1][0] == "demo-2026.07.01: 2 tasks, 34 files, both halves: verified"
     (snapshot / "notes").touch()
@@ -47,10 +54,10 @@ def test_one_finding_is_one(snapshot: Path) -> None:
 
 def test_a_hostile_name_of_a_snapshot_stays_text(snapshot: Path) -> None:
     edit_json(snapshot / "public/manifest.json", lambda result: result.update(snapshot="\x1b[2Jx"))
-    assert printed(snapshot)[1][-2].startswith("⟨U+001B⟩[2Jx: 2 tasks, ")
+    assert printed(snapshot)[1][-3].startswith("⟨U+001B⟩[2Jx: 2 tasks, ")
 
 
 def test_a_manifest_that_cannot_be_read_names_the_folder(snapshot: Path) -> None:
     (snapshot / "public/manifest.json").write_bytes(b"{")
-    last = printed(snapshot)[1][-2]
+    last = printed(snapshot)[1][-3]
     assert last.startswith(f"{snapshot}, whose manifest cannot be read: 2 tasks, ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +10,14 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
+from selection.check import check_selection
 from selection.config import SelectionConfig
-from selection.output import BLOCKERS, POOL, SELECTION, check_selection, write_selection
+from selection.output import BLOCKERS, POOL, SELECTION, write_selection
 from selection.pool import Pool, pool_of_matrix
 from selection.select import select_subset
 from tests.selection.matrices import drawn
 
 CONFIG = SelectionConfig(size=6, cover_families=False, quota_price=None, must_include=("i0003",))
-CHANGES: list[tuple[Callable[[Any], object], list[str]]] = [
-    (
-        lambda s: s.update(objective=s["objective"] + 1),
-        ["objective: stated {more}, is {objective}"],
-    ),
-    (lambda s: s["chosen"].append("stranger"), ["1 chosen items are not in the pool"]),
-    (lambda s: s["rows"][0].update(value=5), ["size: stated 5, is 6"]),
-    (lambda s: s["rows"].pop(0), ["size: stated None, is 6"]),
-]
 
 
 def written(folder: Path, config: SelectionConfig = CONFIG) -> tuple[Pool, Any]:
@@ -35,30 +26,14 @@ def written(folder: Path, config: SelectionConfig = CONFIG) -> tuple[Pool, Any]:
     return pool, orjson.loads((folder / SELECTION).read_bytes())
 
 
-@pytest.mark.parametrize(("change", "issues"), CHANGES)
-def test_what_does_not_agree_is_named(
-    tmp_path: Path, change: Callable[[Any], object], issues: list[str]
-) -> None:
-    _, stored = written(tmp_path)
-    assert check_selection(tmp_path) == ()
-    objective = stored["objective"]
-    change(stored)
-    (tmp_path / SELECTION).write_bytes(orjson.dumps(stored))
-    expected = [issue.format(more=objective + 1, objective=objective) for issue in issues]
-    assert list(check_selection(tmp_path)) == expected
-
-
 def test_an_item_that_must_be_there_and_a_size_that_is_missed(tmp_path: Path) -> None:
     _, stored = written(tmp_path)
     stored["chosen"].remove("i0003")
     (tmp_path / SELECTION).write_bytes(orjson.dumps(stored))
     issues = check_selection(tmp_path)
-    assert issues[:3] == (
-        "1 must-include items are missing",
-        "size: 5 is outside [6, 6]",
-        "size: stated 6, is 5",
-    )
-    assert issues[3].startswith("objective: stated ")
+    assert issues[:2] == ("1 must-include items are missing", "size: 5 is outside [6, 6]")
+    assert issues[2].startswith("objective: stated ")
+    assert "size: stated value 6, is 5" in issues
 
 
 def test_an_item_that_is_not_eligible(tmp_path: Path) -> None:

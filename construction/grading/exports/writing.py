@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,17 @@ from typing import Any
 from construction.grading.spec import spec_of
 from construction.grading.walk import computable
 from construction.statements.questions.operations import TOOLS
-from data.atomic import replacing_dir
+from data.atomic import remove_leftovers, replacing_dir
 from data.contracts import PRIVATE_FIELDS
-from data.errors import InputError
+from data.errors import BenchmintError, InputError
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
 TEMPLATES = Path(__file__).with_name("templates")
 _SPEC_FIELDS = ("task_id", "prompt", "fixtures", *sorted(PRIVATE_FIELDS - {"rubric"}), "rubric")
+
+
+class ExportRunning(BenchmintError):
+    """Another process writes an export to the same folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +55,53 @@ class Export:
 def new_folder(out: Path) -> Iterator[Path]:
     """Yield the folder to write an export to; it is at `out` once all of it is written.
 
-    Raises InputError if something is there.
+    Raises InputError if something is there, ExportRunning if another process writes there.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    target = out.resolve()
+    if target == Path.cwd():
         raise InputError(
-            str(out), "a file or a folder with files", "nothing, or an empty folder",
-            "Choose another folder, or remove this one.",
+            str(out), "the folder that you are in, which would be replaced", "another folder",
+            "Name one that is absent or empty, such as --out exports/harbor.",
         )  # fmt: skip
-    with replacing_dir(out.resolve()) as part:
-        yield part
+    is_new = not target.exists()
+    with _held(out, target):
+        try:
+            remove_leftovers(target.parent, target.name)
+            with replacing_dir(target) as part:
+                yield part
+        except BaseException:
+            if is_new:
+                with suppress(OSError):
+                    target.rmdir()
+            raise
+
+
+@contextmanager
+def _held(out: Path, target: Path) -> Iterator[None]:
+    """Hold an empty folder, which is made if need be, against other exports."""
+    if target.exists() and not target.is_dir():
+        raise _occupied(out)
+    target.mkdir(parents=True, exist_ok=True)
+    handle = os.open(target, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ExportRunning(
+                f"{out}: another export is under way here. Wait for it, or choose another --out."
+            ) from None
+        if any(target.iterdir()):  # also where another export has come first
+            raise _occupied(out)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _occupied(out: Path) -> InputError:
+    return InputError(
+        str(out), "a file or a folder with files", "nothing, or an empty folder",
+        "Choose another folder, or remove this one.",
+    )  # fmt: skip
 
 
 def needs_tables(task: ReleasedTask) -> bool:

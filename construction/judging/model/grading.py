@@ -11,6 +11,7 @@ from pydantic import Field
 
 from construction.grading.file_types import TYPES
 from construction.grading.routes import VISUAL
+from construction.judging.computed_rules import computed_rules
 from construction.judging.contracts import (
     Answer,
     Asker,
@@ -103,7 +104,7 @@ def _check(case: Case, answer: GradingAnswer) -> Checked[Grading] | Fault:
         action=answer.action,
         semantic=answer.semantic,
     )
-    rules = hard_rules(deliverables, case.request)
+    rules = (*hard_rules(deliverables, case.request), *computed_rules(case, deliverables))
     graded = Grading(deliverables=deliverables, rubric=rubric, rules=rules, evidence=evidence)
     return Checked(graded, notes)
 

@@ -146,6 +146,16 @@ def _refers_back(gap: Gap) -> bool:
     return not _material(gap) and has_any(gap.request.plain[:_REFERRING], lexicon.REFERS_BACK)
 
 
+def _hands_over(gap: Gap) -> bool:
+    """True if the request turns to the next piece of work: "alright, let's tackle …"."""
+    return has_any(_opening(gap), lexicon.HANDOVERS)
+
+
+def _replies(gap: Gap) -> bool:
+    """True for an opening such as "ok", unless it only closes what was before a handover."""
+    return gap.next.plain.startswith(lexicon.REPLIES) and not _hands_over(gap)
+
+
 def _leans_on(gap: Gap) -> bool:
     """True if the first sentence requests something that builds on an earlier result."""
     sentence = gap.request.plain[: gap.request.plain.find("|", 3) + 1]
@@ -203,6 +213,7 @@ CUES = (
     Cue("only_material_so_far", -50, lambda g: g.before.bare and not g.answer.wrote),
     # Weighted, for a cut: the previous task is over.
     Cue("marked", 2, lambda g: has_any(_opening(g), lexicon.MARKERS), _NEW),
+    Cue("hands_over", 2.5, _hands_over, _NEW),
     Cue("by_the_way", 0.5, lambda g: has_any(_opening(g), lexicon.BY_THE_WAY), _NEW),
     Cue("pause", 1.5, lambda g: g.pause, _PAUSE),
     Cue("closed", 2, lambda g: g.before.courtesy, _DELIVERY),
@@ -225,7 +236,7 @@ CUES = (
     Cue("same_files", -1.25, lambda g: not g.names.isdisjoint(g.next_files)),
     Cue("answers_question", -1.25, lambda g: g.answer.asks_back),
     Cue("unanswered", -1, lambda g: not g.answer.present and not g.before.courtesy),
-    Cue("reply_opener", -2, lambda g: g.next.plain.startswith(lexicon.REPLIES)),
+    Cue("reply_opener", -2, _replies),
     Cue("leans_on", -1.5, _leans_on),
     Cue("known_object", -0.5, lambda g: g.request.definite and not _material(g)),
     Cue("refers_back", -0.75, _refers_back),

@@ -53,6 +53,7 @@ RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task",
 _OTHER_RESETS = any_of((*_starts("reset_starts"), *_both("reset_anywhere")))
 RESETS = re.compile("|".join((_labels(_EN, " "), _labels(_ZH, ""), _OTHER_RESETS.pattern)))
 MARKERS = any_of(_starts("markers"))  # often a new task, but not always
+HANDOVERS = any_of(_starts("handovers"))  # on to the next piece of work
 BY_THE_WAY = any_of(_starts("by_the_way"))
 
 # A turn that consists of these words and phrases, with one of the core, closes a task.

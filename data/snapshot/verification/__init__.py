@@ -154,6 +154,7 @@ def _report(
     return VerifyReport(
         snapshot=public.manifest.snapshot if public and public.manifest else None,
         digest=whole,
+        public_digest=digest(public.half.sums) if public and public.half.sums else None,
         with_private=private is not None,
         files=sum(len(half.files) for half in halves),
         tasks=len(public.task_ids) if public else 0,

@@ -62,10 +62,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """The outcome. `digest` is None unless both halves and their sums are present."""
+    """The outcome. `digest` is None unless both halves and their sums are present.
+
+    `public_digest` is that of the public half, by which attempts and exports name their release.
+    """
 
     snapshot: str | None
     digest: str | None
+    public_digest: str | None
     with_private: bool
     files: int
     tasks: int
@@ -111,3 +115,5 @@ def report_lines(folder: Path, report: VerifyReport) -> Iterator[str]:
     yield one_line(f"{name}: {what}: {state}")
     if report.digest:
         yield f"digest {report.digest}"
+    if report.public_digest:
+        yield f"digest of the public half {report.public_digest}"

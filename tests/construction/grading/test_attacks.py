@@ -23,9 +23,11 @@ from construction.grading.files import grade_files
 from construction.grading.gate import GATE, Attacked, GraderReason, GradingRecipe, measure
 from construction.grading.grade import grade
 from construction.grading.spec import TaskSpec, spec_of
+from construction.judging.computed_rules import computed_rules
 from construction.judging.hard_rules import hard_rules
 from data.contracts import Deliverable, Status, Verdict
 from data.contracts.attempt import Score, ScorePart, Submission
+from tests.construction.judging.rules.cases import case
 
 PROMPT = "Refund order 17 and tell the customer the amount in US dollars. Was it paid by card?"
 TOOLS = ("orders.find", "refunds.create")
@@ -42,9 +44,10 @@ def with_check(kind: str, params: dict[str, Any], **more: Any) -> TaskSpec:
 
 
 def with_files(kind: str = "md", *names: str, rules: int | None = None) -> TaskSpec:
-    requests = Deliverable(file_type=kind, name_hints=names)
-    made = [rule.model_dump() for rule in hard_rules([requests], "a {{ template }}")]
-    return task(rules=made[:rules])
+    request = Deliverable(file_type=kind, name_hints=names)
+    made = computed_rules(case(PROMPT), [request])
+    made = (*hard_rules([request], "a {{ template }}"), *made)
+    return task(rules=[rule.model_dump() for rule in made][:rules])
 
 
 def grader(spec: TaskSpec, submission: Submission) -> Score:
@@ -86,14 +89,15 @@ def test_every_family_attacks_a_task_with_files_and_checks(tmp_path: Path) -> No
         (NULL, "nothing"),
         (NULL, "empty shells"),
         (NULL, "filler"),
+        (NULL, "stubs"),
         (NULL, "the prompt"),
         (NULL, "a copy of an input"),
         (TALK, "reference text"),
         (EMPTY_CALLS, "reference text and empty calls"),
     ]
     folders = [Path(attack.submission.outputs) for attack in made if attack.submission.outputs]
-    assert [[path.name for path in folder.iterdir()] for folder in folders] == [["Review.docx"]] * 4
-    assert (folders[3] / "Review.docx").read_bytes() == source.read_bytes()
+    assert [[path.name for path in folder.iterdir()] for folder in folders] == [["Review.docx"]] * 5
+    assert (folders[4] / "Review.docx").read_bytes() == source.read_bytes()
 
 
 def test_only_empty_calls_call_and_each_tool_once(tmp_path: Path) -> None:
@@ -130,6 +134,26 @@ def test_names_that_no_file_can_have_are_left_out() -> None:
 def test_deliverables_of_no_type_pass_by_null_files(kind: str, tmp_path: Path) -> None:
     seen = attacked(with_files(kind), tmp_path)
     assert (seen.null, seen.talk, seen.empty_calls, seen.strongest) == (0.0, 0.0, 0.0, None)
+
+
+def test_rules_on_form_alone_are_passed_by_stubs(tmp_path: Path) -> None:
+    form = hard_rules([Deliverable(file_type="csv", count=4)], "")
+    judged = verdict(task(rules=[rule.model_dump() for rule in form]), tmp_path)
+    assert judged.reason == GraderReason.PASSED_BY_NULL
+    assert judged.measures["strongest"] == "stubs"
+
+
+@pytest.mark.parametrize("names", [("revenue.csv",), ("result.csv",)])
+def test_an_input_saved_anew_is_submitted_for_files_of_its_type(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = {"a.csv": tmp_path / "1", "data/revenue.csv": tmp_path / "2", "b.md": tmp_path / "3"}
+    for number, path in enumerate(files.values()):
+        path.write_text(f"region,revenue\nnorth,{number}\n")
+    made = {one.name: one for one in all_of(with_files("csv", *names), tmp_path / "of", files)}
+    folder = Path(made["an input saved anew"].submission.outputs or "")
+    number = 1 if names == ("revenue.csv",) else 0
+    assert (folder / names[0]).read_text() == f"region,revenue\nnorth,{number}\n\n"
 
 
 def by_presence(spec: TaskSpec, submission: Submission) -> Score:
@@ -204,14 +228,29 @@ def test_the_computed_answer_must_be_accepted(
 
 def test_a_task_of_a_rubric_alone_is_judge_only_and_the_recipe_decides(tmp_path: Path) -> None:
     rubric = {"criteria": [{"dimension": "depth", "weight": 1.0, "text": "It is thorough."}]}
-    spec = task(rubric=rubric, rules=[rule.model_dump() for rule in hard_rules([MD], "")])
+    spec = task(rubric=rubric)
     admitted = verdict(spec, tmp_path / "admitted")
     assert (admitted.status, admitted.reason) == (Status.UNVERIFIED, GraderReason.JUDGE_ONLY)
     refused = verdict(spec, tmp_path / "refused", GradingRecipe(judge_only="refuse"))
     assert (refused.status, refused.reason) == (Status.FAILED, GraderReason.JUDGE_ONLY)
 
 
-MD = Deliverable(file_type="md")
+def test_a_rubric_that_needs_a_model_is_refused_unless_the_recipe_admits_it(tmp_path: Path) -> None:
+    rubric = {"criteria": [{"dimension": "depth", "weight": 1.0, "text": "It is thorough."}]}
+
+    def reason(name: str, spec: TaskSpec, config: GradingRecipe) -> str | None:
+        (tmp_path / name).mkdir()
+        seen = measure(
+            spec, TOOLS, {}, tmp_path / name, grader, None, is_computable=False, needs_model=True
+        )
+        return GATE.judge(seen, config).reason
+
+    alone = task(rubric=rubric)
+    assert reason("refused", alone, GradingRecipe()) == GraderReason.NEEDS_MODEL
+    admitted = reason("admitted", alone, GradingRecipe(needs_model="admit"))
+    assert admitted != GraderReason.PASSED_BY_NULL
+    answers = [{"part": "amount", "type": "number", "value": "41.20"}]
+    assert reason("answered", task(rubric=rubric, answers=answers), GradingRecipe()) is None
 
 
 def test_an_unjudged_part_earns_nothing() -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
-from construction.grading.logs import grade_attempts, summaries
+from construction.grading.logs import grade_attempts, print_summaries, summaries
 from data.attempts import AttemptRecord, read_attempts, write_attempt, write_tables
 from data.attempts_database import attempts_database
 from data.contracts.attempt import (
@@ -19,9 +26,11 @@ from data.contracts.attempt import (
     Termination,
     Usage,
 )
-from data.errors import InputError
+from data.errors import InputError, error_line
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
+from data.tables import write_frame
+from tests.conftest import REPO
 from tests.data.snapshot.sample import release
 
 CONFIGURATION = Configuration("agent", "react", "model")
@@ -84,6 +93,16 @@ def test_failed_attempts_say_how_they_ended(tasks: ReleasedTasks, logs: Path) ->
     assert ends[None] >= 2  # ended by infrastructure, or passed
 
 
+def test_long_names_of_configurations_are_printed_whole(
+    tasks: ReleasedTasks, logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (row,) = summaries(grade_attempts(tasks, logs))
+    names = [f"harness-openai-api-local-{end}-{'x' * 80}" for end in ("a", "b")]
+    print_summaries(replace(row, configuration=name) for name in names)
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in names)
+
+
 def test_infrastructure_errors_leave_the_other_scores_alone(
     tasks: ReleasedTasks, logs: Path
 ) -> None:
@@ -119,6 +138,80 @@ def test_the_tables_are_the_same_bytes_with_any_number_of_processes(
         "scores.parquet",
         "tool_calls.parquet",
     ]
+
+
+_KILLED = """
+import os, pathlib, sys
+from data import tables
+from data.attempts import write_tables
+
+write = tables.write_frame
+
+def killed(path, frame):
+    if "attempts" in path.name:
+        path.write_bytes(b"PAR1")
+        os._exit(9)
+    write(path, frame)
+
+tables.write_frame = killed
+write_tables(pathlib.Path(sys.argv[1]), [], [])
+"""
+
+
+def test_a_killed_grade_leaves_whole_tables_which_others_cannot_read(tmp_path: Path) -> None:
+    out = tmp_path / "run" / "scores"
+    write_tables(out, [], [])
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    done = subprocess.run([sys.executable, "-c", _KILLED, out], cwd=REPO, check=False)
+    assert done.returncode == 9
+    assert {path.name: path.read_bytes() for path in out.glob("*.parquet")} == before
+    write_tables(out, [], [])
+    files = sorted(out.iterdir())
+    assert [path.suffix for path in files] == [".parquet"] * 4
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    shutil.rmtree(out)
+    subprocess.run([sys.executable, "-c", _KILLED, out], cwd=REPO, check=False)
+    with pytest.raises(InputError, match="Run `benchmint grade`"), attempts_database(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epoch": 2},
+        {"task_id": "../../x"},
+        {"steps": 10**30},
+        {"seconds": 1e308},
+        {"usage": Usage(10**19, 0, 5, 0, 0.25)},
+        {"configuration": replace(CONFIGURATION, name="\x1b[2J")},
+    ],
+)
+def test_attempts_that_nothing_wrote_are_refused(
+    tasks: ReleasedTasks, logs: Path, changes: dict[str, Any]
+) -> None:
+    folder, record = next(iter(read_attempts(logs)))
+    path = folder / "attempts" / f"{record.attempt.task_id}-1.json"
+    odd = replace(record, attempt=replace(record.attempt, **changes))
+    path.write_text(json.dumps(asdict(odd)))
+    with pytest.raises(InputError, match=rf"{path}: found another attempt's name, or numbers"):
+        grade_attempts(tasks, logs)
+
+
+def test_what_is_no_file_and_what_is_no_task_are_named(tasks: ReleasedTasks, logs: Path) -> None:
+    folder, record = next(iter(read_attempts(logs)))
+    path = write_attempt(folder, replace(record, attempt=replace(record.attempt, task_id="t-x")))
+    with pytest.raises(InputError, match="found an attempt at t-x"):
+        grade_attempts(tasks, logs)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(InputError, match=f"{path}: found no regular file"):
+        grade_attempts(tasks, logs)
+
+
+def test_tables_on_a_full_disk_are_told_of_in_one_line() -> None:
+    with pytest.raises(OSError) as raised:
+        write_frame(Path("/dev/full"), pl.DataFrame({"a": [1]}))
+    assert error_line(raised.value).startswith("No space left on device: free some space")
 
 
 def test_attempts_on_another_release_are_refused(tasks: ReleasedTasks, logs: Path) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from construction.grading.content_rules import text_key
+from construction.grading.file_look import word_form
 from construction.grading.gate import GraderReason, GradingRecipe
 from construction.grading.preflight import PreflightJob, preflight_shard
+from construction.judging.computed_rules import computed_rules
 from construction.judging.hard_rules import hard_rules
 from data.canonical import canonical_json
 from data.contracts import (
@@ -20,10 +23,12 @@ from data.contracts import (
     Fixture,
     Lane,
     Provenance,
+    Rule,
     Step,
 )
 from data.pool import read_pool
 from data.stage_tables import read_records
+from tests.construction.judging.rules.cases import case
 from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_statements
 
 TOOLS = ("discover_companies", "discover_company_series", "get_company_fundamentals")
@@ -87,6 +92,17 @@ def question(name: str, value: str, series: str = REVENUE) -> Candidate:
     )
 
 
+NOT_THE_INPUT = Rule(
+    rule_id="changed.csv",
+    kind="changed",
+    params={
+        "extensions": ["csv"],
+        "keys": [text_key(word_form("region revenue north 125 south 90"))],
+    },
+    text="The file does not say just what the input says.",
+)
+
+
 def judged(
     out: Path, database: Path | None, *tasks: Candidate, files: dict[str, Path] | None = None
 ) -> dict[str, Any]:
@@ -122,7 +138,9 @@ def test_a_copy_of_the_input_earns_nothing(tmp_path: Path) -> None:
     path = tmp_path / digest
     path.write_bytes(content)
     fixture = Fixture(path="revenue.csv", sha256=digest, bytes=len(content), media_type="text/csv")
-    rules = hard_rules([Deliverable(file_type="csv", name_hints=("result.csv",))], "")
+    made = [Deliverable(file_type="csv", name_hints=("result.csv",))]
+    words = computed_rules(case("Sum the revenue of all regions as result.csv"), made)
+    rules = (*hard_rules(made, ""), *words, NOT_THE_INPUT)
     task = candidate("copy", fixtures=(fixture,), rules=rules)
     verdict = judged(tmp_path / "out", None, task, files={digest: path})["copy"]
     assert (verdict.measures["null"], verdict.reason) == (0, GraderReason.JUDGE_ONLY)

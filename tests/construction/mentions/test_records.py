@@ -28,6 +28,10 @@ def fixture(path: str, size: int = 4000) -> Fixture:
         ("Pull the highest prices:\nNorth, 12, 40\nSouth, 9, 35\nWest, 20, 31", [], 0),
         ("Write a script that parses dates and collects garbage.", [], 0),
         ("Explain how a warehouse counts its stock.", [], 0),
+        ("Follow the audit skill's workflow to the end.", [fixture("rows.csv")], 1),
+        ("Follow the audit skill's workflow.", [fixture("skills/audit/SKILL.md")], 0),
+        ("请完整遵循审计技能的工作流。", [fixture("rows.csv")], 1),
+        ("Use the spreadsheet skill to sum the rows.", [fixture("rows.csv")], 0),
     ],
 )
 def test_records_are_missing_where_no_input_can_hold_them(

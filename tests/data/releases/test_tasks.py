@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.releases.tasks import read_tasks
+from data.releases.tasks import read_tasks, require_outside
 from data.snapshot import layout, sums, write_snapshot
 from tests.data.snapshot.sample import release
 
@@ -43,6 +43,31 @@ def test_gold_that_was_altered_after_the_release_does_not_grade(snapshot: Path) 
         tasks.grading(task_id)
 
 
+@pytest.mark.parametrize("half", [layout.PUBLIC, layout.PRIVATE])
+@pytest.mark.parametrize(
+    ("content", "found"), [(None, "No such file"), (b"x\n", "line 1: 1 bytes"), (b"x", "line 1")]
+)
+def test_sums_that_are_none_are_named(
+    snapshot: Path, half: str, content: bytes | None, found: str
+) -> None:
+    path = snapshot / half / layout.SUMS
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"{path}: found {found}"):
+        read_tasks(snapshot)
+
+
+def test_a_task_without_anything_that_grades_it_is_named(snapshot: Path) -> None:
+    private = snapshot / layout.PRIVATE
+    task_id = next(iter(read_tasks(snapshot).tasks))
+    shutil.rmtree(private / task_id)
+    (private / layout.SUMS).write_bytes(sums.render(sums.compute(private)))
+    tasks = read_tasks(snapshot)
+    with pytest.raises(InputError, match=f"{task_id}: found nothing that grades the task"):
+        tasks.grading(task_id)
+
+
 def test_a_file_that_is_a_link_is_not_read(snapshot: Path) -> None:
     path = next((snapshot / "public").glob("tasks/*/instruction.md"))
     path.rename(snapshot / "elsewhere")
@@ -63,3 +88,32 @@ def test_names_that_lead_elsewhere_are_refused(snapshot: Path, file: str, key: s
     listed_anew(snapshot)
     with pytest.raises(InputError, match="a release written by"):
         read_tasks(snapshot)
+
+
+@pytest.mark.parametrize("change", ["altered", "removed", "added", "linked"])
+def test_tables_that_are_not_those_released_are_not_served(snapshot: Path, change: str) -> None:
+    public = snapshot / layout.PUBLIC
+    table = public / layout.TABLES / "points.parquet"
+    table.parent.mkdir(exist_ok=True)
+    if change != "added":
+        table.write_bytes(b"released")
+        listed_anew(snapshot)
+        read_tasks(snapshot)
+    if change == "removed":
+        table.unlink()
+    elif change == "linked":
+        table.rename(snapshot / "elsewhere")
+        table.symlink_to(snapshot / "elsewhere")
+    else:
+        table.write_bytes(b"another")
+    with pytest.raises(InputError, match=rf"{table}: found .* expected the digest"):
+        read_tasks(snapshot)
+
+
+def test_nothing_is_written_into_a_release(snapshot: Path, tmp_path: Path) -> None:
+    link = tmp_path / "latest"
+    link.symlink_to(snapshot)
+    for inside in (snapshot, snapshot / "public" / "exports", link / "attempts"):
+        with pytest.raises(InputError, match="a folder in the snapshot"):
+            require_outside(link, inside)
+    require_outside(link, tmp_path / "attempts")

@@ -5,6 +5,7 @@ python3 harness_program.py MODE
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -107,6 +108,7 @@ MODES = {
     "work": lambda: work(False),
     "stream": lambda: work(True),
     "attack": attack,
+    "kill": lambda: os.kill(-1, signal.SIGKILL),
     "fail": lambda: sys.exit(5),
     "never": lambda: time.sleep(1000),
     "fork": fork,

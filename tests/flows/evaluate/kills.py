@@ -21,11 +21,10 @@ from typing import Any
 
 from construction.grading.logs import grade_attempts
 from construction.sandbox.box import bubblewrap
-from data.attempts import write_tables
+from data.attempts import REPLIES, write_tables
 from data.canonical import file_digest
 from data.releases.tasks import read_tasks
 from data.reply_journal import SUFFIX, spent
-from flows.evaluate.plan import REPLIES
 from tests.conftest import REPO
 from tests.flows.evaluate.chat_server import Chat
 from tests.flows.evaluate.plans import Messages, steps_taken

@@ -58,6 +58,8 @@ def test_tokens_cost_what_the_list_says(prices: Path) -> None:
         ("2026-11-01", "1", "date"),
         ("input = 2.0", "", "input: Field required"),
         ("input = 2.0", "input = -1", "greater than or equal to 0"),
+        ("input = 2.0", "input = 1e999999", "less than or equal to 1000000"),
+        ("input = 2.0", "input = " + "[" * 5000, "RecursionError"),
         ("cache_read", "cached", "cached: Extra inputs"),
         ("[models", "[[models", "TOMLDecodeError|models"),
     ],

@@ -116,6 +116,14 @@ def test_a_harness_that_fails_is_the_agents_error(
     assert record.attempt.error == "the harness ended with 5"
 
 
+def test_a_harness_that_ends_its_box_again_is_to_blame(
+    tasks: ReleasedTasks, programs: Path, tmp_path: Path
+) -> None:
+    records = [run(tasks, programs, tmp_path / "run", "kill", commands())[0] for _ in range(2)]
+    statuses = [record.attempt.status for record in records]
+    assert statuses == [AttemptStatus.INFRA_ERROR, AttemptStatus.AGENT_ERROR]
+
+
 def test_what_is_too_large_to_be_read_is_the_agents_doing(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -12,12 +15,14 @@ import pytest
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
 from construction.sandbox.box import bubblewrap
-from data.attempts import AttemptRecord, read_attempts
+from data.attempts import REPLIES, AttemptRecord, read_attempts
 from data.contracts.attempt import AttemptStatus
 from data.releases.tasks import ReleasedTasks
 from data.reply_journal import SUFFIX, spent
+from flows.evaluate import inspect_sandbox
 from flows.evaluate import run as runner
-from flows.evaluate.plan import REPLIES
+from flows.evaluate.budget import Spending
+from flows.evaluate.inspect_sandbox import BoxEnvironment
 from flows.evaluate.run import evaluate
 from tests.flows.evaluate import chat_server as server
 from tests.flows.evaluate.chat_server import chat_server
@@ -32,14 +37,16 @@ pytestmark = [
 HALF = "\ud800"
 
 
-def run(tasks: ReleasedTasks, folder: Path, *moves: tuple[str, dict[str, Any]]) -> AttemptRecord:
+def run(
+    tasks: ReleasedTasks, folder: Path, *moves: tuple[str, dict[str, Any]], **other: Any
+) -> AttemptRecord:
     """One attempt in which the model makes these moves."""
 
     def play(messages: Messages) -> tuple[str, dict[str, Any]]:
         return moves[min(steps_taken(messages), len(moves) - 1)]
 
     with chat_server(play) as chat:
-        whole = plan(tasks, folder, base_url=chat.url)
+        whole = plan(tasks, folder, base_url=chat.url, **other)
         evaluate(replace(whole, task_ids=(next(iter(tasks.tasks)),)))
     ((_, record),) = read_attempts(folder)
     return record
@@ -87,3 +94,32 @@ def test_an_attempt_that_cannot_be_recorded_ends_the_run(
     monkeypatch.setattr(runner, "record_of", broken)
     with pytest.raises(ValueError, match="broken"):
         evaluate(plan(tasks, tmp_path / "run", "null"))
+
+
+def test_calls_without_end_are_ended_by_their_own_limit(
+    tasks: ReleasedTasks, tmp_path: Path
+) -> None:
+    limited = Spending(calls=3)
+    moves = [("shell", {"command": f"echo {n} >> outputs/calls.txt; echo {n}"}) for n in range(9)]
+    record = run(tasks, tmp_path / "run", *moves, spending=limited)
+    assert record.attempt.status is AttemptStatus.BUDGET
+    assert record.attempt.error == "the calls of tools of the attempt are spent"
+    (made,) = (tmp_path / "run" / "outputs").glob("*/calls.txt")
+    assert made.read_text().split() == ["0", "1", "2"]
+    about = json.loads((tmp_path / "run" / "run.json").read_bytes())
+    assert about["limits"]["attempt_calls"] == 3
+    within = [*moves[:3], SUBMIT]
+    whole = run(tasks, tmp_path / "within", *within, spending=limited)
+    assert whole.attempt.status is AttemptStatus.COMPLETED
+
+
+def test_each_attempt_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_sandbox, "_try_isolation", lambda box: None)
+    monkeypatch.setattr(BoxEnvironment, "at_once", 60)
+
+    async def attempts() -> None:
+        await BoxEnvironment.task_init("task", None)
+        together = Barrier(60)
+        await asyncio.gather(*(asyncio.to_thread(together.wait, 30) for _ in range(60)))
+
+    asyncio.run(attempts())

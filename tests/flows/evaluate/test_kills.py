@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
+from inspect_ai.log import EvalLog
+
 from construction.grading.logs import grade_attempts, summaries
 from construction.sandbox.box import bubblewrap
 from construction.sandbox.sandbox import SandboxFailed
 from data.attempts import previous_attempt, read_attempts, write_tables
 from data.contracts.attempt import AttemptStatus
+from data.errors import error_line
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.inspect_sandbox import BoxEnvironment
+from flows.evaluate.outcome import RunFailed, check_ended
 from flows.evaluate.plan import RunUnderWay, alone
 from flows.evaluate.run import evaluate
 from tests.flows.evaluate.chat_server import chat_server
@@ -77,10 +82,34 @@ def test_a_full_disk_ends_a_run_with_one_line_and_it_goes_on_with_space(
     assert repeated(chat) == 0
 
 
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("OSError(28, 'No space left on device')", "No space left on device: free some space"),
+        ("ValueError('x')", "ValueError('x')"),
+    ],
+)
+def test_what_ends_the_runner_itself_is_said_in_one_line(message: str, line: str) -> None:
+    log = SimpleNamespace(status="error", error=SimpleNamespace(message=message))
+    with pytest.raises((OSError, RunFailed)) as raised:
+        check_ended([cast("EvalLog", log)])
+    assert error_line(raised.value).startswith(line)
+
+
 def test_a_second_run_in_the_same_folder_is_refused(tasks: ReleasedTasks, tmp_path: Path) -> None:
     whole = plan(tasks, tmp_path / "run", "null")
     with alone(whole), pytest.raises(RunUnderWay, match="another run is under way here"):
         evaluate(whole)
+
+
+def test_what_a_killed_run_left_half_written_goes(tasks: ReleasedTasks, tmp_path: Path) -> None:
+    whole = plan(tasks, tmp_path / "run", "null")
+    for name in (".run.json.abcd_123.part", "attempts/.t-1.json.abcd_123.part"):
+        path = tmp_path / "run" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    with alone(whole):
+        assert not [*tmp_path.rglob("*.part")]
 
 
 @pytest.mark.slow(seconds=15)

@@ -11,7 +11,7 @@ from construction.grading.exports.writing import Export
 from construction.statements.model import write_statements
 from data.contracts import Answer, Candidate, Criterion, Deliverable, NetworkPolicy, Rubric, Step
 from data.releases.tasks import read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot import layout, sums, write_snapshot
 from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_statements
 from tests.data.snapshot.sample import Store, release, task_id
 
@@ -84,7 +84,9 @@ def sample_release(root: Path) -> Path:
     made = release(root, 6)
     candidates = _changed(list(made.candidates), Store(root / "store"))
     path = write_snapshot(replace(made, candidates=candidates), root / "out").path
-    write_statements(read_tasks(path).tables, tiny_statements())
+    public = path / layout.PUBLIC
+    write_statements(public / layout.TABLES, tiny_statements())
+    (public / layout.SUMS).write_bytes(sums.render(sums.compute(public)))
     return path
 
 

@@ -28,6 +28,37 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 """
 
 
+FORGED = """
+import asyncio, sys
+from types import SimpleNamespace
+sys.path.insert(0, sys.argv[1])
+from bubblewrap_environment import MOST_BYTES, Bubblewrap
+
+class Written:
+    write = staticmethod(lambda content: None)
+    async def drain(self):
+        pass
+
+async def ask(reply):
+    reader = asyncio.StreamReader(limit=MOST_BYTES)
+    reader.feed_data(reply)
+    box = object.__new__(Bubblewrap)
+    box.process = SimpleNamespace(stdin=Written(), stdout=reader)
+    return await asyncio.wait_for(box._ask({}), 10)
+
+for reply in (
+    b'{"bytes": [1000000000000, 0]}', b'{"bytes": [-1, 0]}', b'{"bytes": [true, 0]}',
+    b'{"bytes": [0, 0, 0]}', b'{"bytes": [1e3, 0]}', b'{"error": "x", "bytes": [5, 5]}',
+    b'[]', b'1', b'{}', b'nothing', b"[" * 100000, b"x" * (MOST_BYTES + 1),
+):
+    try:
+        asyncio.run(ask(reply + b"\\n"))
+    except ValueError:
+        print("refused")
+print(asyncio.run(ask(b'{"bytes": [1, 2]}\\nabb'))[1])
+"""
+
+
 HARBOR_SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 _OWN_HARBOR = REPO / ".venv-harbor" / "bin" / "harbor"
 HARBOR = str(_OWN_HARBOR) if _OWN_HARBOR.exists() else shutil.which("harbor")
@@ -50,6 +81,19 @@ def test_harbor_loads_every_task(whole: Path, names: list[str]) -> None:
     lines = loaded.stdout.splitlines()
     assert len(lines) == 5
     assert f"{names[0]} 1 1800.0" in lines
+
+
+@needs_harbor
+def test_replies_that_an_agent_forges_are_refused_before_they_are_read(whole: Path) -> None:
+    forged = subprocess.run(
+        [str(Path(str(HARBOR)).with_name("python")), "-c", FORGED, str(whole)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, **HARBOR_SETTINGS},
+    )
+    assert forged.stdout.splitlines() == ["refused"] * 12 + ["[b'a', b'bb']"], forged.stderr
 
 
 def digests(export: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from construction.judging.contracts import InputFile, InputTable
 from construction.judging.lexicon import table
-from construction.judging.rules.grading import DIMENSIONS, GradingConfig, grade
+from construction.judging.rules.criteria import GradingConfig
+from construction.judging.rules.grading import DIMENSIONS, grade
 from tests.construction.judging.rules.cases import case
 
 CONFIG = GradingConfig()
@@ -47,12 +49,50 @@ def test_the_criteria_are_the_demands_of_the_request() -> None:
     ).rubric.criteria
     result = {item.text: item.evidence for item in actual}
     assert result["Does what is asked: “Start with the cost.”"] == ()
-    assert result["Keeps to the form asked for: “at most 300 words”"] == ()
+    assert not any("300 words" in text for text in result if text.startswith("Keeps"))
     (condense,) = [text for text in result if text.startswith("Does what is asked: “Condense")]
     assert result[condense] == ("memo.pdf",)
     assert not any("“Save it" in text for text in result)
     (facts,) = [text for text in result if "carried over unchanged" in text]
     assert "Petra Bachwald" in facts
+
+
+def test_no_demand_is_left_out_however_many_there_are() -> None:
+    demands = [f"Describe river number {number} of the list" for number in range(40)]
+    rubric = grade(case("\n".join(f"- {demand}" for demand in ["Do:", *demands])), CONFIG).rubric
+    relevance = [item for item in rubric.criteria if item.dimension == "task_relevance"]
+    assert len(relevance) == CONFIG.max_demands
+    assert all(any(f"“{demand}”" in item.text for item in relevance) for demand in demands)
+
+
+def test_criteria_name_what_the_inputs_hold() -> None:
+    table = InputTable(
+        name="May", columns=("Mill", "Price"), rows=9, blanks={"Price": 2}, repeats=1
+    )
+    known = {"costs.xlsx": InputFile(words=30, key=1, tables=(table,))}
+    item = case("Sum the costs in costs.xlsx by mill", files=("costs.xlsx", "other.csv"))
+    criteria = grade(item.model_copy(update={"inputs": known}), CONFIG).rubric.criteria
+    texts = {one.text: one.evidence for one in criteria}
+    (taken,) = [text for text in texts if text.startswith("What is taken from costs.xlsx")]
+    assert "9 rows of Mill, Price" in taken
+    assert texts[taken] == ("costs.xlsx#May",)
+    assert any("costs.xlsx" in text and "Price (2)" in text for text in texts)
+    assert any("repeated rows of costs.xlsx (1)" in text for text in texts)
+    assert not any("other.csv" in text for text in texts)
+
+
+def test_acronyms_and_small_counts_are_no_facts_to_be_carried_over() -> None:
+    text = "Write 3 notes on the API and the CRM of “Northmill” with 12.5% off from 2031-05-04"
+    criteria = grade(case(text), CONFIG).rubric.criteria
+    (facts,) = [one.text for one in criteria if "carried over" in one.text]
+    assert all(fact in facts for fact in ("Northmill", "12.5%", "2031-05-04"))
+    assert not any(fact in facts for fact in ("API", "CRM", "3 "))
+
+
+def test_a_long_text_without_a_demand_needs_a_model() -> None:
+    tale = "The mill is old. It was built by three brothers near the river. " * 9
+    assert grade(case(tale), CONFIG).rubric.needs_model
+    assert not grade(case(REQUEST), CONFIG).rubric.needs_model
 
 
 def test_pointers_name_the_sheets_that_the_excerpts_tell_apart() -> None:
@@ -65,7 +105,7 @@ def test_pointers_name_the_sheets_that_the_excerpts_tell_apart() -> None:
 
 def test_the_criteria_are_in_the_language_of_the_task() -> None:
     criteria = grade(case("写一份停车通知，不超过一百字。"), CONFIG).rubric.criteria
-    assert "符合要求的形式：“不超过一百字”" in [item.text for item in criteria]
+    assert "完成所要求的：“写一份停车通知，不超过一百字。”" in [item.text for item in criteria]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +113,7 @@ def test_the_criteria_are_in_the_language_of_the_task() -> None:
     [
         ("Make a deck on rain as pptx", "visual"),
         ("Write a landing page as html", "visual"),
+        ("Make a table of rivers as xlsx", "visual"),
         ("Write a report as docx", "text"),
         ("What is rain?", "text"),
     ],
@@ -85,7 +126,9 @@ def test_rules_are_kept_and_completed() -> None:
     item = case(REQUEST, files=("memo.pdf",))
     bare = item.model_copy(update={"candidate": item.candidate.model_copy(update={"rules": ()})})
     full = grade(item, CONFIG).rules
-    assert full == item.candidate.rules == grade(bare, CONFIG).rules
+    assert full == grade(bare, CONFIG).rules
+    assert full[: len(item.candidate.rules)] == item.candidate.rules
+    assert "length.docx.words" in {rule.rule_id for rule in full}
     assert {"file_type.docx", "named.docx", "opens.docx"} <= {rule.rule_id for rule in full}
 
 

@@ -62,6 +62,10 @@ HOLDS: dict[str, tuple[Talk, Talk]] = {
         after("Count the chairs.").user("On another note, count the desks."),
         after("Count the chairs.").user("Count the desks on another note pad."),
     ),
+    "hands_over": (
+        after("Count the chairs.").user("Alright, let's tackle the desks."),
+        after("Count the chairs.").user("Alright, let's count the desks too."),
+    ),
     "by_the_way": (
         after("Count the chairs.").user("By the way, count the desks."),
         after("Count the chairs.").user("Count the desks by the way out."),
@@ -228,3 +232,8 @@ def test_attachments_are_judged_by_the_request_that_follows_them() -> None:
     first, second = decisions(talk)
     assert "reset_words" in str(first.evidence["cues"]).split()
     assert "only_material_so_far" in str(second.evidence["cues"]).split()
+
+
+def test_a_word_of_assent_before_a_handover_is_no_reply() -> None:
+    talk = after("Count the chairs.").user("OK, now let's turn to the desks.")
+    assert "reply_opener" not in cues(talk)

@@ -138,6 +138,8 @@ def test_mail_heads_and_quoted_history(text: str, said: str) -> None:
         ("Read HEARTBEAT.md if it exists. Else reply HEARTBEAT_OK.", Origin.SYSTEM),
         ("[OpenClaw heartbeat poll]", Origin.SYSTEM),
         ("heartbeat", Origin.SYSTEM),
+        ("<command-name>/exit</command-name>", Origin.SYSTEM),
+        ("[Request interrupted by user for tool use]", Origin.SYSTEM),
         ("Pre-compaction memory flush. Write down what matters.", Origin.SYSTEM),
         ("System: [2026-03-02 09:30:11 GMT+8] Exec completed (ab, code 0) :: done", Origin.SYSTEM),
         ("Exec finished (gateway id=1, code 0)", Origin.SYSTEM),

@@ -1,0 +1,274 @@
+"""Hard rules that a program can compute from the request and the inputs of a task.
+
+They are what tells work from a file that is merely there: lengths, columns, sheets and texts that
+the request fixes; rows and columns that a change must leave in place; and the words of the task,
+without which a file is about something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from construction.grading.file_look import word_form
+from construction.grading.file_types import TYPES, FileType, extension_of, type_of
+from construction.judging.contracts import Case, InputFile
+from construction.judging.deliverables import ANSWER
+from construction.judging.edits import changed_inputs
+from construction.judging.inputs import named_inputs, terms_of
+from construction.judging.lexicon import table
+from construction.judging.request_bounds import Length, fixed, lengths
+from construction.mentions.extensions import tail
+from data.contracts import Deliverable, Rule
+from data.text.lexicon import alternatives
+from data.text.numerals import NUMBER_WORDS, read_integer
+
+_WITH_TABLES = frozenset({"xlsx", "csv", "tsv", "json", "jsonl"})
+_PAGED = {"slides": "pptx", "pages": "pdf"}
+_PROSE = frozenset({"md", "txt", "docx", "pdf", "html"})
+_NO_PROSE = frozenset({"srt", "vtt", "svg", "zip"})
+_SHORT = frozenset({"eml", "ics", "json", "jsonl", "yaml"})
+_REQUEST_TERMS, _TERMS = 80, 300
+_KEPT = 0.3  # of the terms of an input that is changed
+_FLOOR, _ANSWER_FLOOR = 5, 3  # words; a stub has fewer
+_FLOORS = {"eml": 6, "ics": 4}  # with the people and the times in them
+_FEW, _MANY, _VERY_MANY = 3, 20, 100  # terms: with few of them a text need not use any
+_RUN = re.compile(rf"\b(?:first|last|top|bottom)\s(\d+|{alternatives(NUMBER_WORDS)})\b")
+_TRANSLATED = 0.1  # of the words of what is translated, at least
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A case with what several rules need to know of it."""
+
+    request: str
+    deliverables: Sequence[Deliverable]
+    inputs: Mapping[str, InputFile]
+    given: tuple[str, ...]  # the input files that the request speaks of
+    edited: tuple[str, ...]  # those that it wants changed
+
+
+def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rule, ...]:
+    """The rules that follow from the request and the inputs, in a fixed order."""
+    paths = [fixture.path for fixture in case.candidate.fixtures]
+    names = {tail(path) for path in paths}
+    outputs = [name for item in deliverables for name in item.name_hints if tail(name) not in names]
+    task = _Task(
+        case.request,
+        deliverables,
+        case.inputs,
+        named_inputs(case.request, paths),
+        changed_inputs(case.request, paths, outputs),
+    )
+    rules = [*_of_lengths(task), *_of_names(task), *_of_edits(task), *_of_types(task, paths)]
+    return tuple({rule.rule_id: rule for rule in rules}.values())
+
+
+def _rule(rule_id: str, extensions: Sequence[str], text: str, **params: object) -> Rule:
+    kind = rule_id.partition(".")[0]
+    return Rule(
+        rule_id=rule_id, kind=kind, params={"extensions": list(extensions), **params}, text=text
+    )
+
+
+def _types(task: _Task) -> list[FileType]:
+    return [TYPES[item.file_type] for item in task.deliverables if item.file_type in TYPES]
+
+
+def _of_lengths(task: _Task) -> Iterator[Rule]:
+    for length in lengths(task.request):
+        bounded = _bounded(length, task)
+        if bounded is None:
+            continue
+        kind, where = bounded
+        unit = "pages" if length.unit == "slides" else length.unit
+        bounds = {"min": length.least, "max": length.most}
+        params = {name: bound for name, bound in bounds.items() if bound is not None}
+        said = " and ".join(
+            f"at {'least' if k == 'min' else 'most'} {v}" for k, v in params.items()
+        )
+        yield _rule(
+            f"length.{kind.name}.{length.unit}",
+            kind.extensions,
+            f"The .{kind.name} file has {said} {length.unit}.",
+            unit=unit,
+            **params,
+            **where,
+        )
+
+
+def _bounded(length: Length, task: _Task) -> tuple[FileType, dict[str, list[str]]] | None:
+    """The type of the file of which a length is said, and its name, if it is named beside it.
+
+    None where it may be said of several files.
+    """
+    if (paged := _PAGED.get(length.unit)) is not None:
+        fitting = [item for item in task.deliverables if item.file_type == paged]
+    elif length.unit == "rows":
+        fitting = [item for item in task.deliverables if item.file_type in _WITH_TABLES]
+    else:
+        fitting = [item for item in task.deliverables if item.file_type in _PROSE]
+    named = [
+        (entry, name) for entry in fitting for name in entry.name_hints if name in length.sentence
+    ]
+    if len(named) == 1:
+        return TYPES[named[0][0].file_type], {"names_of_files": [named[0][1]]}
+    single = len(fitting) == 1 and fitting[0].count == 1
+    return (TYPES[fitting[0].file_type], {}) if single else None
+
+
+def _of_names(task: _Task) -> Iterator[Rule]:
+    """Columns, sheets and texts that the request names."""
+    kinds = _types(task)
+    tables = [kind for kind in kinds if kind.name in _WITH_TABLES]
+    texts = sorted({ext for kind in kinds if _has_text(kind) for ext in kind.extensions})
+    values: dict[str, dict[str, None]] = {"columns": {}, "sheets": {}, "holds": {}}
+    for entry in fixed(task.request):
+        values[entry.kind].update(dict.fromkeys(entry.values))
+    extensions = sorted({ext for kind in tables for ext in kind.extensions})
+    if values["columns"] and tables:
+        names = list(values["columns"])
+        yield _rule(
+            "columns.named", extensions, f"There are columns for: {', '.join(names)}.", names=names
+        )
+    if values["sheets"] and any(kind.name == "xlsx" for kind in kinds):
+        names = list(values["sheets"])
+        yield _rule(
+            "sheets.named",
+            TYPES["xlsx"].extensions,
+            f"There are sheets named: {', '.join(names)}.",
+            names=names,
+        )
+    if values["holds"] and texts:
+        held = list(values["holds"])
+        yield _rule("holds.named", texts, f"These texts are there: {'; '.join(held)}.", texts=held)
+
+
+def _has_text(kind: FileType) -> bool:
+    return kind.opener not in (None, "image", "zip")
+
+
+def _of_edits(task: _Task) -> Iterator[Rule]:
+    """What a change leaves in place, and how many rows it leaves."""
+    for path in task.edited:
+        known, kind = task.inputs.get(path), type_of(path)
+        if known is None or kind is None:
+            continue
+        terms = known.terms[:_TERMS]
+        name, where = tail(path), {"names_of_files": [tail(path)]}
+        if len(terms) > 1:
+            least = max(2, round(_KEPT * len(terms)))
+            text = f"{name} keeps what was not to be changed."
+            yield _rule(
+                f"mentions.kept.{name}", kind.extensions, text, terms=terms, min=least, **where
+            )
+        if known.tables and kind.name in _WITH_TABLES:
+            yield from _of_changed_table(task.request.lower(), known, kind, name)
+
+
+def _of_changed_table(request: str, known: InputFile, kind: FileType, name: str) -> Iterator[Rule]:
+    largest = max(known.tables, key=lambda entry: entry.rows)
+    where = {"names_of_files": [name]}
+    removes = _says(request, "removes")
+    gone = re.split(r"[\W_]+", request) if removes or _says(request, "renames") else ()
+    stems = {word.removesuffix("s") for word in gone}
+    kept = [
+        column
+        for column in largest.columns
+        if any(map(str.isalpha, column))
+        and stems.isdisjoint(word.removesuffix("s") for word in word_form(column).split())
+    ]
+    if kept:
+        text = f"{name} still has the columns {', '.join(kept)}."
+        yield _rule(f"columns.kept.{name}", kind.extensions, text, names=kept, **where)
+    least, most = _rows_left(request, largest.rows, removes=removes)
+    if least or most:
+        bounds = {"min": least, "max": most}
+        params = {key: value for key, value in bounds.items() if value}
+        said = " and ".join(
+            f"at {'least' if k == 'min' else 'most'} {v}" for k, v in params.items()
+        )
+        text = f"{name} has {said} rows below its header ({largest.rows} before the change)."
+        yield _rule(f"length.rows.{name}", kind.extensions, text, unit="rows", **params, **where)
+
+
+def _rows_left(request: str, rows: int, *, removes: bool) -> tuple[int, int | None]:
+    """The least and the most rows that a table has after a change; 0 and None: nothing is known."""
+    if _says(request, "merges"):
+        return 0, None
+    if removes:
+        of_rows = _says(request, "rows") and not _says(request, "columns")
+        number = _RUN.search(request)
+        gone = (number and (read_integer(number[1]) or NUMBER_WORDS.get(number[1]))) or 1
+        return (1, rows - gone) if of_rows and rows > gone else (0, None)
+    if _says(request, "adds") and _says(request, "rows") and not _says(request, "columns"):
+        return rows + 1, None
+    return rows, None
+
+
+def _says(request: str, key: str) -> bool:
+    return re.search("|".join(table("grading")["changes"][key]), request) is not None
+
+
+def _of_types(task: _Task, paths: Sequence[str]) -> Iterator[Rule]:
+    """For every type: no input saved anew, and the words of the task or at least some words."""
+    for item in task.deliverables:
+        kind = TYPES.get(item.file_type)
+        if kind is None or not _has_text(kind):
+            continue
+        same = [path for path in paths if extension_of(path) in kind.extensions]
+        keys = sorted({task.inputs[path].key for path in same if path in task.inputs})
+        by_look = _says(task.request.lower(), "looks") and not set(same).isdisjoint(task.edited)
+        if keys and not by_look:
+            text = f"No .{kind.name} file says just what an input says."
+            yield _rule(f"changed.{kind.name}", kind.extensions, text, keys=keys)
+        yield _of_subject(task, item, kind)
+
+
+def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
+    is_answer = item.name_hints == (ANSWER,)
+    readable = [task.inputs[path] for path in task.given if path in task.inputs]
+    has_all = all(path in task.inputs and task.inputs[path].words for path in task.given)
+    is_short = is_answer or kind.name in _SHORT or kind.kind == "code"
+    translates = _says(task.request.lower(), "translates")
+    terms = _subject(task.request, readable, is_answer=is_answer)
+    if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
+        least = _ANSWER_FLOOR if is_answer else _FLOORS.get(kind.name, _FLOOR)
+        if translates and has_all and len(readable) == 1:
+            least = max(least, round(readable[0].words * _TRANSLATED))
+        text = f"Every .{kind.name} file has at least {least} words."
+        return _rule(f"length.{kind.name}", kind.extensions, text, unit="words", min=least)
+    least = _least(terms, is_short=is_short, is_table=kind.name in _WITH_TABLES)
+    text = f"The .{kind.name} output uses words of the request or of the inputs."
+    return _rule(
+        f"mentions.{kind.name}",
+        kind.extensions,
+        text,
+        terms=terms,
+        min=least,
+        files=item.count,
+        figures=is_answer,
+    )
+
+
+def _least(terms: Sequence[str], *, is_short: bool, is_table: bool) -> int:
+    """How many of the terms a text has to use; of pairs of Han characters twice as many.
+
+    A table may be small, and its header in another language.
+    """
+    several = 3 if is_table or len(terms) < _VERY_MANY else 5
+    least = 1 if is_short or len(terms) < _MANY else several
+    pairs = 0 if is_table else sum(" " in term for term in terms)
+    return 2 * least if 2 * pairs > len(terms) else least
+
+
+def _subject(request: str, inputs: Sequence[InputFile], *, is_answer: bool) -> list[str]:
+    """The telling words of the request, then those of the inputs in turn."""
+    terms = dict.fromkeys(terms_of(word_form(request), _REQUEST_TERMS))
+    if is_answer and _says(request.lower(), "either"):
+        terms.update(dict.fromkeys(table("grading")["terms"]["answers"]))
+    share = _TERMS // max(1, len(inputs))
+    for known in inputs:
+        terms.update(dict.fromkeys(known.terms[:share]))
+    return list(terms)

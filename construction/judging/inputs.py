@@ -1,0 +1,126 @@
+"""What the input files of a task hold, as far as rules and rubrics are made from it.
+
+The files are masked, and yet hostile: they are opened as the outputs of agents are, each in a
+confined process of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from construction.grading.content_rules import text_key
+from construction.grading.file_child import look_in_children
+from construction.grading.file_look import RuleLimits, Seen
+from construction.grading.file_types import extension_of
+from construction.judging.contracts import Case, InputFile, InputTable
+from construction.judging.edits import files_in, stem_words
+from data.contracts import Fixture
+from data.text.lexicon import load_table
+from data.text.scripts import has_han
+
+_STOP = frozenset(load_table("construction.judging", "tables", "grading.toml")["terms"]["common"])
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
+_MOST_TERMS = 400  # of one file
+_LIMITS = RuleLimits(total_seconds=3600, files=100_000)
+
+
+def with_inputs(cases: Sequence[Case], files: Mapping[str, Path]) -> list[Case]:
+    """The cases with what each input file holds; `files` are the contents by SHA-256."""
+    fixtures = [fixture for case in cases for fixture in case.candidate.fixtures]
+    seen = _look(fixtures, files)
+    return [
+        case.model_copy(
+            update={
+                "inputs": {
+                    fixture.path: _input(seen[_name(fixture)])
+                    for fixture in case.candidate.fixtures
+                    if not seen[_name(fixture)].trouble and seen[_name(fixture)].words
+                }
+            }
+        )
+        for case in cases
+    ]
+
+
+def _look(fixtures: Iterable[Fixture], files: Mapping[str, Path]) -> dict[str, Seen]:
+    """What is seen in each content, by its name with the extension under which it is released."""
+    sources = {_name(fixture): files[fixture.sha256] for fixture in fixtures}
+    names = sorted(sources)
+    with TemporaryDirectory() as folder:
+        for name in names:
+            (Path(folder) / name).write_bytes(sources[name].read_bytes())
+        return dict(zip(names, look_in_children(Path(folder), names, _LIMITS), strict=True))
+
+
+def _name(fixture: Fixture) -> str:
+    extension = extension_of(fixture.path)
+    return f"{fixture.sha256}.{extension}" if extension.isalnum() else fixture.sha256
+
+
+def _input(seen: Seen) -> InputFile:
+    tables = tuple(
+        InputTable(
+            name=table.name,
+            columns=table.columns,
+            rows=table.rows,
+            blanks={
+                name: blank
+                for name, blank in zip(table.columns, table.blanks, strict=False)
+                if 0 < blank < table.rows
+            },
+            repeats=table.repeats,
+        )
+        for table in seen.tables
+    )
+    return InputFile(
+        words=seen.words, key=text_key(seen.text), terms=terms_of(seen.text), tables=tables
+    )
+
+
+def terms_of(form: str, most: int = _MOST_TERMS) -> tuple[str, ...]:
+    """The words of a `word_form` that say what it is about, each once, in order.
+
+    Of Chinese, pairs of characters; of figures, those of two digits or more.
+    """
+    matched: dict[str, None] = {}
+    for term in _terms(form.split()):
+        matched.setdefault(term)
+        if len(matched) == most:
+            break
+    return tuple(matched)
+
+
+def _terms(words: Sequence[str]) -> Iterator[str]:
+    for position, word in enumerate(words):
+        if has_han(word):
+            after = words[position + 1] if position + 1 < len(words) else ""
+            if has_han(after) and word + after not in _STOP:
+                yield f"{word} {after}"
+        elif len(word) > (1 if word.isdigit() else 2) and word not in _STOP:
+            yield _stem(word)
+
+
+def _stem(word: str) -> str:
+    """A word without its ending: terms are sought as beginnings of words."""
+    return _ENDING.sub("", word) if word.isascii() and word.isalpha() else word
+
+
+def _in_named_folder(path: str, text: str) -> bool:
+    """Does a text name a folder, and no file in it, that a file lies in?"""
+    folders = [path[: mark.end()] for mark in re.finditer("/", path)]
+    return any(re.search(rf"{re.escape(folder)}(?![\w.])", text) for folder in folders)
+
+
+def named_inputs(text: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The input files that a request names, or says what they are; all of them if it does not."""
+    lowered = text.lower()
+    matched = {path for _, path in files_in(lowered, given)}
+    matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
+    if not matched:
+        words = frozenset(re.split(r"[\W_]+", lowered))
+        stems = {path: frozenset(stem_words(path)) - _STOP for path in given}
+        matched = {path for path, stem in stems.items() if stem and stem <= words}
+    return tuple(path for path in given if path in matched) or tuple(given)

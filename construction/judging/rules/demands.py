@@ -1,0 +1,194 @@
+"""What a request asks for, demand by demand, in its own words and all of it.
+
+Headings, background and what introduces a list are no demands. The items of a list that is asked
+for are, however they are worded; items of a word or two are read together with what introduces
+them. Lines that were wrapped are one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+
+from construction.judging.contracts import Case
+from construction.judging.lexicon import table
+from construction.judging.reading import Ask, Reading, orders_in_passing, read
+from construction.judging.rules.rewriting import without_lead_ins
+from construction.judging.rules.sentences import is_noise
+from data.text.scripts import count_han, has_han
+from data.text.wrapping import begins_item
+
+_FENCED = re.compile(r"^```[^\n]*\n(?:(?!```)[^\n]*\n)*```[^\n]*$", re.MULTILINE)
+_MARK = re.compile(r"^\s*(?:[-*•·+>]\s|[(（]?\d{1,2}[.)）、](?!\d)\s*|[a-z]\)\s)")
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s|\*\*[^*]{1,60}\*\*\s*[:：]?\s*$|【[^】]{1,20}】\s*$)")
+_MARKUP = re.compile(r"^[\s#*【]+|[\s#*】]+$")
+_ENDS = re.compile(r"[.!?;。！？；][\"'”’)\]*`]*\s*$")
+_INTRODUCES = re.compile(r"[:：]\**\s*$")
+_LOCATED = re.compile(  # "In the second sheet list …"
+    r"(?i)in (?:the|each|every) [^,.;]{1,40}?\b(?:section|sheet|part|tab|file|report|column)s?,? "
+    r"|for (?:each|every) [^,.;]{1,40}, |(?:first|second|third|then|finally|also),? "
+    r"|在[^，。；]{1,20}?[里中内]，?\s?"
+)
+_WIDE = 45  # columns; a text with such lines was wrapped
+_SAVING_WORDS = 8
+_ADDED_WORDS = 25
+_ITEM_WORDS = 3  # a longer item says what to do by itself
+_HEAD_WORDS = 4
+
+
+@dataclass
+class _Block:
+    """A paragraph or a list item as one line; `items` stand below it, `under` is its heading."""
+
+    text: str
+    under: str
+    part: int
+    items: list[str] = field(default_factory=list)
+
+
+def demands_of(case: Case) -> list[str]:
+    """The demands of a request in order, each once; none if nothing reads as one."""
+    named = [name for item in case.candidate.deliverables for name in item.name_hints]
+    demands: list[str] = []
+    for block in _blocks(case.request):
+        demands += _of_block(block, named, has_inputs=bool(case.candidate.fixtures))
+    return list(dict.fromkeys(" ".join(text.split()) for text in demands))
+
+
+def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Iterator[str]:
+    is_background = _is("background", block.under)
+    sentences = [sentence for sentence in read(block.text) if not is_noise(sentence)]
+    wanted = [
+        sentence
+        for sentence in sentences
+        if not _only_saves(sentence, named)
+        and not _is_setup(sentence)
+        and (
+            _names(sentence, named)
+            or _is_demand(sentence, block, alone=len(sentences) == 1, has_inputs=has_inputs)
+        )
+        and not (is_background and sentence.ask is not Ask.DIRECTIVE)
+    ]
+    if not block.items:
+        yield from (_shown(sentence.text) for sentence in wanted)
+        return
+    last = sentences[-1].text if sentences else block.text
+    leads = bool(wanted) and wanted[-1].text == last
+    is_asked = leads or _is("asking", last) or _is("asking", block.under)
+    yield from (_shown(sentence.text) for sentence in wanted if sentence.text != last)
+    yield from _of_items(block.items, last, is_asked=is_asked, leads=leads)
+
+
+def _of_items(items: Sequence[str], last: str, *, is_asked: bool, leads: bool) -> Iterator[str]:
+    """The items of a list: together if they are words, one by one if they are sentences."""
+    if not is_asked:
+        readings = [sentence for item in items for sentence in read(item)]
+        yield from (
+            _shown(sentence.text) for sentence in readings if sentence.demands or sentence.requires
+        )
+        return
+    if all(_words(item) <= _ITEM_WORDS for item in items):
+        yield f"{_shown(last)} {'; '.join(items)}"
+        return
+    if leads and not _is("frame", last):
+        yield _shown(last).rstrip(":： ")
+    yield from map(_shown, items)
+
+
+def _shown(text: str) -> str:
+    return without_lead_ins(_MARK.sub("", text.strip())).strip()
+
+
+def _words(text: str) -> int:
+    return len(text.split()) + (count_han(text) + 1) // 3
+
+
+def _is_demand(sentence: Reading, block: _Block, *, alone: bool, has_inputs: bool) -> bool:
+    """A short sentence that was added later is a requirement, unless it tells of something."""
+    if (
+        _MARK.sub("", sentence.text).rstrip().endswith((":", "："))
+        and _words(sentence.text) <= _HEAD_WORDS
+    ):
+        return bool(block.items) and sentence.ask is Ask.DIRECTIVE
+    if sentence.demands:
+        return True
+    if _is("obliging", sentence.text):
+        return not _is("people", sentence.text)
+    if sentence.requires:
+        return not _is("telling", sentence.text)
+    if _is("orders", sentence.text):
+        return True
+    located = _LOCATED.match(sentence.text)
+    if located is not None and any(rest.demands for rest in read(sentence.text[located.end() :])):
+        return True
+    if has_inputs and orders_in_passing(sentence.text):
+        return True
+    added = block.part > 0 and alone and sentence.ask is Ask.NONE and sentence.words <= _ADDED_WORDS
+    return added and not _is("telling", sentence.text) and not _INTRODUCES.search(sentence.text)
+
+
+def _only_saves(sentence: Reading, named: Sequence[str]) -> bool:
+    """ "Save it as report.docx" is left to the hard rules."""
+    return (
+        sentence.words <= _SAVING_WORDS and _names(sentence, named) and _is("saving", sentence.text)
+    )
+
+
+def _names(sentence: Reading, named: Sequence[str]) -> bool:
+    return any(name in sentence.text for name in named)
+
+
+def _is_setup(sentence: Reading) -> bool:
+    """ "If `outputs/` does not exist, create it first." """
+    return _is("setup", sentence.text)
+
+
+def _is(key: str, text: str) -> bool:
+    return bool(text) and _pattern(key).search(text.lower().strip()) is not None
+
+
+@cache
+def _pattern(key: str) -> re.Pattern[str]:
+    return re.compile("|".join(table("grading")["demands"][key]))
+
+
+def _blocks(request: str) -> Iterator[_Block]:
+    """The paragraphs and lists of a request, each with the heading above it."""
+    under, block = "", None
+    for part, paragraph in enumerate(_FENCED.sub("", request).split("\n\n")):
+        follows = block is not None and _INTRODUCES.search(block.text) is not None
+        for number, line in enumerate(_joined(paragraph.split("\n"))):
+            is_item = _MARK.match(line) is not None
+            if _HEADING.match(line):
+                under, block = _MARKUP.sub("", line), None
+            elif is_item and block is not None and (number or follows or block.items):
+                block.items.append(_MARK.sub("", line).strip())
+            else:
+                if block is not None:
+                    yield block
+                text = _MARK.sub("", line) if is_item else line
+                block = _Block(text.strip(), under, part)
+        if block is not None and not (block.items or _INTRODUCES.search(block.text)):
+            yield block
+            block = None
+    if block is not None:
+        yield block
+
+
+def _joined(lines: Sequence[str]) -> list[str]:
+    """The lines of a paragraph, with those that were wrapped put together again."""
+    wrapped = any(len(line) + count_han(line) >= _WIDE for line in lines)
+    joined = list(lines[:1])
+    for before, line in pairwise(lines):
+        starts = begins_item(line) or _MARK.match(line) or _HEADING.match(line)
+        is_path = bool(_INTRODUCES.search(before)) and " " not in line.strip()
+        goes_on = wrapped and not _ENDS.search(before) and not _INTRODUCES.search(before)
+        if starts or not (goes_on or is_path or line.startswith("  ")):
+            joined.append(line)
+        else:
+            tight = has_han(before[-1:]) and has_han(line.strip()[:1])
+            joined[-1] = joined[-1].rstrip() + ("" if tight else " ") + line.strip()
+    return [line for line in joined if any(map(str.isalnum, line))]

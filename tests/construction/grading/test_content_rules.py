@@ -1,0 +1,94 @@
+"""Rules on what files hold: what passes and fails each, on real files in real processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from construction.grading.content_rules import text_key
+from construction.grading.file_look import word_form
+from construction.grading.hard_rules import check
+from construction.grading.null_files import holding
+from data.contracts import Rule
+
+SALES = "Region,Net Sales\nNorth,125\nSouth,90\nEast,\nNorth,125\n"
+
+
+def reasons(folder: Path, kind: str, extension: str, **params: Any) -> str | None:
+    rule = Rule(rule_id=kind, kind=kind, params={"extensions": [extension], **params}, text="…")
+    return check([rule], folder)[0].reason
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"), [("words", 5), ("characters", 24), ("rows", 0), ("pages", 0)]
+)
+def test_a_length_is_bounded_from_both_sides(unit: str, size: int, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Sales rose in the north.\n")
+    assert reasons(tmp_path, "length", "txt", unit=unit, min=size, max=size) is None
+    assert reasons(tmp_path, "length", "txt", unit=unit, min=size + 1) == "rules.too_short"
+    if size:
+        assert reasons(tmp_path, "length", "txt", unit=unit, max=size - 1) == "rules.too_long"
+
+
+def test_slides_and_pages_and_rows_are_counted(tmp_path: Path) -> None:
+    for extension in ("pptx", "pdf"):
+        (tmp_path / f"a.{extension}").write_bytes(holding(extension, "Sales rose.") or b"")
+        assert reasons(tmp_path, "length", extension, unit="pages", min=1, max=1) is None
+        assert reasons(tmp_path, "length", extension, unit="pages", min=2) == "rules.too_short"
+    (tmp_path / "a.csv").write_text(SALES)
+    assert reasons(tmp_path, "length", "csv", unit="rows", min=4, max=4) is None
+    (tmp_path / "a.json").write_text('{"rows": [{"region": "North"}, {"region": "South"}]}')
+    assert reasons(tmp_path, "length", "json", unit="rows", min=2, max=2) is None
+
+
+def test_columns_are_found_in_workbooks_csv_and_json_however_they_are_spelt(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    for row in (["Sales of the year"], ["Region", "net_sales (EUR)"], ["North", 125]):
+        sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    (tmp_path / "a.csv").write_text(SALES)
+    (tmp_path / "a.json").write_text('[{"region": "N", "net sales": 1}, {"region": "S"}]')
+    for extension in ("xlsx", "csv", "json"):
+        assert reasons(tmp_path, "columns", extension, names=["Net_Sales", "region"]) is None
+        failed = reasons(tmp_path, "columns", extension, names=["Net_Sales", "North"])
+        assert failed == "rules.missing_column"
+    assert reasons(tmp_path, "sheets", "xlsx", names=["sheet"]) is None
+    assert reasons(tmp_path, "sheets", "xlsx", names=["Summary"]) == "rules.missing_sheet"
+
+
+def test_texts_may_stand_in_different_files(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Net sales\n")
+    (tmp_path / "b.md").write_text("Total: **215** EUR")
+    assert reasons(tmp_path, "holds", "md", texts=["NET SALES", "215 EUR"]) is None
+    assert reasons(tmp_path, "holds", "md", texts=["215 USD"]) == "rules.missing_text"
+
+
+def test_a_file_about_something_else_fails_and_a_figure_may_stand_for_a_term(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    terms = {"terms": ["region", "north"], "min": 1}
+    assert reasons(tmp_path, "mentions", "csv", **terms) == "rules.off_topic"
+    assert reasons(tmp_path, "mentions", "csv", figures=True, **terms) is None
+    (tmp_path / "b.csv").write_text(SALES)
+    assert reasons(tmp_path, "mentions", "csv", **terms) is None
+    assert reasons(tmp_path, "mentions", "csv", files=2, **terms) == "rules.off_topic"
+
+
+def test_an_input_with_other_bytes_is_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(SALES.replace("\n", "\r\n"))
+    keys = [text_key(word_form(SALES))]
+    assert reasons(tmp_path, "changed", "csv", keys=keys) == "rules.unchanged"
+    (tmp_path / "a.csv").write_text(SALES.replace("90", "91"))
+    assert reasons(tmp_path, "changed", "csv", keys=keys) is None
+
+
+def test_only_the_named_file_counts_where_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one two three")
+    (tmp_path / "notes.md").write_text("one")
+    assert reasons(tmp_path, "length", "md", unit="words", min=2) == "rules.too_short"
+    assert reasons(tmp_path, "length", "md", unit="words", min=2, names_of_files=["A.md"]) is None

@@ -1,0 +1,83 @@
+"""Demands of requests: all of them, whole, and neither headings nor background."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.judging.rules.demands import demands_of
+from tests.construction.judging.rules.cases import case
+
+
+def test_the_items_of_a_list_are_demands_and_its_heading_is_none() -> None:
+    text = (
+        "Please open the recording:\ntalk.mp4\n\nRequirements:\n1. Only the first 3 minutes\n"
+        "2. Standard captions, two lines\n   at most\n3. If nobody speaks, leave it empty"
+    )
+    assert demands_of(case(text, files=["talk.mp4"])) == [
+        "Please open the recording: inputs/talk.mp4",
+        "Only the first 3 minutes",
+        "Standard captions, two lines at most",
+        "If nobody speaks, leave it empty",
+    ]
+
+
+def test_items_of_a_word_or_two_are_read_with_what_introduces_them() -> None:
+    text = "Write a table of all suppliers with:\n- name\n- price\n- delivery time"
+    assert demands_of(case(text)) == [
+        "Write a table of all suppliers with: name; price; delivery time"
+    ]
+
+
+def test_a_list_of_what_is_there_is_no_demand() -> None:
+    text = (
+        "The folder holds a mix:\n- old invoices of the shop\n- photographs of the office\n\n"
+        "Sort the invoices by date into list.csv."
+    )
+    assert demands_of(case(text)) == ["Sort the invoices by date into list.csv."]
+
+
+def test_background_is_no_demand() -> None:
+    text = (
+        "Your firm needs to establish a review of its suppliers. The first part is about price.\n\n"
+        "## Background\n\nWe buy paper from three mills.\n\n## Task\n\nCompare the mills by price."
+    )
+    assert demands_of(case(text)) == ["Compare the mills by price."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Build book.xlsx from it. The “Prices” sheet should have Mill and Price. "
+            "Sort by Price. For each mill, I need the mean price.",
+            4,
+        ),
+        ("Save the report. In the second section list every mill without a price.", 2),
+        ("请写一份报告。第一个工作表应当列出每家供应商。阅读附件，并选出最合适的两家。", 3),
+    ],
+)
+def test_no_demand_is_missed(text: str, expected: int) -> None:
+    assert len(demands_of(case(text))) == expected
+
+
+def test_wrapped_lines_are_one_sentence() -> None:
+    text = (
+        "把这三张小票上的每一条明细行都提取出来，并且逐条核对后写入\nreconcile.xlsx。第一个工作表应当每条明细\n"
+        "对应一行，每行要清楚地标明它来自哪家店以及它的日期。"
+    )
+    assert demands_of(case(text)) == [
+        "把这三张小票上的每一条明细行都提取出来，并且逐条核对后写入 reconcile.xlsx。",
+        "第一个工作表应当每条明细对应一行，每行要清楚地标明它来自哪家店以及它的日期。",
+    ]
+
+
+def test_a_short_request_that_names_its_file_is_a_demand_and_mere_saving_is_none() -> None:
+    assert demands_of(case("find the latest mail, save it in latest.docx")) == [
+        "find the latest mail, save it in latest.docx"
+    ]
+    text = "Summarise the minutes of May for the board. Save it as short.docx."
+    assert demands_of(case(text)) == ["Summarise the minutes of May for the board."]
+
+
+def test_a_text_without_any_demand_has_none() -> None:
+    assert demands_of(case("The mill is old. It was built by three brothers.")) == []

@@ -1,0 +1,127 @@
+"""Rules that follow from request and inputs; good work meets them, the cheapest files do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from construction.grading.hard_rules import check
+from construction.judging.computed_rules import computed_rules
+from construction.judging.contracts import Case
+from construction.judging.inputs import with_inputs
+from data.contracts import Rule
+from tests.construction.judging.rules.cases import case
+
+SCORES = "Name,Midterm 1,Midterm 2\nAlice,90,80\nBob,70,75\nCarla,60,65\nDing,85,95\n"
+
+
+def graded(tmp_path: Path, text: str, **files: str) -> tuple[Case, tuple[Rule, ...]]:
+    """A case over these CSV files, and its computed rules."""
+    made = case(text, files=[f"data/{name}.csv" for name in files])
+    sources: dict[str, Path] = {}
+    fixtures = []
+    for number, (fixture, content) in enumerate(
+        zip(made.candidate.fixtures, files.values(), strict=True)
+    ):
+        sha256 = f"{number:064x}"
+        fixtures.append(fixture.model_copy(update={"sha256": sha256}))
+        sources[sha256] = tmp_path / sha256
+        sources[sha256].write_text(content)
+    candidate = made.candidate.model_copy(update={"fixtures": tuple(fixtures)})
+    (known,) = with_inputs([made.model_copy(update={"candidate": candidate})], sources)
+    return known, computed_rules(known, candidate.deliverables)
+
+
+def failures(tmp_path: Path, rules: tuple[Rule, ...], **outputs: str) -> set[str]:
+    folder = tmp_path / "outputs"
+    folder.mkdir(exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    for name, content in outputs.items():
+        (folder / name.replace("_dot_", ".")).write_text(content)
+    return {result.rule_id for result in check(rules, folder) if not result.passed}
+
+
+def params(rules: tuple[Rule, ...], rule_id: str) -> dict[str, Any]:
+    return next(rule.params for rule in rules if rule.rule_id == rule_id)
+
+
+def test_a_row_that_is_deleted_is_gone_and_the_rest_is_there(tmp_path: Path) -> None:
+    _, rules = graded(tmp_path, "delete student Alice and her score in scores.csv", scores=SCORES)
+    done = SCORES.replace("Alice,90,80\n", "")
+    assert failures(tmp_path, rules, scores_dot_csv=done) == set()
+    assert failures(tmp_path, rules, scores_dot_csv=SCORES.replace("\n", "\r\n")) == {
+        "changed.csv",
+        "length.rows.scores.csv",
+    }
+    assert failures(tmp_path, rules, scores_dot_csv="a,b\n1,2\n") >= {
+        "columns.kept.scores.csv",
+        "mentions.kept.scores.csv",
+        "mentions.csv",
+    }
+
+
+def test_several_rows_and_columns_that_are_deleted(tmp_path: Path) -> None:
+    _, rules = graded(tmp_path, "delete the first three students in scores.csv", scores=SCORES)
+    assert params(rules, "length.rows.scores.csv")["max"] == 1
+    _, rules = graded(tmp_path, "remove the column Midterm 1 from scores.csv", scores=SCORES)
+    assert params(rules, "columns.kept.scores.csv")["names"] == ["Name"]
+    assert not any(rule.rule_id == "length.rows.scores.csv" for rule in rules)
+
+
+def test_a_new_column_is_there_and_no_row_is_lost(tmp_path: Path) -> None:
+    text = "add a new header 'Total' in scores.csv with the sum of both midterms"
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    header, *lines = SCORES.splitlines()
+    done = "\n".join([f"{header},Total", *(f"{line},1" for line in lines)])
+    assert failures(tmp_path, rules, scores_dot_csv=done) == set()
+    cut = "\n".join(done.splitlines()[:3])
+    assert failures(tmp_path, rules, scores_dot_csv=cut) == {"length.rows.scores.csv"}
+    assert "columns.named" in failures(tmp_path, rules, scores_dot_csv=SCORES + "Eve,1,2\n")
+
+
+def test_at_least_2000_words_is_a_rule_on_the_file(tmp_path: Path) -> None:
+    _, rules = graded(tmp_path, "Write an essay of at least 2000 words on rain as essay.md")
+    long = "Rain falls on the hills. " * 400
+    assert failures(tmp_path, rules, essay_dot_md=long) == set()
+    assert failures(tmp_path, rules, essay_dot_md="Rain falls.") >= {"length.md.words"}
+
+
+def test_four_tables_about_nothing_fail(tmp_path: Path) -> None:
+    text = "Split scores.csv by midterm into north.csv, south.csv, east.csv and west.csv"
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    four = {f"{name}_dot_csv": "a,b\n1,2\n" for name in ("north", "south", "east", "west")}
+    assert "mentions.csv" in failures(tmp_path, rules, **four)
+
+
+@pytest.mark.parametrize(
+    ("answer", "passes"), [("Alice and Bob", True), ("It is 42.", True), ("Done.", False)]
+)
+def test_an_answer_names_something_of_the_task_or_a_figure(
+    answer: str, passes: bool, tmp_path: Path
+) -> None:
+    text = "Which students have a lower score in Midterm 2 than in Midterm 1 in scores.csv?"
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    assert (failures(tmp_path, rules, answer_dot_md=answer) == set()) is passes
+
+
+def test_a_translation_need_not_use_the_words_of_the_original(tmp_path: Path) -> None:
+    text = "Translate scores.csv to French as notes.md"
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    assert {rule.kind for rule in rules} == {"length"}
+
+
+def test_highlighting_may_leave_the_text_as_it_is(tmp_path: Path) -> None:
+    _, rules = graded(tmp_path, "Highlight the best student in scores.csv", scores=SCORES)
+    assert failures(tmp_path, rules, scores_dot_csv=SCORES) == set()
+
+
+def test_what_the_inputs_hold_is_known_by_file(tmp_path: Path) -> None:
+    text = "delete student Alice in scores.csv"
+    odd = SCORES + "Bob,70,75\nEve,,60\n"
+    known, _ = graded(tmp_path, text, scores=odd)
+    (scores,) = known.inputs["data/scores.csv"].tables
+    assert (scores.columns, scores.rows) == (("Name", "Midterm 1", "Midterm 2"), 6)
+    assert (scores.blanks, scores.repeats) == ({"Midterm 1": 1}, 1)

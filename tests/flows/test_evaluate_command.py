@@ -1,0 +1,97 @@
+"""`benchmint evaluate` and `grade`, given what they cannot use: one clear line, nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
+
+from construction.sandbox.box import bubblewrap
+from data.releases.tasks import read_tasks
+from data.snapshot import write_snapshot
+from tests.data.snapshot.sample import release
+from tests.flows.command import benchmint
+
+needs_box = pytest.mark.skipif(
+    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
+)
+MODEL = ("--agent", "react", "--model", "openai-api/local/m")
+HARNESS = ("--agent", "harness", "--model", "openai-api/local/m", "--harness", "true")
+NULL = ("--agent", "null")
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("release")
+    return write_snapshot(release(root), root / "out").path
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ((*NULL, "--name", "../x"), "--name: found '../x'"),
+        ((*NULL, "--name", "outputs"), "--name: found 'outputs'"),
+        ((*NULL, "--epochs", "99999999999"), "less than or equal to 10000"),
+        ((*NULL, "--at-once", "10000"), "less than or equal to 500"),
+        ((*NULL, "--attempt-calls", "5"), "found a budget or prices"),
+        ((*MODEL, "--attempt-tokens", "1" + "0" * 30), "less than or equal to"),
+        ((*MODEL, "--run-cost", "1e999999"), "at most 1,000,000,000"),
+        ((*MODEL, "--run-cost", "1", "--prices", "/dev/zero"), "found more than 1,048,576 bytes"),
+        ((*HARNESS[:-1], " "), "--agent and --harness: found agent harness"),
+        ((*HARNESS, "--programs", "/nonexistent"), "/nonexistent: found no folder"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(
+    snapshot: Path, tmp_path: Path, options: tuple[str, ...], problem: str
+) -> None:
+    out = tmp_path / "out"
+    done = benchmint("evaluate", snapshot, *options, "--out", out)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert problem in line
+    assert not out.exists()
+
+
+@needs_box
+@pytest.mark.parametrize(
+    "model", [("no-such-provider/m",), ("openai-api/local/m", "--base-url", ":::/")]
+)
+def test_a_model_that_cannot_be_asked_is_named(
+    snapshot: Path, tmp_path: Path, model: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "key")
+    done = benchmint("evaluate", snapshot, "--model", *model, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"--model and --base-url: found {model[0]}" in line
+    assert "internal error" not in line
+
+
+def test_nothing_is_written_into_the_release(snapshot: Path, tmp_path: Path) -> None:
+    inside = snapshot / "public" / "x"
+    for command in (
+        ("evaluate", snapshot, *NULL, "--out", inside),
+        ("grade", tmp_path, "--snapshot", snapshot, "--out", inside),
+    ):
+        done = benchmint(*command)
+        assert done.returncode == 2
+        assert f"{inside}: found a folder in the snapshot" in done.stderr
+    assert not inside.exists()
+
+
+@needs_box
+@pytest.mark.slow(seconds=30)
+def test_a_closed_address_is_told_of(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "key")
+    task = next(iter(read_tasks(snapshot).tasks))
+    address = ("--base-url", "http://127.0.0.1:9/v1", "--task", task)
+    done = benchmint("evaluate", snapshot, *MODEL, *address, "--out", tmp_path / "out")
+    assert done.returncode == 0
+    assert "0 of 1 done" in done.stdout
+    assert "1 attempts were ended by the infrastructure, the first with: " in done.stderr
+    assert "Connection" in done.stderr
