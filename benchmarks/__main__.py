@@ -38,6 +38,7 @@ BENCHMARKS = (
 )
 APART = (
     "audit_page",
+    "computed_checks",
     "kill_points",
     "large_build",
     "mutation",

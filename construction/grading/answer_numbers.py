@@ -133,11 +133,11 @@ def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
     decimals = spec.decimals
     if decimals is None:
         decimals = max(0, -exponent) if isinstance(exponent, int) else 0
-    asked = measures_asked(spec.unit, question)
-    unit = "count" if asked else spec.unit or "count"
+    units_asked = measures_asked(spec.unit, question)
+    unit = "count" if units_asked else spec.unit or "count"
     gold = GoldAnswer(value, unit, Decimal(spec.scale), decimals)
-    if asked:
-        return _compare_measured(spec, text[-MAX_MEASURED:], gold, question, asked)
+    if units_asked:
+        return _compare_measured(spec, text[-MAX_MEASURED:], gold, question, units_asked)
     return _compare(spec, text, gold, question)
 
 
@@ -160,15 +160,15 @@ def _compare(spec: AnswerSpec, text: str, gold: GoldAnswer, question: str) -> Ve
 
 
 def _compare_measured(
-    spec: AnswerSpec, text: str, gold: GoldAnswer, question: str, asked: frozenset[str]
+    spec: AnswerSpec, text: str, gold: GoldAnswer, question: str, units_asked: frozenset[str]
 ) -> Verdict:
     """A number of a unit of measure: its unit may be left out, and no other one may be given."""
     folded = fold_width(text)
-    kinds = {kind_of(unit) for unit in asked}
-    found = islice(measured(folded), MAX_UNITS)
-    spans = [span for span in found if span.number or kind_of(span.unit) in kinds]
-    own = sorted((span for span in spans if span.unit in asked), key=lambda span: span.start)
-    others = [span for span in spans if span.unit not in asked]
+    kinds = {kind_of(unit) for unit in units_asked}
+    spans_found = islice(measured(folded), MAX_UNITS)
+    spans = [span for span in spans_found if span.number or kind_of(span.unit) in kinds]
+    own = sorted((span for span in spans if span.unit in units_asked), key=lambda span: span.start)
+    others = [span for span in spans if span.unit not in units_asked]
 
     def verdict_on(piece: str) -> Verdict:
         return _compare(spec, piece, gold, question)
@@ -254,9 +254,9 @@ def _why_not_stated(spec: AnswerSpec, text: str, gold: GoldAnswer, question: str
 
 def _is_contrary(text: str, question: str) -> bool:
     """Does a text speak of a profit, inflow or rise alone, where the question has its contrary?"""
-    asked = lexicon.SIGNED_LABEL.sub(" ", fold_width(question))
+    wording = lexicon.SIGNED_LABEL.sub(" ", fold_width(question))
     is_loss, is_gain = (
-        [bool(words.search(part)) for part in (text, asked)]
+        [bool(words.search(part)) for part in (text, wording)]
         for words in (lexicon.LOSS, lexicon.OPPOSITE)
     )
     return (is_loss[0] and not is_loss[1]) or (is_gain[0] and not is_loss[0] and is_loss[1])

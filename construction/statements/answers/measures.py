@@ -65,10 +65,10 @@ def measures_asked(gold_unit: str | None, question: str) -> frozenset[str]:
             return frozenset({_UNITS[name]})
         return frozenset()
     plain = fold_width(question)
-    asked = {_UNITS[_key(match["unit"])] for match in _ASKED.finditer(plain)} - _COUNTED
+    units = {_UNITS[_key(match["unit"])] for match in _ASKED.finditer(plain)} - _COUNTED
     if gold_unit is None and _RATIO_ASKED.search(plain):
-        asked.add(RATIO)
-    return frozenset(asked)
+        units.add(RATIO)
+    return frozenset(units)
 
 
 def _is_currency(unit: str) -> bool:
