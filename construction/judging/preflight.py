@@ -28,6 +28,8 @@ class PreflightConfig(StageConfig):
     max_leaning_share: Share = 0.34
     min_met_share: Share = 0.6
     max_mentions_share: Share = 0.15
+    max_harness_words: Count = 1
+    max_setup_share: Share = 0.5
     max_account: Count = 0
     max_systems: Count = 0
     max_records: Count = 0
@@ -44,7 +46,8 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     the files that the agent read, `missing_inputs` those of them that are not released. `systems`
     are wanted and nothing stands for them, `records` are to be gathered and no file can hold them;
     `offline` parts of the web may not be reached. `told`
-    counts the words of request and background.
+    counts the words of request and background; `toy`, `chat`, `harness_words`, `orders`
+    and `setups` are those of `no_work`.
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
     has_past = bool(conversation.said_before)
@@ -75,6 +78,11 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         "thread": conversation.is_thread,
         "told": signals.words_shown,
         "at_hand": at_hand,
+        "toy": signals.no_work.toy,
+        "chat": signals.no_work.chat,
+        "harness_words": signals.no_work.harness,
+        "orders": signals.no_work.orders,
+        "setups": signals.no_work.setups,
     }
 
 

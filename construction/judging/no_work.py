@@ -1,0 +1,65 @@
+"""Prompts that are no work to hand out: toys, chat, prompts of a harness, set-up chores.
+
+The words are in `no_work.toml`. A toy or chat is short and brings no file; in a set-up chore every
+order sets something up. The same words get the same verdict, whoever typed them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from construction.judging.lexicon import phrases_of
+from construction.judging.reading import Ask, Reading
+from data.text.sentences import phrase_form
+
+_SHORT = 30  # words; in a longer request a toy is only an example
+_OPENING = 10  # characters of a sentence, such as "please "
+_MOST = 20_000  # characters that are read
+
+
+@dataclass(frozen=True, slots=True)
+class NoWork:
+    """`toy` and `chat`: is it no more than that? `harness`: words of programs that test agents.
+
+    `setups`: how many of the `orders` set something up.
+    """
+
+    toy: bool
+    chat: bool
+    harness: int
+    orders: int
+    setups: int
+
+
+def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool) -> NoWork:
+    """What of a request is no work. `has_files`: there is an input; `names_output`: a result."""
+    form = phrase_form(" ".join(item.text for item in sentences)[:_MOST])
+    is_bare = not has_files and sum(item.words for item in sentences) <= _SHORT
+    demands = [item for item in sentences if item.demands]
+    chats = [item for item in sentences if _has(phrase_form(item.text), "chat")]
+    setups = [item for item in sentences if _sets_up(item)]
+    orders = [item for item in demands if item.ask is Ask.DIRECTIVE] or demands
+    is_chat = bool(chats) and all(item in chats for item in demands)
+    return NoWork(
+        toy=is_bare and _has(form, "toy"),
+        chat=is_bare and not names_output and is_chat,
+        harness=len({match.group().strip() for match in _words("harness").finditer(form)}),
+        orders=len(orders) + sum(item not in orders for item in setups),
+        setups=0 if names_output else len(setups),
+    )
+
+
+def _sets_up(item: Reading) -> bool:
+    """Is it an order to set something up? "Install X" may stand without another word of demand."""
+    match = _words("setup").search(phrase_form(item.text))
+    return match is not None and (item.demands or match.start() <= _OPENING)
+
+
+def _has(form: str, name: str) -> bool:
+    return _words(name).search(form) is not None
+
+
+def _words(name: str) -> re.Pattern[str]:
+    return phrases_of("no_work.toml", name)
