@@ -9,6 +9,8 @@ them can be met. It prefers to lose a good task over releasing a bad one.
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from construction.judging.missing import missing_in_preflight
 from construction.judging.preflight_limits import LIMITS, PreflightReason
 from construction.judging.signals import Signals, measure
@@ -46,7 +48,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     the files that the agent read, `missing_inputs` those of them that are not released. `systems`
     are wanted and nothing stands for them, `records` are to be gathered and no file can hold them;
     `offline` parts of the web may not be reached. `told`
-    counts the words of request and background; `toy`, `chat`, `harness_words`, `orders`
+    counts the words of request and background; `toy`, `chat`, `harness`, `orders`
     and `setups` are those of `no_work`.
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
@@ -78,11 +80,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         "thread": conversation.is_thread,
         "told": signals.words_shown,
         "at_hand": at_hand,
-        "toy": signals.no_work.toy,
-        "chat": signals.no_work.chat,
-        "harness_words": signals.no_work.harness,
-        "orders": signals.no_work.orders,
-        "setups": signals.no_work.setups,
+        **asdict(signals.no_work),
     }
 
 

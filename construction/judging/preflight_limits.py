@@ -90,7 +90,7 @@ _EVERY_PROMPT = (
         "terms",
         "The request has at most this many terms of programs that test agents.",
         _REASON.HARNESS,
-        lambda seen: seen["harness_words"],
+        lambda seen: seen["harness"],
     ),
     Limit(
         "max_setup_share",
