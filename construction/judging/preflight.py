@@ -47,9 +47,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     person typed, the latter for talk of the workspace only if no file is at hand. `inputs` are
     the files that the agent read, `missing_inputs` those of them that are not released. `systems`
     are wanted and nothing stands for them, `records` are to be gathered and no file can hold them;
-    `offline` parts of the web may not be reached. `told`
-    counts the words of request and background; `toy`, `chat`, `harness`, `orders`
-    and `setups` are those of `no_work`.
+    `offline` parts of the web may not be reached. `told` counts words of request and background.
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
     has_past = bool(conversation.said_before)
