@@ -15,7 +15,10 @@ from construction.judging.reading import Ask, Reading
 from data.text.sentences import phrase_form
 
 _SHORT = 30  # words; in a longer request a toy is only an example
-_OPENING = 10  # characters of a sentence, such as "please "
+_POLITE = re.compile(
+    r"(?:(?:please|can|could|would|will|you|help|me|to|i|id|like|need|want|now|then|and|also|first"
+    r"|next|just|go|ahead|hi|hello|hey)\b\s?|[请帮我把给先再你来去您好，, ])*"
+)
 _MOST = 20_000  # characters that are read
 
 
@@ -52,9 +55,10 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
 
 
 def _sets_up(item: Reading) -> bool:
-    """Is it an order to set something up? "Install X" may stand without another word of demand."""
-    match = _words("setup").search(phrase_form(item.text))
-    return match is not None and (item.demands or match.start() <= _OPENING)
+    """Does a sentence begin with the order to set something up, after polite words at most?"""
+    form = phrase_form(item.text)
+    match = _words("setup").search(form)
+    return match is not None and _POLITE.fullmatch(form[: match.start()].strip(" |")) is not None
 
 
 def _has(form: str, name: str) -> bool:

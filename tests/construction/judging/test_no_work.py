@@ -79,6 +79,8 @@ def test_set_up_chores(text: str) -> None:
         "save, as memo.md.",
         "Translate the sentence 'hello world is the first program' into French and list the costs "
         "of costs.csv above 100 in big.csv.",
+        "检查定时任务的运行情况，按月汇总 costs.csv，写一份总结。",
+        "Tell new staff how to install the printer, in one page, as guide.md, from costs.csv.",
         "按月汇总 costs.csv 的费用，写到 monthly.csv，并在最后一行写合计。",
     ],
 )
