@@ -13,12 +13,8 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from construction.grading.answer_frames import is_qualified, only_states
-from construction.grading.answer_numbers import (
-    AnswerReason,
-    Verdict,
-    compare_number,
-    is_refusal,
-)
+from construction.grading.answer_numbers import compare_number, is_refusal
+from construction.grading.answer_reasons import AnswerReason, Verdict
 from construction.grading.answer_words import is_any, loose
 from construction.grading.list_markers import (
     BULLET,

@@ -7,11 +7,11 @@ Imports nothing but the standard library, text utilities and the reader of
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
-from enum import StrEnum
 from itertools import islice
 
+from construction.grading.answer_reasons import AnswerReason, Verdict
 from construction.grading.spec import AnswerSpec
 from construction.statements.answers import lexicon
 from construction.statements.answers.check import check_answer
@@ -53,6 +53,10 @@ _FORMULA = re.compile(
     rf"\s*(?:[÷×*+]|\s/\s|divided by|times|plus|minus|除以|乘以|[÷割]る?)\s*{_OPERAND}(?![0-9/])",
     re.I,
 )
+_TWO_IN_BRACKETS = re.compile(
+    r"\(([0-9][0-9.,]*)\)\s*(?:or|或者?|または|又は|もしくは)\s*\(([0-9][0-9.,]*)\)", re.I
+)
+_SIGNED_NUMBER = re.compile(r"(?<![0-9])[-−–△▲(]\s?[$€£¥]?\s?[0-9]")
 _UNKNOWN_UNIT = re.compile(
     r"\W*[0-9][0-9.,]*\s?(?:[^\W\d_]+(?:[ -][^\W\d_]+){0,2})[23]?\s*[.。]?\s*"
 )
@@ -62,34 +66,6 @@ _MAX_AND = 8  # characters
 MAX_UNITS = 400  # of measure in a text; further ones are not read as units
 MAX_MEASURED = 20_000  # characters of a number with a unit of measure that are read
 _LEAST_DIGITS = 2  # that a coarser rounding keeps, to be called one
-
-
-class AnswerReason(StrEnum):
-    """Why a part of an answer is wrong; renaming one is a breaking change."""
-
-    MISSING = "answer.missing"  # no answer, or not this part
-    REFUSED = "answer.refused"
-    NO_VALUE = "answer.no_value"  # text without a value of this type
-    AMBIGUOUS = "answer.ambiguous"  # several values, or one that can be read in two ways
-    WRONG_UNIT = "answer.wrong_unit"
-    WRONG_CURRENCY = "answer.wrong_currency"
-    WRONG_SIGN = "answer.wrong_sign"
-    WRONG_SCALE = "answer.wrong_scale"  # the right digits times a power of ten
-    WRONG_ROUNDING = "answer.wrong_rounding"  # more digits than asked for, or fewer
-    SWAPPED_PARTS = "answer.swapped_parts"
-    INCOMPLETE = "answer.incomplete"  # a date without its day or month
-    WRONG_ORDER = "answer.wrong_order"
-    MISSING_ITEMS = "answer.missing_items"
-    EXTRA_ITEMS = "answer.extra_items"
-    WRONG_VALUE = "answer.wrong_value"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """`reason` is None for a right value; `reading` is how the text was understood."""
-
-    reason: AnswerReason | None
-    reading: str | None = None
 
 
 _SAME_DIGITS = (None, AnswerReason.WRONG_SIGN, AnswerReason.WRONG_SCALE)
@@ -133,7 +109,7 @@ def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
     decimals = spec.decimals
     if decimals is None:
         decimals = max(0, -exponent) if isinstance(exponent, int) else 0
-    units_asked = measures_asked(spec.unit, question)
+    units_asked = measures_asked(spec.unit, question, spec.scale)
     unit = "count" if units_asked else spec.unit or "count"
     gold = GoldAnswer(value, unit, Decimal(spec.scale), decimals)
     if units_asked:
@@ -153,6 +129,8 @@ def _compare(spec: AnswerSpec, text: str, gold: GoldAnswer, question: str) -> Ve
     if gold.unit == "percent" and _in_points(text, question):
         return Verdict(AnswerReason.WRONG_UNIT, f"{check.extracted} points")
     verdict = _verdict(check, gold, spec.tolerance)
+    if verdict.reason is None:
+        return replace(verdict, reason=_contradiction(text, gold, question))
     in_bps = gold.unit == "percent" and _BASIS_POINTS.search(fold_width(text[-MAX_TEXT:]))
     return (
         replace(verdict, reason=AnswerReason.WRONG_UNIT) if in_bps and verdict.reason else verdict
@@ -205,6 +183,18 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
         pieces.append(text[position:start])
         position = end
     return " ".join([*pieces, text[position:]])
+
+
+def _contradiction(text: str, gold: GoldAnswer, question: str) -> AnswerReason | None:
+    """What a text says against the value that it states: another one beside it, or its contrary."""
+    folded = fold_width(text[-MAX_TEXT:])
+    if any(match[1] != match[2] for match in _TWO_IN_BRACKETS.finditer(folded)):
+        return AnswerReason.AMBIGUOUS
+    rises = lexicon.CHANGE_UP.search(folded) and not lexicon.LOSS.search(folded)
+    is_up = rises and not lexicon.CHANGE_UP.search(fold_width(question))
+    if is_up and gold.value < 0 and not _SIGNED_NUMBER.search(folded):
+        return AnswerReason.WRONG_SIGN
+    return None
 
 
 def _in_points(text: str, question: str) -> bool:

@@ -22,6 +22,7 @@ def _any(*names: str) -> re.Pattern[str]:
 
 
 CHANGE_DOWN = _any("change_down")
+CHANGE_UP = _any("change_up")
 LOSS_NOUN = _any("loss_noun")
 LOSS = _any("loss_noun", "change_down")
 LOSS_ASKED = _any("loss_noun", "change_down", "loss_asked")

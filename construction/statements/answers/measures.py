@@ -21,7 +21,8 @@ def _spelled(words: str) -> str:
     return pattern + (r"(?![A-Za-z0-9^])" if words[-1].isascii() else "")
 
 
-_TABLE = load_table(__package__, "measures.toml")
+_TABLE = dict(load_table(__package__, "measures.toml"))
+_LARGER = _TABLE.pop("larger")  # by unit and scale
 _KINDS = {unit: kind for kind, units in _TABLE.items() for unit in units}
 _COUNTED = frozenset(_TABLE["counted"])
 _UNITS = {
@@ -53,16 +54,18 @@ class Measured:
     number: str | None
 
 
-def measures_asked(gold_unit: str | None, question: str) -> frozenset[str]:
+def measures_asked(gold_unit: str | None, question: str, scale: int = 1) -> frozenset[str]:
     """The units of measure that are asked for: that of the gold value, or those of "how many …".
 
+    `scale` is that of the gold value: thousands of tonnes are kilotonnes too.
     Empty if the gold value is money, a proportion, a number of shares or of things. The reader of
     numbers knows these itself.
     """
     if gold_unit not in (None, "count"):
         name = fold_width(gold_unit).lower()
         if name in _UNITS and not _is_currency(gold_unit):
-            return frozenset({_UNITS[name]})
+            unit = _UNITS[name]
+            return frozenset({unit, *_LARGER.get(unit, {}).get(str(scale), ())})
         return frozenset()
     plain = fold_width(question)
     units = {_UNITS[_key(match["unit"])] for match in _ASKED.finditer(plain)} - _COUNTED

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from construction.grading.answer_numbers import AnswerReason
+from construction.grading.answer_reasons import AnswerReason
 from construction.grading.answers import grade_answers
 from construction.grading.spec import spec_of
 
@@ -17,6 +17,12 @@ ORE = ("鹏程矿业2023年的铁矿石产量是多少吨？", "230000", "吨", 
 ENERGY = ("大和電力の2022年度の発電量は何GWhでしたか。", "1530", "GWh", 0)
 LEASE = ("What is the remaining lease term of Harrow Hall, in years?", "12", "years", 0)
 STAFF = ("How many employees did Solvane SE have at year-end?", "8412", "employees", 0)
+CHANGE = (
+    "By how much did Orlin's like-for-like sales change? A decrease is negative.",
+    "-4.8",
+    "percent",
+    1,
+)
 QUICK = ("Compute the quick ratio of Marl Foods.", "1.24", None, 2)
 MARGIN = ("What was Orlin Bank's net interest margin in 2022?", "3.4", "percent", 1)
 LOSS = ("What was Vantor plc's net loss in 2021?", "412", "GBP", 0)
@@ -53,6 +59,8 @@ def reason(task: Task, answer: str) -> AnswerReason | None:
         (QUICK, "1.24倍"),
         (MARGIN, "The margin closed at 3.4%"),
         (LOSS, "The net loss amounted to £412."),
+        (CHANGE, "Like-for-like sales fell by 4.8 percent."),
+        (CHANGE, "-4.8%"),
     ],
 )
 def test_the_unit_asked_for_in_any_spelling(task: Task, answer: str) -> None:
@@ -85,6 +93,8 @@ def test_another_unit(task: Task, answer: str) -> None:
     [
         (LEASE, "12 years and 6 months", AnswerReason.WRONG_VALUE),
         (AREA, "1,140 licences in 3 km2", AnswerReason.AMBIGUOUS),
+        (CHANGE, "Like-for-like sales rose by 4.8 percent.", AnswerReason.WRONG_SIGN),
+        (OUTFLOW, "Cash used was (412) or (421).", AnswerReason.AMBIGUOUS),
         (QUICK, "The quick ratio is 62.4 / 50.3.", AnswerReason.NO_VALUE),
         (QUICK, "1.24 / 1.25", AnswerReason.AMBIGUOUS),
         (LOSS, "Vantor made a net profit of £412 in 2021.", AnswerReason.WRONG_SIGN),
