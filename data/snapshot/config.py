@@ -51,6 +51,8 @@ class ReleaseConfig(StageConfig):
     release_date: dt.date = DEMO_DATE
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")] = "1.0.0"
     seed: Count = 20260115
+    # The key that signs: `SHA256:…`, as `ssh-keygen -l` names it. None: nobody is expected to.
+    signer: Annotated[str, Field(pattern=r"^SHA256:[A-Za-z0-9+/]{43}$")] | None = None
     card: CardConfig = CardConfig()
 
 

@@ -14,6 +14,7 @@ PRIVATE = "private"
 RUN = "run.json"
 SUMS = "SHA256SUMS"
 MANIFEST = "manifest.json"
+ATTESTATION = "attestation.json"  # in public/: the signature, which no sums list
 TASK_LIST = "tasks.jsonl"
 TASKS = "tasks"
 INPUTS = "inputs"
@@ -33,6 +34,8 @@ LEDGER_TABLE = "ledger.parquet"
 VERDICTS_TABLE = "verdicts.parquet"
 LINEAGE_TABLE = "lineage.parquet"
 PRIVATE_TABLES = (LEDGER_TABLE, VERDICTS_TABLE, LINEAGE_TABLE)
+
+UNLISTED = frozenset({SUMS, ATTESTATION})  # files that SHA256SUMS leaves out
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,63}")

@@ -21,14 +21,16 @@ class SumsError(ValueError):
 
 
 def compute(root: Path, known: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """Path below `root` -> SHA-256 of every regular file but `SHA256SUMS` itself, sorted.
+    """Path below `root` -> SHA-256 of every regular file but those that are never listed, sorted.
 
     Digests in `known` (by path) are taken as they are, so that large inputs are read once.
     """
     files = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
     named = sorted((path.relative_to(root).as_posix(), path) for path in files)
     return {
-        name: known.get(name) or file_digest(path) for name, path in named if name != layout.SUMS
+        name: known.get(name) or file_digest(path)
+        for name, path in named
+        if name not in layout.UNLISTED
     }
 
 

@@ -1,10 +1,11 @@
-"""Releases: `releases`, `verify`, `diff` and `purge`."""
+"""Releases: `releases`, `verify`, `sign`, `diff` and `purge`."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
+from getpass import getpass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ import typer
 
 from data.canonical import pretty_json
 from data.errors import InputError
+from data.neutralise import one_line
 from flows.commands.options import WORKSPACE, BuiltInto, Json
 
 
@@ -41,17 +43,51 @@ def releases_command(
 
 def verify_command(
     snapshot: Annotated[Path, typer.Argument(help="A snapshot, or its public half alone.")],
+    key: Annotated[
+        list[Path] | None,
+        typer.Option(help="The signer's public key (OpenSSH); may be given several times."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Check checksums, contracts, ledger and separation of the halves; exit 1 on findings."""
+    """Check checksums, contracts, ledger, separation of the halves and signature.
+
+    Exit 1 on findings, or if an expected signature is absent.
+    """
+    from data.snapshot.signature import check_signature, read_public_keys
     from data.snapshot.verification import report_lines, verify
 
+    _check_exists(snapshot)
+    trusted = [one for path in key or () for one in read_public_keys(path)]
+    checked = verify(snapshot)
+    signature = check_signature(snapshot, trusted, checked)
+    report = replace(checked, findings=checked.findings + signature.findings)
+    if json:
+        signed = {"state": signature.state, "signer": signature.signer}
+        print(pretty_json(asdict(report) | {"signature": signed}).decode())
+    else:
+        print("\n".join(report_lines(snapshot, report)))
+        if report.snapshot is not None:
+            print(one_line(signature.state))
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def sign_command(
+    snapshot: Annotated[Path, typer.Argument(help="A snapshot with both halves.")],
+    key: Annotated[Path, typer.Option(help="An Ed25519 private key (`ssh-keygen -t ed25519`).")],
+) -> None:
+    """Verify a snapshot and sign it; no digest changes."""
+    from data.snapshot.signature import read_private_key, sign
+    from data.snapshot.verification import verify
+
+    _check_exists(snapshot)
+    private = read_private_key(key, partial(getpass, f"passphrase of {key}: "))
+    name = sign(snapshot, private, verify(snapshot))
+    print(f"{snapshot.resolve().name}: signed by {name}")
+
+
+def _check_exists(snapshot: Path) -> None:
     if not snapshot.exists():
         raise InputError(str(snapshot), "nothing", "a snapshot", "Check the path.")
-    report = verify(snapshot)
-    lines = report_lines(snapshot, report)
-    print(pretty_json(asdict(report)).decode() if json else "\n".join(lines))
-    raise typer.Exit(0 if report.ok else 1)
 
 
 def diff_command(

@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": ("workspace", "write a demo workspace with planted defects"),
     "audit": ("audit", "show why something was rejected"),
     "verify": ("releases", "check a snapshot"),
+    "sign": ("releases", "sign a snapshot"),
     "sql": ("staging", "query the staging tables of all runs"),
     "explore": ("staging", "open a DuckDB shell on the newest run"),
     "diff": ("releases", "show what changed between two releases"),

@@ -39,8 +39,8 @@ def test_a_folder_or_file_of_another_kind_is_called_no_snapshot(tmp_path: Path) 
 
 def test_the_digest_that_attempts_and_exports_state_is_printed(snapshot: Path) -> None:
     line = f"digest of the public half {read_tasks(snapshot).digest}"
-    assert printed(snapshot)[1][-1] == line
-    assert printed(snapshot / "public")[1][-1] == line
+    assert printed(snapshot)[1][-2:] == [line, "unsigned"]
+    assert printed(snapshot / "public")[1][-2:] == [line, "unsigned"]
 
 
 def test_one_finding_is_one(snapshot: Path) -> None:
@@ -54,7 +54,7 @@ def test_one_finding_is_one(snapshot: Path) -> None:
 
 def test_a_hostile_name_of_a_snapshot_stays_text(snapshot: Path) -> None:
     edit_json(snapshot / "public/manifest.json", lambda result: result.update(snapshot="\x1b[2Jx"))
-    assert printed(snapshot)[1][-3].startswith("⟨U+001B⟩[2Jx: 2 tasks, ")
+    assert printed(snapshot)[1][-4].startswith("⟨U+001B⟩[2Jx: 2 tasks, ")
 
 
 def test_a_manifest_that_cannot_be_read_names_the_folder(snapshot: Path) -> None:

@@ -15,6 +15,8 @@ from data.canonical import digest
 from data.snapshot import layout, sums
 from data.snapshot.manifest import Manifest, fields_of
 from data.snapshot.verification.files import (
+    NO_WRITING,
+    OWNER_ONLY,
     check_canary,
     check_modes,
     check_report,
@@ -93,6 +95,7 @@ def _verify_public(root: Path, findings: Findings) -> _Public:
     half = load_half(root, layout.PUBLIC, findings)
     manifest = _manifest(half, findings)
     rows = load_rows(half, findings)
+    check_modes(half, NO_WRITING, findings)
     check_tasks(half, rows, manifest, findings)
     check_metadata(half, findings)
     check_tables(half, findings)
@@ -107,7 +110,7 @@ def _verify_public(root: Path, findings: Findings) -> _Public:
 
 def _verify_private(root: Path, public: _Public, findings: Findings) -> Half:
     half = load_half(root, layout.PRIVATE, findings)
-    check_modes(half, findings)
+    check_modes(half, OWNER_ONLY, findings)
     check_link(half, public.half, public.manifest, findings)
     check_task_folders(half, public.task_ids, findings)
     check_tables(half, findings)

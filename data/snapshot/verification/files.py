@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
@@ -23,6 +23,9 @@ from data.snapshot import layout, sums
 from data.snapshot.pages import block_source
 from data.snapshot.verification.findings import Check, Findings, Half
 
+OWNER_ONLY = stat.S_IRWXG | stat.S_IRWXO  # forbidden in a private half
+NO_WRITING = stat.S_IWOTH  # in a public one
+_NAMED = 3  # paths that a finding names
 LARGEST_DOCUMENT = 512 * 1024 * 1024  # bytes of a file that is read as a whole
 _TEXT_SUFFIXES = (".md", ".json", ".jsonl", ".yaml", ".toml", ".html", ".svg")
 
@@ -81,8 +84,8 @@ def check_canary(half: Half, guid: str, findings: Findings) -> None:
         if _is_input(path):
             if _holds(file, guid.encode()):
                 findings.add(Check.CANARY_IN_INPUTS, f"{half.name}/{path}", "holds the canary")
-        elif path == layout.TASK_LIST:
-            continue  # `check_tasks` looks at each row
+        elif path in (layout.TASK_LIST, layout.ATTESTATION):
+            continue  # `check_tasks` looks at each row; a signature has no text of its own
         elif _is_own_text(path) and not _holds(file, guid.encode()):
             findings.add(Check.CANARY_MISSING, f"{half.name}/{path}", "lacks the canary")
 
@@ -95,17 +98,23 @@ def size_of(file: Path) -> int | None:
         return None
 
 
-def check_modes(half: Half, findings: Findings) -> None:
-    """Only the owner may enter the private half."""
-    try:
-        mode = half.root.stat().st_mode
-    except OSError as error:
-        findings.add(Check.UNREADABLE, half.name, f"{type(error).__name__}")
+def check_modes(half: Half, forbidden: int, findings: Findings) -> None:
+    """No file or folder of a half has one of the `forbidden` bits of its mode."""
+    folders = {str(parent) for path in half.files for parent in PurePosixPath(path).parents}
+    open_paths = [path for path in sorted({*half.files, *folders}) if _mode(half, path) & forbidden]
+    if not open_paths:
         return
-    if stat.S_IMODE(mode) & 0o077:
-        findings.add(
-            Check.OPEN_TO_OTHERS, half.name, "other users can enter it; run chmod 700 on it"
-        )
+    named, more = ", ".join(open_paths[:_NAMED]), len(open_paths) - _NAMED
+    problem = f"other users have access: {named}" + (f" and {more} more" if more > 0 else "")
+    remedy = "go=" if forbidden & stat.S_IROTH else "o-w"
+    findings.add(Check.OPEN_TO_OTHERS, half.name, f"{problem}; run chmod -R {remedy} on it")
+
+
+def _mode(half: Half, path: str) -> int:
+    try:
+        return stat.S_IMODE((half.root / path).stat(follow_symlinks=False).st_mode)
+    except OSError:  # reported when it was digested
+        return 0
 
 
 def is_public_text(path: str) -> bool:
@@ -167,7 +176,8 @@ def _compare(name: str, content: bytes, digests: Mapping[str, str], findings: Fi
     except sums.SumsError as error:
         findings.add(Check.SUMS_MALFORMED, f"{name}/{layout.SUMS}", str(error))
         return
-    there = digests.keys() - {layout.SUMS}
+    unlisted = layout.UNLISTED if name == layout.PUBLIC else {layout.SUMS}
+    there = digests.keys() - unlisted
     for path in sorted(listed.keys() - there):
         findings.add(Check.SUMS_MISSING, f"{name}/{path}", "listed, but missing")
     for path in sorted(there - listed.keys()):

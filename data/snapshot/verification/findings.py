@@ -49,6 +49,9 @@ class Check(StrEnum):
     STATISTICS = "statistics.recount"
     TABLE = "tables.unreadable"
     REPORT_POLICY = "report.policy"
+    UNSIGNED = "signature.missing"
+    SIGNER = "signature.other_signer"
+    SIGNATURE = "signature.wrong"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from tests.data.snapshot.damage import (
     put,
     reseal,
 )
+from tests.data.snapshot.test_signature import FORGERIES
 from tests.data.snapshot.test_verify import PLAIN
 
 
@@ -283,7 +284,8 @@ def test_forged_damage_is_found(snapshot: Path, name: str) -> None:
 
 
 def test_every_check_has_a_case() -> None:
-    cases = {check for _, check, _ in PLAIN.values()} | {check for _, check in FORGED.values()}
+    cases = {check for _, check, _ in PLAIN.values()}
+    cases |= {check for _, check in FORGED.values()} | {check for _, check in FORGERIES.values()}
     assert set(Check) - cases == {
         Check.NOT_A_SNAPSHOT,
         Check.RENAMED,

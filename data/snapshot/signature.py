@@ -1,0 +1,243 @@
+"""Signatures of snapshots: an in-toto statement about the digests, in a DSSE envelope.
+
+`public/attestation.json` names the digest of the whole snapshot, of both SHA256SUMS files and of
+`run.json`, and is signed with an Ed25519 key in OpenSSH's format. No sums list it, so that signing
+changes no digest. A key is named as `ssh-keygen -l` names it. Formats: in-toto Statement v1 and
+DSSE v1.0.2 (https://github.com/in-toto/attestation, https://github.com/secure-systems-lab/dsse).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    PublicFormat,
+    load_ssh_private_key,
+    load_ssh_public_key,
+)
+from securesystemslib.dsse import Envelope
+from securesystemslib.exceptions import VerificationError
+from securesystemslib.signer import CryptoSigner, Key, SSlibKey
+
+from data.atomic import write_bytes
+from data.canonical import canonical_json, file_digest, pretty_json
+from data.errors import InputError, ReleaseError
+from data.snapshot import layout
+from data.snapshot.verification.findings import Check, Finding, VerifyReport
+
+_PAYLOAD_TYPE = "application/vnd.in-toto+json"
+_STATEMENT = "https://in-toto.io/Statement/v1"
+_PREDICATE = "urn:benchmint:release:1"
+_LARGEST = 1024 * 1024  # bytes of a key or an attestation
+_NEW_KEY = "Make one: ssh-keygen -t ed25519 -f FILE"
+_READABLE = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureReport:
+    """Who signed a snapshot, in words, and what is wrong with it.
+
+    `signer` is the key's name if its signature was checked with a public key that was given.
+    """
+
+    state: str
+    signer: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    """The name of a key: `SHA256:` and its digest, as `ssh-keygen -l` prints it."""
+    wire = base64.b64decode(key.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).split()[1])
+    return "SHA256:" + base64.b64encode(hashlib.sha256(wire).digest()).decode().rstrip("=")
+
+
+def read_private_key(path: Path, passphrase: Callable[[], str]) -> Ed25519PrivateKey:
+    """An OpenSSH private key; `passphrase` is called if it is encrypted.
+
+    Raises InputError for anything but an Ed25519 key, and for a wrong passphrase.
+    """
+    content, expected = _content(path), "an Ed25519 private key in OpenSSH's format"
+    key: object
+    try:
+        key = load_ssh_private_key(content, None)
+    except (TypeError, ValueError, UnsupportedAlgorithm) as error:
+        if "password" not in str(error).lower():
+            raise InputError(str(path), "another kind of file", expected, _NEW_KEY) from error
+        key = _decrypted(path, content, passphrase())
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InputError(str(path), type(key).__name__, expected, _NEW_KEY)
+    return key
+
+
+def _decrypted(path: Path, content: bytes, passphrase: str) -> object:
+    try:
+        return load_ssh_private_key(content, passphrase.encode())
+    except (TypeError, ValueError, UnsupportedAlgorithm) as error:
+        raise InputError(
+            str(path), "a passphrase that does not open it", "its passphrase", "Try again."
+        ) from error
+
+
+def read_public_keys(path: Path) -> list[Ed25519PublicKey]:
+    """The keys of an OpenSSH public key file, one a line. InputError names a line that is none."""
+    keys: list[Ed25519PublicKey] = []
+    for number, line in enumerate(_content(path).splitlines(), start=1):
+        if not line.strip() or line.startswith(b"#"):
+            continue
+        try:
+            key = load_ssh_public_key(line)
+        except (ValueError, UnsupportedAlgorithm) as error:
+            raise _not_public(path, "another line", number) from error
+        if not isinstance(key, Ed25519PublicKey):
+            raise _not_public(path, type(key).__name__, number)
+        keys.append(key)
+    if not keys:
+        raise _not_public(path, "no key", 0)
+    return keys
+
+
+def _not_public(path: Path, actual: str, number: int) -> InputError:
+    expected = "an Ed25519 public key in OpenSSH's format (`ssh-ed25519 …`)"
+    return InputError(str(path), actual, expected, "Give the .pub file of the signer.", number)
+
+
+def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
+    """Write the attestation of a verified snapshot; returns the name of the key.
+
+    `report` must be its own verification with both halves and without findings, and the key the one
+    that the manifest names, if it names one. Raises ReleaseError otherwise.
+    """
+    name = key_id(key.public_key())
+    expected = expected_signer(snapshot)
+    if not report.ok or report.digest is None:
+        raise ReleaseError(
+            f"{snapshot.name}: not signed, since it does not verify with both halves. "
+            "Run `benchmint verify` on it."
+        )
+    if expected not in (None, name):
+        raise ReleaseError(
+            f"{snapshot.name}: not signed, since its manifest names the signer {expected} and the "
+            f"key is {name}. Sign with the other key, or build with another [release] signer."
+        )
+    statement = {
+        "_type": _STATEMENT,
+        "subject": [
+            {"name": subject, "digest": {"sha256": sha256}}
+            for subject, sha256 in _subjects(snapshot, report).items()
+        ],
+        "predicateType": _PREDICATE,
+        "predicate": {"snapshot": report.snapshot},
+    }
+    envelope = Envelope(canonical_json(statement), _PAYLOAD_TYPE, {})
+    public = SSlibKey.from_crypto(key.public_key(), keyid=name)
+    envelope.sign(CryptoSigner(key, public))
+    path = layout.halves(snapshot)[0] / layout.ATTESTATION
+    write_bytes(path, pretty_json(envelope.to_dict()), mode=_READABLE)
+    return name
+
+
+def check_signature(
+    snapshot: Path, trusted: Sequence[Ed25519PublicKey], report: VerifyReport
+) -> SignatureReport:
+    """Is the snapshot the one that was signed, by a trusted key and by the one it names?
+
+    Without `trusted` keys a signature is named, but not checked. Nothing of the snapshot raises.
+    """
+    expected = expected_signer(snapshot)
+    path = layout.halves(snapshot)[0] / layout.ATTESTATION
+    if not path.exists() and not path.is_symlink():
+        wanted = "the key that was given" if trusted else expected
+        return _bad("unsigned", Check.UNSIGNED, f"expected {wanted}") if wanted else _UNSIGNED
+    try:
+        envelope = _read(path)
+        statement = orjson.loads(envelope.payload)
+        signed = {item["name"]: item["digest"]["sha256"] for item in statement["subject"]}
+        is_about_releases = statement["predicateType"] == _PREDICATE
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return _bad("unreadable", Check.SIGNATURE, f"no attestation ({type(error).__name__})")
+    if not is_about_releases or envelope.payload_type != _PAYLOAD_TYPE:
+        return _bad("unreadable", Check.SIGNATURE, "an attestation of something else")
+    here = _subjects(snapshot.resolve(), report)
+    other = sorted(name for name in here if signed.get(name) != here[name])
+    if other:
+        return _bad("of other content", Check.SIGNATURE, f"signed with another {', '.join(other)}")
+    names = ", ".join(sorted(envelope.signatures)) or "nobody"
+    if expected is not None and expected not in envelope.signatures:
+        return _bad("by another key", Check.SIGNER, f"signed by {names}, expected {expected}")
+    if not trusted:
+        return SignatureReport(f"signed by {names}, not checked: give the signer's --key")
+    return _checked(envelope, trusted, expected, names)
+
+
+def _checked(
+    envelope: Envelope, trusted: Sequence[Ed25519PublicKey], expected: str | None, names: str
+) -> SignatureReport:
+    keys = {key_id(key): SSlibKey.from_crypto(key, keyid=key_id(key)) for key in trusted}
+    if not keys.keys() & envelope.signatures.keys():
+        return _bad("by another key", Check.SIGNER, f"signed by {names}, which was not given")
+    if expected not in (None, *keys):
+        return _bad("by another key", Check.SIGNER, f"the manifest expects {expected}")
+    wanted: list[Key] = [key for name, key in keys.items() if expected in (None, name)]
+    try:
+        signer = next(iter(envelope.verify(wanted, 1)))
+    except (VerificationError, ValueError):
+        return _bad("forged", Check.SIGNATURE, f"the signature is not that of {names}")
+    return SignatureReport(f"signed by {signer}, checked", signer)
+
+
+def expected_signer(snapshot: Path) -> str | None:
+    """The signer that the manifest names; None if none, or if it cannot be read."""
+    try:
+        manifest = orjson.loads((layout.halves(snapshot)[0] / layout.MANIFEST).read_bytes())
+        signer = manifest["recipe"]["release"]["signer"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return signer if isinstance(signer, str) else None
+
+
+def _subjects(snapshot: Path, report: VerifyReport) -> Mapping[str, str]:
+    """Name and SHA-256 of what is here of a snapshot: a public half alone has less."""
+    public, private = layout.halves(snapshot)
+    subjects: dict[str, str] = {}
+    if report.digest is not None:
+        subjects["snapshot"] = report.digest
+    for half, root in ((layout.PUBLIC, public), (layout.PRIVATE, private)):
+        if root is not None and (root / layout.SUMS).is_file():
+            subjects[f"{half}/{layout.SUMS}"] = file_digest(root / layout.SUMS)
+    if public != snapshot and (snapshot / layout.RUN).is_file():
+        subjects[layout.RUN] = file_digest(snapshot / layout.RUN)
+    return subjects
+
+
+def _read(path: Path) -> Envelope:
+    """The envelope in a file. Raises ValueError and its kin for anything else."""
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+        raise ValueError("not a small regular file")
+    document: dict[str, Any] = orjson.loads(path.read_bytes())
+    return Envelope.from_dict(document)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _LARGEST or not path.is_file():
+            raise InputError(str(path), "no small file", "a key", _NEW_KEY)
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(str(path), type(error).__name__, "a key", _NEW_KEY) from error
+
+
+def _bad(state: str, check: Check, problem: str) -> SignatureReport:
+    where = f"{layout.PUBLIC}/{layout.ATTESTATION}"
+    return SignatureReport(state, None, (Finding(check, where, problem),))
+
+
+_UNSIGNED = SignatureReport("unsigned")
