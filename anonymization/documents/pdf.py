@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 from pypdf.generic import ByteStringObject, DictionaryObject, StreamObject, TextStringObject
 
 from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.pdf_pages import PdfPage, read_pages
 from anonymization.documents.visitor import Visitor
 from anonymization.text.masking.plain import plain_edits
 
@@ -22,7 +23,8 @@ _DRAWN = 64  # bytes of a page's content from which it shows something
 def admit_pdf(visitor: Visitor, data: bytes) -> bytes:
     """The unchanged PDF, if its text has no findings and what is not text may be released.
 
-    Raises Refused for text with findings, and for unapproved pictures or pages without text.
+    Raises Refused for text with findings, and, unless a person approved the file, for pictures,
+    pages without text and pages whose text cannot be trusted.
     """
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
@@ -30,7 +32,8 @@ def admit_pdf(visitor: Visitor, data: bytes) -> bytes:
             raise Refused(Refusal.ENCRYPTED)
         if len(reader.pages) > _MAX_PAGES:
             raise Refused(Refusal.TOO_LARGE)
-        texts, blind = _read(reader)
+        pages = list(read_pages(data))
+        texts, blind = _read(reader, pages)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         raise Refused(Refusal.BROKEN) from None
     remaining = _MAX_TEXT
@@ -44,21 +47,24 @@ def admit_pdf(visitor: Visitor, data: bytes) -> bytes:
         dirty |= bool(edits)
     if dirty:
         raise Refused(Refusal.TEXT_LAYER)
-    if blind and not visitor.config.admits(data):
+    if visitor.config.admits(data):
+        return data
+    if blind:
         raise Refused(Refusal.NOT_APPROVED)
+    for number, page in enumerate(pages, start=1):
+        if not page.is_trusted:
+            raise Refused(Refusal.UNTRUSTED_TEXT, f"page {number}")
     return data
 
 
-def _read(reader: PdfReader) -> tuple[list[str], bool]:
+def _read(reader: PdfReader, pages: Sequence[PdfPage]) -> tuple[list[str], bool]:
     """All texts, and whether the PDF shows something that is not text."""
-    texts: list[str] = []
+    texts = [text for page in pages for text in page.texts]
     blind = False
-    for page in reader.pages:
-        text = page.extract_text()
-        texts.append(text)
+    for page, read in zip(reader.pages, pages, strict=True):
         content = page.get_contents()
         drawn = content is not None and len(content.get_data()) >= _DRAWN
-        blind |= bool(drawn and not text.strip())
+        blind |= bool(drawn and not "".join(read.texts).strip())
     for text, picture in _objects(reader):
         blind |= picture
         if text:

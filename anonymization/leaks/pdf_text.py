@@ -2,7 +2,7 @@
 
     python -m anonymization.leaks.pdf_text SECONDS < file.pdf
 
-The text layer, metadata, annotations, form fields, bookmarks and attached files. It limits its
+The pages, metadata, annotations, form fields, bookmarks and attached files. It limits its
 own memory and time; any error ends it with a code other than 0.
 """
 
@@ -15,6 +15,8 @@ from collections.abc import Iterator
 
 from pypdf import PdfReader
 from pypdf.generic import ByteStringObject, DictionaryObject, TextStringObject
+
+from anonymization.documents.pdf_pages import PdfPage, read_pages
 
 _MEMORY = 2 << 30
 _MAX_TEXT = 64 << 20
@@ -37,9 +39,10 @@ def _size(reader: PdfReader) -> int:
     return int(reader.trailer.get("/Size", 0))
 
 
-def _texts(reader: PdfReader) -> Iterator[bytes]:
-    for page in reader.pages:
-        yield page.extract_text().encode("utf-8", "replace")
+def _texts(reader: PdfReader, pages: Iterator[PdfPage]) -> Iterator[bytes]:
+    for page in pages:
+        for text in page.texts:
+            yield text.encode("utf-8", "replace")
     for text in _strings(reader):
         yield text.encode("utf-8", "replace")
     metadata = reader.xmp_metadata
@@ -55,11 +58,12 @@ def main() -> None:
     seconds = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    reader = PdfReader(io.BytesIO(sys.stdin.buffer.read()), strict=False)
+    data = sys.stdin.buffer.read()
+    reader = PdfReader(io.BytesIO(data), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
         raise SystemExit(3)
     remaining = _MAX_TEXT
-    for text in _texts(reader):
+    for text in _texts(reader, read_pages(data)):
         remaining -= len(text)
         if remaining < 0:
             raise SystemExit(4)

@@ -60,6 +60,15 @@ def language_of(text: str) -> str | None:
     return MIXED
 
 
+def is_of_a_language(text: str) -> bool:
+    """Is CLD2 sure that a text is written in some language, rather than in exchanged letters?
+
+    Meant for texts of 200 letters and more.
+    """
+    is_reliable, _, ranked = pycld2.detect(prose_of(text[:_LONGEST]), isPlainText=True)
+    return bool(is_reliable) and ranked[0][1] != "un"
+
+
 def _is_kanji(text: str) -> bool:
     """Is every Han character in use in Japan, and some in Japan only (売, 駅, 営)?"""
     han = frozenset(_HAN.findall(text[:_LONGEST]))

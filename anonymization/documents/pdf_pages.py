@@ -1,0 +1,165 @@
+"""What the pages of a PDF say: the text as it is drawn, and by the positions of its glyphs.
+
+Glyphs that are drawn one by one, in any order or with blanks between them, stand beside each other
+on the page. Therefore words are built a second time from where the glyphs stand: lines by baseline,
+blanks by gaps. A page whose glyphs have no known characters, whose letters are no language or
+whose letters are drawn as outlines shows something else than its text says.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from data.text.language import is_of_a_language
+
+MAX_GLYPHS = 200_000  # of one page, above any that people read
+_UNKNOWN_SHARE = 0.05  # of the glyphs, above which a page is more than text with a few symbols
+_LETTERS = 200  # of a page, from which its language is known if it has one
+_OUTLINES = 40  # small filled curves: more than the marks of a list
+_OUTLINE_HEIGHT = 40.0  # points; the largest letter that is counted
+_BLANK = 0.12  # of the height of a glyph: a wider gap separates words
+_SPACED = 1.7  # of the usual gap of a line whose letters are spaced
+_SAME_LINE = 0.3  # of the height: baselines closer than this are one line
+_SAME_PLACE = 0.1  # of the height: the same glyph so close is bold print
+_DIAGONAL = 0.1  # of the determinant: within three degrees of 45
+_UNKNOWN = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPage:
+    """The texts of a page, each with all of its words, and whether they may be what it shows."""
+
+    texts: tuple[str, ...]
+    is_trusted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Glyph:
+    """A character with its origin, turned so that its line runs from left to right."""
+
+    char: str
+    x: float
+    y: float
+    right: float
+    height: float
+
+
+def read_pages(data: bytes) -> Iterator[PdfPage]:
+    """The pages of a PDF; raises ValueError if it cannot be read or a page is too large."""
+    try:
+        with pypdfium2.PdfDocument(data) as document:
+            for number in range(len(document)):
+                yield _read_page(document[number])
+    except pypdfium2.PdfiumError as error:
+        raise ValueError("not a PDF that can be drawn") from error
+
+
+def _read_page(page: pypdfium2.PdfPage) -> PdfPage:
+    text_page = page.get_textpage()
+    n = text_page.count_chars()
+    if n > MAX_GLYPHS:
+        raise ValueError(f"a page of {n} characters")
+    drawn = text_page.get_text_range() if n else ""
+    lines: dict[int, list[_Glyph]] = {}
+    unknown = 0
+    for index in range(max(n, 0)):
+        char = chr(pdfium.FPDFText_GetUnicode(text_page, index))
+        if pdfium.FPDFText_HasUnicodeMapError(text_page, index) == 1 or _UNKNOWN.match(char):
+            unknown += 1
+        if not char.isspace() and not pdfium.FPDFText_IsGenerated(text_page, index):
+            angle = pdfium.FPDFText_GetCharAngle(text_page, index)
+            glyph = _glyph(text_page, index, char, angle)
+            lines.setdefault(round(math.degrees(angle)), []).append(glyph)
+    placed = "\n".join(_placed(glyphs) for _, glyphs in sorted(lines.items()))
+    is_known = unknown <= _UNKNOWN_SHARE * max(n, 0)
+    is_trusted = is_known and _is_language(drawn, placed) and _outlines(page) < _OUTLINES
+    texts = (drawn,) if placed.split() == drawn.split() else (drawn, placed)
+    return PdfPage(texts, is_trusted)
+
+
+def _glyph(text_page: pypdfium2.PdfTextPage, index: int, char: str, angle: float) -> _Glyph:
+    box = pdfium.FS_RECTF()
+    pdfium.FPDFText_GetLooseCharBox(text_page, index, ctypes.byref(box))
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(text_page, index, ctypes.byref(x), ctypes.byref(y))
+    cos, sin = math.cos(angle), math.sin(angle)  # PDFium counts angles clockwise
+    width, height = _upright(box.right - box.left, box.top - box.bottom, abs(cos), abs(sin))
+    start = x.value * cos - y.value * sin
+    return _Glyph(char, start, x.value * sin + y.value * cos, start + width, max(height, 0.01))
+
+
+def _upright(width: float, height: float, cos: float, sin: float) -> tuple[float, float]:
+    """Width and height of a turned box, from those of the upright box around it.
+
+    The upright box is w cos + h sin wide and w sin + h cos high. At 45 degrees it tells the sum
+    alone; both are taken as equal there.
+    """
+    determinant = cos * cos - sin * sin
+    if abs(determinant) < _DIAGONAL:
+        return width / (cos + sin), width / (cos + sin)
+    return (
+        (width * cos - height * sin) / determinant,
+        (height * cos - width * sin) / determinant,
+    )
+
+
+def _placed(glyphs: Sequence[_Glyph]) -> str:
+    """The text of glyphs by where they stand: from top to bottom, from left to right."""
+    lines: list[list[_Glyph]] = []
+    for glyph in sorted(glyphs, key=lambda glyph: (-glyph.y, glyph.x)):
+        if lines and abs(lines[-1][0].y - glyph.y) < _SAME_LINE * glyph.height:
+            lines[-1].append(glyph)
+        else:
+            lines.append([glyph])
+    return "\n".join(map(_words, lines))
+
+
+def _words(line: list[_Glyph]) -> str:
+    """A line with blanks where its gaps are wider than usual."""
+    ordered = sorted(line, key=lambda glyph: (glyph.x, glyph.char))
+    kept = ordered[:1]
+    for glyph in ordered[1:]:
+        is_bold = glyph.char == kept[-1].char and glyph.x - kept[-1].x < _SAME_PLACE * glyph.height
+        if not is_bold:
+            kept.append(glyph)
+    gaps = [(after.x - before.right) / before.height for before, after in pairwise(kept)]
+    limit = max(_BLANK, _SPACED * median(gaps)) if gaps else _BLANK
+    pieces = [kept[0].char]
+    for gap, glyph in zip(gaps, kept[1:], strict=True):
+        pieces += [" "] * (gap > limit) + [glyph.char]
+    return "".join(pieces)
+
+
+def _is_language(*texts: str) -> bool:
+    """Is one of the readings of a page a language, or too short to tell?"""
+    return any(sum(map(str.isalpha, text)) < _LETTERS or is_of_a_language(text) for text in texts)
+
+
+def _outlines(page: pypdfium2.PdfPage) -> int:
+    """How many filled paths of the size of a letter have curves."""
+    found = 0
+    for item in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=4):
+        _, bottom, _, top = item.get_bounds()
+        if top - bottom > _OUTLINE_HEIGHT:
+            continue
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        pdfium.FPDFPath_GetDrawMode(item, ctypes.byref(fill), ctypes.byref(stroke))
+        found += bool(fill.value) and _is_curved(item)
+    return found
+
+
+def _is_curved(item: pypdfium2.PdfObject) -> bool:
+    return any(
+        pdfium.FPDFPathSegment_GetType(pdfium.FPDFPath_GetPathSegment(item, index))
+        == pdfium.FPDF_SEGMENT_BEZIERTO
+        for index in range(pdfium.FPDFPath_CountSegments(item))
+    )
