@@ -146,15 +146,15 @@ def _is_language(*texts: str) -> bool:
 
 def _outlines(page: pypdfium2.PdfPage) -> int:
     """How many filled paths of the size of a letter have curves."""
-    found = 0
+    outlines = 0
     for item in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=4):
         _, bottom, _, top = item.get_bounds()
         if top - bottom > _OUTLINE_HEIGHT:
             continue
         fill, stroke = ctypes.c_int(), ctypes.c_int()
         pdfium.FPDFPath_GetDrawMode(item, ctypes.byref(fill), ctypes.byref(stroke))
-        found += bool(fill.value) and _is_curved(item)
-    return found
+        outlines += bool(fill.value) and _is_curved(item)
+    return outlines
 
 
 def _is_curved(item: pypdfium2.PdfObject) -> bool:
