@@ -3,9 +3,10 @@
     python -m benchmarks            all but those of `APART`
     python -m benchmarks lane kill_points
 
-Two need a folder and run alone:
+Three need a folder and run alone:
 
     python -m benchmarks.judging MATERIAL/sessions
+    python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
 """
 
@@ -38,6 +39,7 @@ BENCHMARKS = (
 )
 APART = (
     "audit_page",
+    "computed_checks",
     "kill_points",
     "large_build",
     "mutation",

@@ -50,7 +50,7 @@ def read_labelled(labels: Path, root: Path) -> list[Labelled]:
         labelled(_session(root, path), list(turns))
         for path, turns in groupby(rows, key=lambda row: row["session"])
     ]
-    return [one for one in read if one.human]
+    return [labelled for labelled in read if labelled.human]
 
 
 def _session(root: Path, path: str) -> Session:
@@ -84,19 +84,19 @@ def labelled(session: Session, rows: Sequence[Mapping[str, str]]) -> Labelled:
 def recovery(sessions: Iterable[Labelled]) -> Method:
     """Recovery of the sessions as read; a cut counts for the next human turn."""
 
-    def cut_turns(one: Labelled) -> set[int]:
-        return {cut.turn_index for cut in recover(one.session, _CONFIG).cuts}
+    def cut_turns(labelled: Labelled) -> set[int]:
+        return {cut.turn_index for cut in recover(labelled.session, _CONFIG).cuts}
 
     return projected(sessions, cut_turns)
 
 
 def projected(sessions: Iterable[Labelled], cut_turns: Callable[[Labelled], set[int]]) -> Method:
     """A method that gives turn indices, as one that says at which gaps it cuts."""
-    by_uid = {one.session.uid: one for one in sessions}
+    by_uid = {labelled.session.uid: labelled for labelled in sessions}
 
     def method(document: Document) -> tuple[bool, ...]:
-        one = by_uid[document.session.uid]
-        cuts = cut_turns(one)
-        return tuple(any(a < cut <= b for cut in cuts) for a, b in pairwise(one.human))
+        labelled = by_uid[document.session.uid]
+        cuts = cut_turns(labelled)
+        return tuple(any(a < cut <= b for cut in cuts) for a, b in pairwise(labelled.human))
 
     return method

@@ -102,15 +102,15 @@ def _named(mention: Mention, role: str) -> Named:
 
 def expressions(text: str, wanted: set[str]) -> dict[str, list[tuple[int, int]]]:
     """Where the labelled expressions stand in a text, by digest."""
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    places: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for start in range(len(text)):
         if text[start].isspace():
             continue
         for end in range(start + 1, min(len(text), start + _LONGEST) + 1):
             digest = hashlib.sha256(text[start:end].encode("utf-8", "surrogatepass")).hexdigest()
             if digest in wanted:
-                found[digest].append((start, end))
-    return found
+                places[digest].append((start, end))
+    return places
 
 
 def readings(
@@ -129,17 +129,31 @@ def readings(
         for turn, said in enumerate(turn.said for turn in instance.user_turns):
             links = [(url.start, url.end) for url in find_urls(said)]
             for digest, places in expressions(said, {label.digest for label in labels}).items():
-                here = [name for name in names if name.turn == turn and _meets(name, places)]
+                here = [name for name in names if name.turn == turn and _overlap(name, places)]
                 covered.update(here)
-                role = here[0].role if here else "no_file"
+                alike = [name for name in here if _is_same(name, places)]
+                role = alike[0].role if alike else "no_file"
                 in_link = all(any(a <= start < b for a, b in links) for start, _ in places)
                 given.setdefault(digest, "no_file" if in_link else role)
         besides.update(name.role for name in names if name not in covered)
     return given, besides
 
 
-def _meets(name: Named, places: Sequence[tuple[int, int]]) -> bool:
+def _overlap(name: Named, places: Sequence[tuple[int, int]]) -> bool:
     return any(name.start < end and start < name.end for start, end in places)
+
+
+def _is_same(name: Named, places: Sequence[tuple[int, int]]) -> bool:
+    """True if name and expression end alike (a start may be uncertain), or mostly overlap.
+
+    So the folder `results/` is not taken for the file `results/notes.md` that begins with it.
+    """
+    for start, end in places:
+        shared = min(name.end, end) - max(name.start, start)
+        whole = max(name.end, end) - min(name.start, start)
+        if shared > 0 and (abs(name.end - end) <= 1 or 2 * shared >= whole):
+            return True
+    return False
 
 
 def rows(pairs: Mapping[tuple[str, str], int]) -> list[list[str]]:
@@ -180,10 +194,10 @@ def main() -> None:
         for label in labels:
             pairs[label.form][label.role, given.get(label.digest, "no_file")] += 1
     literal, phrases = pairs["literal"], pairs["phrase"]
-    found = sum(n for (label, reading), n in phrases.items() if label == reading)
+    placed = sum(n for (label, reading), n in phrases.items() if label == reading)
     head = ("class", "labelled", "read", "both", "precision", "recall")
     text = f"{sum(literal.values())} names:\n\n{table(head, rows(literal))}\n{confusion(literal)}"
-    text += f"\nPhrases: {found} of {sum(phrases.values())} stand where a name has their role.\n"
+    text += f"\nPhrases: {placed} of {sum(phrases.values())} stand where a name has their role.\n"
     text += "\nNames taken for files that no label covers: "
     text += (", ".join(f"{n} {role}" for role, n in sorted(besides.items())) or "none") + ".\n"
     print(text)

@@ -37,31 +37,31 @@ class Boundaries(BaseModel):
     boundaries: list[int]
 
 
-def question_of(one: Labelled) -> Question:
+def question_of(labelled: Labelled) -> Question:
     """What the model is asked about a session."""
     cleaner = Cleaner()
-    said = {turn.index: turn.said for turn in one.session.turns}
+    said = {turn.index: turn.said for turn in labelled.session.turns}
     turns = [
         {"turn": str(number), "said": cleaner.text(said[index], _TURN_CHARS, f"turn {number}")}
-        for number, index in enumerate(one.human)
+        for number, index in enumerate(labelled.human)
     ]
     block = data_block({"turns": turns}, cleaner.notes)
-    return Question(one.session.uid, _STAGE, _SYSTEM, block.text, Boundaries)
+    return Question(labelled.session.uid, _STAGE, _SYSTEM, block.text, Boundaries)
 
 
 def ask(sessions: Sequence[Labelled], client: Asker) -> tuple[Method, int]:
     """The model as a method, and the number of sessions without a usable answer (no cuts there)."""
-    outcomes = client.ask([question_of(one) for one in sessions])
+    outcomes = client.ask([question_of(labelled) for labelled in sessions])
     cuts = {
-        one.session.uid: _cut_turns(one, outcome)
-        for one, outcome in zip(sessions, outcomes, strict=True)
+        labelled.session.uid: _cut_turns(labelled, outcome)
+        for labelled, outcome in zip(sessions, outcomes, strict=True)
     }
     unanswered = sum(isinstance(outcome, Unanswered) for outcome in outcomes)
-    return projected(sessions, lambda one: cuts[one.session.uid]), unanswered
+    return projected(sessions, lambda labelled: cuts[labelled.session.uid]), unanswered
 
 
-def _cut_turns(one: Labelled, outcome: Answered | Unanswered) -> set[int]:
+def _cut_turns(labelled: Labelled, outcome: Answered | Unanswered) -> set[int]:
     if isinstance(outcome, Unanswered) or not isinstance(outcome.value, Boundaries):
         return set()
     numbers = outcome.value.boundaries
-    return {one.human[number] for number in numbers if 0 < number < len(one.human)}
+    return {labelled.human[number] for number in numbers if 0 < number < len(labelled.human)}

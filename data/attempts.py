@@ -33,6 +33,7 @@ from data.tables import frame_of, replace_frames
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
 REPLIES = "replies"
 TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
+_LARGEST = 1 << 53  # a number that tables hold, and nothing counts up to
 RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt that it cut off
 
 
@@ -83,12 +84,31 @@ def previous_attempt(folder: Path, task_id: str, epoch: int) -> Attempt | None:
 def read_attempt(path: Path) -> AttemptRecord:
     """The attempt in a file. Raises InputError if it is not one."""
     try:
-        return _RECORD.validate_json(path.read_bytes())
+        problem = "no regular file"
+        if path.is_file():
+            record = _RECORD.validate_json(path.read_bytes())
+            if _is_plausible(path, record):
+                return record
+            problem = "another attempt's name, or numbers that cannot be"
     except (OSError, ValidationError) as error:
-        reason = type(error).__name__
-        expected = "an attempt that `benchmint evaluate` wrote"
-        todo = "Delete the file and repeat the run: this attempt is then made again."
-        raise InputError(str(path), reason, expected, todo) from error
+        problem = type(error).__name__
+    raise InputError(
+        str(path), problem, "an attempt that `benchmint evaluate` wrote",
+        "Delete the file and repeat the run: this attempt is then made again.",
+    )  # fmt: skip
+
+
+def _is_plausible(path: Path, record: AttemptRecord) -> bool:
+    """Is the file named after its attempt, its configuration as folders are, and no number odd?"""
+    attempt, calls = record.attempt, record.submission.calls
+    numbers: list[float | None] = [attempt.epoch, attempt.steps, attempt.seconds, attempt.retries]
+    numbers += [number for number in asdict(attempt.usage).values() if not isinstance(number, str)]
+    numbers += [number for call in calls for number in (call.step, call.start_ms, call.duration_ms)]
+    return (
+        path.stem == attempt_name(attempt.task_id, attempt.epoch)
+        and layout.is_safe_path(attempt.configuration.name)
+        and all(abs(number) <= _LARGEST for number in numbers if number is not None)
+    )
 
 
 def finished(folder: Path) -> set[str]:

@@ -20,6 +20,7 @@ from data.contracts import Candidate
 from data.pool import read_pool
 from data.releases import with_changes
 from data.snapshot import layout, mark_latest, verify, write_snapshot
+from data.snapshot.config import DEMO_LICENCE, CardConfig
 from data.snapshot.release import (
     Authorization,
     BuildFacts,
@@ -98,6 +99,11 @@ def anonymized_tables(run: Run, results: Results) -> judged_tables.AnonymizedTab
     return judged_tables.anonymized_tables(folder, run.recipe.tables, is_sealed=is_sealed)
 
 
+def _card(card: CardConfig, privacy: PrivacyStamp) -> CardConfig:
+    is_own = privacy is PrivacyStamp.GENERATED and card.licence is None
+    return card.model_copy(update=DEMO_LICENCE) if is_own else card
+
+
 def _release(
     run: Run,
     results: Results,
@@ -114,7 +120,7 @@ def _release(
         name=recipe.release.name,
         released=recipe.release.release_date,
         version=recipe.release.version,
-        card=recipe.release.card,
+        card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
         fixture_file=dict(read_pool(outputs.get("package", ())).fixtures).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),

@@ -1,26 +1,22 @@
-"""Why a selection is impossible: every blocker with its numbers, and the smallest change that
-helps.
+"""Blockers: reasons why a selection is impossible, and those that counting shows by themselves.
 
-The changes of all blockers together make the selection possible; each is needed. First come the
-limits that counting shows to be impossible by themselves, each eased as little as possible; then
-the rows that still conflict with each other, by the least total change.
+Each finder yields the limits of its kind that cannot be met, whatever other rows say, each with the
+smallest change that helps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selection.config import SelectionConfig
-from selection.constraints import programme_of
-from selection.model import SolverName, SolveStatus, available, solve_model
 from selection.pool import Pool, Positions
 from selection.programme import SCALE, Programme, Row, RowKind
-from selection.relaxations import Change, apply, changed, shown
+from selection.relaxations import Change, apply, change_of, changed, shown
 
 
 class BlockerCode(StrEnum):
@@ -53,7 +49,7 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Case:
     """A selection with what was eased so far, and its programme."""
 
     pool: Pool
@@ -61,50 +57,7 @@ class _Case:
     programme: Programme
 
 
-def explain(
-    pool: Pool,
-    config: SelectionConfig,
-    family_weights: Mapping[str, float] | None = None,
-    preferred: SolverName | None = None,
-) -> tuple[Blocker, ...]:
-    """All blockers; empty if a subset exists, or if the solver did not finish.
-
-    Applying the changes in their order (`selection.relaxations.apply`) gives a selection that is
-    possible, unless a blocker has no change.
-    """
-    found: list[Blocker] = []
-    for finder in _FINDERS:
-        case = _Case(pool, config, programme_of(pool, config, family_weights))
-        for blocker in finder(case):
-            found.append(blocker)
-            if blocker.change is None:
-                return tuple(found)
-            config = apply(config, blocker.change)
-    case = _Case(pool, config, programme_of(pool, config, family_weights))
-    return (*found, *_needed(case, tuple(_together(case, available(preferred))), preferred))
-
-
-def _needed(
-    case: _Case, blockers: tuple[Blocker, ...], preferred: SolverName | None
-) -> tuple[Blocker, ...]:
-    """Without those whose change the others make superfluous: one setting may move several rows."""
-    for blocker in blockers:
-        others = tuple(other for other in blockers if other is not blocker)
-        config = case.config
-        for other in others:
-            config = apply(config, other.change) if other.change else config
-        if others and _is_possible(programme_of(case.pool, config), available(preferred)):
-            return _needed(case, others, preferred)
-    return blockers
-
-
-def _is_possible(programme: Programme, solver: SolverName) -> bool:
-    hard = tuple(row for row in programme.rows if row.price is None)
-    plain = replace(programme, gains=np.zeros_like(programme.gains), rows=hard)
-    return solve_model(plain, solver, whole=True).status is SolveStatus.OPTIMAL
-
-
-def _too_few(case: _Case) -> Iterator[Blocker]:
+def _too_few(case: Case) -> Iterator[Blocker]:
     pool, config, programme = case.pool, case.config, case.programme
     everything = np.arange(len(pool.items), dtype=np.intp)
     usable = _most(programme, everything, programme.allowed)
@@ -143,7 +96,7 @@ def _most(programme: Programme, members: Positions, allowed: NDArray[np.bool_]) 
     return int(usable.sum())
 
 
-def _too_many_families(case: _Case) -> Iterator[Blocker]:
+def _too_many_families(case: Case) -> Iterator[Blocker]:
     size = case.config.size
     to_cover = sum(row.kind is RowKind.COVERAGE for row in case.programme.rows)
     if to_cover <= size:
@@ -163,7 +116,7 @@ def _too_many_families(case: _Case) -> Iterator[Blocker]:
     )
 
 
-def _empty_families(case: _Case) -> Iterator[Blocker]:
+def _empty_families(case: Case) -> Iterator[Blocker]:
     excluded = {*case.config.must_exclude}
     for row in case.programme.rows:
         if row.kind is not RowKind.COVERAGE or case.programme.allowed[row.members].any():
@@ -185,7 +138,7 @@ def _empty_families(case: _Case) -> Iterator[Blocker]:
         )
 
 
-def _shares(case: _Case) -> Iterator[Blocker]:
+def _shares(case: Case) -> Iterator[Blocker]:
     config = case.config
     for row in case.programme.rows:
         if row.kind not in (RowKind.LANE, RowKind.DIFFICULTY) or row.low is None:
@@ -193,7 +146,7 @@ def _shares(case: _Case) -> Iterator[Blocker]:
         most = _most(case.programme, row.members, case.programme.allowed)
         if most >= row.low:
             continue
-        change = _change_of(row, config, most, below=True)
+        change = change_of(row, config, most, below=True)
         config = apply(config, change)
         yield Blocker(
             BlockerCode.SHARE,
@@ -207,7 +160,7 @@ def _shares(case: _Case) -> Iterator[Blocker]:
         )
 
 
-def _forced(case: _Case) -> Iterator[Blocker]:
+def _forced(case: Case) -> Iterator[Blocker]:
     """Rows that must_include alone takes above their bound."""
     config, forced = case.config, case.programme.forced.copy()
     for row in case.programme.rows:
@@ -234,14 +187,14 @@ def _forced(case: _Case) -> Iterator[Blocker]:
         )
 
 
-def _budget(case: _Case) -> Iterator[Blocker]:
+def _budget(case: Case) -> Iterator[Blocker]:
     """The budget against the cheapest items, whatever other rows say."""
     config = case.config
     for row, weights in _weighted(case, RowKind.BUDGET):
         least = int(weights[: config.size].sum())
         if row.high is None or least <= row.high:
             continue
-        change = _change_of(row, config, least, below=False)
+        change = change_of(row, config, least, below=False)
         needed, budget = least / SCALE, row.high / SCALE
         yield Blocker(
             BlockerCode.BUDGET,
@@ -249,21 +202,21 @@ def _budget(case: _Case) -> Iterator[Blocker]:
             needed,
             budget,
             needed - budget,
-            f"the {config.size} cheapest eligible items cost {_number(needed)}, the budget is "
-            f"{_number(budget)}",
+            f"the {config.size} cheapest eligible items cost {number(needed)}, the budget is "
+            f"{number(budget)}",
             shown(change),
             change,
         )
 
 
-def _order(case: _Case) -> Iterator[Blocker]:
+def _order(case: Case) -> Iterator[Blocker]:
     """The lead of each pilot against the largest of any items, whatever other rows say."""
     config = case.config
     for row, weights in _weighted(case, RowKind.ORDER):
         most = int(weights[-config.size :].sum())
         if row.low is None or most >= row.low:
             continue
-        change = _change_of(row, config, most, below=True)
+        change = change_of(row, config, most, below=True)
         config = apply(config, change)
         needed, best = row.low / SCALE / config.size, most / SCALE / config.size
         yield Blocker(
@@ -279,7 +232,7 @@ def _order(case: _Case) -> Iterator[Blocker]:
         )
 
 
-def _weighted(case: _Case, kind: RowKind) -> Iterator[tuple[Row, NDArray[np.int64]]]:
+def _weighted(case: Case, kind: RowKind) -> Iterator[tuple[Row, NDArray[np.int64]]]:
     """Rows of a kind, with the sorted coefficients of the items that may be chosen."""
     usable = case.programme.allowed
     for row in case.programme.rows:
@@ -287,98 +240,12 @@ def _weighted(case: _Case, kind: RowKind) -> Iterator[tuple[Row, NDArray[np.int6
             yield row, np.sort(row.coefficients[usable[row.members]])
 
 
-def _together(case: _Case, solver: SolverName) -> Iterator[Blocker]:
-    """The elastic relaxation: hard rows and forced items may be broken at a price.
-
-    Size and near-duplicates are never broken: what is counted above leaves enough items.
-    """
-    programme, config = case.programme, case.config
-    rows = tuple(_elastic(row) for row in (*programme.rows, *_forced_rows(programme)))
-    relaxed = replace(
-        programme,
-        gains=np.zeros_like(programme.gains),
-        forced=np.zeros_like(programme.forced),
-        rows=tuple(row for row in rows if row is not None),
-    )
-    answer = solve_model(relaxed, solver, whole=True)
-    if answer.status is not SolveStatus.OPTIMAL:
-        return
-    chosen = answer.values > 0.5
-    for row in relaxed.rows:
-        if not row.excess(chosen):
-            continue
-        value, below = row.value(chosen), row.low is not None and row.value(chosen) < row.low
-        bound = row.low if below else row.high
-        change = _change_of(row, config, value, below=below)
-        config = apply(config, change)
-        unit = SCALE if row.coefficients is not None else 1
-        yield Blocker(
-            BlockerCode.TOGETHER,
-            row.name,
-            (bound or 0) / unit,
-            value / unit,
-            row.excess(chosen) / unit,
-            f"{row.name} conflicts with the other constraints: {_number(value / unit)} is the "
-            f"nearest to {_number((bound or 0) / unit)}",
-            shown(change),
-            change,
-        )
-
-
-def _forced_rows(programme: Programme) -> Iterator[Row]:
-    for position in np.flatnonzero(programme.forced):
-        name = f"must_include {programme.items[position]}"
-        yield Row(name, RowKind.FORCED, np.array([position], dtype=np.intp), low=1)
-
-
-def _elastic(row: Row) -> Row | None:
-    """A hard row at a price; rows with a price of their own do not count."""
-    if row.kind in (RowKind.SIZE, RowKind.CLUSTER):
-        return row
-    if row.price is not None:
-        return None
-    return replace(row, price=1_000 if row.coefficients is None else 1)
-
-
-def _change_of(row: Row, config: SelectionConfig, value: int, *, below: bool) -> Change:
-    """The setting of a row, moved so far that `value` is within its bound."""
-    if row.kind in (RowKind.LANE, RowKind.DIFFICULTY):
-        name = row.name.removeprefix(f"{row.kind} ")
-        setting = f"{row.kind}_shares.{name}.{'low' if below else 'high'}"
-        return changed(config, setting, _share(value, config.size, below=below))
-    if row.kind is RowKind.CHURN:
-        return changed(config, "max_changed", _share(value, config.size, below=False))
-    if row.kind is RowKind.BUDGET:
-        return changed(config, "budget", value / SCALE)
-    if row.kind is RowKind.ORDER:
-        # Rounded down: the proposed margin must be reachable.
-        if value <= 0 or config.order_margin is None:
-            return changed(config, "order_margin", None)
-        return changed(
-            config, "order_margin", min(config.order_margin, value // config.size / SCALE)
-        )
-    if row.kind is RowKind.FORCED:
-        gone = row.name.removeprefix("must_include ")
-        kept = tuple(name for name in config.must_include if name != gone)
-        return changed(config, "must_include", kept)
-    return changed(config, "cover_families", False)
-
-
-_DECIMALS = 1_000_000  # of a share that is proposed
-
-
-def _share(items: int, size: int, *, below: bool) -> float:
-    """A share of the size that admits `items`: rounded down as a lower bound, else up."""
-    units = items * _DECIMALS
-    return (units // size if below else -(-units // size)) / _DECIMALS
-
-
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Exact in units of 1/SCALE, without trailing zeros."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-_FINDERS: tuple[Callable[[_Case], Iterator[Blocker]], ...] = (
+FINDERS: tuple[Callable[[Case], Iterator[Blocker]], ...] = (
     _too_few,
     _too_many_families,
     _empty_families,

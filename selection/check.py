@@ -172,10 +172,9 @@ def _of_rows(stored: _Stored) -> Iterator[str]:
         yield f"rows: stated {len(rows)}, are {len(stored.programme.rows)}"
     for said, row in zip(rows, stored.programme.rows, strict=False):
         fact = row_record(row, stored.chosen)
-        if said != fact:
-            wrong = sorted(name for name in {*said, *fact} if said.get(name) != fact.get(name))
-            name = wrong[0]
-            yield f"{row.name}: stated {name} {said.get(name)}, is {fact.get(name)}"
+        for name in sorted({*said, *fact}):
+            if said.get(name) != fact.get(name):
+                yield f"{row.name}: stated {name} {said.get(name)}, is {fact.get(name)}"
 
 
 def _of_proof(stored: _Stored) -> Iterator[str]:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from selection.config import Band, SelectionConfig
+from selection.programme import SCALE, Row, RowKind
+
+_DECIMALS = 1_000_000  # of a share that is proposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,36 @@ def changed(config: SelectionConfig, setting: str, value: Any) -> Change:
     if setting == "must_include":
         removed = tuple(name for name in config.must_include if name not in {*value})
     return Change(setting, value, removed)
+
+
+def change_of(row: Row, config: SelectionConfig, value: int, *, below: bool) -> Change:
+    """The setting of a row, moved so far that `value` is within its bound."""
+    if row.kind in (RowKind.LANE, RowKind.DIFFICULTY):
+        name = row.name.removeprefix(f"{row.kind} ")
+        setting = f"{row.kind}_shares.{name}.{'low' if below else 'high'}"
+        return changed(config, setting, _share(value, config.size, below=below))
+    if row.kind is RowKind.CHURN:
+        return changed(config, "max_changed", _share(value, config.size, below=False))
+    if row.kind is RowKind.BUDGET:
+        return changed(config, "budget", value / SCALE)
+    if row.kind is RowKind.ORDER:
+        # Rounded down: the proposed margin must be reachable.
+        if value <= 0 or config.order_margin is None:
+            return changed(config, "order_margin", None)
+        return changed(
+            config, "order_margin", min(config.order_margin, value // config.size / SCALE)
+        )
+    if row.kind is RowKind.FORCED:
+        gone = row.name.removeprefix("must_include ")
+        kept = tuple(name for name in config.must_include if name != gone)
+        return changed(config, "must_include", kept)
+    return changed(config, "cover_families", False)
+
+
+def _share(items: int, size: int, *, below: bool) -> float:
+    """A share of the size that admits `items`: rounded down as a lower bound, else up."""
+    units = items * _DECIMALS
+    return (units // size if below else -(-units // size)) / _DECIMALS
 
 
 def apply(config: SelectionConfig, change: Change) -> SelectionConfig:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from data.errors import BenchmintError
 from data.randomness import keyed_order
-from selection.blockers import Blocker, explain
+from selection.blockers import Blocker
 from selection.config import SelectionConfig
 from selection.constraints import programme_of
 from selection.contradictions import require_consistent
+from selection.infeasible import explain
 from selection.model import LONGEST_SECONDS, SolverName, SolveStatus
 from selection.pool import Pool
 from selection.programme import Programme

@@ -4,6 +4,7 @@
     answers.py     typed answer parts, read from the designated answer field
     answer_values.py  a part compared by type: answer_numbers.py, answer_words.py (texts, dates),
                    answer_booleans.py, answer_lists.py
+    answer_reasons.py  why a part is wrong
     answer_frames.py  whether the words around an answer only state it
     list_markers.py   numbers, ranks, bullets and table columns that make a text a list
     milestones.py  intermediate results, found in tool calls and statements

@@ -10,13 +10,8 @@ import re
 from itertools import pairwise
 
 from construction.grading.answer_frames import only_states
-from construction.grading.answer_numbers import (
-    MAX_TEXT,
-    AnswerReason,
-    Verdict,
-    gives_up,
-    is_refusal,
-)
+from construction.grading.answer_numbers import MAX_TEXT, gives_up, is_refusal
+from construction.grading.answer_reasons import AnswerReason, Verdict
 from construction.grading.answer_words import loose, unframed
 from construction.grading.spec import AnswerSpec
 from construction.statements.answers import lexicon

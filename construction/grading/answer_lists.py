@@ -13,12 +13,8 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from construction.grading.answer_frames import is_qualified, only_states
-from construction.grading.answer_numbers import (
-    AnswerReason,
-    Verdict,
-    compare_number,
-    is_refusal,
-)
+from construction.grading.answer_numbers import compare_number, is_refusal
+from construction.grading.answer_reasons import AnswerReason, Verdict
 from construction.grading.answer_words import is_any, loose
 from construction.grading.list_markers import (
     BULLET,
@@ -64,13 +60,32 @@ _EXCLUDED = re.compile(
 )
 _ENDING = re.compile(r"(?:の順)?(?:です|でした|である|だ|となる|となります)?[\s。.]*\Z")
 _CONNECTED = re.compile(
-    r"(?:[:：]|\b(?:are|is|was|were|by|namely|both|includes?|included|lists?|listed)"
-    r"|[はが为為是由に有][、,]?)\s*\Z",
+    r"(?:[:：]|\b(?:are|is|was|were|by|namely|both|includes?|included|lists?|listed"
+    r"|in|on|at|for|from|with|comprises?|comprised|(?:consists?|consisted) of)"
+    r"|[はが為为是由に有在于於了][、,]?)\s*\Z",
     re.I,
 )
 _LAST_WORD = re.compile(r"\b[a-z]+(?:ed|d|t|s)\Z")
 _BESIDE = re.compile(r"\s*(?:[,、;/&|<>→，；・-]|and\b|or\b|plus\b|with\b|followed\b|[和与及と或])")
 _EDGE = " .\"'“”「」[]。"
+
+_OFFERS_ANOTHER = re.compile(
+    r"\b(?:or|alternatively|either)\b|也可能|也许|或者|或是|还是|還是|または|又は|もしくは|あるいは|それとも",
+)
+_COUNTED = re.compile(
+    r"[^\n,，、;；:：]{0,60}(?:[0-9]{1,3}|[一二两三四五六七八九十数多复複]{1,3})\s?"
+    r"(?:[个個位名人家社件項项]|つ)[^\n,，、;；:：]{0,12}"
+)
+_LATIN = re.compile(r"[A-Za-z][A-Za-z'’-]*")
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|did|does|see|can|may|will|would|[a-z]{3,}ed)\b", re.I
+)
+_NEGATED = re.compile(r"\b(?:no|not|never|without)\b|n['’]t\b|[没沒未無无]|な[いか]|せん", re.I)
+_LEAST_SENTENCE = 4  # words
+_HOW_MANY = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|several|multiple|many|various) [a-z]", re.I
+)
+_HONORIFIC = re.compile(r"(?<=..)(?:氏|さん|様|先生|女士)\Z")
 
 _RANK: tuple[AnswerReason | None, ...] = (
     None,
@@ -94,7 +109,30 @@ def compare_list(spec: AnswerSpec, text: str, question: str) -> Verdict:
         for variant in _variants(text, gold, question)
         for given in _readings(variant)
     ]
-    return min(verdicts, key=lambda verdict: _RANK.index(verdict.reason))
+    best = min(verdicts, key=lambda verdict: _RANK.index(verdict.reason))
+    if best.reason is None:
+        return best
+    folded = fold_case(text)
+    n_mentioned = sum(fold_case(item) in folded for item in golds[0])
+    is_repeated = any(item and folded.count(fold_case(item)) > 1 for item in golds[0])
+    if is_repeated and n_mentioned == len(golds[0]) and _OFFERS_ANOTHER.search(folded):
+        return Verdict(AnswerReason.AMBIGUOUS, best.reading)
+    if not n_mentioned and _names_nothing(fold_width(text[:_MAX_SENTENCE]).strip(), question):
+        return Verdict(AnswerReason.NO_VALUE, best.reading)
+    return best
+
+
+def _names_nothing(text: str, question: str) -> bool:
+    """Is it a sentence without a name that the question has not: how many there are, where to look?
+
+    Only the reason hangs on it: no item of the gold list is in the text.
+    """
+    if _COUNTED.fullmatch(text):
+        return True
+    words = _LATIN.findall(text)
+    names = [word for word in words[1:] if word[0].isupper() and not wording(question).has(word)]
+    is_sentence = len(words) >= _LEAST_SENTENCE and _FINITE.search(text) is not None
+    return not names and (is_sentence or _HOW_MANY.search(text) is not None)
 
 
 def _variants(text: str, gold: Sequence[str], question: str) -> Iterator[str]:
@@ -120,6 +158,8 @@ def _inside_sentence(text: str, gold: Sequence[str], question: str) -> str | Non
     low, high = min(at for at, _ in spans), max(end for _, end in spans)
     before, after = text[:low].strip(" \"'“「"), text[high:]
     words = wording(question)
+    if _NEGATED.search(question) and len(before.split()) > 1:
+        return None  # "paid dividends in …", where the years without one are asked for
     verb = _LAST_WORD.search(before)
     introduced = (
         not before
@@ -159,7 +199,10 @@ def _item_test(spec: AnswerSpec, gold: str, question: str) -> Callable[[str], bo
     item_spec = replace(spec, type=kind, value=gold, aliases=(), decimals=None)
     golds = [loose(gold)]
     if kind == "text":
-        return lambda item: is_any(loose(item), golds) or is_any(loose(_without_note(item)), golds)
+        return lambda item: any(
+            is_any(loose(form), golds)
+            for form in (item, _without_note(item), _HONORIFIC.sub("", item))
+        )
     return lambda item: compare_number(item_spec, item, question).reason is None
 
 

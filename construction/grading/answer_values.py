@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from construction.grading.answer_booleans import compare_boolean
 from construction.grading.answer_lists import compare_list
-from construction.grading.answer_numbers import Verdict, compare_number
+from construction.grading.answer_numbers import compare_number
+from construction.grading.answer_reasons import Verdict
 from construction.grading.answer_words import compare_date, compare_text
 from construction.grading.spec import AnswerSpec
 

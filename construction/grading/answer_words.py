@@ -11,13 +11,8 @@ import re
 from collections.abc import Sequence
 
 from construction.grading.answer_frames import has_no_other_figure, is_qualified, only_states
-from construction.grading.answer_numbers import (
-    MAX_TEXT,
-    AnswerReason,
-    Verdict,
-    is_doubtful,
-    is_refusal,
-)
+from construction.grading.answer_numbers import MAX_TEXT, is_doubtful, is_refusal
+from construction.grading.answer_reasons import AnswerReason, Verdict
 from construction.grading.spec import AnswerSpec
 from construction.statements.answers import lexicon
 from construction.statements.answers.wording import Wording, wording

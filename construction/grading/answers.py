@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from construction.grading.answer_numbers import AnswerReason, Verdict, is_blank
+from construction.grading.answer_numbers import is_blank
+from construction.grading.answer_reasons import AnswerReason, Verdict
 from construction.grading.answer_values import compare
 from construction.grading.list_markers import with_plain_marks
 from construction.grading.spec import AnswerSpec, TaskSpec

@@ -21,6 +21,7 @@ from construction.grading.spec import TaskSpec, spec_of
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, AttemptStatus, Score
 from data.errors import InputError
+from data.neutralise import one_line
 from data.releases.tasks import ReleasedTasks
 from data.sharding import map_shards
 
@@ -65,6 +66,11 @@ def grade_attempts(
             raise InputError(
                 str(folder), "attempts on another release", f"attempts on {release.snapshot}",
                 "Name the snapshot that was run.",
+            )  # fmt: skip
+        if record.attempt.task_id not in release.tasks:
+            raise InputError(
+                str(folder), f"an attempt at {one_line(record.attempt.task_id)}",
+                f"attempts at tasks of {release.snapshot}", "Delete it: nothing can grade it.",
             )  # fmt: skip
     graded = [(folder, record) for folder, record in recorded if _is_graded(record)]
     jobs = [

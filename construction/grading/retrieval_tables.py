@@ -88,10 +88,10 @@ def write_retrieval_tables(
         for record in attempts
         if (attempt := record.attempt).task_id in by_task
     ]
-    asked = questions.filter(pl.col("index").is_in(list(by_task.values())))
+    attempted = questions.filter(pl.col("index").is_in(list(by_task.values())))
     graded = [row for row in rows if row.score is not None]
     frames = (
-        (QUESTIONS, asked),
+        (QUESTIONS, attempted),
         ("responses", frame_of(map(_response, rows), _RESPONSES)),
         ("scores", frame_of((_score(release, row) for row in graded), _SCORES)),
         ("tool_traces", frame_of(map(_trace, rows), _TRACES)),

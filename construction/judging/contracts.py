@@ -61,6 +61,9 @@ class SelfContainmentReason(GateReason):
     NOT_VERIFIABLE = "self_containment.not_verifiable", "No third person could judge the result."
 
 
+UNASSIGNED = "unassigned"  # a role or skill that would be a guess
+
+
 class RoleClass(StrEnum):
     """Whose work a task is."""
 

@@ -37,7 +37,8 @@ from construction.judging.rules.classes import (
 )
 from construction.judging.rules.criteria import GradingConfig
 from construction.judging.rules.grading import grade
-from construction.judging.rules.taxonomy import TaxonomyConfig, judge_taxonomies
+from construction.judging.rules.labels import TaxonomyConfig
+from construction.judging.rules.taxonomy import judge_taxonomies
 from construction.judging.self_containment import ContainmentConfig
 from data.contracts import Candidate, Count, StageConfig, TaskClass
 

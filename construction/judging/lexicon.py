@@ -26,6 +26,12 @@ def phrases(name: str, key: str) -> re.Pattern[str]:
 
 
 @cache
+def phrases_of(file: str, key: str) -> re.Pattern[str]:
+    """The phrases of one list of a file beside this module."""
+    return any_of(load_table(__package__, file)[key])
+
+
+@cache
 def starts(name: str, key: str) -> re.Pattern[str]:
     """The phrases of one list at the start of a sentence."""
     return any_of(f" | {phrase}" for phrase in table(name)[key])

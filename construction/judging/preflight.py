@@ -9,6 +9,8 @@ them can be met. It prefers to lose a good task over releasing a bad one.
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from construction.judging.missing import missing_in_preflight
 from construction.judging.preflight_limits import LIMITS, PreflightReason
 from construction.judging.signals import Signals, measure
@@ -28,6 +30,8 @@ class PreflightConfig(StageConfig):
     max_leaning_share: Share = 0.34
     min_met_share: Share = 0.6
     max_mentions_share: Share = 0.15
+    max_harness_words: Count = 1
+    max_setup_share: Share = 0.5
     max_account: Count = 0
     max_systems: Count = 0
     max_records: Count = 0
@@ -43,8 +47,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     person typed, the latter for talk of the workspace only if no file is at hand. `inputs` are
     the files that the agent read, `missing_inputs` those of them that are not released. `systems`
     are wanted and nothing stands for them, `records` are to be gathered and no file can hold them;
-    `offline` parts of the web may not be reached. `told`
-    counts the words of request and background.
+    `offline` parts of the web may not be reached. `told` counts words of request and background.
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
     has_past = bool(conversation.said_before)
@@ -75,6 +78,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         "thread": conversation.is_thread,
         "told": signals.words_shown,
         "at_hand": at_hand,
+        **asdict(signals.no_work),
     }
 
 

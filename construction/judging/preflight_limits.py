@@ -8,6 +8,13 @@ from data.contracts import Bound, GateReason, Limit, Measures, share
 class PreflightReason(GateReason):
     CONVERSATION_ONLY = "preflight.conversation_only", "It is conversation, hardly any work."
     NO_REQUEST = "preflight.no_request", "Nothing is asked for."
+    TOY = "preflight.toy", "It only tries out whether anything works."
+    CHAT = "preflight.chat", "It asks the assistant about itself or for a view, and for no work."
+    HARNESS = "preflight.harness", "It is the prompt of a program that tests agents."
+    SETUP_CHORE = (
+        "preflight.setup_chore",
+        "It sets up a machine or the assistant, and leaves nothing to grade.",
+    )
     MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
     MISSING_RECORDS = (
         "preflight.missing_records",
@@ -56,6 +63,43 @@ _EVERY_PROMPT = (
         lambda seen: seen["sentences"] - seen["chatter"],
         at=1,
         movable=False,
+    ),
+    Limit(
+        "no toy",
+        _MAX,
+        "true or false",
+        "The request is more than a trial whether anything works.",
+        _REASON.TOY,
+        lambda seen: seen["toy"],
+        at=False,
+        movable=False,
+    ),
+    Limit(
+        "no chat",
+        _MAX,
+        "true or false",
+        "The request asks for more than a view, or for what the assistant is.",
+        _REASON.CHAT,
+        lambda seen: seen["chat"],
+        at=False,
+        movable=False,
+    ),
+    Limit(
+        "max_harness_words",
+        _MAX,
+        "terms",
+        "The request has at most this many terms of programs that test agents.",
+        _REASON.HARNESS,
+        lambda seen: seen["harness"],
+    ),
+    Limit(
+        "max_setup_share",
+        _MAX,
+        "share of orders",
+        "At most this share of the orders sets up a machine or the assistant.",
+        _REASON.SETUP_CHORE,
+        lambda seen: share(seen["setups"], seen["orders"]),
+        when=_request,
     ),
     Limit(
         "max_account",

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from construction.judging.contracts import Containment, ContainmentReason, RoleClass
+from construction.judging.contracts import UNASSIGNED, Containment, ContainmentReason, RoleClass
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.contracts import Candidate, Label
@@ -228,6 +228,10 @@ def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
         update["role"] = Label(
             value=value, confidence=1.0, reason="decided in review", judge="person"
         )
+        skill = candidate.skill_subclass
+        if skill is not None and not skill.value.startswith(f"{value}."):
+            changes = {"value": UNASSIGNED, "reason": f"{skill.value} is no skill of the role"}
+            update["skill_subclass"] = skill.model_copy(update=changes)
     return candidate.model_copy(update=update)
 
 

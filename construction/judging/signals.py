@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
 from construction.judging.lexicon import phrases, starts, table
+from construction.judging.no_work import NoWork, no_work
 from construction.judging.reading import (
     Ask,
     Reading,
@@ -72,6 +73,7 @@ class Signals:
     has_background: bool
     exchange: bool
     asked_back: bool
+    no_work: NoWork
 
 
 Form = tuple[Reading, str]  # a sentence, and its plain form that phrases are looked for in
@@ -116,7 +118,13 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         has_background=bool(case.background),
         exchange=is_exchange(case),
         asked_back=case.asked_back,
+        no_work=_no_work(case, sentences),
     )
+
+
+def _no_work(case: Case, sentences: Sequence[Reading]) -> NoWork:
+    has_files = bool(case.candidate.fixtures)
+    return no_work(sentences, has_files=has_files, names_output=_names_output(case))
 
 
 def _opening(sentences: Sequence[Reading]) -> Opening:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from construction.judging.consensus import RULES
 from construction.judging.contracts import Case, Containment, Judged
+from construction.judging.difficulty import with_difficulty
 from construction.judging.judge import Labelled, completed, contained
 from construction.judging.missing import missing_in_case
 from construction.judging.model.asking import rows
@@ -134,7 +135,8 @@ def write_labelled(
             reason = str(taxonomy.reason or grading.reason)
             ledger.append(LedgerRow(LABELS, "candidate", task_id, Outcome.ERRORED, reason=reason))
             continue
-        candidate = completed(case.candidate, taxonomy.value, grading.value)
+        complete = completed(case.candidate, taxonomy.value, grading.value)
+        candidate = with_difficulty(case, complete)
         candidates.append(with_decisions(_with_judges(candidate, labelled), decisions))
         ledger.append(LedgerRow(LABELS, "candidate", task_id, Outcome.KEPT))
     _write(out / _KEPT, candidates)

@@ -154,8 +154,8 @@ def _check(half: Path, name: str, listed: Mapping[str, str]) -> None:
     is_file = path.is_file() and not path.is_symlink()
     if name in listed and is_file and file_digest(path) == listed[name]:
         return
-    found = "another file than was released" if path.is_file() else "no file"
+    problem = "another file than was released" if path.is_file() else "no file"
     raise InputError(
-            str(path), found, f"the digest that {layout.SUMS} lists",
+            str(path), problem, f"the digest that {layout.SUMS} lists",
             "Restore the release; `benchmint verify` names all that changed.",
         )  # fmt: skip

@@ -102,7 +102,7 @@ def _folder_digest(sums: Mapping[str, str]) -> str:
 def _front_matter(card: CardConfig, manifest: Manifest, statistics: Mapping[str, Any]) -> str:
     document = {
         "pretty_name": card.title,
-        "license": card.licence.lower(),
+        "license": card.licence.lower() if card.licence else "unknown",
         "language": sorted(row["value"] for row in statistics["languages"]),
         "tags": ["agents", "benchmark", "benchmint", f"privacy-{manifest.privacy}"],
         "task_categories": ["other"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from data.contracts import Count, Disclosure, SourceFormat, StageConfig
 
@@ -23,11 +23,22 @@ class CardConfig(StageConfig):
     )
     creator: str = Field("The publisher of this snapshot", min_length=1)
     url: str = Field("https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
-    licence: str = Field("CC-BY-4.0", min_length=1)
-    licence_url: str = Field(
-        "https://creativecommons.org/licenses/by/4.0/", pattern=r"^https?://[^\s]+$"
-    )
+    licence: Annotated[str, Field(min_length=1)] | None = None  # None: none is declared
+    licence_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$")] | None = None
     contact: str = ""
+
+    @model_validator(mode="after")
+    def _url_of_a_licence(self) -> CardConfig:
+        if self.licence is None and self.licence_url is not None:
+            raise ValueError("licence_url without a licence: name it, or leave out both")
+        return self
+
+
+# The demo is generated, so that nobody else has rights in it.
+DEMO_LICENCE = {
+    "licence": "CC-BY-4.0",
+    "licence_url": "https://creativecommons.org/licenses/by/4.0/",
+}
 
 
 class ReleaseConfig(StageConfig):

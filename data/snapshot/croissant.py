@@ -17,6 +17,7 @@ from data.snapshot.manifest import Manifest
 from data.snapshot.release import ReleasedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
+_NOT_EVALUATED = "http://rightsstatements.org/vocab/CNE/1.0/"  # no licence is declared
 _FILE = "tasks-jsonl"
 _RECORDS = "tasks"
 _REQUIRED = ("name", "description", "url", "license", "creator", "datePublished", "version")
@@ -92,7 +93,7 @@ def metadata(
         "name": manifest.snapshot,
         "description": f"{card.summary} {sentence}",
         "url": card.url,
-        "license": card.licence_url,
+        "license": card.licence_url or card.licence or _NOT_EVALUATED,
         "creator": {"@type": "sc:Organization", "name": card.creator},
         "datePublished": manifest.released.isoformat(),
         "version": manifest.version,

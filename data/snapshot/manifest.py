@@ -69,7 +69,7 @@ class Manifest(_Closed):
     canary: str
     privacy: PrivacyStamp
     authorization: AuthorizationRecord
-    licence: str
+    licence: str | None
     recipe: dict[str, Any]
     recipe_digest: Sha256
     inputs: dict[str, Sha256]

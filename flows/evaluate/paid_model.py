@@ -96,13 +96,13 @@ class Account:
     def _check_calls(self, messages: Sequence[ChatMessage]) -> None:
         """Raise LimitExceededError where more calls were asked for than an attempt may make."""
         most = self._purse.spending.calls
-        asked = sum(
+        n_calls = sum(
             len(message.tool_calls or ())
             for message in messages
             if isinstance(message, ChatMessageAssistant)
         )
-        if asked > most:
-            raise LimitExceededError("custom", value=asked, limit=most, message=_CALLS_SPENT)
+        if n_calls > most:
+            raise LimitExceededError("custom", value=n_calls, limit=most, message=_CALLS_SPENT)
 
     async def _paid(
         self, ask: Callable[[], Awaitable[Any]], request: str, worst: Tokens

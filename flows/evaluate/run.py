@@ -165,10 +165,10 @@ def _model(plan: Plan) -> Model | str:
     try:
         return paid(get_model(name, base_url=address, config=config, memoize=False))
     except Exception as error:  # of any provider, about its name, its address or a key
-        found = f"{name} at {address}" if address else name
+        model = f"{name} at {address}" if address else name
         raise InputError(
             "--model and --base-url",
-            f"{one_line(found)} ({one_line(str(error))[:_LONGEST_ERROR]})",
+            f"{one_line(model)} ({one_line(str(error))[:_LONGEST_ERROR]})",
             "a model that Inspect can ask, such as openai-api/local/my-model, with its key",
             "Mend the name, the address or the environment (docs/run.md).",
         ) from error

@@ -21,6 +21,7 @@ from data.pool import read_pool
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
 from selection.choice_tables import STAGE, write_choice
+from selection.pilot_difficulty import with_pilot_difficulty
 from selection.release import Choice, Known, choose, last_release
 from selection.scores import read_scores
 
@@ -50,7 +51,9 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], released: frozenset
         released=released,
     )
     weights = task_weights(work.folders("signals"))
-    with_family = with_families(candidates, recipe.signals.analysis)
+    with_family = with_pilot_difficulty(
+        with_families(candidates, recipe.signals.analysis), known.pilots
+    )
     choice = choose(with_family, weights, recipe.selection, recipe.release.seed, known)
     return Chosen(with_family, known, choice, weights)
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from benchmarks.__main__ import APART, BENCHMARKS
 from tests.conftest import REPO
 
-NEED_MORE = {"evaluation", "judging", "judging_replay_server"}  # a folder; by judging_replay
+NEED_MORE = {
+    "evaluation",
+    "judging",
+    "judging_replay_server",
+    "task_labels",
+}  # a folder; by judging_replay
 
 
 def test_every_benchmark_is_listed_or_said_to_run_alone() -> None:

@@ -1,4 +1,4 @@
-"""The cases of the two sets of graded answers, and what the grader says of each."""
+"""The cases of the three sets of graded answers, and what the grader says of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from construction.grading.answers import grade_answers
 from construction.grading.spec import spec_of
 
-SETS = ("graded_answers", "graded_answers_2")
+SETS = ("graded_answers", "graded_answers_2", "graded_answers_3")
 
 
 @dataclass(frozen=True, slots=True)

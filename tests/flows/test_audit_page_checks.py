@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from construction.judging import preflight
 from construction.judging.contracts import Conversation
+from construction.judging.no_work import NoWork
 from construction.judging.preflight import PreflightConfig
 from construction.judging.request_counts import Demands, Opening
 from construction.judging.signals import Signals, measure
@@ -50,10 +51,15 @@ observations = st.builds(
     ),
     demands=st.builds(Demands, count=few, live=few, leaning=few, opinions=few, met=few),
     wishes=st.just(measure(case("Write a haiku.")).wishes),
+    no_work=st.builds(
+        NoWork, toy=st.booleans(), chat=st.booleans(), harness=few, orders=few, setups=few
+    ),
     **counts,
 )
 limits = st.builds(
     PreflightConfig,
+    max_harness_words=few,
+    max_setup_share=shares,
     **dict.fromkeys(("min_words", "min_opinion_words", "min_later_words", "max_account"), few),
     **dict.fromkeys(("min_thread_words", "min_thread_words_with_files", "max_thread_people"), few),
     **dict.fromkeys(

@@ -72,15 +72,15 @@ def test_one_export_at_a_time_and_what_a_killed_one_left_goes(
     (tmp_path / ".out.2.abcd_123.part").mkdir()  # of an export to another folder
     with new_folder(out):
         assert not leftover.exists()
-        (left, *_) = tmp_path.glob(".out.????????.part")
+        (partial, *_) = tmp_path.glob(".out.????????.part")
         refused = benchmint("export", "inspect", snapshot, "--out", out)
         assert refused.returncode == 2
         assert refused.stderr == (
             f"benchmint: {out}: another export is under way here. "
             "Wait for it, or choose another --out.\n"
         )
-        assert left.is_dir()
-        (left / "first").touch()
+        assert partial.is_dir()
+        (partial / "first").touch()
     assert [path.name for path in out.iterdir()] == ["first"]
     late = benchmint("export", "inspect", snapshot, "--out", out)
     assert "found a file or a folder with files" in late.stderr

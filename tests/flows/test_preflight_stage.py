@@ -21,6 +21,7 @@ from data.contracts import (
     Outcome,
     Provenance,
     Rubric,
+    Rule,
     Status,
 )
 from data.pool import read_pool, write_pool
@@ -35,7 +36,11 @@ from flows.stages.sandbox_preflight import SANDBOX_PREFLIGHT
 from flows.stages.selection import SELECT, chosen_candidates
 
 CREATE = {"service": "refunds", "operation": "create"}
-RULES = hard_rules([Deliverable(file_type="docx", name_hints=("review.docx",))], "Write it.")
+LENGTH = {"extensions": ["docx"], "unit": "words", "min": 400}
+RULES = (
+    *hard_rules([Deliverable(file_type="docx", name_hints=("review.docx",))], "Write it."),
+    Rule(rule_id="length.docx.words", kind="length", params=LENGTH, text="It has 400 words."),
+)
 RUBRIC = Rubric(criteria=(Criterion(dimension="depth", weight=1.0, text="It is thorough."),))
 
 

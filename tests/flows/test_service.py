@@ -147,7 +147,7 @@ def check_failed_run(service: Running, run_id: str, result: list[dict[str, Any]]
     run = service.ended(run_id)
     assert (run["state_type"], run["run_count"]) == ("FAILED", 1), run["state"]
     wait_for(lambda: result)
-    assert [one["run_id"] for one in result] == [run_id]
+    assert {call["run_id"] for call in result} == {run_id}  # delivered once at least
     assert (result[0]["deployment"], result[0]["state"]) == ("build-snapshot", "Failed")
     assert "nonsense" in result[0]["message"]
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from selection.blockers import Blocker, BlockerCode, explain
+from selection.blockers import Blocker, BlockerCode
 from selection.config import Band, Objective, SelectionConfig
+from selection.infeasible import explain
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
 from selection.programme import RowKind
 from selection.scores import ScoreMatrix

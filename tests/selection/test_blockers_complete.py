@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from selection.blockers import BlockerCode, explain
+from selection.blockers import BlockerCode
 from selection.config import Band, Objective, SelectionConfig
+from selection.infeasible import explain
 from selection.pool import Pool, PoolItem, eligible, pool_of_items
 from selection.relaxations import apply
 
@@ -137,11 +138,11 @@ def _assert_each_is_needed(pool: Pool, config: SelectionConfig, blockers: Any, s
     """Without the changes of one setting that counting did not ease, it stays impossible."""
     joint = [one for one in blockers if one.code is BlockerCode.TOGETHER]
     for setting in {one.change.setting for one in joint} - {"must_include"}:
-        left = config
+        eased = config
         for blocker in blockers:
             if blocker.change.setting != setting or blocker.code is not BlockerCode.TOGETHER:
-                left = apply(left, blocker.change)
-        assert not is_possible(pool, left), (seed, setting)
+                eased = apply(eased, blocker.change)
+        assert not is_possible(pool, eased), (seed, setting)
 
 
 def test_a_pool_of_which_nothing_can_be_chosen_has_no_way_out() -> None:

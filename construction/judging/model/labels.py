@@ -127,6 +127,8 @@ def _check_labels(
     if strange:
         return Fault(JudgeReason.UNKNOWN_LABEL, ", ".join(strange))
     skill = answer.skill_subclass
+    if not skill.label.startswith(f"{answer.role.label}."):
+        return Fault(JudgeReason.UNKNOWN_LABEL, "skill_subclass of another role")
     route = skill.model_copy(update={"label": catalogue.routes.get(skill.label, skill.label)})
     chosen = _label(family, config) if family is not None else None
     return Checked(

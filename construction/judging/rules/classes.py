@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from construction.judging.rules.taxonomy import skill_definition, skill_name
+from construction.judging.rules.labels import skill_definition, skill_name
 from construction.signals.embedding import Encode, Vectors, cosine, encode_multilingual
 from data.contracts import Share, StageConfig, TaskClass
 from data.randomness import Key, keyed_order

@@ -18,7 +18,7 @@ from construction.judging.inputs import named_inputs
 from construction.judging.lexicon import table
 from construction.judging.request_bounds import lengths
 from construction.judging.rules.facts import FactKind, find_facts
-from construction.judging.rules.taxonomy import spaced
+from construction.judging.rules.labels import spaced
 from construction.mentions.extensions import tail
 from data.contracts import Count, Deliverable, Rule, StageConfig
 from data.text.lexicon import any_of, has_any

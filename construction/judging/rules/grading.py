@@ -18,7 +18,7 @@ from construction.judging.hard_rules import hard_rules
 from construction.judging.lexicon import table
 from construction.judging.rules.criteria import GradingConfig, Writer
 from construction.judging.rules.demands import demands_of
-from construction.judging.rules.taxonomy import spaced
+from construction.judging.rules.labels import spaced
 from data.contracts import Criterion, Deliverable, Evidence, Rubric, Rule
 from data.text.lexicon import any_of, has_any
 

@@ -36,10 +36,12 @@ MAX_CHARS = 20_000  # a longer answer has its conclusion at the end
 _EXACT = Context(prec=200)
 _BREAK = re.compile(r"\s")
 _OTHER_UNIT = (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY)
+_DECLINED = "(?:差し|お|ご)?(?:控え|でき|出来|いたし|致し|見送)"
 MARKER = re.compile(
     r"(?<![A-Za-z])(?:(?:final |my |short |correct )?answer\s*(?:\([^()\n]{0,40}\)\s*)?[:=]"
     r"|the (?:final |correct )?answer is(?![A-Za-z])\s*:?|final answer is(?![A-Za-z])\s*:?)"
-    r"|(?:最终|最終)?答案\s*(?:[:=]|是|为|為)\s*:?|(?:最終)?回答\s*(?:[:=]|は)|答え\s*(?:[:=]|は)、?",
+    rf"|(?:最终|最終)?答案\s*(?:[:=]|是|为|為)\s*:?|(?:最終)?回答\s*(?:[:=]|は(?!{_DECLINED}))"
+    rf"|答え\s*(?:[:=]|は(?!{_DECLINED}))、?",
     re.I,
 )
 ANSWER_KEYS = ("answer", "final_answer", "value", "result", "amount", "答案", "回答")

@@ -22,6 +22,7 @@ def _any(*names: str) -> re.Pattern[str]:
 
 
 CHANGE_DOWN = _any("change_down")
+CHANGE_UP = _any("change_up")
 LOSS_NOUN = _any("loss_noun")
 LOSS = _any("loss_noun", "change_down")
 LOSS_ASKED = _any("loss_noun", "change_down", "loss_asked")
@@ -65,4 +66,5 @@ EITHER = re.compile(r"\beither\b", re.I)
 GENERIC = frozenset(" ".join(_WORDS["generic"]["en"]).split())
 GENERIC_HAN = re.compile("|".join(_WORDS["generic"]["cjk"]))
 STATING = GENERIC | frozenset(" ".join(_WORDS["stating"]["en"]).split())
+STATING_MEASURED = frozenset(" ".join(_WORDS["stating"]["measured"]).split())
 STATING_HAN = re.compile("|".join([*_WORDS["stating"]["cjk"], *_WORDS["generic"]["cjk"]]))

@@ -156,6 +156,7 @@ def _is_stating(word: str, target: Target) -> bool:
     if set(bare.split("-")) <= NUMBER_WORDS.keys():
         return True
     known = bare in lexicon.STATING or target.wording.has(word) or is_harmless(bare, target)
+    known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
     return known or bool(
         VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare) or lexicon.MOVES.fullmatch(bare)
     )

@@ -13,6 +13,7 @@ _MAX_QUESTION = 2000  # characters that are read
 _MAX_RUN = 200  # Japanese or Chinese characters in a row that are compared
 _LEAST_SHARED = 2  # of them in a row that make a word of the question
 _LEAST_STEM = 3
+_LEAST_AGENT = 5  # letters before -er
 _ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "d", "e", "y")
 _IRREGULAR = {
     form: base
@@ -60,7 +61,12 @@ class Wording:
         """Is it a word of the question, inflected perhaps, or an abbreviation of some of them?"""
         bare = word.removesuffix("'s").removesuffix("’s").strip(".'’&-")
         parts = [part for part in bare.lower().split("-") if part]
-        return all(stem(part) in self.stems for part in parts) or self._abbreviates(bare)
+        return all(map(self._has_form, parts)) or self._abbreviates(bare)
+
+    def _has_form(self, part: str) -> bool:
+        """Revolver stands for "revolving" too."""
+        agent = part.removesuffix("s").removesuffix("er")
+        return stem(part) in self.stems or (len(agent) > _LEAST_AGENT and stem(agent) in self.stems)
 
     def has_initials(self, word: str) -> bool:
         """Is it the initials of at least three words in a row: cfo of "chief financial officer"?"""

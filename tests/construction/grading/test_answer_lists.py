@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.grading.answer_numbers import AnswerReason
+from construction.grading.answer_reasons import AnswerReason
 from construction.grading.answers import grade_answers
 from construction.grading.list_markers import numbered_items
 from construction.grading.spec import AnswerSpec, TaskSpec

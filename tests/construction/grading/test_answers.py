@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.grading.answer_numbers import AnswerReason
+from construction.grading.answer_reasons import AnswerReason
 from construction.grading.answers import grade_answers, question_of
 from construction.grading.spec import AnswerSpec, TaskSpec
 

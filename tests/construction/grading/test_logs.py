@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -170,6 +173,39 @@ def test_a_killed_grade_leaves_whole_tables_which_others_cannot_read(tmp_path: P
     subprocess.run([sys.executable, "-c", _KILLED, out], cwd=REPO, check=False)
     with pytest.raises(InputError, match="Run `benchmint grade`"), attempts_database(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epoch": 2},
+        {"task_id": "../../x"},
+        {"steps": 10**30},
+        {"seconds": 1e308},
+        {"usage": Usage(10**19, 0, 5, 0, 0.25)},
+        {"configuration": replace(CONFIGURATION, name="\x1b[2J")},
+    ],
+)
+def test_attempts_that_nothing_wrote_are_refused(
+    tasks: ReleasedTasks, logs: Path, changes: dict[str, Any]
+) -> None:
+    folder, record = next(iter(read_attempts(logs)))
+    path = folder / "attempts" / f"{record.attempt.task_id}-1.json"
+    odd = replace(record, attempt=replace(record.attempt, **changes))
+    path.write_text(json.dumps(asdict(odd)))
+    with pytest.raises(InputError, match=rf"{path}: found another attempt's name, or numbers"):
+        grade_attempts(tasks, logs)
+
+
+def test_what_is_no_file_and_what_is_no_task_are_named(tasks: ReleasedTasks, logs: Path) -> None:
+    folder, record = next(iter(read_attempts(logs)))
+    path = write_attempt(folder, replace(record, attempt=replace(record.attempt, task_id="t-x")))
+    with pytest.raises(InputError, match="found an attempt at t-x"):
+        grade_attempts(tasks, logs)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(InputError, match=f"{path}: found no regular file"):
+        grade_attempts(tasks, logs)
 
 
 def test_tables_on_a_full_disk_are_told_of_in_one_line() -> None:

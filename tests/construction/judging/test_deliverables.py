@@ -53,6 +53,7 @@ def test_types_and_counts_of_a_request(request_text: str, expected: list[tuple[s
         "I'll draft a report tomorrow. Can you check these figures?",
         "What does the PDF say about notice periods?",
         "这份报告说了什么？",
+        "请用坐标的形式报告它，并解释原因。",
     ],
 )
 def test_an_answer_is_delivered_as_answer_md(request_text: str) -> None:

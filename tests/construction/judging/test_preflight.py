@@ -75,7 +75,7 @@ def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
         (said("Summarise the dataset in five lines"), PreflightReason.LEANS_ON_CONTEXT),
         (later("Yes, write that one down for Monday too"), PreflightReason.LEANS_ON_CONTEXT),
         (later("需要包含哪些内容？"), PreflightReason.LEANS_ON_CONTEXT),
-        (said("What do you think?"), PreflightReason.LEANS_ON_CONTEXT),
+        (said("What do you think?"), PreflightReason.CHAT),
     ],
 )
 def test_what_a_newcomer_cannot_meet(instance: TaskInstance, reason: PreflightReason) -> None:

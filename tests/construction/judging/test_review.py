@@ -45,6 +45,7 @@ from construction.judging.review_sheet import (
     xlsx_sheet,
 )
 from construction.judging.review_table import SheetLimits
+from data.contracts import Label
 from data.errors import InputError
 from data.hash_chain import BrokenChain, verify_chain
 from flows.commands import judging as command
@@ -313,8 +314,11 @@ def test_decisions_override_and_are_told_in_the_provenance(tmp_path: Path) -> No
     assert after is not None and after.self_contained and after.confidence == 1.0
     assert overridden(None, result[("t1", Topic.CONTAINMENT)]) == after
     assert overridden(before, None) is before
-    candidate = with_decisions(case("x").candidate, result)
-    assert candidate.role is not None
+    skill = Label(value="marketing.presentation", confidence=0.8, reason="slides")
+    labelled = case("x").candidate.model_copy(update={"skill_subclass": skill})
+    candidate = with_decisions(labelled, result)
+    assert candidate.role is not None and candidate.skill_subclass is not None
+    assert candidate.skill_subclass.value == "unassigned"
     assert (candidate.role.value, candidate.role.judge) == ("hr_admin", "person")
     review = candidate.provenance.detail["review"]
     assert review["self_containment"]["decision"] == "self_contained"

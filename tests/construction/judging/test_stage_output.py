@@ -89,7 +89,7 @@ NAMED = {
     ("result", "outcome", "reason", "name", "judge"),
     [
         (NAMED, "kept", None, "Log error counts", "model:m"),
-        (CallReason.REFUSED, "errored", "call.refused", "Engineering and IT, general", "rules"),
+        (CallReason.REFUSED, "errored", "call.refused", "No single skill", "rules"),
     ],
 )
 def test_a_model_may_name_the_classes_and_nothing_else(

@@ -22,6 +22,7 @@ def fixture(path: str, size: int = 4000) -> Fixture:
         (PULL, [fixture("rows.csv", 47)], 1),
         (PULL, [fixture("rows.csv")], 0),
         ("First, gather the sensor readings. Then export the ticket history.", [], 2),
+        ("Retrieve the video's metadata, then fetch the timed transcript.", [], 1),
         ("Pull the orders from the attached sheet.", [], 0),
         ("Extract the scores in inputs/run.log.", [], 0),
         ("Do not download the invoices; design the form only.", [], 0),

@@ -45,16 +45,16 @@ def test_gold_that_was_altered_after_the_release_does_not_grade(snapshot: Path) 
 
 @pytest.mark.parametrize("half", [layout.PUBLIC, layout.PRIVATE])
 @pytest.mark.parametrize(
-    ("content", "found"), [(None, "No such file"), (b"x\n", "line 1: 1 bytes"), (b"x", "line 1")]
+    ("content", "problem"), [(None, "No such file"), (b"x\n", "line 1: 1 bytes"), (b"x", "line 1")]
 )
 def test_sums_that_are_none_are_named(
-    snapshot: Path, half: str, content: bytes | None, found: str
+    snapshot: Path, half: str, content: bytes | None, problem: str
 ) -> None:
     path = snapshot / half / layout.SUMS
     path.unlink()
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=rf"{path}: found {found}"):
+    with pytest.raises(InputError, match=rf"{path}: found {problem}"):
         read_tasks(snapshot)
 
 

@@ -20,6 +20,7 @@ from data.errors import ReleaseError
 from data.neutralise import visible
 from data.snapshot import CardConfig, PrivacyStamp, layout, write_snapshot
 from data.snapshot.card import size_category
+from data.snapshot.config import DEMO_LICENCE
 from data.snapshot.croissant import problems
 from data.snapshot.manifest import Grading
 from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
@@ -57,7 +58,7 @@ def test_the_card_opens_with_what_the_hub_reads(pristine: Path) -> None:
     readme = (pristine / "public/README.md").read_text()
     assert front_matter(readme) == {
         "pretty_name": "Benchmint snapshot",
-        "license": "cc-by-4.0",
+        "license": "unknown",
         "language": ["en", "zh"],
         "tags": ["agents", "benchmark", "benchmint", "privacy-generated"],
         "task_categories": ["other"],
@@ -68,6 +69,25 @@ def test_the_card_opens_with_what_the_hub_reads(pristine: Path) -> None:
             {"config_name": "tasks", "data_files": [{"split": "test", "path": "tasks.jsonl"}]}
         ],
     }
+
+
+@pytest.mark.parametrize(
+    ("card", "licence", "row", "url"),
+    [
+        ({}, "No licence is declared", "| Licence | none declared |", "rightsstatements.org"),
+        ({"licence": "MIT"}, "licensed under MIT.", "| Licence | MIT |", "MIT"),
+        (DEMO_LICENCE, DEMO_LICENCE["licence_url"], "| Licence | [CC-BY-4.0](", "/by/4.0/"),
+    ],
+)
+def test_a_licence_is_claimed_only_where_one_is_declared(
+    tmp_path: Path, card: dict[str, str], licence: str, row: str, url: str
+) -> None:
+    given = replace(release(tmp_path), card=CardConfig.model_validate(card))
+    public = write_snapshot(given, tmp_path / "out").path / "public"
+    assert licence in (public / "LICENSE").read_text()
+    assert row in (public / "README.md").read_text()
+    assert url in orjson.loads((public / "croissant.json").read_bytes())["license"]
+    assert orjson.loads((public / "manifest.json").read_bytes())["licence"] == card.get("licence")
 
 
 def test_the_card_has_the_datasheet_funnel_and_stamp(pristine: Path) -> None:
@@ -165,7 +185,12 @@ def test_croissant_without_a_required_property(pristine: Path, key: str) -> None
 
 
 def test_the_card_config_refuses_what_the_metadata_needs() -> None:
-    for field in ({"creator": ""}, {"url": "not a url"}, {"licence_url": ""}, {"tilte": "x"}):
+    for field in (
+        {"creator": ""},
+        {"url": "not a url"},
+        {"licence_url": "https://example.org"},
+        {"tilte": "x"},
+    ):
         with pytest.raises(ValidationError):
             CardConfig.model_validate(field)
 

@@ -16,7 +16,7 @@ from construction.judging.model.labels import (
     name_classes,
     taxonomy_stage,
 )
-from construction.judging.rules.taxonomy import skill_definition, skill_name
+from construction.judging.rules.labels import skill_definition, skill_name
 from data.contracts import Label, TaskClass
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
 
@@ -37,19 +37,24 @@ def labels(role: str, skill: str, family: str | None) -> dict[str, Any]:
     }
 
 
-SKILL = sorted(CATALOGUE.skills)[0]
+def skill_of(role: str) -> str:
+    return next(name for name in sorted(CATALOGUE.skills) if name.startswith(f"{role}."))
+
+
+SKILL = skill_of("executive")
 
 
 @pytest.mark.parametrize("role", ["finance_operations", "hr_admin", "executive"])
 def test_labels_of_the_tables_pass(role: str) -> None:
-    answer = labels(role, SKILL, "finance_accounting")
+    skill = skill_of(role)
+    answer = labels(role, skill, "finance_accounting")
     (judged,) = classify([INVOICE], always(answer), CONFIG, CATALOGUE)
     label = Label(value=role, confidence=0.7, reason="it compares invoices", judge="model:m")
     assert judged.value == Taxonomy(
         business_task="invoice checking",
         role=label,
-        skill_subclass=label.model_copy(update={"value": SKILL}),
-        skill_route=label.model_copy(update={"value": CATALOGUE.routes[SKILL]}),
+        skill_subclass=label.model_copy(update={"value": skill}),
+        skill_route=label.model_copy(update={"value": CATALOGUE.routes[skill]}),
         task_family=label.model_copy(update={"value": "finance_accounting"}),
     )
 
@@ -67,6 +72,8 @@ def test_a_family_given_before_stays_and_none_is_an_answer() -> None:
     ("answer", "reason", "detail"),
     [
         (labels("accountant", SKILL, None), JudgeReason.UNKNOWN_LABEL, "role"),
+        (labels("hr_admin", skill_of("marketing"), None), JudgeReason.UNKNOWN_LABEL,
+         "skill_subclass of another role"),
         (labels("executive", "magic", "finance_accounting"), JudgeReason.UNKNOWN_LABEL,
          "skill_subclass"),
         (labels("Executive", SKILL, "money"), JudgeReason.UNKNOWN_LABEL, "role, task_family"),

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.contracts import RoleClass
+from construction.judging.contracts import UNASSIGNED, RoleClass
 from construction.judging.lexicon import table
-from construction.judging.rules.taxonomy import (
-    GENERAL,
+from construction.judging.rules.labels import (
     TaxonomyConfig,
-    business_task,
-    judge_taxonomies,
     role_of,
     skill_definition,
     skill_name,
+    skill_of,
 )
+from construction.judging.rules.taxonomy import business_task, judge_taxonomies
 from construction.signals.config import SignalsConfig
 from data.contracts import Label, TaskClass
 from tests.construction.judging.rules.cases import case
@@ -49,10 +48,51 @@ def test_the_role_is_whose_work_is_asked_for(text: str, role: str) -> None:
     assert actual.reason
 
 
-def test_without_a_word_the_role_is_the_configured_one_and_unsure() -> None:
-    config = TaxonomyConfig(fallback=RoleClass.MARKETING)
-    actual = role_of(case("Zzz qqq"), config)
-    assert (actual.value, actual.confidence) == ("marketing", 0.2)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zzz qqq",
+        "Swap the columns of Alice and Bob in the score excel file",
+        "Play one move on this board: it is Black's turn",
+        "Set the margin-left of the second box to 4px",
+        "Find the mails of Rose and save them as a pdf file",
+    ],
+)
+def test_a_role_that_would_be_a_guess_is_unassigned(text: str) -> None:
+    actual = role_of(case(text), CONFIG)
+    assert actual.value == UNASSIGNED
+    assert actual.confidence < CONFIG.least_confidence
+    skill, route = skill_of(case(text), actual.value, CONFIG)
+    assert (skill.value, skill.confidence) == (UNASSIGNED, 0.0)
+    assert "→" in route.value
+
+
+def test_a_word_says_less_of_a_longer_request() -> None:
+    short, long = (
+        role_of(case(f"Check the budget.{more}"), CONFIG) for more in ("", " Go on." * 600)
+    )
+    assert short.value == "finance_operations"
+    assert long.value == UNASSIGNED
+    assert "finance_operations" in long.reason
+
+
+def test_types_and_folders_of_files_say_nothing_unless_they_are_code() -> None:
+    assert role_of(case("Look into budget/board-1.json"), CONFIG).value == UNASSIGNED
+    assert role_of(case("Look into shapes/area.py"), CONFIG).value == "engineering_it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Audit this smart contract, a Solidity script, for bugs and refactor the code",
+        "Fix the bug in the css: padding and margin of the code blocks",
+    ],
+)
+def test_a_skill_is_one_of_the_role(text: str) -> None:
+    role = role_of(case(text), CONFIG)
+    skill, _ = skill_of(case(text), role.value, CONFIG)
+    assert role.value == "engineering_it"
+    assert skill.value.startswith("engineering_it.") or skill.value == UNASSIGNED
 
 
 @pytest.mark.parametrize(
@@ -62,7 +102,7 @@ def test_without_a_word_the_role_is_the_configured_one_and_unsure() -> None:
         ("Write release notes from the changes", "product_project_delivery.release_notes"),
         ("按岗位职责写一份招聘启事", "hr_admin.job_advert"),
         ("做一张固定资产折旧表", "finance_operations.accounting_schedule"),
-        ("Zzz qqq", f"engineering_it.{GENERAL}"),
+        ("Zzz qqq", UNASSIGNED),
     ],
 )
 def test_skill_and_route(text: str, skill: str) -> None:

@@ -291,4 +291,5 @@ def test_the_cost_grows_linearly_with_the_session() -> None:
         return time.process_time() - begun
 
     small = min(seconds(200) for _ in range(3))
-    assert seconds(3200) < 16 * small * 4
+    # Quadratic cost would be 256 times as much; 16 is linear, the rest is for a busy machine.
+    assert any(seconds(3200) < 128 * small + 0.2 for _ in range(3))

@@ -1,0 +1,69 @@
+"""Prompts that are no work to hand out: toys, chat, prompts of a harness, set-up chores.
+
+The words are in `no_work.toml`. A toy or chat is short and brings no file; in a set-up chore every
+order sets something up. The same words get the same verdict, whoever typed them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from construction.judging.lexicon import phrases_of
+from construction.judging.reading import Ask, Reading
+from data.text.sentences import phrase_form
+
+_SHORT = 30  # words; in a longer request a toy is only an example
+_POLITE = re.compile(
+    r"(?:(?:please|can|could|would|will|you|help|me|to|i|id|like|need|want|now|then|and|also|first"
+    r"|next|just|go|ahead|hi|hello|hey)\b\s?|[请帮我把给先再你来去您好，, ])*"
+)
+_MOST = 20_000  # characters that are read
+
+
+@dataclass(frozen=True, slots=True)
+class NoWork:
+    """`toy` and `chat`: is it no more than that? `harness`: words of programs that test agents.
+
+    `setups`: how many of the `orders` set something up.
+    """
+
+    toy: bool
+    chat: bool
+    harness: int
+    orders: int
+    setups: int
+
+
+def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool) -> NoWork:
+    """What of a request is no work. `has_files`: there is an input; `names_output`: a result."""
+    form = phrase_form(" ".join(item.text for item in sentences)[:_MOST])
+    is_bare = not has_files and sum(item.words for item in sentences) <= _SHORT
+    demands = [item for item in sentences if item.demands]
+    chats = [item for item in sentences if _has(phrase_form(item.text), "chat")]
+    setups = [item for item in sentences if _sets_up(item)]
+    orders = [item for item in demands if item.ask is Ask.DIRECTIVE] or demands
+    is_chat = bool(chats) and all(item in chats for item in demands)
+    return NoWork(
+        toy=is_bare and _has(form, "toy"),
+        chat=is_bare and not names_output and is_chat,
+        harness=len({match.group().strip() for match in _words("harness").finditer(form)}),
+        orders=len(orders) + sum(item not in orders for item in setups),
+        setups=0 if names_output else len(setups),
+    )
+
+
+def _sets_up(item: Reading) -> bool:
+    """Does a sentence begin with the order to set something up, after polite words at most?"""
+    form = phrase_form(item.text)
+    match = _words("setup").search(form)
+    return match is not None and _POLITE.fullmatch(form[: match.start()].strip(" |")) is not None
+
+
+def _has(form: str, name: str) -> bool:
+    return _words(name).search(form) is not None
+
+
+def _words(name: str) -> re.Pattern[str]:
+    return phrases_of("no_work.toml", name)

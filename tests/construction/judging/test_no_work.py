@@ -1,0 +1,88 @@
+"""Toys, chat, prompts of a harness and set-up chores are no work to hand out."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.judging.preflight import GATE, PreflightConfig
+from construction.judging.preflight_limits import PreflightReason
+from construction.judging.signals import measure
+from construction.sessions.packaging.package import Identity, package
+from data.contracts import Disclosure, Fixture
+from tests.construction.sessions.instances import said
+
+TABLE = Fixture(path="costs.csv", sha256="0" * 64, bytes=900, media_type="text/csv")
+
+
+def reason(text: str, *fixtures: Fixture) -> str | None:
+    packaged = package(said(text), fixtures, Identity("t", "s", Disclosure.PUBLIC))
+    return GATE.judge(measure(packaged.case, packaged.conversation), PreflightConfig()).reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a hello world program in Rust",
+        "Create hello.txt with the text: Hello World",
+        "Please tell me a joke about accountants",
+        "帮我写一个你好世界的程序",
+        "Write a function that adds two numbers",
+    ],
+)
+def test_toys(text: str) -> None:
+    assert reason(text) == PreflightReason.TOY
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Which model are you, and what can you do?", "What is your opinion of tabs against spaces?",
+     "你觉得写代码和写诗哪个更难？", "Who would win, a shark or a bear?"],
+)  # fmt: skip
+def test_chat(text: str) -> None:
+    assert reason(text) == PreflightReason.CHAT
+
+
+@pytest.mark.parametrize(
+    "trial",
+    [
+        "Summarise the costs by month.",
+        "Sort the costs by size, the largest first.",
+        "按月汇总费用。",
+    ],
+)
+def test_a_template_of_a_harness_gets_one_verdict(trial: str) -> None:
+    text = f"You are being evaluated. {trial} Your score is out of 20, two points each."
+    assert reason(text, TABLE) == PreflightReason.HARNESS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Install ripgrep and fd on this machine",
+        "Please configure the gateway so that it listens on port 9000",
+        "Set a reminder for the dentist on Friday at nine",
+        "帮我安装最新的插件",
+        "Remember that my manager is called Ines",
+    ],
+)
+def test_set_up_chores(text: str) -> None:
+    assert reason(text) == PreflightReason.SETUP_CHORE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sum costs.csv by month and write the result to monthly.csv; the total score of each "
+        "supplier goes into a second column.",
+        "Explain in guide.md how to install the database, in ten steps, and use costs.csv.",
+        "What do you think of the costs in costs.csv? Write a memo of one page on where we could "
+        "save, as memo.md.",
+        "Translate the sentence 'hello world is the first program' into French and list the costs "
+        "of costs.csv above 100 in big.csv.",
+        "检查定时任务的运行情况，按月汇总 costs.csv，写一份总结。",
+        "Tell new staff how to install the printer, in one page, as guide.md, from costs.csv.",
+        "按月汇总 costs.csv 的费用，写到 monthly.csv，并在最后一行写合计。",
+    ],
+)
+def test_work_that_uses_such_words_is_work(text: str) -> None:
+    assert reason(text, TABLE) is None
