@@ -216,8 +216,8 @@ def _markdown(timings: list[Timing]) -> str:
         "",
         f"Generated instances (seed {SEED}): scores 0 to 10, K = n/10; both stages, objective and "
         f"tie-break, together; one thread; the fastest of {REPEATS} runs; {platform.machine()}, "
-        f"Python {platform.python_version()}. HiGHS runs in the process and is timed without "
-        "PuLP's model building; CBC is a child process that reads the model from a file, which "
+        f"Python {platform.python_version()}. HiGHS runs in the process and gets "
+        "arrays; CBC is a child process that reads the model from a file, which "
         "counts as solving. `everything` has family quotas at a price, a lane cap, a difficulty "
         "band, a budget that binds and near-duplicate clusters.",
         "",
