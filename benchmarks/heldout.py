@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,24 +18,41 @@ from selection.agreement import (
     pool_means,
     subset_means,
 )
-from selection.config import SelectionConfig
+from selection.config import Objective, SelectionConfig
+from selection.estimator import Method, PilotFits
 from selection.pool import pool_of_matrix
 from selection.scores import Floats, ScoreMatrix
 from selection.select import select_subset
 
 SHARES = (0.10, 0.25, 0.67)
 DRAWS = 100
+ESTIMATED = 10  # of the draws, whose models are estimated too
 WEAK_TO_STRONG = "weak to strong"
-Subsets = NDArray[np.bool_]
+_SOME_MODELS, _LEAST_MODELS = 0.7, 6
+Subset = NDArray[np.bool_]
+Subsets = NDArray[np.bool_]  # subsets × items
 
 
-def config_of(size: int) -> SelectionConfig:
-    """The one configuration for all matrices and sizes.
+# Named settings beside the default ones; all else is as by default.
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "two picks, half price": {"stratum_picks": 2, "quota_price": 0.5},
+    "balanced": {"objective": Objective.BALANCED},
+}
+
+
+def config_of(size: int, configuration: str = "default") -> SelectionConfig:
+    """A configuration, the same for all matrices and sizes.
 
     A size below the number of families cannot cover them, and few pilots that agree say little
-    about an item, hence the two flags; all else is as by default.
+    about an item, hence the two flags.
     """
-    return SelectionConfig(size=size, cover_families=False, drop_zero_discrimination=False)
+    return SelectionConfig(
+        size=size,
+        cover_families=False,
+        drop_zero_discrimination=False,
+        **CONFIGURATIONS[configuration],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +65,29 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One matrix, split and size: the method beside `DRAWS` stratified random draws.
+class Errors:
+    """Mean absolute errors of the test models' pool means, in score points, and the method that
+    the estimator took: the raw mean of the subset, the estimator, the textbook ridge."""
 
-    Taus are against the pool means of the test models; errors are mean absolute errors in score
-    points: raw means, the calibration of `selection.agreement`, and the textbook ridge.
-    `draw_gains` are the draws' own gains, each over the mean of the others, and `chance` the
-    share of them above 0: what a method without merit would win.
+    raw: float
+    estimated: float
+    ridge: float
+    took_responses: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One matrix, split, size and configuration beside `DRAWS` stratified random draws.
+
+    Taus are against the pool means of the test models. `draw_gains` are the draws' own gains, each
+    over the mean of the others, and `chance` the share of them above 0: what a method without merit
+    would win. `random` are the mean errors of the first `ESTIMATED` draws.
     """
 
     matrix: str
     split: str
     share: float
+    configuration: str
     size: int
     tau: float
     random_tau: float
@@ -66,25 +95,29 @@ class Cell:
     won: bool
     chance: float
     draw_gains: tuple[float, ...]
-    raw: float
-    calibrated: float
-    ridge: float
-    random_raw: float
-    random_calibrated: float
-    random_ridge: float
+    chosen: Errors
+    random: Errors
     method: str
     solve_seconds: float
 
 
 def splits_of(matrix: ScoreMatrix, seeds: tuple[int, ...]) -> Iterator[Split]:
-    """A split by each seed, and the weak half of the models to select, the strong to test on."""
+    """By each seed the models in halves; and of a random 70 % of them (six at least) the weak half
+    to select, the strong half to test on."""
     n_models = len(matrix.models)
     for seed in seeds:
         order = np.random.default_rng(seed).permutation(n_models)
-        yield Split(str(seed), np.sort(order[: n_models // 2]), np.sort(order[n_models // 2 :]))
-    order = np.argsort(pool_means(matrix.scores), kind="stable")
-    half = n_models // 2
-    yield Split(WEAK_TO_STRONG, np.sort(order[:half]), np.sort(order[half:]))
+        yield _split(str(seed), order)
+    for seed in seeds:
+        some = np.random.default_rng([seed, 1]).permutation(n_models)
+        some = some[: max(_LEAST_MODELS, round(_SOME_MODELS * n_models))]
+        by_score = some[np.argsort(pool_means(matrix.scores[:, some]), kind="stable")]
+        yield _split(f"{WEAK_TO_STRONG} {seed}", by_score)
+
+
+def _split(name: str, order: NDArray[np.intp]) -> Split:
+    half = len(order) // 2
+    return Split(name, np.sort(order[:half]), np.sort(order[half:]))
 
 
 def random_draws(families: tuple[str, ...], size: int, key: int, entity: str) -> Subsets:
@@ -101,51 +134,55 @@ def random_draws(families: tuple[str, ...], size: int, key: int, entity: str) ->
     return drawn
 
 
-def evaluate(name: str, matrix: ScoreMatrix, split: Split, share: float, key: int) -> Cell:
+def evaluate(name: str, matrix: ScoreMatrix, split: Split, key: int) -> Iterator[Cell]:
     """Choose on the selection models, draw at random, and judge both on the test models."""
-    size = round(share * len(matrix.items))
     seen = matrix.of_models([matrix.models[column] for column in split.select])
-    config = config_of(size)
-    selected = select_subset(pool_of_matrix(seen, config), config)
-    if selected.solution.chosen is None:
-        raise RuntimeError(f"{name} {split.name} {share}: {selected.blockers[0].text}")
-    chosen = selected.solution.chosen
-    random = random_draws(matrix.families, size, key, f"{name} {split.name} {share}")
+    fits = PilotFits(seen.scores)
     test = matrix.scores[:, split.test]
     full = pool_means(test)
-    tau = float(kendall_tau(subset_means(test, chosen[None, :]), full)[0])
-    taus = kendall_tau(subset_means(test, random), full)
-    draw_gains = taus - (taus.sum() - taus) / (DRAWS - 1)
-    errors = _errors(seen.scores, test, chosen)
-    drawn = np.array([_errors(seen.scores, test, draw) for draw in random]).mean(axis=0)
-    return Cell(
-        matrix=name,
-        split=split.name,
-        share=share,
-        size=size,
-        tau=tau,
-        random_tau=float(taus.mean()),
-        gain=tau - float(taus.mean()),
-        won=tau > float(taus.mean()),
-        chance=float((draw_gains > 0).mean()),
-        draw_gains=tuple(draw_gains.tolist()),
-        raw=errors[0],
-        calibrated=errors[1],
-        ridge=errors[2],
-        random_raw=float(drawn[0]),
-        random_calibrated=float(drawn[1]),
-        random_ridge=float(drawn[2]),
-        method=str(selected.solution.method),
-        solve_seconds=selected.solution.solve_seconds,
+    for share in SHARES:
+        size = round(share * len(matrix.items))
+        random = random_draws(matrix.families, size, key, f"{name} {split.name} {share}")
+        taus = kendall_tau(subset_means(test, random), full)
+        draw_gains = taus - (taus.sum() - taus) / (DRAWS - 1)
+        drawn = _mean_errors([_errors(fits, seen.scores, test, one) for one in random[:ESTIMATED]])
+        for configuration in CONFIGURATIONS:
+            config = config_of(size, configuration)
+            selected = select_subset(pool_of_matrix(seen, config), config)
+            if selected.solution.chosen is None:
+                raise RuntimeError(f"{name} {split.name} {share}: {selected.blockers[0].text}")
+            chosen = selected.solution.chosen
+            tau = float(kendall_tau(subset_means(test, chosen[None, :]), full)[0])
+            yield Cell(
+                matrix=name,
+                split=split.name,
+                share=share,
+                configuration=configuration,
+                size=size,
+                tau=tau,
+                random_tau=float(taus.mean()),
+                gain=tau - float(taus.mean()),
+                won=tau > float(taus.mean()),
+                chance=float((draw_gains > 0).mean()),
+                draw_gains=tuple(draw_gains.tolist()),
+                chosen=_errors(fits, seen.scores, test, chosen),
+                random=drawn,
+                method=str(selected.solution.method),
+                solve_seconds=selected.solution.solve_seconds,
+            )
+
+
+def _errors(fits: PilotFits, seen: Floats, test: Floats, chosen: Subset) -> Errors:
+    full, estimator = pool_means(test), fits.estimator(chosen)
+    means = (
+        subset_means(test, chosen[None, :])[0],
+        estimator.estimate(test[chosen]),
+        calibrate(seen, chosen, around_mean=False).estimate(test[chosen]),
     )
+    raw, estimated, ridge = (mean_absolute_error(estimates, full) for estimates in means)
+    return Errors(raw, estimated, ridge, float(estimator.method is Method.RESPONSES))
 
 
-def _errors(seen: Floats, test: Floats, chosen: Subsets) -> tuple[float, float, float]:
-    full = pool_means(test)
-    raw = subset_means(test, chosen[None, :])[0]
-    calibrated = [
-        calibrate(seen, chosen, around_mean=around).estimate(test[chosen])
-        for around in (True, False)
-    ]
-    first, second, third = (mean_absolute_error(means, full) for means in (raw, *calibrated))
-    return first, second, third
+def _mean_errors(draws: list[Errors]) -> Errors:
+    means = np.mean([list(asdict(errors).values()) for errors in draws], axis=0)
+    return Errors(*map(float, means))

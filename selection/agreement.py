@@ -233,12 +233,3 @@ def _ridge(inputs: Floats, target: Floats) -> tuple[float, Floats]:
             best_error, best = error, float(penalty)
             dual = vectors @ (turned / (values + penalty))
     return best, np.asarray(dual)
-
-
-def leave_one_out(scores: Floats, chosen: NDArray[np.bool_]) -> Floats:
-    """Each pilot's pool mean as estimated from a calibration on the other pilots."""
-    estimates = []
-    for column in range(scores.shape[1]):
-        others = np.delete(scores, column, axis=1)
-        estimates.append(float(calibrate(others, chosen).estimate(scores[chosen][:, [column]])[0]))
-    return np.array(estimates)

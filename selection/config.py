@@ -19,12 +19,14 @@ class Objective(StrEnum):
     the pool, as a share of the item's spread. It is combined with quotas per family and, inside a
     family, per stratum of similar response profiles (`selection.pool.profile_strata`), which
     keep the subset's mean profile near the pool's. benchmarks/results/selection_quality.md says why
-    raw margins are not used. `pairs`: the number of adjacent or distant pilot pairs whose
-    designated order an item shows (Claw-Eval-Live §5.5). `coverage`: without pilot scores; spread
-    of difficulty and diversity.
+    raw margins are not used. `balanced`: no item is preferred; within the same quotas the public
+    seed draws one at random from each stratum. `pairs`: the number of adjacent or distant pilot
+    pairs whose designated order an item shows (Claw-Eval-Live §5.5). `coverage`: without pilot
+    scores; spread of difficulty and diversity.
     """
 
     MARGINS = "margins"
+    BALANCED = "balanced"
     PAIRS = "pairs"
     COVERAGE = "coverage"
 
@@ -51,12 +53,12 @@ class SelectionConfig(StageConfig):
     all). `order_margin` is the mean lead, in score points, by which each pilot must stay ahead of
     the next in the subset (None: no constraint on the order). `quota_price` is the objective lost
     per item by which a family misses its apportioned quota, as a share of the largest gain of an
-    item (None: no quotas). `stratum_picks` is the most items that a stratum of similar profiles may
-    have to supply before it is split in two (None: no strata). `cover_families` requires at least
-    one item of each family. If `drop_zero_discrimination` is false, items that do not distinguish
-    the pilots are admitted too (for a subset that stands for the whole pool, or for few pilots,
-    whose agreement says little). `max_changed` bounds the share of items that were not in the last
-    release.
+    item (None: no quotas; where no item gains anything, each miss costs the same least price).
+    `stratum_picks` is the most items that a stratum of similar profiles may have to supply before
+    it is split in two (None: no strata). `cover_families` requires at least one item of each
+    family. If `drop_zero_discrimination` is false, items that do not distinguish the pilots are
+    admitted too (for a subset that stands for the whole pool, or for few pilots, whose agreement
+    says little). `max_changed` bounds the share of items that were not in the last release.
     """
 
     size: Annotated[int, Field(gt=0)]
@@ -65,8 +67,8 @@ class SelectionConfig(StageConfig):
     selection_threshold: Share | None = None
     public_threshold: Share = 0.8
     order_margin: Annotated[float, Field(ge=0)] | None = None
-    quota_price: Annotated[float, Field(ge=0)] | None = 0.5
-    stratum_picks: Annotated[int, Field(gt=0)] | None = 2
+    quota_price: Annotated[float, Field(ge=0)] | None = 2.0
+    stratum_picks: Annotated[int, Field(gt=0)] | None = 1
     cover_families: bool = True
     drop_zero_discrimination: bool = True
     lane_shares: Mapping[str, Band] = Field(default_factory=dict)

@@ -108,7 +108,7 @@ def _quotas(
     if not sum(least.values()) <= config.size <= sum(room.values()):
         return  # no apportionment exists; `blockers` reports why
     targets = apportion(shares, config.size, least=least, most=room)
-    price = max(1, round((config.quota_price or 0.0) * int(np.abs(item_gains).max(initial=1))))
+    price = max(1, round((config.quota_price or 0.0) * int(np.abs(item_gains).max(initial=0))))
     for family, members in families.items():
         target = targets[family]
         yield Row(f"quota {family}", RowKind.QUOTA, members, target, target, price=price)

@@ -62,7 +62,7 @@ def _of_objective(pool: Pool, config: SelectionConfig) -> Iterator[_Contradictio
         yield (
             "objective",
             f"coverage, and scores of {len(pool.pilots)} models",
-            "margins or pairs where there are scores: coverage uses none",
+            "margins, balanced or pairs where there are scores: coverage uses none",
             "Choose one of these, or leave the scores out.",
         )
     if objective is not Objective.COVERAGE and not pool.pilots:
@@ -80,7 +80,7 @@ def _of_objective(pool: Pool, config: SelectionConfig) -> Iterator[_Contradictio
                 setting,
                 f"{getattr(config, setting)}, and objective = pairs",
                 "no quotas: pairs has none",
-                "Remove the setting, or choose margins.",
+                "Remove the setting, or choose margins or balanced.",
             )
 
 

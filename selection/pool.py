@@ -119,8 +119,11 @@ def eligible(scores: Floats, config: SelectionConfig) -> NDArray[np.bool_]:
 def gains(pool: Pool, objective: Objective) -> Ints:
     """What choosing each item adds to the objective, as integers.
 
-    `pairs`: how many designated pairs it shows; else its item-rest correlation, in 1/SCALE.
+    `pairs`: how many designated pairs it shows; `balanced`: nothing, so that quotas and the keyed
+    tie-breaks decide; else its item-rest correlation, in 1/SCALE.
     """
+    if objective is Objective.BALANCED:
+        return np.zeros(len(pool.items), dtype=np.int64)
     if objective is not Objective.PAIRS:
         return scaled(item_rest_correlation(pool.scores))
     total = np.zeros(len(pool.items), dtype=np.int64)

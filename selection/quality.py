@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from data.progress import track
 from selection.agreement import (
     Reliability,
     kendall_tau,
-    leave_one_out,
     mean_absolute_error,
     pool_means,
     reliability,
@@ -19,19 +19,18 @@ from selection.agreement import (
     subset_means,
 )
 from selection.config import SelectionConfig
+from selection.estimator import LEAST_PILOTS, Estimator, PilotFits
 from selection.model import SolverName
 from selection.pool import Pool, filled
 from selection.programme import Programme
 from selection.scores import Floats
-from selection.select import churn_frontier, near_optimal
-
-_LEAST_PILOTS = 3  # a leave-one-out calibration needs two others
+from selection.select import NEAR_OPTIMAL, churn_frontier, near_optimal
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMeans:
     """A pilot's mean on the pool and the subset, and its pool mean as estimated from the subset
-    by a calibration on the other pilots (None with fewer than three pilots)."""
+    by an estimator fitted on other pilots (None with fewer than three pilots)."""
 
     model: str
     pool: float
@@ -82,7 +81,11 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The whole report. Errors and gaps are in score points of [0, 1]."""
+    """The whole report. Errors and gaps are in score points of [0, 1].
+
+    `estimator` is the method of `selection.estimator` that was taken, `estimator_errors` are those
+    of each method; None and empty with fewer than three pilots.
+    """
 
     size: int
     pool_size: int
@@ -90,6 +93,8 @@ class Quality:
     spearman: float
     mean_error: float
     calibrated_error: float | None
+    estimator: str | None
+    estimator_errors: Mapping[str, float]
     models: tuple[ModelMeans, ...]
     reliability: Reliability
     discrimination: tuple[ItemDiscrimination, ...]
@@ -115,8 +120,9 @@ def measure_quality(
     if len(pool.pilots) < 2:
         raise ValueError("quality needs the scores of at least two pilots")
     full, here = pool_means(pool.scores), subset_means(pool.scores, chosen[None, :])[0]
-    enough = len(pool.pilots) >= _LEAST_PILOTS
-    estimates = leave_one_out(pool.scores, chosen) if enough else None
+    estimator = None
+    if len(pool.pilots) >= LEAST_PILOTS:
+        estimator = PilotFits(pool.scores).estimator(chosen)
     deviations = filled(pool.scores).std(axis=1).round(9)
     return Quality(
         size=int(chosen.sum()),
@@ -124,8 +130,12 @@ def measure_quality(
         tau=_tau(pool, chosen),
         spearman=round(spearman(here, full), 9),
         mean_error=round(mean_absolute_error(here, full), 9),
-        calibrated_error=_error(estimates, full),
-        models=_models(pool, full, here, estimates),
+        calibrated_error=estimator.errors[estimator.method] if estimator else None,
+        estimator=str(estimator.method) if estimator else None,
+        estimator_errors={str(name): error for name, error in estimator.errors.items()}
+        if estimator
+        else {},
+        models=_models(pool, full, here, estimator),
         reliability=reliability(pool.pilots, pool.scores, pool.scores[chosen], config.seed),
         discrimination=_discrimination(pool, chosen, deviations),
         pool_deviation=round(float(deviations.mean()), 9),
@@ -141,19 +151,15 @@ def _tau(pool: Pool, chosen: NDArray[np.bool_]) -> float:
     return round(float(kendall_tau(means, pool_means(pool.scores))[0]), 9)
 
 
-def _error(estimates: Floats | None, full: Floats) -> float | None:
-    return None if estimates is None else round(mean_absolute_error(estimates, full), 9)
-
-
 def _models(
-    pool: Pool, full: Floats, here: Floats, estimates: Floats | None
+    pool: Pool, full: Floats, here: Floats, estimator: Estimator | None
 ) -> tuple[ModelMeans, ...]:
     return tuple(
         ModelMeans(
             model=model,
             pool=float(full[column]),
             subset=float(here[column]),
-            calibrated=None if estimates is None else round(float(estimates[column]), 9),
+            calibrated=None if estimator is None else round(float(estimator.crossed[column]), 9),
         )
         for column, model in enumerate(pool.pilots)
     )
@@ -198,7 +204,8 @@ def _near_optimal(
     key: int,
     preferred: SolverName | None,
 ) -> NearOptimal:
-    alternatives = list(near_optimal(programme, chosen, key, preferred))
+    subsets = near_optimal(programme, chosen, key, preferred)
+    alternatives = list(track(subsets, "near-optimal subsets", NEAR_OPTIMAL))
     if not alternatives:
         return NearOptimal(0, None, None, None)
     best = programme.objective(chosen)

@@ -98,7 +98,8 @@ def _summary(quality: Quality) -> list[str]:
     calibrated = (
         ""
         if quality.calibrated_error is None
-        else (f", {100 * quality.calibrated_error:.2f} calibrated (each pilot from the others)")
+        else f", {100 * quality.calibrated_error:.2f} calibrated by the {quality.estimator} "
+        f"(each pilot from others)"
     )
     others = "no other subset is possible near it"
     if near.tau_low is not None and near.tau_high is not None:

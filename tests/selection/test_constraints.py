@@ -195,7 +195,8 @@ def test_a_quota_costs_a_share_of_the_largest_gain(share: float, price: int) -> 
     pool = two_pilots([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], "fff")  # gains 0, 0 and -10,000
     rows = rows_of(pool, SelectionConfig(size=2, quota_price=share, stratum_picks=None))
     assert rows["quota f"].price == price
-    without_gains = rows_of(hundred(), SelectionConfig(size=2, quota_price=share))
+    # With no gain to weigh it against, a quota weighs as much as an even spread.
+    without_gains = rows_of(hundred(), SelectionConfig(size=2, quota_price=4 * share))
     assert without_gains["quota f"].price == 1
 
 

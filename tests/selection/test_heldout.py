@@ -8,11 +8,20 @@ import numpy as np
 import orjson
 import pytest
 
-from benchmarks.heldout import DRAWS, WEAK_TO_STRONG, config_of, evaluate, random_draws, splits_of
+from benchmarks.heldout import (
+    DRAWS,
+    WEAK_TO_STRONG,
+    Cell,
+    Split,
+    config_of,
+    evaluate,
+    random_draws,
+    splits_of,
+)
 from benchmarks.selection_quality import intervals
 from benchmarks.solver import everything, laminar
 from selection.model import SolverName
-from selection.scores import read_scores
+from selection.scores import ScoreMatrix, read_scores
 from selection.solve import solve
 from tests.selection.matrices import drawn
 
@@ -22,13 +31,16 @@ REPO = Path(__file__).resolve().parent.parent.parent
 def test_splits_are_disjoint_and_complete() -> None:
     matrix = drawn(40, 9)
     splits = list(splits_of(matrix, (1, 2)))
-    assert [split.name for split in splits] == ["1", "2", WEAK_TO_STRONG]
-    for split in splits:
+    strong = [f"{WEAK_TO_STRONG} {seed}" for seed in (1, 2)]
+    assert [split.name for split in splits] == ["1", "2", *strong]
+    for split in splits[:2]:
         both = np.concatenate([split.select, split.test])
         assert sorted(both.tolist()) == list(range(9))
         assert len(split.select) == 4
     means = matrix.scores.mean(axis=0)
-    assert means[splits[-1].select].max() <= means[splits[-1].test].min()
+    for split in splits[2:]:
+        assert (len(split.select), len(split.test)) == (3, 3)
+        assert means[split.select].max() <= means[split.test].min()
 
 
 def test_random_draws_are_proportional_and_distinct() -> None:
@@ -41,20 +53,26 @@ def test_random_draws_are_proportional_and_distinct() -> None:
     assert len({row.tobytes() for row in drawn_subsets}) == DRAWS
 
 
+def cell_of(matrix: ScoreMatrix, split: Split) -> Cell:
+    """The default configuration at a quarter of the items."""
+    cells = evaluate("m", matrix, split, 1)
+    return next(cell for cell in cells if (cell.share, cell.configuration) == (0.25, "default"))
+
+
 def test_choosing_sees_nothing_of_the_test_models() -> None:
     matrix = drawn(60, 8)
     split = next(splits_of(matrix, (3,)))
-    before = evaluate("m", matrix, split, 0.25, 1)
+    before = cell_of(matrix, split)
     matrix.scores[:, split.test] = matrix.scores[::-1][:, split.test]
-    after = evaluate("m", matrix, split, 0.25, 1)
+    after = cell_of(matrix, split)
     assert before.tau != after.tau
     kept = drawn(60, 8)
     kept.scores[:, split.test] = 1 - kept.scores[:, split.test]
-    assert evaluate("m", kept, split, 0.25, 1).tau == pytest.approx(before.tau)
+    assert cell_of(kept, split).tau == pytest.approx(before.tau)
 
 
 def test_a_method_without_merit_wins_about_half() -> None:
-    cell = evaluate("m", drawn(60, 8), next(splits_of(drawn(60, 8), (3,))), 0.25, 1)
+    cell = cell_of(drawn(60, 8), next(splits_of(drawn(60, 8), (3,))))
     assert np.mean(cell.draw_gains) == pytest.approx(0)
     assert 0.2 < cell.chance < 0.8
 
@@ -72,7 +90,8 @@ def test_the_published_table_used_the_committed_seeds_and_configuration() -> Non
     assert result["seeds"] == seeds
     assert result["config"] == config_of(1).model_dump(mode="json", exclude={"size"})
     names = {cell["split"] for cell in result["cells"]}
-    assert names == {*map(str, seeds["evaluation"]), WEAK_TO_STRONG}
+    strong = {f"{WEAK_TO_STRONG} {seed}" for seed in seeds["evaluation"]}
+    assert names == {*map(str, seeds["evaluation"])} | strong
     developed = {s for part in seeds["development"] for s in range(part["first"], part["last"] + 1)}
     assert not developed & set(seeds["evaluation"])
 
@@ -85,13 +104,18 @@ def test_published_cells_come_out_again(material: Path) -> None:
     splits = {
         split.name: split for split in splits_of(matrix, tuple(result["seeds"]["evaluation"]))
     }
-    assert len(published) == 18
-    for cell in published:
-        split = splits[cell["split"]]
-        again = evaluate(
-            cell["matrix"], matrix, split, cell["share"], result["seeds"]["random_draws"]
-        )
-        assert again.gain == pytest.approx(cell["gain"], abs=1e-5)
+    assert len(published) == 72
+    key = result["seeds"]["random_draws"]
+    again = [
+        cell
+        for split in splits.values()
+        for cell in evaluate("claw_eval_live_105x14", matrix, split, key)
+        if cell.configuration == "default"
+    ]
+    assert [cell["split"] for cell in published] == [cell.split for cell in again]
+    for cell, computed in zip(published, again, strict=True):
+        assert computed.tau == pytest.approx(cell["tau"], abs=1e-5)
+        assert computed.chosen.estimated == pytest.approx(cell["chosen"]["estimated"], abs=1e-5)
 
 
 def test_solver_instances_are_solved_to_gap_0_by_both() -> None:

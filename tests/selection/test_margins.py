@@ -54,7 +54,36 @@ def test_within_its_stratum_the_most_discriminating_item_is_taken() -> None:
             assert taken.min(initial=10_000) >= remaining.max(initial=-10_000)
 
 
-@pytest.mark.parametrize("objective", [Objective.MARGINS, Objective.PAIRS])
+def test_balanced_draws_one_item_of_each_stratum_by_the_seed_alone() -> None:
+    matrix = drawn(120, 9)
+    config = SelectionConfig(size=30, objective=Objective.BALANCED)
+    drawings = [
+        chosen_of(matrix, config.model_copy(update={"seed": seed})) for seed in (0, 0, 1, 2, 3)
+    ]
+    for selected in drawings:
+        chosen = selected.solution.chosen
+        assert chosen is not None
+        assert selected.solution.unique
+        strata = [row for row in selected.programme.rows if row.kind is RowKind.STRATUM]
+        assert len(strata) == 30
+        assert {row.value(chosen) for row in strata} == {1}
+    assert drawings[0].chosen == drawings[1].chosen
+    assert len({selected.chosen for selected in drawings}) == 4
+    gains = chosen_of(matrix, SelectionConfig(size=30)).programme.gains
+    means = [float(gains[selected.solution.chosen].mean()) for selected in drawings[1:]]
+    best = chosen_of(matrix, SelectionConfig(size=30)).solution.chosen
+    assert max(means) < gains[best].mean()  # items that rank the pilots well are not preferred
+
+
+def test_by_default_each_stratum_has_one_pick_and_gains_never_break_a_quota() -> None:
+    matrix = drawn(200, 6, n_families=4, seed=5)
+    selected = chosen_of(matrix, SelectionConfig(size=40, drop_zero_discrimination=False))
+    assert selected.solution.chosen is not None
+    strata = [row for row in selected.programme.rows if row.kind is RowKind.STRATUM]
+    assert [row.value(selected.solution.chosen) for row in strata] == [1] * 40
+
+
+@pytest.mark.parametrize("objective", [Objective.MARGINS, Objective.BALANCED, Objective.PAIRS])
 def test_bytes_are_equal_for_any_row_order_and_solver(tmp_path: Path, objective: Objective) -> None:
     matrix = drawn(150, 8, 5)
     matrix.scores[3, 2] = np.nan

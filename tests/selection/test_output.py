@@ -33,7 +33,7 @@ def test_an_item_that_must_be_there_and_a_size_that_is_missed(tmp_path: Path) ->
     issues = check_selection(tmp_path)
     assert issues[:2] == ("1 must-include items are missing", "size: 5 is outside [6, 6]")
     assert issues[2].startswith("objective: stated ")
-    assert "size: stated value 6, is 5" in issues
+    assert "size: stated excess 0, is 1" in issues
 
 
 def test_an_item_that_is_not_eligible(tmp_path: Path) -> None:

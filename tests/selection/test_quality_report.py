@@ -22,6 +22,8 @@ QUALITY = Quality(
     spearman=0.5,
     mean_error=0.0123,
     calibrated_error=0.0045,
+    estimator="ridge",
+    estimator_errors={"ridge": 0.0045, "response model": 0.0046},
     models=(ModelMeans("a|b", 0.5, 0.25, 0.4), ModelMeans("c", 0.125, 0.75, None)),
     reliability=Reliability(
         (AdjacentOrder("a", "c", 0.375, -0.5, 0.9),), (GapClass(0.2, 1.0, 1, 0.96),), 0.2
@@ -39,7 +41,7 @@ PAGE = """\
 - 2 of 5 items, 2 pilots. All figures are for the pilots that the subset was chosen with; expect \
 less for other models.
 - Order: Kendall tau 0.667, Spearman 0.500 with the pool.
-- Mean: 1.23 points off on average, 0.45 calibrated (each pilot from the others).
+- Mean: 1.23 points off on average, 0.45 calibrated by the ridge (each pilot from others).
 - Gaps whose order is kept with 95 % probability: more than 20 points.
 - Discrimination (standard deviation over the pilots): 0.200 on average, 0.100 in the pool.
 - Near-optimal subsets (a tenth of the items withheld in turn): 3 found, at 95.0% of the objective \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import highspy
 import pulp
 import pytest
 
@@ -29,6 +30,8 @@ def test_what_was_found_until_the_time_was_up_is_no_optimum(
     given = pool_of_matrix(drawn(30, 4), config)
     programme = select_subset(given, config).programme
     monkeypatch.setattr(pulp.LpProblem, "assignStatus", halted)
+    late = highspy.HighsModelStatus.kTimeLimit
+    monkeypatch.setattr(highspy.Highs, "getModelStatus", lambda _: late)
     for solver in SolverName:
         assert solve_model(programme, solver, whole=True).status is SolveStatus.UNFINISHED
     with pytest.raises(UnfinishedError, match="select 3 of 30 items: HiGHS did not finish within"):
