@@ -10,6 +10,7 @@ from pathlib import Path
 
 from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
+from anonymization.language_gate import LanguageConfig
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.text.contracts import DetectionConfig, EntityType, Mode
 from data.contracts import Disclosure, StageConfig
@@ -56,6 +57,7 @@ class MaskingRecipe(StageConfig):
     detection: DetectionConfig = DetectionConfig.for_tasks()
     documents: DocumentConfig = DocumentConfig()
     instruction: InstructionConfig = InstructionConfig()
+    language: LanguageConfig = LanguageConfig()
     leaks: LeakConfig = LeakConfig()
 
 

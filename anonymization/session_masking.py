@@ -20,6 +20,9 @@ from anonymization.documents.visitor import name_edits
 from anonymization.instruction_gate import GATE as INSTRUCTION
 from anonymization.instruction_gate import InstructionChange, MaskedWords
 from anonymization.instruction_gate import measure as instruction_change
+from anonymization.language_gate import GATE as LANGUAGE
+from anonymization.language_gate import languages_in, supported_languages
+from anonymization.language_gate import measure as language_use
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
@@ -127,6 +130,7 @@ class _Shard:
     def __init__(self, job: MaskJob, out: Path) -> None:
         self._job, self._out = job, out
         self._store = ContentStore(out / FIXTURES)
+        self._supported = supported_languages(job.config.detection)
         self._kept: list[Survivor] = []
         self._verdicts: list[tuple[str, Verdict]] = []
         self._rows: list[LedgerRow] = []
@@ -142,8 +146,14 @@ class _Shard:
             (item.path, item.sha256): item for survivor in session for item in survivor.fixtures
         }
         documents = job.config.documents
-        read = (pieces_in(self._content(f, originals), f.path, documents) for f in files.values())
-        learn(list(read), masker)
+        pieces = {
+            name: pieces_in(self._content(fixture, originals), fixture.path, documents)
+            for name, fixture in files.items()
+        }
+        languages = {
+            name: languages_in(piece.value for piece in texts) for name, texts in pieces.items()
+        }
+        learn(list(pieces.values()), masker)
         for survivor in session:
             masker.learn(Piece(text) for text in texts_of(survivor.instance))
         masked = {
@@ -151,7 +161,9 @@ class _Shard:
             for name, fixture in files.items()
         }
         for survivor in session:
-            self._mask_instance(survivor, masked, masker)
+            spoken = [languages_in(texts_of(survivor.instance))]
+            spoken += [languages[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
+            self._mask_instance(survivor, masked, spoken, masker)
         masker.vault.save(self._out / VAULTS / f"{vault_name(job.key, scope)}.json", job.key)
         shutil.rmtree(self._out / _ORIGINALS)
 
@@ -194,13 +206,18 @@ class _Shard:
         return MaskedFile(fixture.model_copy(update=released), masked.report)
 
     def _mask_instance(
-        self, survivor: Survivor, files: Mapping[tuple[str, str], MaskedFile], masker: Masker
+        self,
+        survivor: Survivor,
+        files: Mapping[tuple[str, str], MaskedFile],
+        spoken: Sequence[dict[str, int]],
+        masker: Masker,
     ) -> None:
         used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
         instance = survivor.instance
         verdicts = [
             GATE.judge(measure([file.report for file in used]), self._job.config.documents),
             INSTRUCTION.judge(self._change(survivor, masker), self._job.config.instruction),
+            LANGUAGE.judge(language_use(spoken, self._supported), self._job.config.language),
         ]
         decided = deciding(verdicts)
         self._verdicts += [(instance.instance_id, verdict) for verdict in verdicts]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from anonymization.documents.gate import GATE as MASKING
 from anonymization.instruction_gate import GATE as INSTRUCTION
+from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.leaks.gate import GATE as LEAKS
 from anonymization.tables.gates.fidelity import GATE as FIDELITY
 from anonymization.tables.gates.re_identification import GATE as RE_IDENTIFICATION
@@ -22,6 +23,7 @@ SESSION_GATES = (
     *NETWORK_GATES,
     MASKING,
     INSTRUCTION,
+    LANGUAGE,
     *PACKAGE_GATES,
     SELF_CONTAINMENT,
     LEAKS,

@@ -33,6 +33,10 @@ class Refusal(GateReason):
         "document.text_layer_untrusted",
         "A page of a PDF may show something else than its text says.",
     )
+    LANGUAGE = (
+        "document.language_unsupported",
+        "A file is in a language in which masking does not find names.",
+    )
     NOT_APPROVED = "document.no_approval", "A picture or scan was not approved by a person."
     PRIVATE_PART_NAME = (
         "document.private_part_name",

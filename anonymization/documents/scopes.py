@@ -8,8 +8,9 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path, PurePath
 
-from anonymization.documents.contracts import DocumentConfig, DocumentReport
+from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
+from anonymization.language_gate import LanguageConfig, unsupported_language
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.restore import keep_original, restore
@@ -39,6 +40,7 @@ class MaskingConfig(StageConfig):
     scope: Scope = Scope.FILE
     detection: DetectionConfig = DetectionConfig()
     documents: DocumentConfig = DocumentConfig()
+    language: LanguageConfig = LanguageConfig()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,15 @@ def mask_scope(job: Job) -> list[DocumentReport]:
     """
     masker = Masker(detector(job.config.detection), job.key, job.config.mode, job.scope)
     documents = job.config.documents
-    learn([pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files], masker)
+    pieces = {name: pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files}
+    learn(list(pieces.values()), masker)
     reports: list[DocumentReport] = []
     taken: set[PurePath] = set()
     for path, name in job.files:
         target = _free(masked_path(name, masker), taken)
-        reports.append(_mask_file(job, masker, path, target))
+        texts = (piece.value for piece in pieces[name])
+        language = unsupported_language(texts, job.config.detection)
+        reports.append(_mask_file(job, masker, path, target, language))
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
     return reports
@@ -142,8 +147,15 @@ def mask_scope(job: Job) -> list[DocumentReport]:
 _NAME_CHARS = 32
 
 
-def _mask_file(job: Job, masker: Masker, path: Path, target: PurePath) -> DocumentReport:
+def _mask_file(
+    job: Job, masker: Masker, path: Path, target: PurePath, language: str | None
+) -> DocumentReport:
+    """Mask a file; one in an unsupported `language` is refused, unless the settings keep it."""
     data = path.read_bytes()
+    if language is not None and job.config.language.unsupported == "reject":
+        return DocumentReport(
+            target.as_posix(), digest(data), refusal=Refusal.LANGUAGE, part=language
+        )
     name = next(str(name) for known, name in job.files if known == path)
     masked = mask_bytes(data, name, masker, job.config.documents, target.as_posix())
     if masked.report.refusal is not None:

@@ -51,7 +51,14 @@ def readme(
         tables=release.tables,
         has_privacy_report=release.privacy_report is not None,
         has_selection=release.selection is not None,
+        keeps_languages=_keeps_languages(manifest.recipe),
     )
+
+
+def _keeps_languages(recipe: Mapping[str, Any]) -> bool:
+    """Were texts in languages without detection of names released as unverified?"""
+    language = recipe.get("masking", {}).get("language", {})
+    return bool(language.get("unsupported") == "keep")
 
 
 def size_category(tasks: int) -> str:

@@ -13,7 +13,7 @@ import re
 import pycld2
 import regex
 
-from data.text.scripts import HAN, JAPANESE_KANA, count_scripts, prose_of
+from data.text.scripts import HAN, HANGUL, JAPANESE_KANA, count_scripts, prose_of
 
 MIXED = "mul"  # BCP 47: several languages
 UNDETERMINED = "und"  # BCP 47: what a record holds where `language_of` gives None
@@ -37,6 +37,10 @@ _LOOK_ALIKES = frozenset(
     )
 )
 _LONG_ENOUGH = 120  # letters
+_FEW_LETTERS = 12  # kana, Hangul or Han: some words
+_LONG_BLOCK = 100  # letters of a block in another script
+_MOST_OF_IT = 80  # per cent of the block
+_HANGUL = re.compile(f"[{HANGUL}]")
 _OLD_CODES = {"iw": "he", "jw": "jv", "in": "id", "no": "nb", "zh-Hant": "zh", "xx": ""}
 
 
@@ -58,6 +62,28 @@ def language_of(text: str) -> str | None:
     if latin / total >= _SHARE or other / total >= _SHARE or not eastern:
         return _detected(text)
     return MIXED
+
+
+def sure_language_of(text: str) -> str | None:
+    """The language of a block of text, None unless it is beyond doubt.
+
+    Kana make Japanese and Hangul Korean, from a few words on; other scripts need a hundred letters
+    of prose, of which CLD2 is sure.
+    """
+    han, kana, _, _ = count_scripts(text)
+    if kana >= _FEW_LETTERS and kana >= JAPANESE_KANA * (han + kana):
+        return "ja"
+    if len(_HANGUL.findall(text)) >= _FEW_LETTERS:
+        return "ko"
+    if han >= _FEW_LETTERS:
+        return "ja" if _is_kanji(text) else "zh"
+    prose = prose_of(text)
+    if sum(map(str.isalpha, prose)) < _LONG_BLOCK:
+        return None
+    is_reliable, _, ranked = pycld2.detect(prose, isPlainText=True)
+    code: str = _OLD_CODES.get(ranked[0][1], ranked[0][1])
+    is_sure = is_reliable and ranked[0][2] >= _MOST_OF_IT and code not in ("", "un")
+    return code if is_sure else None
 
 
 def is_of_a_language(text: str) -> bool:

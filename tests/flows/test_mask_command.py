@@ -99,3 +99,24 @@ def test_a_picture_needs_an_approval(folder: Path, tmp_path: Path) -> None:
     approvals.write_text(f"# sha256, who\n{file_digest(picture)} Ada\n")
     code, said = run("mask", picture, "--out", tmp_path / "b", "--approvals", approvals, *config)
     assert code == 0 and (tmp_path / "b" / "files" / "p.png").is_file()
+
+
+FRENCH = (
+    "Merci de lire le rapport ci-joint et de rédiger un court résumé des trois principaux risques "
+    "qu'il cite, avec une phrase sur chacun et la page où il se trouve.\n"
+)
+
+
+def test_a_file_in_an_unsupported_language_is_refused_or_kept_by_choice(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text(FRENCH)
+    settings = '[masking.detection]\nchinese_model = ""\n'
+    (tmp_path / "config.toml").write_text(settings)
+    arguments = ("mask", tmp_path / "note.txt", "--config", tmp_path / "config.toml", "--out")
+    code, said = run(*arguments, tmp_path / "out")
+    assert code == 1
+    assert "note.txt: rejected, document.language_unsupported (in fr)" in said
+    assert not (tmp_path / "out" / "files").exists()
+    (tmp_path / "config.toml").write_text(settings + '[masking.language]\nunsupported = "keep"\n')
+    code, said = run(*arguments, tmp_path / "kept")
+    assert code == 0
+    assert (tmp_path / "kept" / "files" / "note.txt").is_file()

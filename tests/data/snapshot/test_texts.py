@@ -114,6 +114,17 @@ def test_a_masked_release_says_so_everywhere(tmp_path: Path) -> None:
     assert "privacy: masked" in (public / "audit/report.html").read_text()
 
 
+@pytest.mark.parametrize("policy", ["keep", "reject"])
+def test_the_card_says_if_texts_in_unsupported_languages_were_kept(
+    tmp_path: Path, policy: str
+) -> None:
+    made = release(tmp_path, 3)
+    recipe = {**made.build.recipe, "masking": {"language": {"unsupported": policy}}}
+    made = replace(made, build=replace(made.build, recipe=recipe))
+    card = (write_snapshot(made, tmp_path / "out").path / "public/README.md").read_text()
+    assert ("were kept as unverified" in card) == (policy == "keep")
+
+
 def test_the_card_points_to_the_privacy_report_where_there_is_one(tmp_path: Path) -> None:
     line = "The report is in `audit/privacy.json`."
     with_report = replace(release(tmp_path), privacy_report={"risk": 0.25})

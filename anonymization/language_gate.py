@@ -1,0 +1,121 @@
+"""The language gate: can masking find the names in the languages of a task's texts?
+
+Kinds that are known by their form are found in every language; persons, companies and places only
+in the languages of the models. A text in another language is not masked half and passed in
+silence: it rejects, or is released as unverified if the recipe says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from anonymization.text.contracts import DetectionConfig, EntityType
+from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status
+from data.text.language import sure_language_of
+
+# Kinds that only a model of the language finds.
+_NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
+_BLOCK = 400  # characters of lines that are looked at together
+_LONGEST = 4_000  # characters of a block; the rest of a longer line is in the same language
+
+
+class LanguageReason(GateReason):
+    UNSUPPORTED = (
+        "masking.language_unsupported",
+        "A text is in a language in which masking does not find names.",
+    )
+
+
+class LanguageConfig(StageConfig):
+    """What happens to a task with a text in an unsupported language: rejected, or kept as
+    unverified."""
+
+    unsupported: Literal["reject", "keep"] = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class TextLanguages:
+    """How many blocks of text are in which kind of language; `language` is the ISO 639-1 code of
+    the commonest unsupported one, the first by name among equals."""
+
+    blocks: int = 0
+    unsupported: int = 0
+    language: str | None = None
+
+
+def supported_languages(config: DetectionConfig) -> frozenset[str] | None:
+    """The languages in which names are found; None if no names are looked for by any model."""
+    models = {"en": config.english_model, "zh": config.chinese_model}
+    supported = frozenset(language for language, model in models.items() if model)
+    return supported if supported and _NAMES & set(config.entities) else None
+
+
+def languages_in(texts: Iterable[str]) -> dict[str, int]:
+    """How many blocks of the texts are in which language, as far as it is sure."""
+    counts: dict[str, int] = {}
+    for block in _blocks(line for text in texts for line in text.splitlines()):
+        language = sure_language_of(block)
+        if language is not None:
+            counts[language] = counts.get(language, 0) + 1
+    return counts
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[str]:
+    """As many lines together as make a block, so that short messages and cells count too."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        block.append(line[:_LONGEST])
+        size += len(line)
+        if size >= _BLOCK:
+            yield "\n".join(block)
+            block, size = [], 0
+    if block:
+        yield "\n".join(block)
+
+
+def unsupported_language(texts: Iterable[str], config: DetectionConfig) -> str | None:
+    """The commonest language of the texts in which names are not found; None if there is none."""
+    return measure([languages_in(texts)], supported_languages(config)).language
+
+
+def measure(counts: Iterable[dict[str, int]], supported: Collection[str] | None) -> TextLanguages:
+    """The languages of a task's texts and files; no block counts where no names are looked for."""
+    total: dict[str, int] = {}
+    for count in counts:
+        for language, blocks in count.items():
+            total[language] = total.get(language, 0) + blocks
+    if supported is None:
+        return TextLanguages(sum(total.values()))
+    others = {name: blocks for name, blocks in total.items() if name not in supported}
+    first = min(others, key=lambda name: (-others[name], name), default=None)
+    return TextLanguages(sum(total.values()), sum(others.values()), first)
+
+
+def _limit(policy: str, status: Literal[Status.FAILED, Status.UNVERIFIED]) -> Limit:
+    return Limit(
+        "unsupported blocks",
+        Bound.MAX,
+        "blocks of text",
+        "No block of text is in a language in which masking does not find names.",
+        LanguageReason.UNSUPPORTED,
+        lambda seen: seen["unsupported"],
+        at=0,
+        movable=False,
+        policy=("unsupported", policy),
+        status=status,
+    )
+
+
+GATE = Gate(
+    name="language",
+    stage="masking",
+    section="masking.language",
+    meaning="Are all texts in languages in which masking finds names?",
+    config=LanguageConfig,
+    reasons=LanguageReason,
+    measure=measure,
+    limits=(_limit("reject", Status.FAILED), _limit("keep", Status.UNVERIFIED)),
+)

@@ -1,0 +1,91 @@
+"""The language gate: a text in a language without support is never masked half in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+from anonymization.language_gate import (
+    GATE,
+    LanguageConfig,
+    languages_in,
+    measure,
+    supported_languages,
+)
+from anonymization.masking_recipe import MaskingLevel, MaskingRecipe, for_source
+from anonymization.text.contracts import DetectionConfig
+from data.contracts import Disclosure, Status
+
+WRITTEN = {
+    "en": "Please read the attached report and write a short summary of the three main risks that "
+    "it names, with one sentence about each of them and the page on which it stands.",
+    "de": "Bitte lesen Sie den beigefügten Bericht und schreiben Sie eine kurze Zusammenfassung "
+    "der drei wichtigsten Risiken, mit einem Satz zu jedem und der Seite, auf der es steht.",
+    "fr": "Merci de lire le rapport ci-joint et de rédiger un court résumé des trois principaux "
+    "risques qu'il cite, avec une phrase sur chacun et la page où il se trouve.",
+    "ru": "Пожалуйста, прочитайте приложенный отчёт и напишите краткое изложение трёх главных "
+    "рисков, по одному предложению о каждом, с указанием страницы.",
+    "es": "Lea por favor el informe adjunto y escriba un breve resumen de los tres riesgos "
+    "principales que menciona, con una frase sobre cada uno y la página en la que aparece.",
+    "ja": "添付の報告書を読んで、主なリスクを三つ、それぞれ一文でまとめてください。",
+    "ko": "첨부한 보고서를 읽고 주요 위험 세 가지를 각각 한 문장으로 요약해 주세요.",
+    "zh": "请阅读附件中的报告，并用一句话分别概括其中提到的三个主要风险。",
+}
+
+
+@pytest.mark.parametrize("language", WRITTEN)
+def test_only_the_languages_of_the_models_pass(language: str) -> None:
+    counts = languages_in([WRITTEN[language]])
+    assert counts == {language: 1}
+    seen = measure([counts], supported_languages(DetectionConfig()))
+    verdict = GATE.judge(seen, LanguageConfig())
+    if language in ("en", "zh"):
+        assert verdict.status is Status.PASSED
+    else:
+        assert verdict.reason == "masking.language_unsupported"
+        assert seen.language == language
+
+
+def test_short_messages_are_read_together() -> None:
+    words = WRITTEN["fr"].split()
+    messages = [" ".join(words[start : start + 4]) for start in range(0, len(words), 4)]
+    assert languages_in(messages) == {"fr": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Muller, Schmidt, Fischer",
+        "def f(x):\n    return x.value + self.total_amount\n" * 20,
+        "/srv/données/été/février.csv\n" * 30,
+        "12.5;13.75;99.0\n" * 100,
+        "AB-12 CD-34 EF-56 GH-78\n" * 40,
+    ],
+)
+def test_names_code_paths_and_numbers_are_in_no_other_language(text: str) -> None:
+    assert set(languages_in([text])) <= {"en"}
+
+
+def test_kept_tasks_are_unverified() -> None:
+    seen = measure([languages_in([WRITTEN["de"]])], {"en", "zh"})
+    verdict = GATE.judge(seen, LanguageConfig(unsupported="keep"))
+    assert (verdict.status, verdict.reason) == (
+        Status.UNVERIFIED,
+        "masking.language_unsupported",
+    )
+
+
+def test_the_commonest_unsupported_language_is_named() -> None:
+    seen = measure([{"de": 1, "en": 5}, {"fr": 2, "de": 1}, {"ko": 1}], {"en"})
+    assert (seen.blocks, seen.unsupported, seen.language) == (10, 5, "de")
+
+
+def test_what_is_known_by_its_form_needs_no_language() -> None:
+    public = for_source(MaskingRecipe(), Disclosure.PUBLIC)
+    assert supported_languages(public.detection) is None
+    full = for_source(MaskingRecipe(level=MaskingLevel.FULL), Disclosure.PUBLIC)
+    assert supported_languages(full.detection) == frozenset({"en", "zh"})
+    english = DetectionConfig(chinese_model="")
+    assert supported_languages(english) == frozenset({"en"})
+    seen = measure([{"de": 3}], None)
+    assert GATE.judge(seen, LanguageConfig()).status is Status.PASSED
