@@ -77,10 +77,10 @@ def sure_language_of(text: str) -> str | None:
         return "ko"
     if han >= _FEW_LETTERS:
         return "ja" if _is_kanji(text) else "zh"
-    prose = prose_of(text)
-    if sum(map(str.isalpha, prose)) < _LONG_BLOCK:
+    words = _words_of(text)
+    if sum(map(len, words)) < _LONG_BLOCK:
         return None
-    is_reliable, _, ranked = pycld2.detect(prose, isPlainText=True)
+    is_reliable, _, ranked = pycld2.detect(" ".join(words), isPlainText=True)
     code: str = _OLD_CODES.get(ranked[0][1], ranked[0][1])
     is_sure = is_reliable and ranked[0][2] >= _MOST_OF_IT and code not in ("", "un")
     return code if is_sure else None
@@ -111,10 +111,15 @@ def _encodes(char: str, codec: str) -> bool:
     return True
 
 
+def _words_of(text: str) -> list[str]:
+    """The words of prose: nothing of code, paths and identifiers."""
+    tokens = prose_of(text).split()
+    return _WORD.findall(" ".join(t for t in tokens if not _CODE_IN_TOKEN.search(t)))
+
+
 def _detected(text: str) -> str | None:
     """What CLD2 says about the words of a text; None where they are too few or it is unsure."""
-    tokens = prose_of(text[:_LONGEST]).split()
-    words = _WORD.findall(" ".join(t for t in tokens if not _CODE_IN_TOKEN.search(t)))
+    words = _words_of(text[:_LONGEST])
     letters = sum(map(len, words))
     if len(words) < _FEWEST_WORDS or letters < _FEWEST_LETTERS:
         return None

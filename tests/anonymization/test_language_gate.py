@@ -58,6 +58,7 @@ def test_short_messages_are_read_together() -> None:
         "Muller, Schmidt, Fischer",
         "def f(x):\n    return x.value + self.total_amount\n" * 20,
         "/srv/données/été/février.csv\n" * 30,
+        "✓ src/data_loader.py: ~23K tokens (target: 15K) ✓\n" * 12,
         "12.5;13.75;99.0\n" * 100,
         "AB-12 CD-34 EF-56 GH-78\n" * 40,
     ],
