@@ -51,6 +51,7 @@ def readme(
         tables=release.tables,
         has_privacy_report=release.privacy_report is not None,
         has_selection=release.selection is not None,
+        coverage=((release.selection or {}).get("questions") or {}).get("coverage", ()),
     )
 
 
