@@ -19,13 +19,13 @@ def coverage(
     fill: Sequence[Mapping[str, Any]],
     frame: pl.DataFrame,
     tried: Sequence[LedgerRow],
-    asked: Sequence[str],
+    in_questions: Sequence[str],
 ) -> list[dict[str, Any]]:
     """A row per category and region.
 
     `fill` as in `FilterReport`; `frame` holds category and is_us of all askable points; `tried` are
-    the drawn points with their outcome, replacements included; `asked` are the points of the
-    questions. `why_not` counts what the filters and what the questions stage rejected alike.
+    the drawn points with their outcome, replacements included; `in_questions` are the points
+    of the questions. `why_not` counts what the filters and the questions stage rejected alike.
     """
     drawn, kept = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
     refused: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
@@ -36,7 +36,7 @@ def coverage(
         drawn[cells[row.item_id]] += 1
         if row.outcome is not Outcome.KEPT:
             refused[cells[row.item_id]][str(row.reason)] += 1
-    kept.update(cells[point] for point in asked)
+    kept.update(cells[point] for point in in_questions)
     rows = []
     for each in fill:
         cell = (each["category"], each["is_us"])
@@ -85,10 +85,10 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def regions_without_questions(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The regions that have filed values and no question, with the commonest reason of each."""
-    found = {}
+    without = {}
     for region in _REGION.values():
         own = [row for row in rows if row["region"] == region]
         if sum(row["available"] for row in own) and not sum(row["asked"] for row in own):
             largest = max(own, key=lambda row: row["available"])
-            found[region] = str(largest["why_not"])
-    return found
+            without[region] = str(largest["why_not"])
+    return without

@@ -86,7 +86,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
-    parenthetical, blank, zero, implausible, no fiscal period. `statements` already have names, categories and periods.
+    parenthetical, blank, zero, implausible, no fiscal period. `statements` already
+    have names, categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -97,7 +98,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
     tally = close(STAGE, StageKind.FILTER, "point", judged.height, counts)
     dropped = sum(rejected.get(r, 0) for r in (FilterReason.COMPUTED, FilterReason.AUTO_GENERATED))
     share = round(dropped / judged.height, 9) if judged.height else 0.0
-    report = FilterReport(judged.height, kept.height, rejected, share, fill_by_category(judged))
+    fill = fill_by_category(judged)
+    report = FilterReport(judged.height, kept.height, rejected, share, fill)
     return Filtered(kept, _ledger(rejected_points), (tally,), report)
 
 

@@ -5,9 +5,9 @@ Three comparisons, each within what the company itself filed:
 - Net income divided by earnings per share gives the number of shares. Share counts and earnings per
   share that contradict it by a thousand or a million are `value.implausible_scale`.
 - No company has a trillion shares outstanding; shares authorized may be any number.
-- Amounts of a filing of which most differ from the neighbouring periods by a thousand or a million,
-  all in one direction, and totals that do: `value.implausible_jump`. Single lines do jump that
-  much in sound filings (a repurchase of shares, a sale of property), so a line alone proves nothing.
+- Totals that differ from the neighbouring periods by a thousand or a million, and the amounts of a
+  filing of which most do, all in one direction: `value.implausible_jump`. Single lines do jump that
+  much in sound filings (a repurchase of shares, a sale of property), so one alone proves nothing.
 """
 
 from __future__ import annotations

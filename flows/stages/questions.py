@@ -88,10 +88,10 @@ def _ask(work: Work, out: Path) -> None:
     sampled, sample_tally = sample_records(frame, {row.item_id for row in answered.ledger})
     write_records(out, StageRecords([*sampled, *answered.ledger], [sample_tally, answered.tally]))
     known = orjson.loads((database / REPORT).read_bytes())
-    asked = [question.point_id for question in answered.questions]
+    in_questions = [question.point_id for question in answered.questions]
     own = {
         "not_asked": answered.reasons,
-        "coverage": coverage(known["filters"]["fill"], frame, answered.ledger, asked),
+        "coverage": coverage(known["filters"]["fill"], frame, answered.ledger, in_questions),
     }
     write_bytes(out / REPORT, pretty_json(known | drawing.report(answered.rejected) | own))
 

@@ -152,7 +152,7 @@ def test_the_table_of_categories_says_what_cannot_be_filled(made: Path) -> None:
         assert row["available"] >= row["askable"] >= row["drawn"] >= row["asked"] >= 0
         assert bool(row["available"]) != (row["why_not"] == "no_filed_value")
     frame = pl.read_parquet(made / "public/questions.parquet")
-    asked = Counter({row["category"]: 0 for row in rows})
+    questions = Counter({row["category"]: 0 for row in rows})
     for row in rows:
-        asked[row["category"]] += row["asked"]
-    assert +asked == Counter(frame["category"])
+        questions[row["category"]] += row["asked"]
+    assert +questions == Counter(frame["category"])

@@ -16,6 +16,7 @@ from construction.statements.readers.sec.read import read_sec
 from tests.construction.statements.frames import companies, points, series
 
 WEIGHTED = "WeightedAverageNumberOfSharesOutstandingBasic"
+Filed = tuple[str, str, dict[str, Any]]
 UNITS = {
     "EarningsPerShareBasic": "USD/share",
     "NetIncomeLoss": "USD",
@@ -28,7 +29,7 @@ UNITS = {
 }
 
 
-def _statements(*filed: tuple[str, str, dict[str, Any]]) -> Statements:
+def _statements(*filed: Filed) -> Statements:
     """Points of one filing by concept and value, all of the year 2010 unless told otherwise."""
     listed = [
         {
@@ -51,12 +52,15 @@ def _statements(*filed: tuple[str, str, dict[str, Any]]) -> Statements:
     return Statements(companies({"name": "Firm"}), series(*lines), points(*listed), *empty)
 
 
-def found(*filed: tuple[str, str, dict[str, Any]]) -> dict[str, str]:
+def doubted(*filed: Filed) -> dict[str, str]:
     return dict(implausible(_statements(*filed)).iter_rows())
 
 
 SCALE, JUMP = "value.implausible_scale", "value.implausible_jump"
-EARNED = (("EarningsPerShareBasic", "-2.05", {}), ("NetIncomeLoss", "-2000000000", {}))
+EARNED: tuple[Filed, Filed] = (
+    ("EarningsPerShareBasic", "-2.05", {}),
+    ("NetIncomeLoss", "-2000000000", {}),
+)
 
 
 @pytest.mark.parametrize(
@@ -77,28 +81,28 @@ def test_share_counts_against_income_and_earnings_per_share(
     concept: str, value: str, reason: str | None
 ) -> None:
     expected = {f"{concept} 2010": reason} if reason else {}
-    assert found(*EARNED, (concept, value, {})) == expected
+    assert doubted(*EARNED, (concept, value, {})) == expected
 
 
 def test_earnings_per_share_are_wrong_where_the_shares_agree_with_others() -> None:
     earlier = {"period_end": date(2009, 12, 31)}
-    wrong = ("EarningsPerShareBasic", "2050", {})
-    right = (
+    wrong: Filed = ("EarningsPerShareBasic", "2050", {})
+    right: tuple[Filed, ...] = (
         ("EarningsPerShareBasic", "2.1", earlier),
         ("NetIncomeLoss", "2050000000", earlier),
         (WEIGHTED, "980000000", {}),
     )
-    assert found(wrong, EARNED[1], *right) == {"EarningsPerShareBasic 2010": SCALE}
+    assert doubted(wrong, EARNED[1], *right) == {"EarningsPerShareBasic 2010": SCALE}
 
 
 def test_without_earnings_only_a_trillion_shares_are_too_many() -> None:
-    assert found(("CommonStockSharesIssued", "340158641000000", {})) == {
+    assert doubted(("CommonStockSharesIssued", "340158641000000", {})) == {
         "CommonStockSharesIssued 2010": SCALE
     }
-    assert found(("CommonStockSharesIssued", "60000000000", {})) == {}
+    assert doubted(("CommonStockSharesIssued", "60000000000", {})) == {}
 
 
-def _years(concept: str, *values: str) -> list[tuple[str, str, dict[str, Any]]]:
+def _years(concept: str, *values: str) -> list[Filed]:
     return [
         (concept, value, {"period_end": date(2010 + n, 12, 31), "document": f"D{n}"})
         for n, value in enumerate(values)
@@ -106,20 +110,20 @@ def _years(concept: str, *values: str) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def test_a_total_that_jumps_by_a_thousand_and_back() -> None:
-    assert found(*_years("Assets", "5000000", "5100000000", "5200000")) == {"Assets 2011": JUMP}
-    assert found(*_years("Assets", "5000000", "51000000", "5200000")) == {}
+    assert doubted(*_years("Assets", "5000000", "5100000000", "5200000")) == {"Assets 2011": JUMP}
+    assert doubted(*_years("Assets", "5000000", "51000000", "5200000")) == {}
 
 
 def test_a_single_line_may_jump() -> None:
     lone = _years("PaymentsForRepurchaseOfCommonStock", "19000000", "19000000000", "19000000")
-    assert found(*lone) == {}
+    assert doubted(*lone) == {}
 
 
 def test_a_filing_in_thousands_among_others_in_full() -> None:
     wrong = [f"Line{n}" for n in range(9)]
     filed = [row for line in wrong for row in _years(line, "7000000", "7100", "7300000")]
-    assert found(*filed) == {f"{line} 2011": JUMP for line in wrong}
-    assert found(*filed[:15]) == {}  # too few lines to judge a filing by
+    assert doubted(*filed) == {f"{line} 2011": JUMP for line in wrong}
+    assert doubted(*filed[:15]) == {}  # too few lines to judge a filing by
 
 
 def test_the_filter_names_the_reason_and_can_be_told_to_keep() -> None:
