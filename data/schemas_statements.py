@@ -64,7 +64,10 @@ POINTS = Table(
         "filed": (pl.Date, "day of filing"),
         "report": (pl.Int64, "number of the statement within the filing; null if none"),
         "line": (pl.Int64, "row within that statement; null if none"),
-        "auto_generated": (pl.Boolean, "is in no statement, only in tags or a summary"),
+        "auto_generated": (
+            pl.Boolean,
+            "is in no statement, only in tags or an unconfirmed summary",
+        ),
         "computed": (pl.Boolean, "derived by us, never filed"),
         "restatements": (pl.Int64, "earlier filings that gave another value for it"),
     },

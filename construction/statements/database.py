@@ -16,7 +16,9 @@ from construction.statements.model import TABLES, Statements, plain_texts, write
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.derive import derived_points
 from construction.statements.periods.fill import with_periods
+from construction.statements.questions.wording import has_foreign_letters
 from construction.statements.readers.edinet.read import read_edinet
+from construction.statements.readers.edinet.source import CODE_LIST
 from construction.statements.readers.sec.read import read_sec
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
@@ -67,6 +69,7 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
         parts.append(read_sec(sources.sec, recipe.sec, sources.tickers))
     if sources.edinet:
         parts.append(read_edinet(sources.edinet, recipe.edinet))
+        _require_names(parts[-1].companies, sources.edinet, recipe)
     frames = {
         table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
     }
@@ -90,6 +93,22 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
         "filters": asdict(filtered.report),
     }
     write_bytes(out / REPORT, pretty_json(report))
+
+
+def _require_names(
+    companies: pl.DataFrame, paths: Sequence[Path], recipe: StatementsRecipe
+) -> None:
+    """Raise InputError if no company of EDINET has a name that an English sentence can hold."""
+    names = companies["name"].to_list()
+    if recipe.filters.untranslated == "local" or not names:
+        return
+    if all(has_foreign_letters(name) for name in names):
+        raise InputError(
+            ", ".join(str(path) for path in paths),
+            f"no English name for any of {len(names)} companies",
+            f"{CODE_LIST}, the EDINET code list, which names them",
+            f"Put {CODE_LIST} beside the summaries, or name it with --edinet.",
+        )
 
 
 def _series(statements: Statements, recipe: StatementsRecipe) -> pl.DataFrame:

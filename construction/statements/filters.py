@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from itertools import product
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import Field
 
-from construction.statements.categories import CategoryReason
+from construction.statements.categories import Category, CategoryReason
+from construction.statements.filters_scale import implausible
 from construction.statements.model import POINTS, LabelMethod, Statements
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.fill import period_reasons
+from construction.statements.questions.wording import has_foreign_letters
 from data.contracts import Outcome, StageConfig, StageKind, StageTally
 from data.ledger import close
 from data.tables import LEDGER
@@ -33,6 +36,7 @@ class FilterReason(StrEnum):
     BLANK = "value.blank"
     ZERO = "value.zero"
     NO_SERIES = "point.no_series"
+    NO_ENGLISH_NAME = "company.no_english_name"  # not in the code list, or without one there
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 
@@ -40,11 +44,13 @@ class FilterConfig(StageConfig):
     """`untranslated`: reject series without an English label, or ask in the local language.
     `keep_auto_generated` names statements whose auto-generated points are kept, such as "Operating
     indicators" for EDINET, which occur only in a filing's summary. `reject_zero`: reject values of
-    zero; blank values are always rejected. `periods` must be the same as for `with_periods`."""
+    zero; blank values are always rejected. `reject_implausible`: reject values that a filer cannot
+    have meant (`filters_scale`). `periods` must be the same as for `with_periods`."""
 
     untranslated: Literal["reject", "local"] = "reject"
     keep_auto_generated: tuple[str, ...] = ()
     reject_zero: bool = True
+    reject_implausible: bool = True
     periods: PeriodConfig = Field(default=PeriodConfig())
 
 
@@ -53,12 +59,15 @@ class FilterReport:
     """Counts of points by reason, and the share that was computed or auto-generated.
 
     `dropped_share` is relative to all incoming points, `seed_share` is the seed's figure for it.
+    `fill` has a row per category and region: how many points were filed (available), how many of
+    them can be asked about (askable), and how many cannot, by reason (rejected).
     """
 
     n_in: int
     n_kept: int
     rejected: dict[str, int]
     dropped_share: float
+    fill: list[dict[str, Any]]
     seed_share: float = SEED_DROPPED_SHARE
 
 
@@ -76,8 +85,9 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
     """Keep the points that a question can ask about.
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
-    (in no statement), unknown series, untranslated, no category, parenthetical, blank, zero, no
-    fiscal period. `statements` already have names, categories and periods.
+    (in no statement), unknown series, untranslated, no category, company without an English name,
+    parenthetical, blank, zero, implausible, no fiscal period. `statements` already
+    have names, categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -88,7 +98,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
     tally = close(STAGE, StageKind.FILTER, "point", judged.height, counts)
     dropped = sum(rejected.get(r, 0) for r in (FilterReason.COMPUTED, FilterReason.AUTO_GENERATED))
     share = round(dropped / judged.height, 9) if judged.height else 0.0
-    report = FilterReport(judged.height, kept.height, rejected, share)
+    fill = fill_by_category(judged)
+    report = FilterReport(judged.height, kept.height, rejected, share, fill)
     return Filtered(kept, _ledger(rejected_points), (tally,), report)
 
 
@@ -106,6 +117,10 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     joined = points.join(about, on="series_id", how="left", maintain_order="left").join(
         bracketed, on=["document", "report", "line"], how="left", maintain_order="left"
     )
+    doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
+    joined = joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
+        _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
+    )
     blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
     tests = [
         (pl.col("computed"), FilterReason.COMPUTED),
@@ -113,6 +128,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         (pl.col("statement").is_null(), FilterReason.NO_SERIES),
         (_untranslated(config), FilterReason.UNTRANSLATED),
         (pl.col("category").is_null(), CategoryReason.NONE),
+        (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
         (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
         (blank, FilterReason.BLANK),
         (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
@@ -121,8 +137,39 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         pl.col("undated").fill_null(str(FilterReason.NOT_FILLED))
     )
     return joined.with_columns(
-        reason=pl.coalesce(*(pl.when(test).then(pl.lit(str(r))) for test, r in tests), undated)
+        reason=pl.coalesce(
+            *(pl.when(test).then(pl.lit(str(r))) for test, r in tests), "scale_reason", undated
+        )
     )
+
+
+_NONE_DOUBTED = pl.DataFrame(schema={"point_id": pl.String, "scale_reason": pl.String})
+
+
+def _companies(companies: pl.DataFrame, config: FilterConfig) -> pl.DataFrame:
+    """The region of each company, and whether an English sentence cannot name it."""
+    names = companies["name"].to_list()
+    nameless = [not name or has_foreign_letters(name) for name in names]
+    return companies.select(
+        "company_id",
+        pl.col("us").fill_null(value=False).alias("is_us"),
+        pl.Series("nameless", nameless, pl.Boolean) & (config.untranslated == "reject"),
+    )
+
+
+def fill_by_category(judged: pl.DataFrame) -> list[dict[str, Any]]:
+    """A row per category and region, those without any point included; see `FilterReport`."""
+    filed = judged.filter(~pl.col("computed") & pl.col("category").is_not_null())
+    counts = filed.group_by("category", "is_us", "reason").len().sort("category", "is_us", "reason")
+    rows = []
+    for category, is_us in product(Category, (True, False)):
+        own = counts.filter((pl.col("category") == str(category)) & (pl.col("is_us") == is_us))
+        why = dict(own.drop_nulls("reason").select("reason", "len").iter_rows())
+        available = int(own["len"].sum())
+        askable = available - sum(why.values())
+        cells = {"available": available, "askable": askable, "rejected": why}
+        rows.append({"category": str(category), "is_us": is_us, **cells})
+    return rows
 
 
 def _auto_generated(config: FilterConfig) -> pl.Expr:

@@ -52,6 +52,7 @@ def readme(
         has_privacy_report=release.privacy_report is not None,
         has_selection=release.selection is not None,
         keeps_languages=_keeps_languages(manifest.recipe),
+        coverage=((release.selection or {}).get("questions") or {}).get("coverage", ()),
     )
 
 

@@ -119,8 +119,9 @@ def questions_command(
 ) -> None:
     """Write questions and tables to OUT/public, answers and pages to OUT/private.
 
-    Exit 1 if no question could be asked.
+    Exit 1 if no question could be asked, or none about a region that has filed values.
     """
+    from construction.statements.coverage import regions_without_questions
     from construction.statements.database import not_read
     from construction.statements.questions.output import hand_over, report_lines
     from data.builds import building
@@ -150,5 +151,11 @@ def questions_command(
         run.store.prune(set(results.folders))
     report = questions_report([questions], [phrased])
     print("\n".join(report_lines(report, out, stamp)))
-    if not report["questions"]:
+    lacking = regions_without_questions(report["coverage"])
+    for region, reason in lacking.items():
+        print(f"no question about {region} companies, mostly for {reason}", file=sys.stderr)
+    if report["questions"] < report["asked_for"]:
+        missing = report["asked_for"] - report["questions"]
+        print(f"{missing} of {report['asked_for']} questions are missing", file=sys.stderr)
+    if lacking or not report["questions"]:
         raise typer.Exit(1)

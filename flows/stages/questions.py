@@ -14,6 +14,7 @@ from construction.judging.model.phrasing import REPORT as PHRASING_REPORT
 from construction.judging.model.phrasing import STAGE as PHRASING_STAGE
 from construction.judging.model.phrasing import ReleaseTerms, questions_table, word_questions
 from construction.judging.model.prompt import load_prompt
+from construction.statements.coverage import coverage
 from construction.statements.database import (
     DATABASE,
     REPORT,
@@ -87,8 +88,12 @@ def _ask(work: Work, out: Path) -> None:
     sampled, sample_tally = sample_records(frame, {row.item_id for row in answered.ledger})
     write_records(out, StageRecords([*sampled, *answered.ledger], [sample_tally, answered.tally]))
     known = orjson.loads((database / REPORT).read_bytes())
-    drawn = drawing.report(answered.rejected)
-    write_bytes(out / REPORT, pretty_json(known | drawn | {"not_asked": answered.reasons}))
+    in_questions = [question.point_id for question in answered.questions]
+    own = {
+        "not_asked": answered.reasons,
+        "coverage": coverage(known["filters"]["fill"], frame, answered.ledger, in_questions),
+    }
+    write_bytes(out / REPORT, pretty_json(known | drawing.report(answered.rejected) | own))
 
 
 QUESTIONS = Stage(

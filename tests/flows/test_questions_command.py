@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
@@ -36,6 +37,12 @@ def requests(statements: Path, out: Path) -> None:
     result = benchmint("questions", *sources, "--size", 50, "--out", out)
     assert result.returncode == 0, result.stderr
     assert "50 of 50 questions" in result.stdout
+    assert result.stdout.splitlines()[-13].split()[:4] == [
+        "category",
+        "region",
+        "available",
+        "askable",
+    ]
 
 
 def test_questions_are_half_us_and_answers_are_apart(made: Path) -> None:
@@ -124,12 +131,28 @@ def test_files_that_cannot_be_read_are_named(statements: Path, tmp_path: Path) -
     assert (alone.returncode, alone.stderr.count("\n")) == (2, 1), alone.stderr
 
 
-def test_without_english_names_there_is_no_question(statements: Path, tmp_path: Path) -> None:
+def test_without_the_code_list_nothing_is_asked_in_silence(
+    statements: Path, tmp_path: Path
+) -> None:
     lone = tmp_path / "edinet"
     lone.mkdir()
     summaries = next((statements / "edinet").glob("*.jsonl.gz"))
     (lone / summaries.name).write_bytes(summaries.read_bytes())
-    result = benchmint("questions", "--edinet", lone, "--size", 5, "--out", tmp_path / "out")
-    assert result.returncode == 1, result.stderr
-    assert "0 of 5 questions" in result.stdout
-    assert "question.no_company_name" in result.stdout
+    for sources in (("--edinet", lone), ("--sec", statements / "sec", "--edinet", lone)):
+        result = benchmint("questions", *sources, "--size", 5, "--out", tmp_path / "out")
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
+        assert "EdinetcodeDlInfo.csv" in result.stderr
+
+
+def test_the_table_of_categories_says_what_cannot_be_filled(made: Path) -> None:
+    rows = orjson.loads((made / "private/questions/questions.json").read_bytes())["coverage"]
+    assert len({(row["category"], row["region"]) for row in rows}) == len(rows) == 12
+    assert sum(row["asked"] for row in rows) == 50
+    for row in rows:
+        assert row["available"] >= row["askable"] >= row["drawn"] >= row["asked"] >= 0
+        assert bool(row["available"]) != (row["why_not"] == "no_filed_value")
+    frame = pl.read_parquet(made / "public/questions.parquet")
+    questions = Counter({row["category"]: 0 for row in rows})
+    for row in rows:
+        questions[row["category"]] += row["asked"]
+    assert +questions == Counter(frame["category"])

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from construction.signals.crosswalk import default_crosswalk
+from construction.statements.coverage import coverage_lines
 from construction.statements.database import DATABASE, REPORT
 from construction.statements.questions.contracts import Point, Question, Sharpening
 from construction.statements.questions.operations import TOOLS
@@ -232,6 +233,7 @@ def report_lines(report: Mapping[str, Any], out: Path, stamp: str) -> Iterator[s
         yield f"  {n} × {reason}"
     yield _wording(report["phrasing"])
     yield f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})"
+    yield from coverage_lines(report["coverage"])
 
 
 def _wording(phrasing: Mapping[str, Any]) -> str:

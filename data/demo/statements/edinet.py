@@ -216,7 +216,7 @@ def edinet_plants(companies: Sequence[Company]) -> dict[str, list[Record]]:
             _record(report, "業績予想、売上高", "revenue")
             | {"value": str(outlook(amounts(report)["revenue"]) * report.company.scale)}
             | _target(report)
-            | {"auto_generated": True}
+            | {"auto_generated": report.company.number == PARENT_ONLY}
             for report in annual.values()
         ],
     }
@@ -263,7 +263,8 @@ def _indicators(report: Report) -> list[Record]:
     records = []
     for indicator in company.industry.japanese_indicators:
         count = str(indicator_count(company, indicator, last))
-        stated = {"value": count, "unit": "count", "auto_generated": True}
+        unsure = company.number == PARENT_ONLY  # its summary does not agree with its statements
+        stated = {"value": count, "unit": "count", "auto_generated": unsure}
         when: Record = {"period_end": quarter_end(company, last).isoformat()}
         if not indicator.over_year:
             when |= {"period_start": None, "months": 0}

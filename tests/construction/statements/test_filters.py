@@ -42,7 +42,7 @@ def _point(name: str, **more: Any) -> dict[str, Any]:
 
 
 def _statements(*given: dict[str, Any]) -> Statements:
-    firms = companies({})
+    firms = companies({"name": "Firm"})
     filled = with_periods(points(*given), firms, PeriodConfig())
     empty = pl.DataFrame(schema=HISTORY.schema), pl.DataFrame(schema=ROWS.schema)
     return Statements(firms, series(*SERIES_OF), filled, *empty)
@@ -106,6 +106,26 @@ def test_the_report_stands_beside_the_seed() -> None:
     assert (report.n_in, report.n_kept) == (20, 18)
     assert report.rejected == {"point.auto_generated": 1, "point.computed": 1}
     assert (report.dropped_share, report.seed_share) == (0.1, SEED_DROPPED_SHARE)
+
+
+def test_the_fill_counts_filed_points_by_category_and_region() -> None:
+    listed = [_point("a"), _point("b", value="0"), _point("c", value="0"), _point("d", value=" ")]
+    fill = filter_points(_statements(*listed, _point("e", computed=True)), FilterConfig()).report
+    assert len(fill.fill) == 12
+    filled = [row for row in fill.fill if row["available"]]
+    assert [(row["category"], row["available"], row["askable"]) for row in filled] == [
+        ("balance_sheet", 4, 1)
+    ]
+    assert filled[0]["rejected"] == {"value.blank": 1, "value.zero": 2}
+
+
+def test_companies_without_an_english_name_are_left_out() -> None:
+    result = _statements(_point("p"))
+    local = result.companies.with_columns(name=pl.lit("株式会社 甲"))
+    local_only = Statements(local, result.series, result.points, result.history, result.rows)
+    reasons = filter_points(local_only, FilterConfig()).ledger["reason"].to_list()
+    assert reasons == ["company.no_english_name"]
+    assert filter_points(local_only, FilterConfig(untranslated="local")).points.height == 1
 
 
 def test_the_evidence_points_to_the_row() -> None:

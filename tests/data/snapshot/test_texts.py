@@ -125,6 +125,22 @@ def test_the_card_says_if_texts_in_unsupported_languages_were_kept(
     assert ("were kept as unverified" in card) == (policy == "keep")
 
 
+def test_the_card_says_what_the_questions_could_not_fill(tmp_path: Path, pristine: Path) -> None:
+    row = {
+        "category": "guidance",
+        "region": "non-US",
+        "available": 7,
+        "askable": 3,
+        "drawn": 2,
+        "asked": 1,
+        "why_not": "value.zero",
+    }
+    filled = replace(release(tmp_path), selection={"questions": {"coverage": [row]}})
+    text = (write_snapshot(filled, tmp_path / "out").path / "public/README.md").read_text()
+    assert "| guidance | non-US | 7 | 3 | 2 | 1 | value.zero |" in text
+    assert "Commonest reason not" not in (pristine / "public/README.md").read_text()
+
+
 def test_the_card_points_to_the_privacy_report_where_there_is_one(tmp_path: Path) -> None:
     line = "The report is in `audit/privacy.json`."
     with_report = replace(release(tmp_path), privacy_report={"risk": 0.25})

@@ -21,6 +21,7 @@ from construction.statements.model import (
     Statement,
     latest,
 )
+from construction.statements.readers.edinet.contracts import Reason
 from construction.statements.readers.edinet.filings import Filing
 from construction.statements.readers.edinet.periods import Span, dated, span_frame
 from construction.statements.readers.edinet.values import (
@@ -33,6 +34,7 @@ from construction.statements.readers.edinet.values import (
 _SERIES_ID = ("company_id", "concept", "statement", "unit")
 Dated = tuple[Filing, Span]
 _BATCH = 2000  # filings
+_TWINS = 3  # items of a summary that have to agree with the statements
 
 
 def identified(values: pl.DataFrame, source: str) -> pl.DataFrame:
@@ -42,12 +44,27 @@ def identified(values: pl.DataFrame, source: str) -> pl.DataFrame:
     return values.with_columns(series_id=pl.concat_str(*_SERIES_ID, separator="/"))
 
 
+def confirmed(values: pl.DataFrame) -> pl.DataFrame:
+    """The values with `confirmed`: whether a figure of the summary is surely the group's own.
+
+    It is if another filing gives the same figure for the period, or if the statements of its filing
+    have at least `_TWINS` items of that summary too, each with the same value: a summary that mixes
+    in the parent company differs in some of them.
+    """
+    twin = pl.col("reason")
+    same = (twin == str(Reason.VALUE_SUMMARY_SAME)).sum().over("filing")
+    differs = (twin == str(Reason.VALUE_SUMMARY_DIFFERS)).sum().over("filing")
+    period = ["series_id", "period_start", "period_end", "months", "value"]
+    again = pl.col("document").n_unique().over(period) > 1
+    return values.with_columns(confirmed=again | ((same >= _TWINS) & (differs == 0)))
+
+
 def point_frame(values: pl.DataFrame) -> pl.DataFrame:
     """The usable values (no `reason`) as POINTS; columns that later stages fill are null."""
     kept = values.filter(pl.col("reason").is_null())
     filled = kept.with_columns(
         point_id=pl.format("{}/{}/{}m/{}", "series_id", "period_end", "months", "document"),
-        auto_generated=pl.col("report") == SUMMARY,
+        auto_generated=(pl.col("report") == SUMMARY) & ~pl.col("confirmed"),
         computed=pl.lit(False),
         restatements=pl.lit(0, pl.Int64),
     )
@@ -172,7 +189,8 @@ def _batches(filings: Sequence[Dated]) -> Iterator[list[Dated]]:
 
 def _batch(batch: Sequence[Dated], source: str) -> Built:
     filings, spans = [filing for filing, _ in batch], [span for _, span in batch]
-    values = identified(dated(value_frame(filings), span_frame(filings, spans)), source)
+    values = dated(value_frame(filings), span_frame(filings, spans))
+    values = confirmed(identified(values, source))
     points, history = latest(point_frame(values))
     series = series_frame(values)
     lost = values.filter(pl.col("reason").is_not_null())["reason"].to_list()

@@ -31,6 +31,7 @@ subsidiary company entity vessel aircraft well site location country state plan 
 lease warrant option position person business facility plant
 """
 _COUNTED = frozenset(_THINGS.split())
+_PER_SHARE_TAG = "Per(?:Share|Unit)"
 _PER_SHARE_TYPES = frozenset({"perShare", "perUnit"})
 _RATIO_TYPES = frozenset({"percent", "pure"})
 _COUNT_TYPES = frozenset({"integer", "positiveInteger", "nonNegativeInteger"})
@@ -121,10 +122,12 @@ def judged_facts(num: pl.DataFrame, filings: pl.DataFrame, tags: pl.DataFrame) -
     joined = num.join(filings.select("adsh", "nth", "company_id"), on="adsh", how="left").join(
         types, on=["tag", "version"], how="left"
     )
-    if joined["datatype"].has_nulls():  # no definition: the name decides
-        per_share = pl.col("tag").cast(pl.String).str.contains("PerShare", literal=True)
-        named_type = pl.when(per_share).then(pl.lit("perShare"))
-        joined = joined.with_columns(pl.col("datatype").fill_null(named_type))
+    # Without a definition the name decides, and filers define own tags per share as plain amounts.
+    per_share = pl.col("tag").cast(pl.String).str.contains(_PER_SHARE_TAG)
+    named = per_share & pl.col("datatype").fill_null("monetary").eq("monetary")
+    joined = joined.with_columns(
+        pl.when(named).then(pl.lit("perShare")).otherwise("datatype").alias("datatype")
+    )
     whole = _with_dimensions(_with_periods(with_units(joined)))
     return whole.with_columns(_reason().alias("reason")).with_columns(
         pl.when(pl.col("reason").is_null()).then(_plain_decimal(pl.col("value"))).alias("value")

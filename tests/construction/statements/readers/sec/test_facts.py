@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from construction.statements.readers.sec.contracts import SecReason
 from construction.statements.readers.sec.facts import unit_of
+from construction.statements.readers.sec.read import read_sec
+from tests.construction.statements.readers.sec.written import FIRST, DataSet
 
 
 @pytest.mark.parametrize(
@@ -45,3 +49,18 @@ from construction.statements.readers.sec.facts import unit_of
 )
 def test_units(uom: str | None, datatype: str | None, unit: str) -> None:
     assert unit_of(uom, datatype) == unit
+
+
+@pytest.mark.parametrize(
+    ("tag", "unit"),
+    [
+        ("EarningsPerSharesCommonShares", "USD/share"),
+        ("DistributionPerUnitAmount", "USD/share"),
+        ("OtherSharesAmount", "USD"),
+    ],
+)
+def test_own_tags_per_share_are_in_currency_per_share(tmp_path: Path, tag: str, unit: str) -> None:
+    own = {"tag": tag, "version": FIRST}
+    data = DataSet(tag=({**own, "datatype": "monetary"},), num=(own,), pre=(own,))
+    result = read_sec([data.zip(tmp_path / "a.zip")])
+    assert result.series["unit"].to_list() == [unit]

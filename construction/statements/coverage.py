@@ -1,0 +1,94 @@
+"""What was asked by category and region, and the commonest reason why not more."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from data.contracts import LedgerRow, Outcome
+
+NO_SOURCE = "no_filed_value"  # the sources hold nothing of this category for this region
+HEADINGS = ("category", "region", "available", "askable", "drawn", "asked", "commonest reason not")
+_REGION = {True: "US", False: "non-US"}
+
+
+def coverage(
+    fill: Sequence[Mapping[str, Any]],
+    frame: pl.DataFrame,
+    tried: Sequence[LedgerRow],
+    in_questions: Sequence[str],
+) -> list[dict[str, Any]]:
+    """A row per category and region.
+
+    `fill` as in `FilterReport`; `frame` holds category and is_us of all askable points; `tried` are
+    the drawn points with their outcome, replacements included; `in_questions` are the points
+    of the questions. `why_not` counts what the filters and the questions stage rejected alike.
+    """
+    drawn, kept = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
+    refused: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
+    ids = [row.item_id for row in tried]
+    known = frame.filter(pl.col("point_id").is_in(ids)).select("point_id", "category", "is_us")
+    cells = {point: (category, is_us) for point, category, is_us in known.iter_rows()}
+    for row in tried:
+        drawn[cells[row.item_id]] += 1
+        if row.outcome is not Outcome.KEPT:
+            refused[cells[row.item_id]][str(row.reason)] += 1
+    kept.update(cells[point] for point in in_questions)
+    rows = []
+    for each in fill:
+        cell = (each["category"], each["is_us"])
+        reasons = Counter(each["rejected"]) + refused[cell]
+        rows.append(
+            {
+                "category": cell[0],
+                "region": _REGION[cell[1]],
+                "available": each["available"],
+                "askable": each["askable"],
+                "drawn": drawn[cell],
+                "asked": kept[cell],
+                "why_not": _commonest(reasons, each["available"]),
+            }
+        )
+    return rows
+
+
+def _commonest(reasons: Counter[str], available: int) -> str | None:
+    if not available:
+        return NO_SOURCE
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    return ordered[0][0] if ordered else None
+
+
+def coverage_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The table in columns for a terminal."""
+    texts = [HEADINGS, *(cells(row) for row in rows)]
+    widths = [max(len(text[at]) for text in texts) for at in range(len(HEADINGS))]
+    for text in texts:
+        padded = (
+            word.rjust(width) if heading in _NUMBERS else word.ljust(width)
+            for word, width, heading in zip(text, widths, HEADINGS, strict=True)
+        )
+        yield "  ".join(padded).rstrip()
+
+
+_NUMBERS = frozenset({"available", "askable", "drawn", "asked"})
+
+
+def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The cells of a row as text, in the order of `HEADINGS`."""
+    numbers = (f"{row[name]:,}" for name in ("available", "askable", "drawn", "asked"))
+    return (row["category"], row["region"], *numbers, row["why_not"] or "")
+
+
+def regions_without_questions(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The regions that have filed values and no question, with the commonest reason of each."""
+    without = {}
+    for region in _REGION.values():
+        own = [row for row in rows if row["region"] == region]
+        if sum(row["available"] for row in own) and not sum(row["asked"] for row in own):
+            largest = max(own, key=lambda row: row["available"])
+            without[region] = str(largest["why_not"])
+    return without
