@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,13 +11,9 @@ import polars as pl
 from anonymization.tables.consistency import align, native_noise
 from anonymization.tables.derived import find_undeclared
 from anonymization.tables.fidelity import Fidelity, assess
-from anonymization.tables.files import read_table, released_name, write_table
 from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.pseudonyms.mapping import Pseudonyms, make_pseudonyms, pseudonymize
-from anonymization.tables.seal import MAPPING
 from anonymization.tables.settings import TablesConfig
-from data.atomic import PRIVATE_FILE, private_dir, write_bytes
-from data.canonical import canonical_json, digest, pretty_json
 from data.errors import InputError
 
 
@@ -99,20 +94,3 @@ def _check(tables: Mapping[str, pl.DataFrame], config: TablesConfig) -> None:
     if strange:
         actual = f"aggregates {', '.join(sorted(strange))} of an unknown table"
         raise InputError("tables", actual, "the name of a configured table", "Correct `of`.")
-
-
-def anonymize_files(
-    paths: Mapping[str, Path], config: TablesConfig, key: bytes, out: Path
-) -> AnonymizedTables:
-    """Anonymize the tables in files, by name, and write them, their reports and the mapping."""
-    made = anonymize_tables({name: read_table(path) for name, path in paths.items()}, config, key)
-    for name, frame in made.frames.items():
-        write_table(out / "tables" / released_name(paths[name]), frame)
-    head = {"release_key_sha256": digest(key), "recipe_sha256": digest(config)}
-    write_bytes(out / "reports" / "anonymization.json", pretty_json(head | dict(made.report)))
-    for name, fidelity in made.fidelity.items():
-        write_table(out / "reports" / f"fidelity-{name}.csv", fidelity.cells)
-    names = [[entity, old, new] for (entity, old), new in sorted(made.pseudonyms.names.items())]
-    mapping = canonical_json({"codes": made.pseudonyms.codes, "names": names})
-    write_bytes(private_dir(out / "private") / MAPPING, mapping, mode=PRIVATE_FILE)
-    return made

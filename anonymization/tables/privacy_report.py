@@ -113,7 +113,8 @@ def rates_picture(table: TablePrivacy, *, standalone: bool = False) -> str:
 
 def _row(best: AttackResult, n: int, limit: float | None) -> RateRow:
     name = best.name.removeprefix(best.risk.value).removeprefix(", ")
-    label = f"{best.risk.value}, {n} column{'' if n == 1 else 's'}{': ' if name else ''}{name}"
+    known = f", {n} column{'' if n == 1 else 's'}" if n else ""
+    label = f"{best.risk.value}{known}{': ' if name else ''}{name}"
     return RateRow(label, best.rate, best.ci_low, best.ci_high, best.chance, limit)
 
 

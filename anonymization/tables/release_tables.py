@@ -16,6 +16,7 @@ from anonymization.tables.fidelity import ALL, Fidelity
 from anonymization.tables.files import TableFile, in_order, read_tables
 from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
 from anonymization.tables.perturb.perturb_table import check_table, perturb_table
+from anonymization.tables.pseudonyms.mapping import Pseudonyms
 from anonymization.tables.release_gate import (
     MeasuredTable,
     original_identifiers,
@@ -53,11 +54,11 @@ class Anonymizing:
     quiet: bool = True
 
 
-def write_anonymized(files: Sequence[TableFile], how: Anonymizing, out: Path) -> None:
+def write_anonymized(files: Sequence[TableFile], how: Anonymizing, out: Path) -> Pseudonyms:
     """Write the tables under pseudonyms, perturbed, and everything measured about them.
 
     Rows are sorted by pseudonym before they are written, so that their order links no pseudonym
-    to its original.
+    to its original. The result is the mapping, which is private.
     """
     recipe = how.recipe
     frames = read_tables(files)
@@ -73,6 +74,7 @@ def write_anonymized(files: Sequence[TableFile], how: Anonymizing, out: Path) ->
     known = original_identifiers(frames, recipe.tables, made.pseudonyms)
     write_bytes(out / IDENTIFIERS, canonical_json(known))
     _write_ledger(out, frames, recipe)
+    return made.pseudonyms
 
 
 def released_file(name: str) -> str:

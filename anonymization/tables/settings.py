@@ -116,6 +116,7 @@ class RiskLimits(StageConfig):
     whole_industry: Share = 0.2
     history: Share = 0.2
     largest: Share = 0.5
+    unchanged_row: Share = 0.05
 
     def of(self, risk: StrEnum) -> float:
         """The limit of a `Risk`; pseudonyms have none here."""

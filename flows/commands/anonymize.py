@@ -125,28 +125,32 @@ def perturb_command(
     config: Annotated[Path, typer.Option(help="Configuration with [tables]: roles, methods.")],
     out: Annotated[Path, typer.Option(help="Where to write tables, reports and private/.")],
     key: Key = None,
+    workers: Processes = 1,
 ) -> None:
-    """Write anonymized tables; exit 1 if the fidelity gate fails for one of them."""
+    """Anonymize and attack tables; exit 1, and no table, if one is above its limits."""
     # SciPy takes a second to import: other commands do not wait for it.
-    from anonymization.tables.anonymize import anonymize_files
-    from anonymization.tables.files import tables_by_name
+    from anonymization.tables.files import declared_files
+    from anonymization.tables.release_tables import Anonymizing
     from anonymization.tables.seal import KEY
-    from anonymization.tables.settings import TablesConfig
-    from data.contracts import Status
+    from anonymization.tables.settings import TablesRecipe
+    from anonymization.tables.standalone import REPORT, TABLES, anonymize_files
     from flows.recipe import load_section
 
-    paths = tables_by_name(tables)
-    settings = load_section(TablesConfig, "tables", config)
+    recipe = load_section(TablesRecipe, "tables", config)
+    files = declared_files(tables, recipe.tables, recipe.aggregates)
     secret = release_key(key or private_dir(out / "private") / KEY)
-    made = anonymize_files(paths, settings, secret, out)
-    for name, fidelity in sorted(made.fidelity.items()):
-        verdict = fidelity.verdict
-        measures = ", ".join(f"{field} {value}" for field, value in verdict.measures.items())
-        print(one_line(f"{name}: fidelity {verdict.status} ({measures})"))
-    print(f"{len(made.frames)} tables in {out / 'tables'}, reports in {out / 'reports'}")
+    how = Anonymizing(recipe, secret, recipe.attacks.seed, workers, quiet=False)
+    judged = anonymize_files(files, how, out)
+    for table in judged:
+        for verdict in table.verdicts:
+            limit = f"limit {verdict.limit}"
+            print(
+                one_line(
+                    f"{table.name}: {verdict.gate} {verdict.status}, {verdict.observed} ({limit})"
+                )
+            )
+    print(f"{amount(len(files), 'table')} in {out / TABLES}, report in {out / REPORT}")
     print(f"once nothing needs to be linked to these tables any more: benchmint seal {out}")
-    failed = any(f.verdict.status is Status.FAILED for f in made.fidelity.values())
-    raise typer.Exit(1 if failed else 0)
 
 
 def seal_command(

@@ -65,10 +65,11 @@ def test_what_profile_proposes_is_taken_by_perturb_and_by_a_build(
     firms: Path, tmp_path: Path
 ) -> None:
     _, proposed = run("profile", firms, "--toml")
-    path = config(tmp_path, f"{proposed}\n[tables.risk]\none_company = 0.5\n")
+    accepted = "one_company = 0.5\nlargest = 1\nhistory = 1\nwhole_industry = 1\n"
+    path = config(tmp_path, f"{proposed}\n[tables.risk]\n{accepted}")
     assert load_settings(path, environment={}).tables.risk.one_company == 0.5
     code, said = run("perturb", firms, "--config", path, "--out", tmp_path / "out")
-    assert code in (0, 1), said  # the gate may well fail for forty rows
+    assert code == 0, said
     released = pl.read_csv(tmp_path / "out" / "tables" / "firms.csv", infer_schema=False)
     assert set(released["code"]).isdisjoint(pl.read_csv(firms, infer_schema=False)["code"])
 
@@ -113,7 +114,7 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path: Path, text: str, said: st
 
 
 def test_an_undeclared_perturbation_is_refused_in_one_line(firms: Path, tmp_path: Path) -> None:
-    path = config(tmp_path, "[tables.firms]\nentity = 'code'\n")
+    path = config(tmp_path, "[tables.tables.firms]\nentity = 'code'\n")
     with pytest.raises(BenchmintError, match="Field required") as refused:
         run("perturb", firms, "--config", path, "--out", tmp_path / "out")
     assert "\n" not in str(refused.value) and "pydantic" not in str(refused.value)

@@ -110,6 +110,7 @@ def _simulated(
 
 
 def _quick(linked: Linked, known: Sequence[str]) -> Iterator[AttackResult]:
+    yield single.unchanged_rows(linked)
     for columns in knowledge_levels(known):
         part = linked.knowing(columns)
         for digits in _DIGITS:

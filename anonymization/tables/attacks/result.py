@@ -31,10 +31,17 @@ class Risk(StrEnum):
     WHOLE_INDUSTRY = "whole industry"  # matched at once, with one year's figures
     HISTORY = "history"  # with the figures of all years
     LARGEST = "largest company"
+    UNCHANGED_ROW = "unchanged row"  # all its figures are released as they came
     PSEUDONYM = "pseudonym"
 
 
-LIMITED = (Risk.ONE_COMPANY, Risk.WHOLE_INDUSTRY, Risk.HISTORY, Risk.LARGEST)
+LIMITED = (
+    Risk.ONE_COMPANY,
+    Risk.WHOLE_INDUSTRY,
+    Risk.HISTORY,
+    Risk.LARGEST,
+    Risk.UNCHANGED_ROW,
+)
 
 
 @dataclass(frozen=True, slots=True)

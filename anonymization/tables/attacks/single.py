@@ -37,6 +37,17 @@ _SAME = 1e-9  # relative difference of distances that counts as a tie
 Cost = Callable[[Ints, Ints], Floats]
 
 
+def unchanged_rows(linked: Linked) -> AttackResult:
+    """Rows of which every number other than 0 was released as it came; knows their figures."""
+    telling = ~np.isnan(linked.original) & (linked.original != 0)
+    rows = linked.only(np.asarray(telling.any(axis=1)))
+    same = (rows.original == rows.released) | np.isnan(rows.original) | (rows.original == 0)
+    hits = same.all(axis=1).astype(np.float64)
+    risk, name = Risk.UNCHANGED_ROW, "figures as they came"
+    chance = guessing(np.zeros(len(hits), dtype=np.int64))
+    return result(risk, name, (), "table", Knowledge.ONE_TARGET, hits, chance)
+
+
 def nearest_hits(targets: Floats, records: Floats) -> Floats:
     """Per target 1/k if its own record (same row) is among the k nearest ones, else 0."""
     tree = cKDTree(records)

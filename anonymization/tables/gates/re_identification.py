@@ -91,5 +91,10 @@ GATE = Gate(
             "largest company",
             "At most this share of the largest companies is found.",
         ),
+        _limit(
+            "unchanged_row",
+            "unchanged row",
+            "At most this share of the rows leaves with all its figures as they came.",
+        ),
     ),
 )

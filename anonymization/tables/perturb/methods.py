@@ -23,7 +23,8 @@ class Order:
     """`rows`: positions in the table, in keyed order of entity, then period, then values.
 
     The other fields have an entry per row in that order. `cell` numbers group and year together:
-    rows of one cell are compared with each other. `names` are the entities by number.
+    rows of one cell are compared with each other. `names` are the entities by number. Groups of
+    fewer than five entities, and cells of fewer than five rows, are merged (`merged`).
     """
 
     rows: Ints
@@ -57,7 +58,41 @@ def canonical(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Order:
     )
     numbers = {name: table[name].to_numpy().astype(np.int64) for name in ("row", "entity", "group")}
     cell = table["cell"].to_numpy().astype(np.int64)
-    return Order(numbers["row"], numbers["entity"], numbers["group"], cell, names)
+    years = table.select(year.rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+    once = _first_of_pairs(numbers["group"], numbers["entity"])
+    group = merged(numbers["group"], np.zeros_like(cell), once)
+    cell = merged(cell, years, np.ones(len(cell), dtype=np.bool_))
+    return Order(numbers["row"], numbers["entity"], group, cell, names)
+
+
+_LEAST_ROWS = 5  # a smaller group's sum or order would give its rows away
+
+
+def merged(label: Ints, within: Ints, counted: Bools) -> Ints:
+    """`label` with small ones merged: rows alone in their group would be released as they are.
+
+    Labels with fewer than five `counted` rows become one label per value of `within` (the year);
+    if that is still too small, it joins the smallest of the other labels there.
+    """
+    size = np.bincount(label, counted)
+    small = size[label] < _LEAST_ROWS
+    if not small.any():
+        return label
+    pooled = np.where(small, size.size + within, label)
+    for at in np.unique(within[small]).tolist():
+        here = (within == at) & ~small
+        if counted[small & (within == at)].sum() < _LEAST_ROWS and here.any():
+            others, which = np.unique(label[here], return_inverse=True)
+            smallest = others[np.argmin(np.bincount(which, counted[here]))]
+            pooled[small & (within == at)] = smallest
+    return np.asarray(np.unique(pooled, return_inverse=True)[1])
+
+
+def _first_of_pairs(group: Ints, entity: Ints) -> Bools:
+    """Per row whether its pair of group and entity has not occurred before."""
+    first = np.zeros(len(group), dtype=np.bool_)
+    first[np.unique(group * (entity.max(initial=0) + 1) + entity, return_index=True)[1]] = True
+    return first
 
 
 def _text(frame: pl.DataFrame, column: str | None) -> pl.Series:
@@ -117,7 +152,8 @@ def rank_swapped(value: Floats, known: Bools, cell: Ints, uniform: Floats, windo
     """Swap within each cell (group and year), among values of the same sign; zeros stay.
 
     `window` is a share of the cell's rows, at least one rank. `uniform` decides per row which
-    of the free partners above it is taken. Sums and distributions of a cell do not change.
+    of the free partners above it is taken; a row without a free one changes places with the row
+    below it, after that row's own swap. Sums and distributions of a cell do not change.
     """
     swapped = value.copy()
     label = cell * 2 + (value > 0)
@@ -128,7 +164,7 @@ def rank_swapped(value: Floats, known: Bools, cell: Ints, uniform: Floats, windo
 
 
 def _partners(n: int, window: int, uniform: list[float]) -> Ints:
-    """For each rank the rank it changes places with; itself if none is free."""
+    """For each rank the rank whose value it takes; itself only if it is alone."""
     partner = list(range(n))
     free = [True] * n
     for rank in range(n):
@@ -139,11 +175,13 @@ def _partners(n: int, window: int, uniform: list[float]) -> Ints:
             other = others[int(uniform[rank] * len(others))]
             partner[rank], partner[other] = other, rank
             free[other] = False
+        elif n > 1:
+            neighbour = rank - 1 if rank else 1
+            partner[rank], partner[neighbour] = partner[neighbour], partner[rank]
     return np.array(partner, dtype=np.int64)
 
 
 _PASSES = 8
-_LEAST_ROWS = 5  # a smaller cell's sum would give its rows away
 _DOWN, _UP = -0.4, 0.6  # the most one pass may change a value by: signs stay
 
 
