@@ -168,11 +168,29 @@ _WIDE = "０１２３４５６７８９，．"
 _NARROW = "0123456789,."
 
 
+# What stands for "no number"; any other text in a measure could be a name or a remark.
+_MISSING = (
+    r"(?i)^[\s\p{P}\p{S}]*$|^\s*(?:n\.?\s?/?\s?a\.?|nan|null|none|nil|missing|unknown|tbd|tba|"
+    r"not (?:available|applicable|disclosed|reported)|不明|未公表|非公開|非開示|該当なし|なし|無|"
+    r"暂无|无|未披露|不适用)\s*$"
+)
+_UNIT_WORDS = (
+    r"(?i)^(?:usd|eur|jpy|cny|rmb|hkd|gbp|krw|inr|chf|us|yen|yuan|euros?|dollars?|pct|percent|"
+    r"shares?|k|m|mn|mm|bn|b|tn|thousands?|millions?|billions?|trillions?|"
+    r"[十百千万萬億亿兆円元株人件%％圆圓美日港韓韩]+)$"
+)
+_COMMON = 0.2  # share of a column's numbers from which words beside them are its unit …
+_LEAST_COMMON = 5  # … if they are at least as many
+_MOSTLY_NUMBERS = 0.5
+
+
 class TextNumbers:
     """A text column parsed once. `value` is in units of the last decimal, signed.
 
-    `known` is false for cells without a digit (blank, `－`, `n/a`): missing values, kept unchanged.
-    Errors: `InputError` for cells with digits that are not a single number.
+    `known` is false for missing values (blank, `－`, `n/a`), which stay, and for `foreign` cells:
+    texts, and numbers beside words that are no unit. These could hold anything, so `written`
+    empties them. Errors: `InputError` for cells with digits that are not a single number, and for
+    columns of which half or more is foreign.
     """
 
     def __init__(self, series: pl.Series) -> None:
@@ -182,16 +200,25 @@ class TextNumbers:
         if wide.any():
             narrow = series.str.replace_many(list(_WIDE), list(_NARROW))
         parts = _parsed(narrow)
-        self.known = parts["known"].to_numpy()
-        unread = int((parts["has_digits"] & ~parts["known"]).sum())
-        if unread:
-            expected = "one number per cell, such as 1,234.50 or △12"
-            todo = "Clean the column, or declare it as free text."
-            raise InputError(series.name, f"{unread} cells with other digits", expected, todo)
+        self.foreign = _foreign(parts, narrow)
+        self.known = (parts["known"] & ~self.foreign).to_numpy()
+        self._require_numbers(parts)
         self._parts = parts.with_columns(wide=wide)
         self.decimals = parts["places"].to_numpy().astype(np.int64)
         value = parts["value"].to_numpy()
-        self.value: Floats = np.where(parts["negative"].to_numpy(), -value, value)
+        signed = np.where(parts["negative"].to_numpy(), -value, value)
+        self.value: Floats = np.where(self.known, signed, 0.0)
+
+    def _require_numbers(self, parts: pl.DataFrame) -> None:
+        todo = "Clean the column, or declare it as free text."
+        unread = int((parts["has_digits"] & ~parts["known"]).sum())
+        if unread:
+            expected = "one number per cell, such as 1,234.50 or △12"
+            raise InputError(self.series.name, f"{unread} cells with other digits", expected, todo)
+        foreign, numbers = int(self.foreign.sum()), int(self.known.sum())
+        if foreign and foreign >= _MOSTLY_NUMBERS * (foreign + numbers):
+            actual = f"{foreign} cells of text and {numbers} numbers"
+            raise InputError(self.series.name, actual, "a measure, mostly of numbers", todo)
 
     def written(self, value: Floats) -> pl.Series:
         """The column with the magnitudes of `value` in each cell's own format."""
@@ -215,7 +242,23 @@ class TextNumbers:
             widened = body.str.replace_many(list(_NARROW), list(_WIDE))
             body = pl.when("wide").then(widened).otherwise(body)
         text = made.select(pl.concat_str("before", body, "after").alias("text"))["text"]
-        return self.series.zip_with(pl.Series(~self.known), text).alias(self.series.name)
+        kept = self.series.zip_with(pl.Series(~self.known), text)
+        nothing = pl.Series([None], dtype=pl.String)
+        return kept.zip_with(~self.foreign, nothing).alias(self.series.name)
+
+
+def _foreign(parts: pl.DataFrame, cells: pl.Series) -> pl.Series:
+    """Cells of text that is no missing value, and numbers beside words that are no unit."""
+    text = ~parts["has_digits"] & ~cells.str.contains(_MISSING).fill_null(True)
+    if not parts["worded"].any():
+        return text
+    beside = parts.select(words=pl.concat_str("before", "after").str.replace_all(r"[^\pL%％]", ""))
+    numbered = beside.filter(parts["worded"])["words"]
+    least = max(_LEAST_COMMON, _COMMON * int(parts["known"].sum()))
+    counted = numbered.value_counts().filter(pl.col("count") >= least)
+    words = beside["words"]
+    unit = words.str.contains(_UNIT_WORDS) | words.is_in(counted["words"].to_list())
+    return text | (parts["worded"] & ~unit.fill_null(False))
 
 
 def _parsed(cells: pl.Series) -> pl.DataFrame:
@@ -235,6 +278,7 @@ def _parsed(cells: pl.Series) -> pl.DataFrame:
             value=(whole.str.replace_all(",", "") + decimals.fill_null(""))
             .cast(pl.Float64)
             .fill_null(0.0),
+            worded=pl.concat_str("before", "after").str.contains(r"\pL").fill_null(False),
             negative=pl.col("before").str.contains(_NEGATIVE).fill_null(False),
         )
         .collect()

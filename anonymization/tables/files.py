@@ -5,7 +5,9 @@ CSV is read as text, so that number formats stay; Parquet with its types.
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -47,7 +49,8 @@ def is_table(path: Path) -> bool:
 def read_table(path: Path) -> pl.DataFrame:
     """A CSV (UTF-8, optionally gzipped) with every cell as text, or a Parquet file.
 
-    Empty CSV cells are null. Errors: `InputError` for other files, and for what does not parse.
+    Empty CSV cells are null. Errors: `InputError` for other files, for what does not parse, and
+    for rows with more or fewer cells than columns.
     """
     name = path.name.lower()
     if not path.is_file() or not is_table(path):
@@ -55,10 +58,26 @@ def read_table(path: Path) -> pl.DataFrame:
     try:
         if name.endswith(_PARQUET):
             return pl.read_parquet(path)
-        return pl.read_csv(_content(path), infer_schema_length=0)
+        return _read_csv(path)
     except (PolarsError, OSError, EOFError) as error:
         problem, todo = type(error).__name__, "Export it again as UTF-8."
         raise InputError(path.name, problem, "a readable table", todo) from error
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    content = _content(path)
+    frame = pl.read_csv(content, infer_schema_length=0)
+    if frame.width > 1 and frame[:, -1].null_count():
+        _require_whole_rows(path, content, frame.width)  # Polars fills short rows with nulls
+    return frame
+
+
+def _require_whole_rows(path: Path, content: bytes, width: int) -> None:
+    rows = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""))
+    for row in rows:
+        if row and len(row) != width:
+            place, actual = f"{path.name}, line {rows.line_num}", f"{len(row)} cells"
+            raise InputError(place, actual, f"{width}, one per column", "Export it again.")
 
 
 def _content(path: Path) -> bytes:

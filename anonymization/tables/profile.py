@@ -36,6 +36,8 @@ _REGION_NAME = re.compile(r"(?i)prefecture|province|region|state|city|省|地区
 _UNIT_NAME = re.compile(r"(?i)unit|currency|单位|単位|币种|通貨")
 _LONG_TEXT = 40
 _MOSTLY = 0.9
+_SOME_NUMBERS = 0.5  # below, a column is text; between, a measure with cells that are none
+_ROWS_PER_ENTITY = 1.5  # from which a column constant per company is no coincidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def propose_roles(frame: pl.DataFrame) -> Profile:
         frame, lambda n: bool(_REGION_NAME.search(n)), lambda n: (shapes[n].distinct, n)
     )
     entity = _entity(frame, proposals)
+    proposals = _with_constant_codes(frame, proposals, entity, period)
     with_derived, sums = _derived(frame, proposals, entity, period)
     return Profile(
         tuple(with_derived[name] for name in frame.columns), entity, group, region, period, sums
@@ -185,6 +188,9 @@ def _judged(name: str, shape: _Shape) -> tuple[ColumnRole, IdentifierKind | None
         return ColumnRole.MEASURE, None, f"{shape.numbers:.0%} numbers, {varied}"
     if shape.length > _LONG_TEXT:
         return ColumnRole.FREE_TEXT, None, f"{shape.length:.0f} characters on average"
+    if shape.numbers > _SOME_NUMBERS:
+        why = f"only {shape.numbers:.0%} numbers; cells of text will be released empty"
+        return ColumnRole.MEASURE, None, why
     return ColumnRole.QUASI_IDENTIFIER, None, varied
 
 
@@ -200,6 +206,41 @@ def _entity(frame: pl.DataFrame, proposals: dict[str, Proposal]) -> str | None:
     options = [p.column for p in (codes or names)]
     ranked = sorted(options, key=lambda n: (frame[n].null_count(), frame[n].n_unique(), n))
     return ranked[0] if ranked else None
+
+
+def _with_constant_codes(
+    frame: pl.DataFrame, proposals: dict[str, Proposal], entity: str | None, period: str | None
+) -> dict[str, Proposal]:
+    """Columns that hold one value per company, and almost a different one for each, name it."""
+    if entity is None:
+        return proposals
+    revised = dict(proposals)
+    companies = frame.drop_nulls(entity).group_by(entity)
+    repeated = frame.height >= _ROWS_PER_ENTITY * frame[entity].n_unique()
+    for name, proposal in proposals.items():
+        is_open = proposal.role in (ColumnRole.MEASURE, ColumnRole.QUASI_IDENTIFIER)
+        if name in (entity, period) or not is_open:
+            continue
+        values = companies.agg(pl.col(name).drop_nulls().unique()).filter(
+            pl.col(name).list.len() > 0
+        )
+        single = int((values[name].list.len() == 1).sum()) / max(values.height, 1)
+        distinct = values[name].explode().n_unique() / max(values.height, 1)
+        if single > _MOSTLY and distinct > _MOSTLY and (repeated or _fixed_width(frame[name])):
+            text = frame[name].drop_nulls().cast(pl.String)
+            is_code = int(text.str.contains(_CODE).sum()) > _MOSTLY * len(text)
+            kind = IdentifierKind.CODE if is_code else IdentifierKind.NAME
+            why = f"one value per company in {single:.0%} of {values.height} companies"
+            revised[name] = Proposal(name, ColumnRole.IDENTIFIER, kind, None, why)
+    return revised
+
+
+def _fixed_width(column: pl.Series) -> bool:
+    """Whole numbers of one length and four digits or more, all different: a code."""
+    text = column.drop_nulls().cast(pl.String)
+    widths = text.str.len_chars().unique()
+    is_code = len(widths) == 1 and int(widths[0]) >= 4 and text.str.contains(_CODE).all()
+    return bool(is_code and text.n_unique() == len(text))
 
 
 def _derived(

@@ -156,3 +156,38 @@ def test_a_file_that_is_not_declared_is_refused(tmp_path: Path) -> None:
     source, other = firms(tmp_path, {"retail": 9}), firms(tmp_path, {"steel": 9}, "other.csv")
     with pytest.raises(InputError, match=r"other\.csv: found table\.not_declared"):
         perturb(source, other, "--config", settings(tmp_path), "--out", tmp_path / "out")
+
+
+def test_text_in_a_measure_is_released_empty(tmp_path: Path) -> None:
+    source, out = firms(tmp_path, {"retail": 40}), tmp_path / "out"
+    cells = ["Jane Roe", "Acme 12", "USD 500", "n/a", "△7,100"]
+    frame = read(source).with_columns(
+        revenue=pl.concat([pl.Series(cells), read(source)["revenue"][len(cells) :]])
+    )
+    frame.write_csv(source)
+    perturb(source, "--config", settings(tmp_path), "--out", out)
+    after, codes = read(out / "tables" / "firms.csv"), mapping(out)
+    released = dict(zip(after["code"], after["revenue"], strict=True))
+    jane, acme, dollars, missing, loss = (released[codes[code]] for code in frame["code"][:5])
+    assert (jane, acme, missing) == (None, None, "n/a")
+    assert dollars is not None and dollars.startswith("USD ")
+    assert loss is not None and loss.startswith("△")
+    report = orjson.loads((out / "reports" / "privacy.json").read_bytes())["tables"]["firms"]
+    assert report["perturbation"]["emptied"] == {"revenue": 2}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (b"code,industry,revenue,costs\nS1,a,5,6\nS2,a,7\n", r"line 3: found 3 cells"),
+        (b"code,industry,revenue,costs\nS1,a,5,6\nS2,a,7,8,9\n", r"found ComputeError"),
+        (b"code,industry,revenue,costs\n", r"found no row"),
+        (b"code,industry,revenue,costs\nS1,a,x,6\nS2,a,y,8\n", r"2 cells of text and 0 numbers"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(rows: bytes, said: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "firms.csv", tmp_path / "out"
+    source.write_bytes(rows)
+    with pytest.raises(InputError, match=said):
+        perturb(source, "--config", settings(tmp_path), "--out", out)
+    assert not (out / "tables").exists()

@@ -65,8 +65,10 @@ def test_what_profile_proposes_is_taken_by_perturb_and_by_a_build(
     firms: Path, tmp_path: Path
 ) -> None:
     _, proposed = run("profile", firms, "--toml")
-    accepted = "one_company = 0.5\nlargest = 1\nhistory = 1\nwhole_industry = 1\n"
-    path = config(tmp_path, f"{proposed}\n[tables.risk]\n{accepted}")
+    # forty rows of one column: what chance does with the key is not this test's question
+    accepted = "one_company = 0.5\nlargest = 1\nwhole_industry = 1\nunchanged_row = 1\n"
+    limits = f"[tables.risk]\n{accepted}[tables.fidelity]\nmax_beyond = 1.0\n"
+    path = config(tmp_path, f"{proposed}\n{limits}")
     assert load_settings(path, environment={}).tables.risk.one_company == 0.5
     code, said = run("perturb", firms, "--config", path, "--out", tmp_path / "out")
     assert code == 0, said

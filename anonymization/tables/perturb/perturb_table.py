@@ -33,13 +33,16 @@ class PerturbReport:
     """Counts per column: numbers, zeros, and unchanged numbers; restored relations. Joint steps
     count a repeated row once, except in `rows`.
 
-    `kept_levels`: entities that a level swap left at their level because they dominate their group.
+    `emptied`: cells per measure that held no number but text, which could be private, so that they
+    are released empty. `kept_levels`: entities that a level swap left at their level because they
+    dominate their group.
     """
 
     rows: int
     numbers: Mapping[str, int]
     zeros: Mapping[str, int]
     unmoved: Mapping[str, int]
+    emptied: Mapping[str, int]
     relations: tuple[relations.Restored, ...]
     derived: tuple[derived.Recomputed, ...]
     kept_levels: int
@@ -131,10 +134,13 @@ def _perturbed(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Perturbe
     while state.value:
         name, value = state.value.popitem()
         new = new.with_columns(state.columns[name].written(value))
+    new, emptied = _emptied(state, new)
     new, recomputed = derived.recompute(frame, new, config, key)
     numbers, zeros, unmoved = ({n: c[i] for n, c in counts.items()} for i in range(3))
     kept = state.kept_levels
-    report = PerturbReport(frame.height, numbers, zeros, unmoved, restored, recomputed, kept)
+    report = PerturbReport(
+        frame.height, numbers, zeros, unmoved, emptied, restored, recomputed, kept
+    )
     dropped = config.of_role(ColumnRole.DROPPED)
     return Perturbed(new.drop(dropped), report)
 
@@ -161,6 +167,15 @@ def _unordered(ordered: Floats, rows: Ints) -> Floats:
     back = np.empty_like(ordered)
     back[rows] = ordered
     return back
+
+
+def _emptied(state: _State, new: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Cells of text in measures emptied, also in columns to which no step applied."""
+    foreign = {n: c.text.foreign for n, c in state.columns.items() if c.text is not None}
+    counts = {name: int(cells.sum()) for name, cells in foreign.items() if cells.any()}
+    return new.with_columns(
+        pl.when(~foreign[name]).then(pl.col(name)).alias(name) for name in counts
+    ), counts
 
 
 def _counted(state: _State, name: str) -> tuple[int, ...]:

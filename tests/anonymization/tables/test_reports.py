@@ -176,6 +176,30 @@ def test_profile_proposes_roles_relations_and_formulas() -> None:
     ]
 
 
+def test_profile_takes_a_code_that_is_constant_per_company_for_an_identifier() -> None:
+    rows = [
+        {
+            "company": f"Firm {firm:02d} Ltd",
+            "registered": 1000 + 37 * firm,  # neither named nor shaped like a code
+            "founded": 1900 + firm % 7,  # constant too, but shared by many
+            "sales": 100 * firm + 3 * year,
+            "staff": "not reported" if firm % 3 else str(firm + year),
+        }
+        for firm in range(30)
+        for year in range(3)
+    ]
+    roles = {p.column: p for p in propose_roles(pl.DataFrame(rows)).proposals}
+    assert roles["registered"].role is ColumnRole.IDENTIFIER
+    assert "one value per company" in roles["registered"].why
+    assert roles["founded"].role is not ColumnRole.IDENTIFIER
+    assert roles["sales"].role is ColumnRole.MEASURE
+    mostly = [
+        row | {"staff": row["staff"] if str(row["company"]) < "Firm 20" else "7"} for row in rows
+    ]
+    (staff,) = [p for p in propose_roles(pl.DataFrame(mostly)).proposals if p.column == "staff"]
+    assert staff.role is ColumnRole.MEASURE and "released empty" in staff.why
+
+
 def test_seal_destroys_and_records(tmp_path: Path) -> None:
     private = tmp_path / "private"
     private.mkdir()
