@@ -76,8 +76,8 @@ def _require_whole_rows(path: Path, content: bytes, width: int) -> None:
     rows = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""))
     for row in rows:
         if row and len(row) != width:
-            place, actual = f"{path.name}, line {rows.line_num}", f"{len(row)} cells"
-            raise InputError(place, actual, f"{width}, one per column", "Export it again.")
+            source, actual = f"{path.name}, line {rows.line_num}", f"{len(row)} cells"
+            raise InputError(source, actual, f"{width}, one per column", "Export it again.")
 
 
 def _content(path: Path) -> bytes:

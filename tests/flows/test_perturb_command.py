@@ -139,8 +139,8 @@ def test_small_industries_are_merged_and_no_row_leaves_as_it_came(
     before = read(source)
     kept = unchanged(before, out)
     report = orjson.loads((out / "reports" / "privacy.json").read_bytes())["tables"]["firms"]
-    (found,) = [r for r in report["attacks"] if r["risk"] == "unchanged row"]
-    assert found["hits"] == kept and found["n"] == before.height
+    (attack,) = [r for r in report["attacks"] if r["risk"] == "unchanged row"]
+    assert attack["hits"] == kept and attack["n"] == before.height
     # a level swap draws a place for each company, which may be its own
     assert kept < before.height if method == "level_swap" else kept == 0
 
