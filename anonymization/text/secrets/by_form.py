@@ -131,10 +131,19 @@ _CURL_USER = re.compile(
     r"(?P<word>(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s\"'\\]{1,200}){1,4})"
 )
 _CURL_REACH = 600
+# A line of a dump of Windows accounts: name, number, LM hash, NT hash.
+_ACCOUNT_HASHES = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{32}:[0-9A-Fa-f]{32}(?=:::)")
+# The private members of a JSON Web Key (RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1).
+_KEY_TYPE = re.compile(r"\\{0,3}[\"']kty\\{0,3}[\"']\s{0,3}:")
+_KEY_MEMBER = re.compile(
+    r"\\{0,3}[\"'](?:d|p|q|dp|dq|qi|k)\\{0,3}[\"']\s{0,3}:\s{0,3}\\{0,3}[\"']"
+    r"(?P<value>[A-Za-z0-9_\-]{16,2000})"
+)
+_KEY_REACH = 4_000
 
 
 def find_armoured(text: str, folded: str) -> Iterator[Finding]:
-    """Private key blocks, user information in URLs, authorization headers, curl users."""
+    """Private key blocks and JSON keys, user information in URLs, headers, curl users, hashes."""
     if "private key" in folded or "putty-user-key" in folded:
         yield from _keys(text)
     if "://" in text:
@@ -143,6 +152,21 @@ def find_armoured(text: str, folded: str) -> Iterator[Finding]:
         yield from _headers(text)
     if "curl" in folded:
         yield from _curl_users(text, folded)
+    if ":::" in text:
+        yield from (_framed(*hit.span(), "ntlm-hash") for hit in _ACCOUNT_HASHES.finditer(text))
+    if "kty" in text:
+        yield from _json_keys(text)
+
+
+def _json_keys(text: str) -> Iterator[Finding]:
+    """The private members near the type of a key; the public ones stay."""
+    done = 0
+    for kind in _KEY_TYPE.finditer(text):
+        start = max(done, kind.start() - _KEY_REACH)
+        for member in _KEY_MEMBER.finditer(text, start, kind.end() + _KEY_REACH):
+            done = member.end()
+            if not is_placeholder(member["value"]):
+                yield _framed(*member.span("value"), "json-web-key")
 
 
 def _framed(start: int, end: int, name: str) -> Finding:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from anonymization.text.contracts import Finding
 from anonymization.text.secrets.by_form import (
@@ -20,8 +22,34 @@ def find_secrets(text: str) -> list[Finding]:
     """The secrets in `text`, sorted, without overlap; the time is linear in its length.
 
     Findings that overlap, or are separated only by a colon (a user and a password), become one
-    that covers them all and takes the recognizer of the one with the highest score.
+    that covers them all and takes the recognizer of the one with the highest score. A token with
+    colour codes inside is found with them.
     """
+    if not _COLOUR.search(text):
+        return _plain_secrets(text)
+    plain, starts = _without_colours(text)
+    return [
+        replace(f, start=starts[f.start], end=starts[f.end - 1] + 1) for f in _plain_secrets(plain)
+    ]
+
+
+_COLOUR = re.compile(r"(?:\x1b|\\x1b|\\u001b|\\033)\[[0-9;:]{0,20}m")
+
+
+def _without_colours(text: str) -> tuple[str, list[int]]:
+    """The text without the codes that colour a terminal, and where each character stood."""
+    parts: list[str] = []
+    starts: list[int] = []
+    at = 0
+    for code in [*_COLOUR.finditer(text), None]:
+        end = code.start() if code else len(text)
+        parts.append(text[at:end])
+        starts += range(at, end)
+        at = code.end() if code else end
+    return "".join(parts), starts
+
+
+def _plain_secrets(text: str) -> list[Finding]:
     folded = lower_in_place(text)
     findings = [
         *find_armoured(text, folded),
