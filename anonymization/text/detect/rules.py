@@ -109,11 +109,21 @@ def social_security(value: str) -> bool:
 
 
 def phone(value: str) -> bool:
-    """Seven to fifteen digits (ITU-T E.164), not all the same."""
+    """Seven to fifteen digits (ITU-T E.164) of somebody: no date, no number made up for a form."""
     if _DATED.fullmatch(value):
         return False
     digits = _digits(value.split("x")[0])
-    return 7 <= len(digits) <= 15 and len(set(digits)) > 2
+    return 7 <= len(digits) <= 15 and len(set(digits)) > 2 and not _is_sample(value, digits)
+
+
+_COUNTED = "1234567890"
+
+
+def _is_sample(value: str, digits: str) -> bool:
+    """Counted up, or in groups of one repeated digit."""
+    groups = re.findall(r"[0-9]+", value)
+    repeated = len(groups) > 2 and all(len(set(group)) == 1 for group in groups)
+    return repeated or digits in _COUNTED
 
 
 def own_mail(value: str) -> bool:
