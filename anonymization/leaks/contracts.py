@@ -27,6 +27,10 @@ class Encoding(StrEnum):
     QUOTED_PRINTABLE = "quoted_printable"
     MARKUP_TEXT = "markup_text"
     WRAPPED = "wrapped"
+    LOOK_ALIKE = "look_alike"
+    SPOKEN = "spoken"
+    BASE32 = "base32"
+    CELLS = "cells"
     FILE_NAME = "file_name"
 
 

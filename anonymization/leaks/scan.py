@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import zlib
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from anonymization.leaks.containers import Budget, CannotScan, document_parts, is_container, parts
 from anonymization.leaks.contracts import Encoding, Leak, LeakConfig, NotScannable
+from anonymization.leaks.disguises import disguises
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.views import has_run, views
 
@@ -19,6 +22,11 @@ _BLOB = re.compile(
     rb"|[A-Za-z0-9+/_-]{160,}={0,2})"
 )
 _BREAK = re.compile(rb"\\[rn]|\s")
+# The first bytes of gzip and of zlib's four levels, in base64; longer runs are blobs.
+_PACKED = re.compile(
+    rb"[He](?<![A-Za-z0-9+/_-][He])(?:4sI|J[w-z]|N[o-r]|A[E-H]|F[4-7])[A-Za-z0-9+/_-]{12,}={0,2}"
+)
+_EITHER_HEADER, _MOST_PACKED = 32, 1 << 20
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _INNER = "!"
 _DOCUMENTS = (b"%PDF", b"\x89PNG", b"PAR1")
@@ -65,7 +73,8 @@ def _layer(
     """Leaks in the bytes themselves, in their decoded forms, and in what they contain."""
     yield from _search(name, data, Encoding.RAW, patterns)
     if not is_container(data):
-        for encoding, view in views(data, _REACH * patterns.longest):
+        decoded = views(data, _REACH * patterns.longest)
+        for encoding, view in (*decoded, *disguises(data, 2 * patterns.longest)):
             yield from _search(name, view, encoding, patterns)
     try:
         for inner_name, inner in _inside(data, config, budget):
@@ -84,7 +93,7 @@ def _inside(data: bytes, config: LeakConfig, budget: Budget) -> Iterator[tuple[s
     for part in document_parts(data, budget, config):
         yield part.name, part.data
     if not is_container(data):
-        for number, blob in enumerate(_blobs(data, budget)):
+        for number, blob in enumerate((*_blobs(data, budget), *_packed(data, budget))):
             yield f"(base64 {number})", blob
 
 
@@ -97,6 +106,18 @@ def _blobs(data: bytes, budget: Budget) -> Iterator[bytes]:
         budget.spend(len(blob))
         if is_container(blob) or blob.startswith(_DOCUMENTS) or _is_text(blob):
             yield blob
+
+
+def _packed(data: bytes, budget: Budget) -> Iterator[bytes]:
+    """Short base64 of what gzip or zlib packed, inflated as far as the budget reaches."""
+    for hit in _PACKED.finditer(data):
+        text = hit.group().rstrip(b"=").translate(_STANDARD)
+        blob = b64decode(text[: len(text) // 4 * 4]) + _tail(text)
+        inflater = zlib.decompressobj(wbits=zlib.MAX_WBITS | _EITHER_HEADER)
+        with suppress(zlib.error):
+            plain = inflater.decompress(blob, _MOST_PACKED)
+            budget.spend(len(plain))
+            yield plain
 
 
 def _is_text(blob: bytes) -> bool:

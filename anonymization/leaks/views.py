@@ -60,12 +60,12 @@ def views(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
         text = data.decode(codec, "replace").encode("utf-8", "replace")
         yield (Encoding.UTF16_LE if codec.endswith("le") else Encoding.UTF16_BE), text
     yield from _json_views(data, reach)
-    if b"%" in data and (undone := _undone(data, _PERCENT, _of_percent, reach)):
-        yield Encoding.PERCENT, undone.replace(b"+", b" ")
+    if b"%" in data and (plain := undone(data, _PERCENT, _of_percent, reach)):
+        yield Encoding.PERCENT, plain.replace(b"+", b" ")
     if b"-printable" in data or b"-PRINTABLE" in data or b"-Printable" in data:
         yield Encoding.QUOTED_PRINTABLE, quopri.decodestring(data)
-    if b"&" in data and (undone := _undone(data, _ENTITY, _of_entity, reach)):
-        yield Encoding.HTML, undone
+    if b"&" in data and (plain := undone(data, _ENTITY, _of_entity, reach)):
+        yield Encoding.HTML, plain
     if b"</" in data:
         text = _TAG.sub(b"", _BLOCK_END.sub(b"\n", _INDENT.sub(b"><", data)))
         yield Encoding.MARKUP_TEXT, _ENTITY.sub(_of_entity, text)
@@ -78,7 +78,7 @@ def has_run(data: bytes, length: int) -> bool:
     return b"A" * length in data.translate(_BASE64)
 
 
-def _undone(data: bytes, pattern: re.Pattern[bytes], plain: _Plain, reach: int) -> bytes:
+def undone(data: bytes, pattern: re.Pattern[bytes], plain: _Plain, reach: int) -> bytes:
     """`data` with its escapes decoded, without what is farther than `reach` from all of them."""
     pieces: list[bytes] = []
     last = -reach
@@ -102,7 +102,7 @@ def joined_lines(data: bytes) -> bytes:
 
 def _json_views(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
     for _ in range(_JSON_ROUNDS):
-        data = _undone(data, _JSON, _of_json, reach) if b"\\" in data else b""
+        data = undone(data, _JSON, _of_json, reach) if b"\\" in data else b""
         if not data:
             return
         yield Encoding.JSON, data

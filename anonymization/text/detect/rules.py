@@ -112,18 +112,10 @@ def phone(value: str) -> bool:
     """Seven to fifteen digits (ITU-T E.164) of somebody: no date, no number made up for a form."""
     if _DATED.fullmatch(value):
         return False
-    digits = _digits(value.split("x")[0])
-    return 7 <= len(digits) <= 15 and len(set(digits)) > 2 and not _is_sample(value, digits)
-
-
-_COUNTED = "1234567890"
-
-
-def _is_sample(value: str, digits: str) -> bool:
-    """Counted up, or in groups of one repeated digit."""
-    groups = re.findall(r"[0-9]+", value)
+    digits, groups = _digits(value.split("x")[0]), re.findall(r"[0-9]+", value)
     repeated = len(groups) > 2 and all(len(set(group)) == 1 for group in groups)
-    return repeated or digits in _COUNTED
+    is_sample = repeated or digits in "1234567890"
+    return 7 <= len(digits) <= 15 and len(set(digits)) > 2 and not is_sample
 
 
 def own_mail(value: str) -> bool:

@@ -6,6 +6,7 @@ import base64
 import gzip
 import html
 import json
+import zlib
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -67,9 +68,9 @@ def test_numbers_in_columns_are_no_identifier() -> None:
         assert scan_bytes("file", text, PATTERNS, CONFIG) == []
 
 
-def test_two_cells_are_no_name() -> None:
-    rows = b"<row><c>Oriane</c><c>Vasquez</c></row>"
-    for data in (rows, b"Oriane\nVasquez\n", b"Oriane\tVasquez", b'"Oriane","Vasquez"'):
+def test_two_rows_are_no_name() -> None:
+    rows = b"<row><c>Oriane</c></row><row><c>Vasquez</c></row>"
+    for data in (rows, b"Oriane\nVasquez\n", b"7,Oriane\nVasquez,8"):
         assert scan_bytes("file", data, PATTERNS, CONFIG) == []
 
 
@@ -79,3 +80,52 @@ def test_a_value_as_it_stands_is_told_once() -> None:
     assert (leak.encoding, leak.offset, leak.count) == ("raw", 5, 1)
     (leak,) = scan_bytes("file", b"call 020 7946 0555.", patterns, CONFIG)
     assert (leak.encoding, leak.offset, leak.count) == ("other_spelling", 6, 1)
+
+
+def _base32(text: str) -> str:
+    return base64.b32encode(text.encode()).decode().rstrip("=")
+
+
+_CYRILLIC = str.maketrans("aeoO", "аеоО")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Oriane Vasquez".translate(_CYRILLIC), "look_alike"),
+        ("Ori\u00e1ne V\u00e4squez", "look_alike"),
+        ("Oria\u0301ne Vasquez", "look_alike"),
+        ("Κelder Wire 77", "look_alike"),
+        (_base32("by Oriane Vasquez"), "base32"),
+        (_base32("Kelder Wire 77"), "base32"),
+        ("id,first,last\n7,Oriane,Vasquez\n", "cells"),
+        ('"7","Vasquez","Oriane"', "cells>other_spelling"),
+        ("7\tOriane\tVasquez", "cells"),
+        (base64.b64encode(gzip.compress(b"Oriane Vasquez")).decode(), "raw"),
+        (base64.urlsafe_b64encode(zlib.compress(b"Oriane Vasquez", 9)).decode(), "raw"),
+        (base64.b64encode(zlib.compress(b"Oriane Vasquez", 1)).decode().rstrip("="), "raw"),
+    ],
+)
+def test_disguises_are_undone(text: str, form: str) -> None:
+    leaks = scan_bytes("file", f"said: {text} and more".encode(), PATTERNS, CONFIG)
+    assert form in {leak.encoding for leak in leaks}
+
+
+def test_a_mail_address_said_in_words_is_found() -> None:
+    mail = [PrivateValue("oriane.vasquez@kelder.example", "EMAIL")]
+    patterns = LeakPatterns(mail, b"k" * 32, CONFIG)
+    said = b"write to oriane dot vasquez at kelder dot example please"
+    assert [leak.encoding for leak in scan_bytes("file", said, patterns, CONFIG)] == ["spoken"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Orientation, Vasquez",  # another first name
+        "eJwrongbase64butnozlibdata",
+        "MFRGGZDFMZTWQ2LK",  # base32 of something else
+        "Ориане Васкес",  # the name in Russian is another word
+    ],
+)
+def test_what_only_looks_like_a_disguise_is_none(text: str) -> None:
+    assert not scan_bytes("file", text.encode(), PATTERNS, CONFIG)
