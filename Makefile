@@ -11,7 +11,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install evaluate harbor system snapshot serve stop test test-full test-exports check format bench mutants docs font lock clean clean-demo
+.PHONY: help install evaluate harbor system snapshot leaderboard serve stop test test-full test-exports check format bench mutants docs font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,12 @@ system: ## install the Debian packages without which some tests are skipped
 snapshot: $(READY) ## build and verify a release from the generated demo workspace
 	$(BIN)/benchmint build --revision
 	$(BIN)/benchmint verify workspace/snapshots/latest
+
+leaderboard: $(READY) evaluate ## leaderboard of scripted agents on the demo release
+	test -e workspace/snapshots/latest || $(MAKE) snapshot
+	for agent in oracle unrounded wrong-period missing-step talk null; do \
+	  $(BIN)/benchmint evaluate workspace/snapshots/latest --agent $$agent --out workspace/attempts || exit 1; done
+	$(BIN)/benchmint leaderboard workspace/snapshots/latest --attempts workspace/attempts --out workspace/leaderboard
 
 serve: $(READY) ## server, worker and schedules on the loopback
 	$(BIN)/python -m flows.service start

@@ -28,7 +28,7 @@ def attempts_database(folder: Path) -> Iterator[Path]:
 
     Raises InputError where nothing was.
     """
-    sources = _table_folders(folder)
+    sources = table_folders(folder)
     if not sources:
         raise InputError(
             str(folder), "no tables of graded attempts", f"{TABLES_FOLDER}/{ATTEMPTS.name}.parquet",
@@ -54,7 +54,7 @@ def attempts_database(folder: Path) -> Iterator[Path]:
         yield path
 
 
-def _table_folders(folder: Path) -> list[Path]:
+def table_folders(folder: Path) -> list[Path]:
     """The folders of tables below a folder; not those beneath one that has its own.
 
     A folder's own tables are of all attempts below it, so each attempt is read once.
@@ -62,4 +62,4 @@ def _table_folders(folder: Path) -> list[Path]:
     own = folder / TABLES_FOLDER
     if (own / f"{ATTEMPTS.name}.parquet").is_file():
         return [own]
-    return [source for path in subfolders(folder) for source in _table_folders(path)]
+    return [source for path in subfolders(folder) for source in table_folders(path)]

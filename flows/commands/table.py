@@ -38,6 +38,8 @@ COMMANDS = {
     "questions": ("lanes", "make questions from financial statements"),
     "evaluate": ("evaluate", "run an agent on a release"),
     "grade": ("evaluate", "grade attempts again"),
+    "leaderboard": ("leaderboard", "write the leaderboard of graded attempts"),
+    "plan": ("leaderboard", "say how many tasks tell two agents apart"),
     "serve-tables": ("workspace", "serve statements to agents (MCP)"),
     "export-atif": ("workspace", "write sessions as ATIF trajectories"),
 }

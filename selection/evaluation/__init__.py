@@ -1,0 +1,1 @@
+"""What scores of attempts say about agents: intervals, comparisons, boards, plans."""

@@ -1,0 +1,224 @@
+"""The leaderboard of a release: a row per configuration, with what the data do and do not say.
+
+Attempts that the infrastructure ended are counted and left out; so are attempts whose unjudged
+parts could decide. A task counts once: the mean of its epochs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from data.errors import InputError
+from selection.evaluation.comparisons import Difference, compare, rank_ranges, tie_groups
+from selection.evaluation.intervals import FEWEST_CLUSTERS, Estimate, Floats, clustered, wilson
+
+INFRA = "infra_error"
+GROUPINGS = ("family", "role", "difficulty", "lane", "deliverable")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What a task is grouped by; `cluster`: tasks of one cluster are not independent."""
+
+    task_id: str
+    cluster: str
+    family: str = "none"
+    role: str = "none"
+    difficulty: str = "none"
+    lane: str = "none"
+    deliverable: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """One configuration on the tasks that it was graded on; rates from 0 to 1.
+
+    `passed` and `low` to `high`: the pass rate with its interval, `method` which; `error`: its
+    standard error by cluster, None with too few clusters. `ranks`: the best and the worst rank that
+    the comparisons support. `cost`, `seconds`, `steps`: means per attempt, None where unknown.
+    """
+
+    configuration: str
+    harness: str
+    model: str
+    condition: str
+    tasks: int
+    attempts: int
+    n_infra: int
+    n_unjudged: int
+    passed: float | None
+    low: float | None
+    high: float | None
+    method: str
+    error: float | None
+    overall: float | None
+    acc: float | None
+    tie_group: int | None
+    ranks: tuple[int, int] | None
+    cost: float | None
+    seconds: float | None
+    steps: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Rows by falling pass rate, the comparisons of all pairs, and the pass rates of groups.
+
+    `cells`: grouping, group, configuration, tasks, pass rate. `failures`: configuration, what a
+    failed attempt missed first or how it ended, and how often.
+    """
+
+    rows: tuple[LeaderboardRow, ...]
+    differences: tuple[Difference, ...]
+    cells: tuple[Mapping[str, Any], ...]
+    failures: tuple[Mapping[str, Any], ...]
+    clusters: int
+
+
+def board(attempts: pl.DataFrame, scores: pl.DataFrame, tasks: Sequence[TaskFacts]) -> Board:
+    """The leaderboard of graded attempts; tables as `data.schemas_attempts` has them.
+
+    Errors: `InputError` if attempts are of several releases or graders, or of unknown tasks.
+    """
+    _require_one(attempts, "release_digest", "attempts of one release")
+    _require_one(scores, "grader", "scores of one grader: grade all again")
+    facts = {task.task_id: task for task in tasks}
+    if strange := sorted(set(attempts["task_id"]) - set(facts)):
+        todo = "Name the release that was run."
+        raise InputError("attempts", f"task {strange[0]}", "tasks of the release", todo)
+    names = sorted(attempts["configuration"].unique())
+    graded = scores.filter(pl.col("passed").is_not_null())
+    per_task = graded.group_by("configuration", "task_id").agg(pl.col("passed").mean())
+    done = sorted(set(per_task["task_id"]))
+    matrix = {name: _passes(per_task, name, done) for name in names}
+    labels = [facts[task_id].cluster for task_id in done]
+    differences = compare(matrix, labels)
+    means = {n: float(np.nanmean(v)) for n, v in matrix.items() if not np.isnan(v).all()}
+    groups, ranges = tie_groups(means, differences), rank_ranges(means, differences)
+    rows = [
+        _row(name, attempts, scores, matrix[name], labels, groups.get(name), ranges.get(name))
+        for name in names
+    ]
+    return Board(
+        tuple(sorted(rows, key=lambda row: (-(row.passed or -1.0), row.configuration))),
+        differences,
+        tuple(_cells(per_task, facts)),
+        tuple(_failures(attempts, scores)),
+        len(set(labels)),
+    )
+
+
+def _require_one(frame: pl.DataFrame, column: str, expected: str) -> None:
+    if frame[column].n_unique() > 1:
+        actual, todo = f"{frame[column].n_unique()} values of {column}", "Choose one folder."
+        raise InputError("attempts", actual, expected, todo)
+    if not frame.height:
+        raise InputError("attempts", "none", expected, "Run `benchmint evaluate` first.")
+
+
+def _passes(per_task: pl.DataFrame, name: str, tasks: Sequence[str]) -> Floats:
+    """The pass rate of each task, NaN where there is none."""
+    own = dict(per_task.filter(configuration=name).select("task_id", "passed").iter_rows())
+    return np.array([own.get(task, np.nan) for task in tasks], dtype=np.float64)
+
+
+def _row(
+    name: str,
+    attempts: pl.DataFrame,
+    scores: pl.DataFrame,
+    passes: Floats,
+    labels: Sequence[str],
+    group: int | None,
+    ranks: tuple[int, int] | None,
+) -> LeaderboardRow:
+    own = attempts.filter(configuration=name)
+    graded = scores.filter(configuration=name)
+    known = ~np.isnan(passes)
+    own_labels = [label for label, is_known in zip(labels, known, strict=True) if is_known]
+    rate = pass_rate(passes[known], own_labels)
+    first = own.row(0, named=True)
+    ran = own.filter(pl.col("status") != INFRA)
+    return LeaderboardRow(
+        name,
+        first["harness"],
+        first["model"],
+        first["condition"],
+        tasks=int(known.sum()),
+        attempts=own.height,
+        n_infra=own.height - ran.height,
+        n_unjudged=graded["passed"].null_count(),
+        passed=rate.mean,
+        low=rate.low,
+        high=rate.high,
+        method=rate.method,
+        error=rate.error if rate.method.startswith("clustered") else None,
+        overall=_mean(graded["overall"]),
+        acc=_mean(graded["acc"]),
+        tie_group=group,
+        ranks=ranks,
+        cost=_mean(ran["cost"]) if ran["cost"].null_count() == 0 else None,
+        seconds=_mean(ran["seconds"]),
+        steps=_mean(ran["steps"]),
+    )
+
+
+def pass_rate(passes: Floats, labels: Sequence[str]) -> Estimate:
+    """By cluster where there are enough; else Wilson's interval, or Student's with epochs.
+
+    Where all tasks have the same result no error can be estimated: Wilson's interval then takes
+    each cluster for one task.
+    """
+    clusters = len(set(labels))
+    if FEWEST_CLUSTERS <= clusters < len(labels):
+        if np.ptp(passes):
+            return clustered(passes, labels)
+        return replace(wilson(round(clusters * float(passes[0])), clusters), n=len(passes))
+    if bool(np.isin(passes, (0.0, 1.0)).all()):
+        return wilson(int(passes.sum()), len(passes))
+    return clustered(passes, list(range(len(passes))))
+
+
+def _mean(values: pl.Series) -> float | None:
+    mean = values.drop_nulls().mean()
+    return float(mean) if isinstance(mean, int | float) else None
+
+
+def _cells(per_task: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> list[dict[str, Any]]:
+    """Pass rates per grouping, group and configuration; groupings of one group say nothing."""
+    rows = []
+    for grouping in GROUPINGS:
+        groups = [getattr(facts[task_id], grouping) for task_id in per_task["task_id"]]
+        if len(set(groups)) < 2:
+            continue
+        labelled = per_task.with_columns(group=pl.Series(groups, dtype=pl.String))
+        counted = labelled.group_by("group", "configuration").agg(
+            tasks=pl.len(), passed=pl.col("passed").mean()
+        )
+        for row in counted.sort("group", "configuration").iter_rows(named=True):
+            rows.append({"grouping": grouping} | row)
+    return rows
+
+
+def _failures(attempts: pl.DataFrame, scores: pl.DataFrame) -> list[dict[str, Any]]:
+    """Per configuration, the operations missed first and how failed attempts ended."""
+    failed = scores.filter(~pl.col("passed")).join(
+        attempts.select("attempt_id", "termination"), on="attempt_id", how="left"
+    )
+    rows = []
+    for kind, column in (("operation", "operation"), ("termination", "termination")):
+        counted = failed.drop_nulls(column).group_by("configuration", column).len("n")
+        for row in counted.sort("configuration", column).iter_rows(named=True):
+            rows.append(
+                {
+                    "configuration": row["configuration"],
+                    "kind": kind,
+                    "what": row[column],
+                    "n": row["n"],
+                }
+            )
+    return rows

@@ -1,0 +1,182 @@
+"""The leaderboard as files: one HTML page that needs nothing else, Parquet, CSV and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from data.atomic import write_bytes
+from data.neutralise import csv_cell, markdown, script_json, visible
+from data.snapshot.pages import asset, page
+from selection.evaluation.board import Board, LeaderboardRow
+
+_HEADS = (
+    "configuration", "tasks", "passed", "interval", "ranks", "group", "overall", "cost", "seconds",
+    "infrastructure", "unjudged",
+)  # fmt: skip
+_WIDTH, _HEIGHT, _MARGIN = 640.0, 300.0, 44.0
+
+
+def write_board(
+    board: Board, release: str, out: Path, attempts: Sequence[Mapping[str, Any]]
+) -> tuple[Path, ...]:
+    """Write the page, the tables and the Markdown table into `out`; their paths.
+
+    `attempts`: task, configuration, epoch, passed and attempt id of each, to which cells lead.
+    """
+    frame = rows_frame(board)
+    paths = tuple(out / f"leaderboard.{ending}" for ending in ("html", "parquet", "csv", "md"))
+    out.mkdir(parents=True, exist_ok=True)
+    write_bytes(paths[0], leaderboard_html(board, release, attempts).encode())
+    frame.write_parquet(paths[1])
+    safe = frame.with_columns(
+        pl.col(pl.String).map_elements(csv_cell, return_dtype=pl.String, skip_nulls=True)
+    )
+    write_bytes(paths[2], safe.write_csv().encode())
+    write_bytes(paths[3], markdown_table(board).encode())
+    return paths
+
+
+def rows_frame(board: Board) -> pl.DataFrame:
+    """The rows as a table; `rank_best` and `rank_worst` are the supported range."""
+    rows = []
+    for row in board.rows:
+        values = asdict(row)
+        best, worst = values.pop("ranks") or (None, None)
+        rows.append(values | {"rank_best": best, "rank_worst": worst})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def markdown_table(board: Board) -> str:
+    """The table for a card: pass rates with intervals and the ranks that the data support."""
+    lines = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
+    for row in board.rows:
+        cells = map(markdown, _shown(row))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _shown(row: LeaderboardRow) -> tuple[str, ...]:
+    interval = "" if row.low is None else f"{percent(row.low)} to {percent(row.high)}"
+    ranks = "" if row.ranks is None else _range(row.ranks)
+    group = "" if row.tie_group is None else str(row.tie_group)
+    cost = "" if row.cost is None else f"{row.cost:.4f}"
+    seconds = "" if row.seconds is None else f"{row.seconds:.1f}"
+    overall = "" if row.overall is None else f"{100 * row.overall:.1f}"
+    return (
+        row.configuration, str(row.tasks), percent(row.passed), interval, ranks, group, overall,
+        cost, seconds, str(row.n_infra), str(row.n_unjudged),
+    )  # fmt: skip
+
+
+def _range(ranks: tuple[int, int]) -> str:
+    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent with one decimal; empty where there is none."""
+    return "" if share is None else f"{100 * share:.1f}"
+
+
+def leaderboard_html(board: Board, release: str, attempts: Sequence[Mapping[str, Any]]) -> str:
+    """The page; names of configurations, tasks and models are escaped, and nothing is loaded."""
+    sorting = [
+        [r.configuration, r.tasks, r.passed, r.low, r.ranks[0] if r.ranks else None, r.tie_group,
+         r.overall, r.cost, r.seconds, r.n_infra, r.n_unjudged]
+        for r in board.rows
+    ]  # fmt: skip
+    return page(
+        "leaderboard.html.j2",
+        asset("report.css") + asset("leaderboard.css"),
+        asset("leaderboard.js"),
+        release=release,
+        heads=_HEADS,
+        rows=[tuple(map(visible, _shown(row))) for row in board.rows],
+        bars=[_bar(row) for row in board.rows],
+        dots=_dots(board.rows),
+        width=_WIDTH,
+        height=_HEIGHT,
+        groupings=_groupings(board),
+        failures=_failures(board),
+        names=[visible(row.configuration) for row in board.rows],
+        methods=sorted({row.method for row in board.rows}),
+        clusters=board.clusters,
+        pairs=len(board.differences),
+        separated=sum(pair.is_real for pair in board.differences),
+        data=script_json({"sorting": sorting, "attempts": [list(a.values()) for a in attempts]}),
+    )
+
+
+def _bar(row: LeaderboardRow) -> tuple[float, float, float]:
+    """Start, end and middle of the interval, in per cent."""
+    low, high, middle = row.low or 0.0, row.high or 0.0, row.passed or 0.0
+    return round(100 * low, 2), round(100 * (high - low), 2), round(100 * middle, 2)
+
+
+def _dots(rows: Sequence[LeaderboardRow]) -> list[dict[str, Any]]:
+    """Cost against pass rate, for configurations of which both are known."""
+    known = [(r, r.cost, r.passed) for r in rows if r.cost is not None and r.passed is not None]
+    most = max((cost for _, cost, _ in known), default=0.0) or 1.0
+    return [
+        {
+            "x": round(_MARGIN + cost / most * (_WIDTH - 2 * _MARGIN), 1),
+            "y": round(_HEIGHT - _MARGIN - passed * (_HEIGHT - 2 * _MARGIN), 1),
+            "name": visible(row.configuration),
+            "text": f"{cost:.4f} US dollars, {percent(passed)} %",
+        }
+        for row, cost, passed in known
+    ]
+
+
+def _groupings(board: Board) -> list[dict[str, Any]]:
+    """Per grouping the rows of a heat map: a group, and a cell per configuration."""
+    output = []
+    for grouping in dict.fromkeys(cell["grouping"] for cell in board.cells):
+        own = [cell for cell in board.cells if cell["grouping"] == grouping]
+        rows = []
+        for group in dict.fromkeys(cell["group"] for cell in own):
+            by_name = {c["configuration"]: c for c in own if c["group"] == group}
+            cells = [_cell(by_name.get(row.configuration)) for row in board.rows]
+            rows.append({"group": visible(group), "cells": cells})
+        output.append({"name": grouping, "rows": rows})
+    return output
+
+
+def _cell(cell: Mapping[str, Any] | None) -> dict[str, Any]:
+    if cell is None:
+        return {"shade": -1, "text": "", "tasks": 0}
+    return {
+        "shade": round(10 * cell["passed"]),
+        "text": percent(cell["passed"]),
+        "tasks": cell["tasks"],
+    }
+
+
+def _failures(board: Board) -> list[dict[str, Any]]:
+    rows = [row for row in board.failures if row["n"]]
+    return [
+        {
+            "kind": kind,
+            "rows": [
+                {
+                    "what": visible(what),
+                    "cells": [_count(rows, kind, what, r) for r in board.rows],
+                }
+                for what in dict.fromkeys(row["what"] for row in rows if row["kind"] == kind)
+            ],
+        }
+        for kind in dict.fromkeys(row["kind"] for row in rows)
+    ]
+
+
+def _count(rows: Sequence[Mapping[str, Any]], kind: str, what: str, of: LeaderboardRow) -> int:
+    fits = (
+        r
+        for r in rows
+        if (r["kind"], r["what"], r["configuration"]) == (kind, what, of.configuration)
+    )
+    return sum(int(row["n"]) for row in fits)

@@ -1,0 +1,86 @@
+"""`benchmint leaderboard` and `plan` on attempts that were graded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from data.errors import BenchmintError, InputError
+from data.releases.tasks import read_tasks
+from flows.commands.leaderboard import leaderboard_command, plan_command
+from tests.demo import Demo
+from tests.selection.evaluation.test_board import tables
+
+app = typer.Typer()
+app.command(name="leaderboard")(leaderboard_command)
+app.command(name="plan")(plan_command)
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(done.exception, BenchmintError):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def latest(demo: Demo) -> Path:
+    return demo.out / "snapshots" / "latest"
+
+
+@pytest.fixture
+def graded(demo: Demo, tmp_path: Path) -> Path:
+    """Attempts at the demo's release, and at another one."""
+    release = read_tasks(latest(demo))
+    ids = sorted(release.tasks)
+    named = dict(zip((f"t{at:03d}" for at in range(len(ids))), ids, strict=True))
+    attempts, scores = (
+        table.filter(pl.col("task_id").is_in(list(named))).with_columns(
+            pl.col("task_id").replace(named)
+        )
+        for table in tables()
+    )
+    attempts = attempts.with_columns(release_digest=pl.lit(release.digest))
+    other = attempts.with_columns(
+        release_digest=pl.lit("other"), attempt_id=pl.col("attempt_id") + "-other"
+    )
+    folder = tmp_path / "attempts"
+    for name, of, rows in (("a", attempts, scores), ("b", other, scores.head(0))):
+        (folder / name / "scores").mkdir(parents=True)
+        of.write_parquet(folder / name / "scores" / "attempts.parquet")
+        rows.write_parquet(folder / name / "scores" / "scores.parquet")
+    return folder
+
+
+def test_attempts_at_one_release_become_a_board(graded: Path, demo: Demo, tmp_path: Path) -> None:
+    out, tasks = tmp_path / "out", len(read_tasks(latest(demo)).tasks)
+    said = run("leaderboard", latest(demo), "--attempts", graded, "--out", out)
+    assert f"| strong | {tasks} |" in said
+    assert {path.suffix for path in out.iterdir()} == {".html", ".parquet", ".csv", ".md"}
+    assert pl.read_parquet(out / "leaderboard.parquet")["attempts"].to_list() == [2 * tasks] * 3
+
+
+def test_attempts_at_other_releases_only_are_refused(
+    graded: Path, demo: Demo, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="attempts at other releases only"):
+        run("leaderboard", latest(demo), "--attempts", graded / "b", "--out", tmp_path / "out")
+
+
+def test_nothing_graded_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    with pytest.raises(InputError, match="no tables of graded attempts"):
+        run("plan", "a", "b", "--attempts", tmp_path / "d")
+
+
+def test_a_plan_names_tasks_attempts_and_dollars(graded: Path) -> None:
+    said = run("plan", "strong", "weak", "--attempts", graded, "--gap", 0.1)
+    first, *_ = [line for line in said.splitlines() if line.startswith("epochs 1:")]
+    assert first.endswith("US dollars") and "tasks" in first
+    assert "epochs 8" in said
+    with pytest.raises(InputError, match="found weaker"):
+        run("plan", "strong", "weaker", "--attempts", graded)

@@ -1,0 +1,113 @@
+"""The leaderboard: rows, groups, failures, plans, and a page that hostile names cannot break."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from data.errors import InputError
+from selection.evaluation.board import Board, TaskFacts, board
+from selection.evaluation.leaderboard_page import markdown_table, write_board
+from selection.evaluation.planning import pilot_scores, plan, variances
+
+HOSTILE = "<script>alert(1)</script>|=cmd()"
+SKILL = {"strong": 0.9, "weak": 0.2, HOSTILE: 0.2}
+TASKS = [TaskFacts(f"t{at:03d}", f"c{at % 20}", family="ab"[at % 2]) for at in range(100)]
+
+
+def tables(epochs: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
+    draw = np.random.default_rng(8)
+    attempts: list[dict[str, Any]] = []
+    scores: list[dict[str, Any]] = []
+    for name, skill in SKILL.items():
+        for task in TASKS:
+            for epoch in range(1, epochs + 1):
+                passed = bool(draw.random() < skill)
+                attempt = f"{name}-{task.task_id}-{epoch}"
+                shared = {"attempt_id": attempt, "task_id": task.task_id, "epoch": epoch}
+                attempts.append(
+                    shared | {"configuration": name, "harness": "h", "model": "m",
+                              "condition": "data", "status": "completed", "steps": 3,
+                              "termination": None if passed else "gave_up", "cost": 0.01,
+                              "seconds": 2.0, "release_digest": "d"}
+                )  # fmt: skip
+                scores.append(
+                    shared | {"configuration": name, "grader": "g", "passed": passed,
+                              "overall": float(passed), "acc": float(passed),
+                              "operation": None if passed else "comparison or boolean"}
+                )  # fmt: skip
+    return pl.DataFrame(attempts, infer_schema_length=None), pl.DataFrame(
+        scores, infer_schema_length=None
+    )
+
+
+@pytest.fixture(scope="module")
+def made() -> Board:
+    return board(*tables(), TASKS)
+
+
+def test_rows_are_ranked_as_far_as_the_data_go(made: Board) -> None:
+    strong, *others = made.rows
+    assert (strong.configuration, strong.ranks, strong.tie_group) == ("strong", (1, 1), 1)
+    assert {(row.ranks, row.tie_group) for row in others} == {((2, 3), 2)}
+    assert (strong.tasks, strong.attempts, strong.n_infra) == (100, 200, 0)
+    assert strong.cost == pytest.approx(0.01)
+    assert strong.method == "clustered t" and strong.error is not None
+    assert strong.low is not None and strong.passed is not None and strong.low < strong.passed
+
+
+def test_infrastructure_and_unjudged_are_counted_and_left_out() -> None:
+    attempts, scores = tables(1)
+    first = pl.col("task_id") == "t000"
+    attempts = attempts.with_columns(
+        status=pl.when(first).then(pl.lit("infra_error")).otherwise("status")
+    )
+    unjudged = pl.when(pl.col("task_id") != "t001").then("passed")
+    made = board(attempts, scores.filter(~first).with_columns(passed=unjudged), TASKS)
+    row = made.rows[0]
+    assert (row.tasks, row.attempts, row.n_infra, row.n_unjudged) == (98, 100, 1, 1)
+
+
+def test_groups_of_tasks_and_ways_to_fail(made: Board) -> None:
+    assert {cell["grouping"] for cell in made.cells} == {"family"}
+    assert sum(cell["tasks"] for cell in made.cells if cell["configuration"] == "weak") == 100
+    kinds = {(row["kind"], row["what"]) for row in made.failures}
+    assert kinds == {("operation", "comparison or boolean"), ("termination", "gave_up")}
+
+
+@pytest.mark.parametrize(("column", "value"), [("release_digest", "e"), ("task_id", "t999")])
+def test_attempts_of_several_releases_are_refused(column: str, value: str) -> None:
+    attempts, scores = tables(1)
+    changed = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(value)).otherwise(column)
+    with pytest.raises(InputError):
+        board(attempts.with_columns(changed.alias(column)), scores, TASKS)
+
+
+def test_names_are_text_in_all_files(made: Board, tmp_path: Path) -> None:
+    listed = [{"c": HOSTILE, "t": "t1", "e": 1, "r": "passed", "g": {"family": "a"}, "a": "x"}]
+    paths = write_board(made, "release </title>", tmp_path, listed)
+    page, _, csv, text = paths
+    content = page.read_text()
+    assert "<script>alert" not in content and "release </title>" not in content
+    assert "default-src" in content and not re.search(r"(?:src|href)=\"(?!#)", content)
+    assert "<script>" not in text.read_text()
+    names = pl.read_csv(csv)["configuration"].to_list()
+    assert set(names) == set(SKILL)
+    assert len(markdown_table(made).splitlines()) == 2 + len(SKILL)
+    assert pl.read_parquet(paths[1])["rank_best"].to_list() == [1, 2, 2]
+
+
+def test_a_plan_follows_from_the_variances() -> None:
+    _, scores = tables(4)
+    first, second, tasks = pilot_scores(scores, "strong", "weak")
+    seen = variances(first, second, [TASKS[int(task[1:])].cluster for task in tasks])
+    assert seen.within == pytest.approx(0.9 * 0.1 + 0.2 * 0.8, abs=0.03)
+    once, often = plan(seen, 0.1, 1, cost_per_attempt=0.5), plan(seen, 0.1, 4)
+    assert often.tasks < once.tasks and once.cost == once.attempts * 0.5
+    half = plan(seen, 0.05, 1)
+    assert half.tasks == pytest.approx(4 * once.tasks, rel=0.02)
