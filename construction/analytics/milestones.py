@@ -26,6 +26,8 @@ def milestones_of(
     for number, (step, result) in enumerate(zip(program, results, strict=True), 1):
         uses = s.reads_steps(step)
         implied[number] = set(uses).union(*(implied[other] for other in uses))
+        if isinstance(step, s.Rank) and isinstance(result, pl.DataFrame) and result.height:
+            result = str(result[step.label][-1])  # the last of those taken
         if isinstance(result, bool | pl.DataFrame):
             continue
         made[number] = f"{step.op}_{number}"

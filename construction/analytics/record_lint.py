@@ -78,10 +78,10 @@ _NOT_AN_AMOUNT = re.compile(
 _UNIT = re.compile(
     r"\b(?:yen|yuan|rmb|cny|jpy|usd|eur|dollars?|euros?|percent(?:age)?s?|per cent|million|billion|"
     r"thousand|trillion|tonnes?|tons?|km2|hectares?|points?|persons?|people|units?)\b|[%％$€¥£]"
-    r"|[亿万千百]?元|亿|万|百分|吨|公顷|平方|单位[:：为]|人|家|个|项",
+    r"|[亿万千百]?元|亿|万|百分|吨|公顷|平方|单位[:：为]",
     re.I,
 )
-_WORD = re.compile(r"[a-z]{3,}|\d+(?:\.\d+)?|[一-鿿]{2}")
+_WORD = re.compile(r"[a-z]{3,}|\d+(?:\.\d+)?|(?=([一-鿿]{2}))")
 
 
 def read_records(path: Path) -> list[Any]:
@@ -181,12 +181,10 @@ def _decimals(record: Mapping[str, Any]) -> Faults:
 
 
 def _in_question(record: Mapping[str, Any]) -> Faults:
-    answer = record.get("answer")
-    if isinstance(answer, list | Mapping) or _is_empty(answer):
-        return
-    text, question = str(answer).strip(), str(record.get("question", ""))
-    if len(text) > 3 and text.casefold() not in _YES_NO:
-        pattern = rf"(?<![\w.]){re.escape(text)}(?![\w.]*\w)" if text.isascii() else re.escape(text)
+    """Does the question hold the number? A name may well be one of those asked about."""
+    text, question = str(record.get("answer")).strip(), str(record.get("question", ""))
+    if len(text) > 3 and _NUMBER.fullmatch(text):
+        pattern = rf"(?<![\w.,]){re.escape(text)}(?![\w%])(?![.,]\d)"
         if re.search(pattern, question):
             yield RecordFault.ANSWER_IN_QUESTION, f"{len(text)} characters"
 
@@ -208,15 +206,21 @@ def _milestones(record: Mapping[str, Any]) -> Faults:
     steps, milestones = record.get("steps"), record.get("milestone")
     if not isinstance(steps, list) or not isinstance(milestones, Mapping):
         return
-    words_of_steps = set(_WORD.findall(fold_case(fold_width(" ".join(map(str, steps))))))
+    in_steps = set(_words(" ".join(map(str, steps))))
     for number, (name, value) in enumerate(milestones.items(), 1):
         if _is_empty(value):
             yield RecordFault.MILESTONE_EMPTY, f"milestone {number}"
-        words = _WORD.findall(fold_case(fold_width(str(name).replace("_", " "))))
-        known = sum(word in words_of_steps for word in words)
-        shown = [word for word in _WORD.findall(fold_case(str(value))) if word in words_of_steps]
+        words = _words(str(name).replace("_", " "))
+        known = sum(word in in_steps for word in words)
+        shown = in_steps.intersection(_words(str(value)))
         if words and known * 2 < len(words) and not shown:
             yield RecordFault.MILESTONE, f"milestone {number}"
+
+
+def _words(text: str) -> list[str]:
+    """Words, numbers, and each pair of neighbouring Chinese characters."""
+    matches = _WORD.finditer(fold_case(fold_width(text)))
+    return [match[1] or match[0] for match in matches]
 
 
 def _number_of_steps(record: Mapping[str, Any]) -> Faults:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -50,16 +51,37 @@ def raw_files(
     declaration: Declaration, root: Path, replaced: Mapping[str, pl.DataFrame]
 ) -> Iterator[tuple[str, bytes]]:
     """The files of the raw variant by their path in it."""
+    as_released = raw_declaration(declaration, set(replaced))
     for name, file in sorted(declaration.files.items()):
+        released = as_released.files[name]
         if name in replaced:
-            base = file.path.rpartition("/")[2].removesuffix(".gz").rpartition(".")[0] or name
-            yield f"{file.domain}/{base}.csv", replaced[name].write_csv().encode()
+            yield released.path, replaced[name].write_csv().encode()
         elif file.texts:
             for key, path in sorted(file.texts.items()):
-                yield f"{file.domain}/{_DOCUMENTS}/{key}.txt", content(root, path)
+                yield released.texts[key], content(root, path)
         else:
-            base = file.path.rpartition("/")[2].removesuffix(".gz")
-            yield f"{file.domain}/{base}", content(root, file.path)
+            yield released.path, content(root, file.path)
+
+
+def raw_declaration(declaration: Declaration, replaced: Collection[str]) -> Declaration:
+    """The declaration of the same environment over the files of its raw variant.
+
+    `replaced`: the anonymized files, which are plain CSV in UTF-8.
+    """
+    files = {}
+    for name, file in declaration.files.items():
+        base = file.path.rpartition("/")[2].removesuffix(".gz")
+        if name in replaced:
+            stem = base.rpartition(".")[0] or name
+            plain = {"encoding": "utf-8", "header": 0, "data_from": 1}
+            update: dict[str, Any] = {"path": f"{file.domain}/{stem}.csv", **plain}
+        elif file.texts:
+            texts = {key: f"{file.domain}/{_DOCUMENTS}/{key}.txt" for key in file.texts}
+            update = {"texts": texts}
+        else:
+            update = {"path": f"{file.domain}/{base}"}
+        files[name] = file.model_copy(update=update)
+    return declaration.model_copy(update={"files": files})
 
 
 def metrics_file(declaration: Declaration) -> bytes:
