@@ -42,7 +42,7 @@ class AnalyticsReason(StrEnum):
     WORLD_KNOWLEDGE = "answer.world_knowledge"
     MISMATCH = "guidelines.mismatch"
     LEAK = "priors.leak"
-    REPEATED = "question.repeated"
+    INVALID = "steps.invalid"
 
 
 # The first four are rated by the number of steps, the last three by the label of the template.

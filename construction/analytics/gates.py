@@ -3,80 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-
-import polars as pl
+from collections.abc import Callable, Iterator, Sequence
 
 from construction.analytics import steps as s
 from construction.analytics.ablation import needed_files, outcome, unneeded_steps
 from construction.analytics.agreement import first_disagreement
 from construction.analytics.answers import gold_answers, guideline_faults, written_parts
+from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.contracts import (
     STEPS_RANGE,
     AnalyticsReason,
-    Category,
     Language,
-    Part,
 )
 from construction.analytics.drawing import words_table
 from construction.analytics.edges import knife_edges
-from construction.analytics.environment.declaration import Declaration, Metric, Noise
-from construction.analytics.execute_duckdb import Engine, SqlFailedError
+from construction.analytics.environment.declaration import Declaration, Noise
+from construction.analytics.execute_duckdb import SqlFailedError
 from construction.analytics.execute_polars import run
-from construction.analytics.polars_state import Result, State, StepFailedError
-from data.contracts import Answer
+from construction.analytics.polars_state import State, StepFailedError
 
-Tables = Mapping[str, pl.DataFrame]
 _CODE = re.compile(r"\b[A-Z]{1,2}\d{4,}\b|\b[a-z]+(?:_[a-z]+)+\b|\b\w+\.(?:csv|parquet|txt|gz)\b")
-
-
-@dataclass(frozen=True)
-class Bench:
-    """All that gates compare a candidate with.
-
-    `readings`: the tables under other defensible readings of the noise; `careless`: with one kind
-    of noise ignored; `public`: without perturbation, where something is perturbed.
-    """
-
-    declaration: Declaration
-    tables: Tables
-    engine: Engine
-    readings: Mapping[str, Tables] = field(default_factory=dict)
-    careless: Mapping[Noise, Tables] = field(default_factory=dict)
-    public: Tables | None = None
-
-    @cached_property
-    def file_of(self) -> dict[str, str]:
-        return {table.name: table.file for table in self.declaration.tables}
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A candidate before its gates. `words`: what each drawn value is called in the question."""
-
-    template: str
-    category: Category
-    language: Language
-    question: str
-    guidelines: str
-    program: s.Program
-    parts: tuple[Part, ...]
-    words: Mapping[str, str] = field(default_factory=dict)
-    metrics: tuple[Metric, ...] = ()
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A draft with its results; `reason` is None if it passed every gate."""
-
-    draft: Draft
-    reason: AnalyticsReason | None = None
-    detail: str = ""
-    results: tuple[Result, ...] = ()
-    written: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()
 
 
 def judge(draft: Draft, bench: Bench) -> Judged:

@@ -1,4 +1,4 @@
-"""The lane: candidates drawn from templates, judged, and chosen until the quotas are filled."""
+"""The lane: candidates proposed or drawn from templates, judged, until the quotas are filled."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import orjson
 
 from construction.analytics import steps as s
 from construction.analytics.answers import guidelines_of
+from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.contracts import (
     RATED_BY_STEPS,
     RULE_BY_LABEL,
@@ -33,9 +34,10 @@ from construction.analytics.drawing import (
     word_values,
 )
 from construction.analytics.environment.declaration import Metric
-from construction.analytics.gates import Bench, Draft, Judged, judge, noise_that_bites
+from construction.analytics.gates import judge, noise_that_bites
 from construction.analytics.guessing import Guesser
 from construction.analytics.milestones import milestones_of
+from construction.analytics.proposals import Proposed
 from construction.analytics.templates import Template, filled
 from data.canonical import digest
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
@@ -47,11 +49,13 @@ UNLIMITED = 10**9
 
 @dataclass
 class Minted:
-    """The tasks in the order of their ids, a ledger row per candidate, and the funnel."""
+    """Tasks, a ledger row per candidate, and what guessers get right."""
 
+    bench: Bench
+    guesser: Guesser
     tasks: list[AnalyticTask] = field(default_factory=list)
     ledger: list[LedgerRow] = field(default_factory=list)
-    report: dict[str, Any] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
 
     @property
     def tally(self) -> StageTally:
@@ -60,6 +64,45 @@ class Minted:
         return StageTally(
             STAGE, StageKind.FILTER, "candidate", len(self.ledger), both | {Outcome.ERRORED: 0}
         )
+
+    def admit(self, draft: Draft, family: tuple[str, ...], drawn: Mapping[str, str]) -> bool:
+        """Judge a draft and write down its outcome; nothing for what was judged before."""
+        identity = digest(orjson.dumps([step.model_dump(mode="json") for step in draft.program]))
+        if identity in self.seen or draft.question in self.seen:
+            return False
+        self.seen |= {identity, draft.question}
+        judged = judge(draft, self.bench)
+        task = None
+        if judged.reason is None:
+            task = task_of(judged, self.bench, family, drawn)
+            if not self.guesser.fits(task):
+                why = "a guesser is right too often"
+                judged, task = Judged(draft, AnalyticsReason.WORLD_KNOWLEDGE, why), None
+        self.ledger.append(_row(identity, draft, judged.reason, judged.detail))
+        if task is None:
+            return False
+        self.guesser.add(task)
+        self.tasks.append(task)
+        return True
+
+    def propose(self, proposed: Proposed) -> bool:
+        """Judge a proposal; what is none is rejected with its reason."""
+        if proposed.draft is None:
+            row = LedgerRow(
+                stage=STAGE,
+                unit="candidate",
+                item_id=proposed.identity[:32],
+                outcome=Outcome.REJECTED,
+                gate="steps",
+                reason=str(AnalyticsReason.INVALID),
+                stratum="proposal",
+                evidence={"detail": proposed.why},
+            )
+            if proposed.identity not in self.seen:
+                self.seen.add(proposed.identity)
+                self.ledger.append(row)
+            return False
+        return self.admit(proposed.draft, ("proposal",), {})
 
 
 @dataclass
@@ -72,6 +115,11 @@ class _Source:
     tries: int
     taken: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
+    @property
+    def difficulty(self) -> str:
+        template = self.template
+        return difficulty_of(template.category, len(template.steps), template.label)
+
     def values(self, world: World) -> Iterator[tuple[Family, Language, dict[str, Any]]]:
         for attempt in range(self.tries):
             for family in self.families:
@@ -82,19 +130,21 @@ class _Source:
                     yield family, LANGUAGES[int(generator.integers(2))], drawn
 
 
-def mint(bench: Bench, templates: Sequence[Template], seed: int) -> Minted:
-    """Draw candidates by template in turn, until each category and difficulty has its quota."""
+def mint(
+    bench: Bench, templates: Sequence[Template], seed: int, proposals: Sequence[Proposed] = ()
+) -> Minted:
+    """Judge proposals, then draw candidates by template in turn until the quotas are filled."""
     world = World(bench.declaration, bench.tables)
-    guesser = Guesser(world, bench.declaration.limits.closed_book)
-    minted, seen = Minted(), set[str]()
+    minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book))
+    for proposed in proposals:
+        minted.propose(proposed)
     for category in Category:
         sources = _sources(category, templates, bench, seed)
         for difficulty, quota in _quotas(bench, category).items():
-            fitting = [(source, iter(source.values(world))) for source in sources]
-            fitting = [item for item in fitting if _difficulty(item[0].template) == difficulty]
-            _fill(fitting, quota, bench, world, guesser, minted, seen)
+            have = sum((t.category, t.difficulty) == (category, difficulty) for t in minted.tasks)
+            fitting = [source for source in sources if source.difficulty == difficulty]
+            _fill(fitting, quota - have, world, minted)
     minted.tasks.sort(key=lambda task: task.task_id)
-    minted.report = report_of(minted, bench, guesser)
     return minted
 
 
@@ -110,10 +160,6 @@ def _sources(
     return sources
 
 
-def _difficulty(template: Template) -> str:
-    return difficulty_of(template.category, len(template.steps), template.label)
-
-
 def _quotas(bench: Bench, category: Category) -> Mapping[str, int]:
     quotas = bench.declaration.quotas
     if quotas:
@@ -121,59 +167,28 @@ def _quotas(bench: Bench, category: Category) -> Mapping[str, int]:
     return dict.fromkeys(("easy", "medium", "hard"), UNLIMITED)
 
 
-def _fill(
-    sources: list[tuple[_Source, Iterator[tuple[Family, Language, dict[str, Any]]]]],
-    quota: int,
-    bench: Bench,
-    world: World,
-    guesser: Guesser,
-    minted: Minted,
-    seen: set[str],
-) -> None:
-    """Take candidates from the templates in turn, until the quota or all are used up."""
-    wanted = quota
-    while wanted > 0 and sources:
-        for source, candidates in list(sources):
+def _fill(sources: Sequence[_Source], wanted: int, world: World, minted: Minted) -> None:
+    """Take candidates from the templates in turn, until there are enough or all are used up."""
+    most = world.declaration.limits.max_per_template
+    waiting = [(source, source.values(world)) for source in sources]
+    while wanted > 0 and waiting:
+        for source, candidates in list(waiting):
             drawn = next(candidates, None)
             if drawn is None:
-                sources.remove((source, candidates))
+                waiting.remove((source, candidates))
                 continue
-            if wanted > 0 and _admitted(source, drawn, bench, world, guesser, minted, seen):
+            family, language, values = drawn
+            name = family_name(family)
+            if wanted <= 0 or source.taken[name] >= most:
+                continue
+            draft = drafted(source.template, values, world, language)
+            if minted.admit(draft, name, _shown(values)):
+                source.taken[name] += 1
                 wanted -= 1
 
 
-def _admitted(
-    source: _Source,
-    drawn: tuple[Family, Language, dict[str, Any]],
-    bench: Bench,
-    world: World,
-    guesser: Guesser,
-    minted: Minted,
-    seen: set[str],
-) -> bool:
-    family, language, values = drawn
-    name = family_name(family)
-    if source.taken[name] >= bench.declaration.limits.max_per_template:
-        return False
-    draft = drafted(source.template, values, world, language)
-    identity = digest(orjson.dumps([s_.model_dump(mode="json") for s_ in draft.program]))
-    if identity in seen:
-        return False
-    seen.add(identity)
-    judged = judge(draft, bench)
-    task = None
-    if judged.reason is None:
-        task = task_of(source.template, name, values, judged, bench)
-        if not guesser.fits(task):
-            judged = Judged(draft, AnalyticsReason.WORLD_KNOWLEDGE, "a guesser is right too often")
-            task = None
-    minted.ledger.append(_row(identity, source.template, judged))
-    if task is None:
-        return False
-    guesser.add(task)
-    source.taken[name] += 1
-    minted.tasks.append(task)
-    return True
+def _shown(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(getattr(value, "name", value)) for name, value in values.items()}
 
 
 def drafted(
@@ -199,6 +214,7 @@ def drafted(
         parts=parts,
         words=words,
         metrics=tuple(value for value in values.values() if isinstance(value, Metric)),
+        label=template.label,
     )
 
 
@@ -211,22 +227,17 @@ def _worded(values: Mapping[str, Any], words: Mapping[str, str], wording: str) -
 
 
 def task_of(
-    template: Template,
-    family: tuple[str, ...],
-    values: Mapping[str, Any],
-    judged: Judged,
-    bench: Bench,
+    judged: Judged, bench: Bench, family: tuple[str, ...], drawn: Mapping[str, str]
 ) -> AnalyticTask:
     """A judged draft as a task with its milestones and the noise that bites."""
     draft = judged.draft
-    rated = template.category in RATED_BY_STEPS
-    context = list(draft.words.values())
+    rated = draft.category in RATED_BY_STEPS
     return AnalyticTask(
         task_id=digest([bench.declaration.name, draft.question])[:16],
-        template=template.name,
+        template=draft.template,
         family=family,
-        category=template.category,
-        difficulty=difficulty_of(template.category, len(draft.program), template.label),
+        category=draft.category,
+        difficulty=draft.difficulty,
         difficulty_rule=RULE_BY_STEPS if rated else RULE_BY_LABEL,
         language=draft.language,
         question=draft.question,
@@ -234,51 +245,21 @@ def task_of(
         program=draft.program,
         parts=draft.parts,
         answers=judged.answers,
-        milestones=milestones_of(draft.program, judged.results, context),
+        milestones=milestones_of(draft.program, judged.results, list(draft.words.values())),
         noise=noise_that_bites(judged, bench),
         files=tuple(sorted({bench.file_of[name] for name in s.tables_of(draft.program)})),
-        drawn={
-            name: value if isinstance(value, str) else str(getattr(value, "name", value))
-            for name, value in values.items()
-        },
+        drawn=dict(drawn),
     )
 
 
-def _row(identity: str, template: Template, judged: Judged) -> LedgerRow:
-    rejected = judged.reason is not None
+def _row(identity: str, draft: Draft, reason: AnalyticsReason | None, detail: str) -> LedgerRow:
     return LedgerRow(
         stage=STAGE,
         unit="candidate",
         item_id=identity[:32],
-        outcome=Outcome.REJECTED if rejected else Outcome.KEPT,
-        gate=None if judged.reason is None else judged.reason.partition(".")[0],
-        reason=None if judged.reason is None else str(judged.reason),
-        stratum=f"{template.category}/{_difficulty(template)}",
-        evidence={"template": template.name, "detail": judged.detail},
+        outcome=Outcome.KEPT if reason is None else Outcome.REJECTED,
+        gate=None if reason is None else reason.partition(".")[0],
+        reason=None if reason is None else str(reason),
+        stratum=f"{draft.category}/{draft.difficulty}",
+        evidence={"template": draft.template, "detail": detail},
     )
-
-
-def report_of(minted: Minted, bench: Bench, guesser: Guesser) -> dict[str, Any]:
-    """The funnel: tasks and reasons by category and difficulty, noise, guessers."""
-    tasks = minted.tasks
-    reasons: dict[str, Counter[str]] = {}
-    for row in minted.ledger:
-        reasons.setdefault(row.stratum or "", Counter())[row.reason or "kept"] += 1
-    wanted = {
-        f"{category}/{difficulty}": quota
-        for category, quotas in bench.declaration.quotas.items()
-        for difficulty, quota in quotas.items()
-    }
-    bitten = [task for task in tasks if task.noise]
-    return {
-        "candidates": len(minted.ledger),
-        "tasks": len(tasks),
-        "asked_for": wanted,
-        "made": dict(sorted(Counter(f"{t.category}/{t.difficulty}" for t in tasks).items())),
-        "reasons": {name: dict(sorted(count.items())) for name, count in sorted(reasons.items())},
-        "templates": dict(sorted(Counter(task.template for task in tasks).items())),
-        "languages": dict(sorted(Counter(task.language for task in tasks).items())),
-        "noise": dict(sorted(Counter(kind for task in tasks for kind in task.noise).items())),
-        "noisy_share": round(len(bitten) / len(tasks), 4) if tasks else 0.0,
-        "guessers": guesser.report(),
-    }

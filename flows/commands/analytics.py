@@ -30,6 +30,9 @@ def analytics_command(
         Path | None, typer.Option(help="Folder of the files [that of the declaration].")
     ] = None,
     templates: Annotated[Path | None, typer.Option(help="More templates (TOML).")] = None,
+    proposals: Annotated[
+        Path | None, typer.Option(help="Proposed step programmes, one per line (JSON).")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Public seed of what is drawn.")] = 0,
     key: Key = None,
     out: WriteTo = Path("analytics"),
@@ -38,30 +41,47 @@ def analytics_command(
 
     Exit 1 if no task could be made.
     """
-    from construction.analytics.environment.declaration import read_declaration
-    from construction.analytics.make import mint
-    from construction.analytics.templates import read_templates
     from data.builds import building, require_apart
     from data.demo.analytics import write_demo
     from data.randomness import release_key
-    from flows.stages.analytics import bench_of, open_environment
 
     began = time.perf_counter()
     declaration = declaration or write_demo(out / "demo", seed)
     root = files or declaration.parent
     if root.parent != out:
         require_apart([root], out)
-    declared = read_declaration(declaration)
     with building(out):
         secret = release_key(key or private_dir(out / "private") / "release.key")
-        environment = open_environment(declared, root, secret)
-        with bench_of(environment) as bench:
-            minted = mint(bench, read_templates(templates), seed)
-            _write(out, environment, minted, bench.tables, secret)
-        write_bytes(out / "private" / "analytics" / "declaration.toml", declaration.read_bytes())
+        minted, environment = _mint(declaration, root, secret, (templates, proposals), seed, out)
     _print(minted, environment, out, time.perf_counter() - began)
     if not minted.tasks:
         raise typer.Exit(1)
+
+
+def _mint(
+    declaration: Path,
+    root: Path,
+    secret: bytes,
+    more: tuple[Path | None, Path | None],
+    seed: int,
+    out: Path,
+) -> tuple[Minted, Environment]:
+    """Make and write everything; `more`: files of templates and of proposals."""
+    from construction.analytics.environment.declaration import read_declaration
+    from construction.analytics.make import mint
+    from construction.analytics.proposals import read_proposals
+    from construction.analytics.templates import read_templates
+    from flows.stages.analytics import bench_of, open_environment
+
+    declared = read_declaration(declaration)
+    templates, proposals = more
+    proposed = read_proposals(proposals, declared) if proposals else []
+    environment = open_environment(declared, root, secret)
+    with bench_of(environment) as bench:
+        minted = mint(bench, read_templates(templates), seed, proposed)
+        _write(out, environment, minted, bench.tables, secret)
+    write_bytes(out / "private" / "analytics" / "declaration.toml", declaration.read_bytes())
+    return minted, environment
 
 
 def _write(
@@ -74,6 +94,7 @@ def _write(
     """Both halves, each whole or not at all."""
     from construction.analytics.environment.variants import noise_inventory, write_variants
     from construction.analytics.output import candidate_of, write_gold, write_tasks
+    from construction.analytics.reporting import report_of
     from data.pool import write_pool
     from data.stage_tables import StageRecords, write_records
 
@@ -100,7 +121,7 @@ def _write(
         noise = noise_inventory(declared, environment.inventory)
         write_bytes(part / NOISE, pretty_json(noise), mode=PRIVATE_FILE)
         stamp = {"environment": declared.name, "release_key_sha256": digest(secret)}
-        write_bytes(part / REPORT, pretty_json(stamp | minted.report), mode=PRIVATE_FILE)
+        write_bytes(part / REPORT, pretty_json(stamp | report_of(minted)), mode=PRIVATE_FILE)
 
 
 def fixtures_of(folder: Path) -> list[Any]:
@@ -121,7 +142,9 @@ def fixtures_of(folder: Path) -> list[Any]:
 
 
 def _print(minted: Minted, environment: Environment, out: Path, seconds: float) -> None:
-    report = minted.report
+    from construction.analytics.reporting import report_of
+
+    report = report_of(minted)
     print(
         f"{report['tasks']} tasks of {report['candidates']} candidates in {out} ({seconds:.0f} s)"
     )

@@ -12,11 +12,11 @@ import polars as pl
 
 from anonymization.tables.anonymize import anonymize_tables
 from anonymization.tables.settings import TablesConfig
+from construction.analytics.candidates import Bench
 from construction.analytics.environment.cleaning import Inventory, clean_tables
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
 from construction.analytics.environment.reading import read_files
 from construction.analytics.execute_duckdb import Engine
-from construction.analytics.gates import Bench
 from data.canonical import file_digest
 from data.configuration import validated
 from data.contracts import Disclosure

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from construction.analytics.candidates import Bench, Judged
 from construction.analytics.contracts import AnalyticsReason, Part
 from construction.analytics.drawing import World
-from construction.analytics.gates import Bench, Judged, judge, noise_that_bites
+from construction.analytics.gates import judge, noise_that_bites
 from construction.analytics.guessing import Guesser
 from tests.construction.analytics.world import QUESTION, STEPS, YEAR, bench, draft
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.analytics.answers import guidelines_of
+from construction.analytics.candidates import Bench, Draft
 from construction.analytics.contracts import Category, Part
 from construction.analytics.environment.cleaning import clean_tables
 from construction.analytics.environment.declaration import (
@@ -17,7 +18,6 @@ from construction.analytics.environment.declaration import (
 )
 from construction.analytics.environment.reading import read_files
 from construction.analytics.execute_duckdb import Engine
-from construction.analytics.gates import Bench, Draft
 from construction.analytics.steps import program_of
 from data.demo.analytics import write_demo
 
