@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from flows.stages.analytics import Environment
 
 ENVIRONMENT, REPORT, NOISE = "environment", "report.json", "noise.json"
+PRIVACY, REFUSED = "privacy.json", "refused"
 
 
 def analytics_command(
@@ -39,23 +41,33 @@ def analytics_command(
 ) -> None:
     """Write tasks and the three variants to OUT/public, gold and funnel to OUT/private.
 
-    Exit 1 if no task could be made.
+    Exit 1 if no task could be made, if noise changes too few answers, or if the anonymized files
+    must not be released: all is then kept in OUT/private.
     """
     from data.builds import building, require_apart
     from data.demo.analytics import write_demo
+    from data.neutralise import one_line
     from data.randomness import release_key
 
     began = time.perf_counter()
+    if declaration is not None:
+        require_apart([files or declaration.parent], out)
     declaration = declaration or write_demo(out / "demo", seed)
     root = files or declaration.parent
-    if root.parent != out:
-        require_apart([root], out)
     with building(out):
         secret = release_key(key or private_dir(out / "private") / "release.key")
         minted, environment = _mint(declaration, root, secret, (templates, proposals), seed, out)
     _print(minted, environment, out, time.perf_counter() - began)
-    if not minted.tasks:
+    for refused in environment.refused:
+        print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)
+    if environment.refused or not minted.tasks or not _is_noisy(minted):
         raise typer.Exit(1)
+
+
+def _is_noisy(minted: Minted) -> bool:
+    """Does noise change the answer of as many tasks as the declaration wants?"""
+    bitten = sum(bool(task.noise) for task in minted.tasks)
+    return bitten >= minted.bench.declaration.limits.noisy * len(minted.tasks)
 
 
 def _mint(
@@ -76,7 +88,7 @@ def _mint(
     declared = read_declaration(declaration)
     templates, proposals = more
     proposed = read_proposals(proposals, declared) if proposals else []
-    environment = open_environment(declared, root, secret)
+    environment = open_environment(declared, root, secret, seed)
     with bench_of(environment) as bench:
         minted = mint(bench, read_templates(templates), seed, proposed)
         _write(out, environment, minted, bench.tables, secret)
@@ -91,37 +103,59 @@ def _write(
     tables: Mapping[str, Any],
     secret: bytes,
 ) -> None:
-    """Both halves, each whole or not at all."""
-    from construction.analytics.environment.variants import noise_inventory, write_variants
+    """Both halves, each whole or not at all; the public one stays private if it is refused."""
+    from construction.analytics.environment.variants import write_variants
     from construction.analytics.output import candidate_of, write_gold, write_tasks
-    from construction.analytics.reporting import report_of
     from data.pool import write_pool
     from data.stage_tables import StageRecords, write_records
 
     declared = environment.declaration
-    shutil.rmtree(out / "public", ignore_errors=True)
-    with replacing_dir(out / "public") as part:
+    for old in (out / "public", out / "private" / REFUSED):
+        shutil.rmtree(old, ignore_errors=True)
+    public = private_dir(out / "private") / REFUSED if environment.refused else out / "public"
+    with replacing_dir(public) as part:
         write_tasks(part, minted.tasks)
         folder = part / ENVIRONMENT
         write_variants(declared, environment.root, environment.replaced, tables, folder)
+    fixtures = fixtures_of(public / ENVIRONMENT / "raw")
+    candidates = [
+        candidate_of(task, declared, fixtures, lambda item: f"a-{keyed_digest(secret, item)[:16]}")
+        for task in minted.tasks
+    ]
+    home = Path("..", REFUSED) if environment.refused else Path("../../public")
+    inputs = {fixture.sha256: home / ENVIRONMENT / "raw" / fixture.path for fixture in fixtures}
     private = private_dir(out / "private") / "analytics"
     shutil.rmtree(private, ignore_errors=True)
     with replacing_dir(private) as part:
         write_gold(part, minted.tasks)
-        fixtures = fixtures_of(out / "public" / ENVIRONMENT / "raw")
-        candidates = [
-            candidate_of(
-                task, declared, fixtures, lambda item: f"a-{keyed_digest(secret, item)[:16]}"
-            )
-            for task in minted.tasks
-        ]
-        inputs = {f.sha256: Path("../../public", ENVIRONMENT, "raw", f.path) for f in fixtures}
         write_pool(part, candidates, inputs)
         write_records(part, StageRecords(minted.ledger, [minted.tally]))
-        noise = noise_inventory(declared, environment.inventory)
-        write_bytes(part / NOISE, pretty_json(noise), mode=PRIVATE_FILE)
-        stamp = {"environment": declared.name, "release_key_sha256": digest(secret)}
-        write_bytes(part / REPORT, pretty_json(stamp | report_of(minted)), mode=PRIVATE_FILE)
+        _write_reports(part, environment, minted, secret)
+
+
+def _write_reports(part: Path, environment: Environment, minted: Minted, secret: bytes) -> None:
+    """Noise, attacks and the funnel."""
+    from construction.analytics.environment.variants import noise_inventory
+    from construction.analytics.reporting import report_of
+
+    stamp = {
+        "environment": environment.declaration.name,
+        "release_key_sha256": digest(secret),
+        "refused": "; ".join(environment.refused),
+    }
+    reports = {
+        NOISE: noise_inventory(environment.declaration, environment.inventory),
+        PRIVACY: environment.privacy,
+        REPORT: stamp | report_of(minted),
+    }
+    for name, content in reports.items():
+        write_bytes(part / name, pretty_json(content), mode=PRIVATE_FILE)
+
+
+def public_half(out: Path) -> Path:
+    """What may be published, or what was kept back from it."""
+    refused = out / "private" / REFUSED
+    return refused if refused.is_dir() else out / "public"
 
 
 def fixtures_of(folder: Path) -> list[Any]:
@@ -177,7 +211,7 @@ def lint_command(
         if not private.is_dir():
             expected = "a folder of `benchmint analytics`"
             raise InputError(str(path), "no gold", expected, "Name the folder it wrote to.")
-        n, faults = lint_release(path / "public", private)
+        n, faults = lint_release(public_half(path), private)
         lines = [f"{task}: {fault}" for task, fault in faults]
     elif path.is_file():
         from construction.analytics.record_lint import lint_records, read_records

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 
-from anonymization.tables.anonymize import anonymize_tables
-from anonymization.tables.settings import TablesConfig
+from anonymization.tables.files import TableFile
+from anonymization.tables.judged_tables import judged_tables, tables_report
+from anonymization.tables.release_gate import refusal
+from anonymization.tables.release_tables import (
+    RELEASED,
+    Anonymizing,
+    released_file,
+    write_anonymized,
+)
+from anonymization.tables.settings import TablesRecipe
 from construction.analytics.candidates import Bench
 from construction.analytics.environment.cleaning import Inventory, clean_tables
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
@@ -26,45 +35,75 @@ from data.tables import write_frame
 
 @dataclass(frozen=True)
 class Environment:
-    """What tasks are made from: files with the anonymized ones in place, and the noise found."""
+    """What tasks are made from: files with the anonymized ones in place, and the noise found.
+
+    `refused`: why anonymized files must not leave, by the gates of the tables lane; `privacy`: the
+    attack report.
+    """
 
     declaration: Declaration
     root: Path
-    files: Mapping[str, pl.DataFrame]
-    replaced: Mapping[str, pl.DataFrame]
     original: Mapping[str, pl.DataFrame]
-    inventory: Inventory
+    replaced: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    privacy: Mapping[str, Any] = field(default_factory=dict)
+    inventory: Inventory = field(default_factory=Inventory)
+
+    @property
+    def files(self) -> Mapping[str, pl.DataFrame]:
+        return {**self.original, **self.replaced}
 
 
-def open_environment(declaration: Declaration, root: Path, key: bytes) -> Environment:
-    """Read all files; those declared anonymized go through the lane of tables first.
+def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int) -> Environment:
+    """Read all files; those declared anonymized go through the lane of tables, attacks included.
 
     Raises ConfigError for an anonymized file without roles for its columns, or the reverse.
     """
     original = read_files(root, declaration)
-    config = tables_config(declaration)
-    replaced: Mapping[str, pl.DataFrame] = {}
-    if config is not None:
-        given = {name: original[name] for name in config.tables}
-        replaced = anonymize_tables(given, config, key).frames
-    return Environment(declaration, root, {**original, **replaced}, replaced, original, Inventory())
+    recipe = tables_recipe(declaration)
+    if recipe is None:
+        return Environment(declaration, root, original)
+    with TemporaryDirectory() as folder:
+        given, out = Path(folder) / "given", Path(folder) / "out"
+        given.mkdir()
+        out.mkdir()
+        files = []
+        for name in sorted(recipe.tables):
+            files.append(TableFile(name, given / f"{name}.parquet", name, None))
+            write_frame(files[-1].path, original[name])
+        write_anonymized(files, Anonymizing(recipe, key, seed), out)
+        judged = judged_tables(out, recipe)
+        released = {name: out / RELEASED / released_file(name) for name in recipe.tables}
+        return Environment(
+            declaration,
+            root,
+            original,
+            # In the order of pseudonyms: the order of the originals would tell who is who.
+            replaced={name: pl.read_parquet(path) for name, path in released.items()},
+            refused=tuple(refusal(table) for table in judged if table.refused),
+            privacy=tables_report(out, judged, is_sealed=False),
+        )
 
 
-def tables_config(declaration: Declaration) -> TablesConfig | None:
-    """The roles of the columns that are anonymized; None if nothing is."""
+def tables_recipe(declaration: Declaration) -> TablesRecipe | None:
+    """The roles of the columns that are anonymized, and limits; None if nothing is.
+
+    No settings are tried besides the declared one, unless `frontier` names some.
+    """
     declared = {
         name for name, file in declaration.files.items() if file.disclosure is Disclosure.ANONYMIZED
     }
     if not declaration.anonymize and not declared:
         return None
-    config = validated(TablesConfig, declaration.anonymize, Path(declaration.name))
-    if set(config.tables) != declared:
-        differing = ", ".join(sorted(set(config.tables) ^ declared))
+    values = {"frontier": {"strengths": {}}, **declaration.anonymize}
+    recipe = validated(TablesRecipe, values, Path(declaration.name))
+    if set(recipe.tables) != declared:
+        differing = ", ".join(sorted(set(recipe.tables) ^ declared))
         raise ConfigError(
             f"{declaration.name}: anonymize: found other files than those with disclosure "
             f"anonymized ({differing}); expected the same. Give each of them roles."
         )
-    return config
+    return recipe
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from construction.analytics.environment.variants import VARIANTS
 from construction.analytics.output import read_gold
 from data.canonical import file_digest
 from data.errors import ConfigError
-from flows.stages.analytics import refuse_shared, source_digests, tables_config
+from flows.stages.analytics import refuse_shared, source_digests, tables_recipe
 from tests.flows.command import benchmint
 
 pytestmark = pytest.mark.slow(seconds=20)
@@ -118,9 +118,33 @@ def test_a_source_serves_one_lane(out: Path) -> None:
         refuse_shared(own, {"edinet": own["enterprise/register.csv"]})
 
 
+def test_rows_do_not_stand_in_the_order_of_the_originals(out: Path) -> None:
+    path = "enterprise/annual_accounts.csv"
+    original = pl.read_csv(out / "demo" / path, infer_schema=False)
+    released = pl.read_csv(out / "public/environment/raw" / path, infer_schema=False)
+    same = (original["industry"] == released["industry"]) & (
+        original["province"] == released["province"]
+    )
+    assert original.height == released.height
+    assert same.sum() < 0.3 * original.height
+    assert released["reg_no"].is_sorted()
+
+
+def test_what_the_risk_gate_refuses_does_not_become_public(out: Path, tmp_path: Path) -> None:
+    text = (out / "demo/environment.toml").read_text()
+    strict = tmp_path / "environment.toml"
+    strict.write_text(text.replace("history = 1.0", "history = 0.1"))
+    into = tmp_path / "out"
+    result = benchmint("analytics", strict, "--files", out / "demo", "--out", into)
+    assert result.returncode == 1
+    assert "refused, nothing is public: accounts: re-identification" in result.stderr
+    assert not (into / "public").exists()
+    assert "0 faults" in run_command("lint", str(into))
+
+
 def test_an_anonymized_file_needs_roles(out: Path) -> None:
     declaration = read_declaration(out / "demo/environment.toml")
     tables = dict(declaration.anonymize["tables"])
     tables.pop("register")
     with pytest.raises(ConfigError, match="register"):
-        tables_config(declaration.model_copy(update={"anonymize": {"tables": tables}}))
+        tables_recipe(declaration.model_copy(update={"anonymize": {"tables": tables}}))
