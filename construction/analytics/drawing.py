@@ -62,7 +62,7 @@ def families_of(template: Template, declaration: Declaration) -> list[Family]:
             choices.append([m for m in declaration.metrics if draw.metric in m.families])
         elif draw.fact is not None:
             names.append(name)
-            choices.append([f for f in declaration.facts if draw.fact == f.role])
+            choices.append([f for f in declaration.facts if draw.fact in f.roles])
     return [dict(zip(names, chosen, strict=True)) for chosen in product(*choices)]
 
 

@@ -137,7 +137,7 @@ class Fact(StageConfig):
     before: Annotated[str, Field(min_length=4)]
     after: Annotated[str, Field(min_length=1)]
     label: Words
-    role: str  # which templates may use it
+    roles: Annotated[tuple[str, ...], Field(min_length=1)]  # which templates may use it
     column: Name = "text"
 
 
