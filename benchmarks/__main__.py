@@ -27,6 +27,7 @@ BENCHMARKS = (
     "sampler",
     "sec_read",
     "questions",
+    "analytics",
     "grading",
     "graded_answers",
     "real_requests",

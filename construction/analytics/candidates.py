@@ -1,0 +1,80 @@
+"""A candidate before, in and after its gates, and what gates compare it with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+from construction.analytics import steps as s
+from construction.analytics.contracts import (
+    RATED_BY_STEPS,
+    AnalyticsReason,
+    Category,
+    Difficulty,
+    Language,
+    Part,
+    difficulty_of,
+)
+from construction.analytics.environment.declaration import Declaration, Metric, Noise
+from construction.analytics.execute_duckdb import Engine
+from construction.analytics.polars_state import Result
+from data.contracts import Answer
+
+Tables = Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that gates compare a candidate with.
+
+    `readings`: the tables under other defensible readings of the noise; `careless`: with one kind
+    of noise ignored; `public`: without perturbation, where something is perturbed.
+    """
+
+    declaration: Declaration
+    tables: Tables
+    engine: Engine
+    readings: Mapping[str, Tables] = field(default_factory=dict)
+    careless: Mapping[Noise, Tables] = field(default_factory=dict)
+    public: Tables | None = None
+
+    @cached_property
+    def file_of(self) -> dict[str, str]:
+        return {table.name: table.file for table in self.declaration.tables}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A candidate before its gates. `words`: what each drawn value is called in the question."""
+
+    template: str
+    category: Category
+    language: Language
+    question: str
+    guidelines: str
+    program: s.Program
+    parts: tuple[Part, ...]
+    words: Mapping[str, str] = field(default_factory=dict)
+    metrics: tuple[Metric, ...] = ()
+    label: Difficulty | None = None
+
+    @property
+    def difficulty(self) -> Difficulty:
+        """By the number of steps, or as declared with the template or proposal."""
+        label = self.label if self.category not in RATED_BY_STEPS else None
+        return difficulty_of(self.category, len(self.program), label or "medium")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A draft with its results; `reason` is None if it passed every gate."""
+
+    draft: Draft
+    reason: AnalyticsReason | None = None
+    detail: str = ""
+    results: tuple[Result, ...] = ()
+    written: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()

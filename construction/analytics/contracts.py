@@ -1,0 +1,117 @@
+"""Records of the analytics lane: reasons, categories, parts of an answer, tasks."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from construction.analytics.steps import StepOf, TypedStep
+from data.contracts import Answer, Milestone
+from data.contracts.candidate import Contract
+
+STAGE = "analytics"
+Difficulty = Literal["easy", "medium", "hard"]
+Language = Literal["en", "zh"]
+
+
+class Category(StrEnum):
+    """The seven categories of DataClawBench."""
+
+    ENTERPRISE_INDUSTRY = "enterprise_industry"
+    ENTERPRISE_INDUSTRY_POLICY = "enterprise_industry_policy"
+    COMPREHENSIVE_DECISION = "comprehensive_decision"
+    INTERNATIONAL_COMPARISON = "international_comparison"
+    HYPOTHESIS_VERIFICATION = "hypothesis_verification"
+    INDUSTRY_PLANNING = "industry_planning"
+    RISK_ASSESSMENT = "risk_assessment"
+
+
+class AnalyticsReason(StrEnum):
+    """Why a candidate is no task; renaming one is a breaking change."""
+
+    NOT_UNIQUE = "answer.not_unique"
+    KNIFE_EDGE = "answer.knife_edge"
+    MISSING_DATA = "answer.missing_data"
+    SINGLE_SOURCE = "steps.single_source"
+    UNNEEDED = "steps.unneeded"
+    DISAGREE = "steps.executors_disagree"
+    STEPS_RANGE = "steps.out_of_range"
+    IN_PROMPT = "answer.in_prompt"
+    WORLD_KNOWLEDGE = "answer.world_knowledge"
+    MISMATCH = "guidelines.mismatch"
+    LEAK = "priors.leak"
+    INVALID = "steps.invalid"
+
+
+# The first four are rated by the number of steps, the last three by the label of the template.
+RATED_BY_STEPS = frozenset(
+    {
+        Category.ENTERPRISE_INDUSTRY,
+        Category.ENTERPRISE_INDUSTRY_POLICY,
+        Category.COMPREHENSIVE_DECISION,
+        Category.INTERNATIONAL_COMPARISON,
+    }
+)
+STEPS_RANGE = {
+    Category.ENTERPRISE_INDUSTRY: (2, 5),
+    Category.ENTERPRISE_INDUSTRY_POLICY: (3, 5),
+    Category.COMPREHENSIVE_DECISION: (2, 8),
+    Category.INTERNATIONAL_COMPARISON: (4, 7),
+    Category.HYPOTHESIS_VERIFICATION: (5, 9),
+    Category.INDUSTRY_PLANNING: (5, 9),
+    Category.RISK_ASSESSMENT: (5, 9),
+}
+RULE_BY_STEPS = "2–3 steps easy, 4–5 medium, from 6 hard"
+RULE_BY_LABEL = "declared with the template"
+
+
+class Part(Contract):
+    """A part of the answer: the step that makes it, and how it is written.
+
+    `column`: the column of ranked rows that a list is made of; `names`: the names in which an
+    entity may be written.
+    """
+
+    part: str
+    step: int
+    kind: str
+    decimals: int | None = None
+    column: str | None = None
+    names: str | None = None
+
+
+class AnalyticTask(Contract):
+    """A task with its programme and gold. Everything but question and guidelines is private."""
+
+    task_id: str
+    template: str
+    family: tuple[str, ...]
+    category: Category
+    difficulty: Difficulty
+    difficulty_rule: str
+    language: Language
+    question: str
+    guidelines: str
+    program: tuple[TypedStep, ...]
+    parts: tuple[Part, ...]
+    answers: tuple[Answer, ...]
+    milestones: tuple[Milestone, ...] = ()
+    noise: tuple[str, ...] = ()  # kinds that change the answer if they are ignored
+    files: tuple[str, ...] = ()
+    drawn: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def steps(self) -> tuple[StepOf, ...]:
+        return self.program
+
+
+def difficulty_of(category: Category, steps: int, label: Difficulty | None) -> Difficulty:
+    """By the number of steps, or the template's label for the last three categories."""
+    if category not in RATED_BY_STEPS:
+        assert label is not None
+        return label
+    if steps <= 3:
+        return "easy"
+    return "medium" if steps <= 5 else "hard"

@@ -1,0 +1,159 @@
+"""What a candidate varies: metrics, facts, slot values and thresholds, drawn by key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from construction.analytics.contracts import Language
+from construction.analytics.environment.declaration import Declaration, Fact, Metric
+from construction.analytics.templates import Template
+from data.text.lexicon import load_table
+
+QUANTILES = (0.2, 0.35, 0.5, 0.65, 0.8)
+
+
+@lru_cache(maxsize=1)
+def words_table() -> Mapping[str, Any]:
+    return load_table(__package__, "words.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A declaration, its clean tables, and the values of its slots."""
+
+    declaration: Declaration
+    tables: Mapping[str, pl.DataFrame]
+    _slots: dict[str, list[Any]] = field(default_factory=dict)
+
+    def slot(self, name: str) -> list[Any]:
+        """The values of a slot, sorted where they are read from a table; none if undeclared."""
+        if name not in self._slots:
+            self._slots[name] = self._values(name)
+        return self._slots[name]
+
+    def _values(self, name: str) -> list[Any]:
+        slot = self.declaration.slots.get(name)
+        if slot is None:
+            return []
+        if slot.table is None:
+            return list(slot.values)
+        column = self.tables[slot.table][slot.column or ""].drop_nulls()
+        counts = column.value_counts(name="n").filter(pl.col("n") >= slot.least_rows)
+        return sorted(counts[column.name].to_list())
+
+
+Family = Mapping[str, Metric | Fact]
+
+
+def families_of(template: Template, declaration: Declaration) -> list[Family]:
+    """The families of parameters: every combination of the metrics and facts that may be drawn."""
+    names: list[str] = []
+    choices: list[Sequence[Metric | Fact]] = []
+    for name, draw in template.draw.items():
+        if draw.metric is not None:
+            names.append(name)
+            choices.append([m for m in declaration.metrics if draw.metric in m.families])
+        elif draw.fact is not None:
+            names.append(name)
+            choices.append([f for f in declaration.facts if draw.fact in f.roles])
+    return [dict(zip(names, chosen, strict=True)) for chosen in product(*choices)]
+
+
+def family_name(family: Family) -> tuple[str, ...]:
+    return tuple(item.name for item in family.values())
+
+
+def draw_values(
+    template: Template, family: Family, world: World, generator: np.random.Generator
+) -> dict[str, Any] | None:
+    """A value per name of `draw`; None where a slot is empty or the years do not ascend."""
+    values: dict[str, Any] = {}
+    for name, draw in template.draw.items():
+        if name in family:
+            values[name] = family[name]
+        elif draw.slot is not None:
+            choices = world.slot(draw.slot)
+            if not choices:
+                return None
+            values[name] = choices[int(generator.integers(len(choices)))]
+        elif draw.threshold is not None:
+            values[name] = _threshold(family[draw.threshold], world, generator)
+    if "early" in values and values["early"] >= values["year"]:
+        return None
+    return values
+
+
+def _threshold(metric: Any, world: World, generator: np.random.Generator) -> float:
+    """A round number near a quantile of the metric."""
+    quantile = QUANTILES[int(generator.integers(len(QUANTILES)))]
+    value = world.tables[metric.table][metric.column].quantile(quantile) or 0.0
+    return float(f"{value:.2g}")
+
+
+def step_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What steps may name: the drawn values, and the fields of metrics and facts."""
+    made: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Metric):
+            made |= {f"{name}.column": value.column, f"{name}.kind": value.kind}
+        elif isinstance(value, Fact):
+            where = [{"column": column, "value": cell} for column, cell in value.where.items()]
+            made |= {f"{name}.table": value.table, f"{name}.where": where}
+            made |= {f"{name}.before": value.before, f"{name}.after": value.after}
+        else:
+            made[name] = value
+    return made
+
+
+def word_values(
+    template: Template, values: Mapping[str, Any], declaration: Declaration, language: Language
+) -> dict[str, str]:
+    """What a wording may name, in the words of the language."""
+    table = words_table()
+    shared = {f"w.{name}": words[language] for name, words in declaration.words.items()}
+    made = dict(shared)
+    for name, value in values.items():
+        draw = template.draw[name]
+        if isinstance(value, Metric | Fact):
+            made[name] = value.label[language]
+        elif draw.threshold is not None:
+            made[name] = _amount(value, values[draw.threshold], shared["w.money"])
+        elif draw.slot == "nth":
+            made |= _ordinals(name, value, language, table, shared)
+        else:
+            made[name] = entity_words(declaration, draw.slot or "", value, language)
+    return made
+
+
+def _ordinals(
+    name: str, value: int, language: Language, table: Mapping[str, Any], shared: Mapping[str, str]
+) -> dict[str, str]:
+    key = str(value)
+    low = table["ordinal_low"]["en"] if language == "en" else table["ordinal"]["zh"]
+    top = table["top"][language]
+    counted = top.get(key, top["other"])
+    for placeholder, words in (*shared.items(), ("n", key)):
+        counted = counted.replace("{" + placeholder + "}", words)
+    return {
+        name: table["ordinal"][language][key],
+        f"{name}_low": low[key],
+        f"{name}_count": counted,
+    }
+
+
+def _amount(value: float, metric: Metric, money: str) -> str:
+    written = f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:g}"
+    return f"{written} {money}" if metric.kind == "money" else written
+
+
+def entity_words(declaration: Declaration, slot: str, value: Any, language: Language) -> str:
+    """The name of a value in a language; the value itself where none is declared."""
+    pair = declaration.names.get(slot, {}).get(str(value))
+    return str(value) if pair is None else pair[0 if language == "en" else 1]

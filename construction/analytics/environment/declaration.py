@@ -1,0 +1,229 @@
+"""The declaration of an environment: its files, the clean tables made of them, and their words.
+
+One TOML file says which files there are, how each is read, what its columns mean, and which noise
+they carry. All three variants, the inventory of noise and the questions follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from data.configuration import read_toml, validated
+from data.contracts import Disclosure, Share, StageConfig
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+Words = Mapping[Literal["en", "zh"], str]
+
+
+class Domain(StrEnum):
+    ENTERPRISE = "enterprise"
+    INDUSTRY = "industry"
+    POLICY = "policy"
+    INTERNATIONAL = "international"
+    IRRELEVANT = "irrelevant"
+
+
+class Noise(StrEnum):
+    """Kinds of native noise. Those in `IGNORABLE` can be left as they are by a careless reader."""
+
+    MISSING = "missing"  # cells without a value, or with a mark for none
+    UNITS = "units"  # another unit than the clean table's
+    ALIASES = "aliases"  # another name of the same thing
+    YEARS = "years"  # a lag: the year that a record is about, and the one it seems to be about
+    REPEATS = "repeats"  # several records of the same thing
+    SCOPE = "scope"  # another file that seems to say the same
+    LANGUAGES = "languages"
+    ENCODINGS = "encodings"
+    IRRELEVANT = "irrelevant"
+
+
+IGNORABLE = (
+    Noise.MISSING,
+    Noise.UNITS,
+    Noise.ALIASES,
+    Noise.YEARS,
+    Noise.REPEATS,
+    Noise.SCOPE,
+)
+
+
+class File(StageConfig):
+    """A file as it is published. `header`: the line (from 0) with the names of the columns; of the
+    lines up to `data_from`, the others are notes. `terms`: have its terms of use been read?"""
+
+    path: str
+    domain: Domain
+    disclosure: Disclosure = Disclosure.PUBLIC
+    terms: Literal["read", "unread"] = "read"
+    licence: str = ""
+    encoding: Literal["utf-8", "cp932"] = "utf-8"
+    language: str = "en"
+    header: Annotated[int, Field(ge=0)] = 0
+    data_from: Annotated[int, Field(ge=1)] = 1
+    about: str = ""
+    texts: Mapping[str, str] = Field(default_factory=dict)  # documents: id -> path of a text file
+
+
+class Column(StageConfig):
+    """A column of a clean table: where it comes from and what is to be done with its cells.
+
+    `factor`: what a number is multiplied with to be in `unit`. `missing`: marks that stand for no
+    value. `aliases`: the table of `[aliases]` with other names. `lag`: the column that a careless
+    reader takes a year from.
+    """
+
+    name: Name
+    source: str
+    type: Literal["text", "number", "year"] = "text"
+    unit: str = ""
+    factor: float = 1.0
+    missing: tuple[str, ...] = ()
+    aliases: str = ""
+    lag: str = ""
+    about: str = ""
+
+
+class Table(StageConfig):
+    """A clean table made of one file.
+
+    `unpivot`: columns of the file by the value that they become in the column `into`; the cells
+    become `value`. `drop`: rows to leave out, by column of the file and its cells. Of rows with the
+    same `key` the one with the last `latest` is kept. `stands_for`: another release, which a
+    careless reader takes for that table.
+    """
+
+    name: Name
+    file: str
+    columns: Annotated[tuple[Column, ...], Field(min_length=1)]
+    key: Annotated[tuple[Name, ...], Field(min_length=1)]
+    latest: str = ""
+    unpivot: Mapping[str, str] = Field(default_factory=dict)
+    into: Name = "item"
+    into_aliases: str = ""
+    value_factor: float = 1.0
+    drop: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    stands_for: Name | None = None
+    about: str = ""
+
+
+class Metric(StageConfig):
+    """A figure that questions ask about: its column, its words, how an answer writes it.
+
+    `kind` is a kind of answer of `words.toml`. `year`: the reference year of a figure that has only
+    one. `families`: the groups from which templates draw.
+    """
+
+    name: Name
+    table: Name
+    column: Name
+    label: Words
+    kind: str
+    decimals: Annotated[int, Field(ge=0, le=6)] = 0
+    year: int | None = None
+    families: tuple[str, ...] = ()
+
+
+class Fact(StageConfig):
+    """A number that stands only in a document, between two phrases of its text."""
+
+    name: Name
+    table: Name
+    where: Mapping[Name, str]
+    before: Annotated[str, Field(min_length=4)]
+    after: Annotated[str, Field(min_length=1)]
+    label: Words
+    roles: Annotated[tuple[str, ...], Field(min_length=1)]  # which templates may use it
+    column: Name = "text"
+
+
+class Slots(StageConfig):
+    """Values that templates draw: written by hand, or taken from a column of a clean table."""
+
+    values: tuple[str | int | float, ...] = ()
+    table: Name | None = None
+    column: Name | None = None
+    least_rows: Annotated[int, Field(ge=1)] = 1  # how many rows a value must have
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if bool(self.values) == (self.table is not None and self.column is not None):
+            raise ValueError("either values, or table and column")
+        return self
+
+
+class Limits(StageConfig):
+    """What a task must keep to."""
+
+    max_per_template: Annotated[int, Field(ge=1)] = 12
+    knife_edge: Share = 0.005  # relative distance that a comparison, rank or threshold needs
+    least_rows: Annotated[int, Field(ge=1)] = 3  # behind a statistic
+    max_missing: Share = 0.35  # of the cells that a step uses
+    closed_book: Share = 0.1  # by which a guesser may beat chance
+    noisy: Share = 0.3  # least share of tasks whose answer noise changes
+    tries: Annotated[int, Field(ge=1)] = 60  # per template and family
+
+
+class Declaration(StageConfig):
+    """An environment. `anonymize` is a section `tables` as `benchmint perturb` reads it."""
+
+    name: str
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    words: Mapping[str, Words]
+    files: Mapping[Name, File]
+    tables: tuple[Table, ...]
+    aliases: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
+    names: Mapping[str, Mapping[str, tuple[str, str]]] = Field(default_factory=dict)  # en, zh
+    prominence: Mapping[str, str] = Field(default_factory=dict)  # kind of name: metric
+    metrics: tuple[Metric, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    slots: Mapping[Name, Slots] = Field(default_factory=dict)
+    quotas: Mapping[str, Mapping[str, int]] = Field(default_factory=dict)
+    readings: tuple[Literal["first_record"], ...] = ()  # other defensible readings of the noise
+    anonymize: Mapping[str, Any] = Field(default_factory=dict)
+    limits: Limits = Limits()
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        names = {table.name for table in self.tables}
+        problems = [
+            *(f"table {t.name}: no file {t.file}" for t in self.tables if t.file not in self.files),
+            *(
+                f"table {t.name} stands for no table {t.stands_for}"
+                for t in self.tables
+                if t.stands_for is not None and t.stands_for not in names
+            ),
+            *(f"metric {m.name}: no table {m.table}" for m in self.metrics if m.table not in names),
+            *(f"fact {f.name}: no table {f.table}" for f in self.facts if f.table not in names),
+            *(
+                f"table {t.name}: no aliases {c.aliases}"
+                for t in self.tables
+                for c in t.columns
+                if c.aliases and c.aliases not in self.aliases
+            ),
+        ]
+        if len(names) != len(self.tables):
+            problems.append("two tables have one name")
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+    def table(self, name: str) -> Table:
+        return next(table for table in self.tables if table.name == name)
+
+    @property
+    def core(self) -> tuple[Table, ...]:
+        """The tables that tasks are made of; the others stand for one of them."""
+        return tuple(table for table in self.tables if table.stands_for is None)
+
+    def file_of(self, table: str) -> str:
+        return self.table(table).file
+
+
+def read_declaration(path: Path) -> Declaration:
+    """The declaration in a TOML file. Raises ConfigError naming each wrong key."""
+    return validated(Declaration, read_toml(path), path)

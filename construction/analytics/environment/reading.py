@@ -1,0 +1,76 @@
+"""Files of an environment as rows of text: CSV in its encoding and header form, and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import polars as pl
+
+from construction.analytics.environment.declaration import Declaration, File
+from data.errors import InputError
+
+LARGEST_BYTES = 512 * 1024**2
+ID, TEXT = "doc_id", "text"  # columns of a folder of documents
+
+
+def content(root: Path, relative: str) -> bytes:
+    """The bytes of a file below `root`, inflated. Raises InputError."""
+    path = root / relative
+    inside = path.resolve().is_relative_to(root.resolve())
+    if not inside or not path.is_file():
+        actual = "no such file" if inside else "a path out of the folder"
+        raise InputError(relative, actual, "a file of the environment", "Correct the declaration.")
+    opener = gzip.open if path.suffix == ".gz" else Path.open
+    try:
+        with opener(path, "rb") as handle:
+            raw = bytes(handle.read(LARGEST_BYTES + 1))
+    except (OSError, EOFError) as error:
+        problem, todo = type(error).__name__, "Export it again."
+        raise InputError(relative, problem, "a readable file", todo) from error
+    if len(raw) > LARGEST_BYTES:
+        raise InputError(relative, "a larger file", f"at most {LARGEST_BYTES:,} bytes", "Split it.")
+    return raw
+
+
+def read_files(root: Path, declaration: Declaration) -> dict[str, pl.DataFrame]:
+    """The rows of every file that a table is made of, with every cell as text, by file name."""
+    used = {table.file for table in declaration.tables}
+    return {name: read_file(root, declaration.files[name]) for name in sorted(used)}
+
+
+def read_file(root: Path, file: File) -> pl.DataFrame:
+    """One file; empty cells are null. Raises InputError for what cannot be read."""
+    if file.texts:
+        texts = [(key, _text(root, path, file)) for key, path in sorted(file.texts.items())]
+        return pl.DataFrame(texts, schema={ID: pl.String, TEXT: pl.String}, orient="row")
+    if file.path.endswith(".parquet"):
+        return pl.read_parquet(io.BytesIO(content(root, file.path))).cast(pl.String)
+    rows = list(csv.reader(io.StringIO(_text(root, file.path, file))))
+    if len(rows) <= file.header:
+        expected = f"a header in line {file.header + 1}"
+        raise InputError(file.path, f"{len(rows)} lines", expected, "Correct `header`.")
+    names, width = rows[file.header], len(rows[file.header])
+    for number, row in enumerate(rows[file.data_from :], file.data_from + 1):
+        if len(row) != width:
+            actual, expected = f"{len(row)} cells", f"{width}, as in the header"
+            raise InputError(file.path, actual, expected, "Correct the line.", number)
+    cells = zip(*rows[file.data_from :], strict=True) if len(rows) > file.data_from else ()
+    columns = list(cells) or [()] * width
+    unique = [name if names.index(name) == at else f"{name}.{at}" for at, name in enumerate(names)]
+    return pl.DataFrame(
+        [
+            pl.Series(name, [cell or None for cell in column], dtype=pl.String)
+            for name, column in zip(unique, columns, strict=True)
+        ]
+    )
+
+
+def _text(root: Path, path: str, file: File) -> str:
+    try:
+        return content(root, path).decode("utf-8-sig" if file.encoding == "utf-8" else "cp932")
+    except UnicodeDecodeError:
+        todo = "Correct `encoding`."
+        raise InputError(path, "other bytes", f"text in {file.encoding}", todo) from None

@@ -1,0 +1,132 @@
+"""The three variants of an environment, as an agent finds them: raw, cleaned and guided.
+
+`raw` has the files as they are published (anonymized ones with their noise, as UTF-8), irrelevant
+files too. `cleaned` has the clean tables, other releases among them, and nothing irrelevant.
+`guided` is cleaned, with a schema and a hint which table serves what. Each has the dictionary of
+metrics in two languages.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from construction.analytics.environment.cleaning import Inventory
+from construction.analytics.environment.declaration import Declaration, Domain, Noise, Table
+from construction.analytics.environment.reading import content
+from data.atomic import write_bytes
+from data.tables import write_frame
+
+VARIANTS = ("raw", "cleaned", "guided")
+METRICS, SCHEMA, TABLES = "metrics.csv", "SCHEMA.md", "tables"
+_DOCUMENTS = "documents"
+
+
+def write_variants(
+    declaration: Declaration,
+    root: Path,
+    replaced: Mapping[str, pl.DataFrame],
+    tables: Mapping[str, pl.DataFrame],
+    out: Path,
+) -> None:
+    """Write all variants below `out`. `replaced`: the rows of anonymized files."""
+    for name, payload in raw_files(declaration, root, replaced):
+        write_bytes(out / "raw" / name, payload)
+    for variant in ("cleaned", "guided"):
+        folder = out / variant
+        (folder / TABLES).mkdir(parents=True, exist_ok=True)
+        for name, frame in sorted(tables.items()):
+            write_frame(folder / TABLES / f"{name}.parquet", frame)
+    write_bytes(out / "guided" / SCHEMA, schema_page(declaration).encode())
+    for variant in VARIANTS:
+        write_bytes(out / variant / METRICS, metrics_file(declaration))
+
+
+def raw_files(
+    declaration: Declaration, root: Path, replaced: Mapping[str, pl.DataFrame]
+) -> Iterator[tuple[str, bytes]]:
+    """The files of the raw variant by their path in it."""
+    as_released = raw_declaration(declaration, set(replaced))
+    for name, file in sorted(declaration.files.items()):
+        released = as_released.files[name]
+        if name in replaced:
+            yield released.path, replaced[name].write_csv().encode()
+        elif file.texts:
+            for key, path in sorted(file.texts.items()):
+                yield released.texts[key], content(root, path)
+        else:
+            yield released.path, content(root, file.path)
+
+
+def raw_declaration(declaration: Declaration, replaced: Collection[str]) -> Declaration:
+    """The declaration of the same environment over the files of its raw variant.
+
+    `replaced`: the anonymized files, which are plain CSV in UTF-8.
+    """
+    files = {}
+    for name, file in declaration.files.items():
+        base = file.path.rpartition("/")[2].removesuffix(".gz")
+        if name in replaced:
+            stem = base.rpartition(".")[0] or name
+            plain = {"encoding": "utf-8", "header": 0, "data_from": 1}
+            update: dict[str, Any] = {"path": f"{file.domain}/{stem}.csv", **plain}
+        elif file.texts:
+            texts = {key: f"{file.domain}/{_DOCUMENTS}/{key}.txt" for key in file.texts}
+            update = {"texts": texts}
+        else:
+            update = {"path": f"{file.domain}/{base}"}
+        files[name] = file.model_copy(update=update)
+    return declaration.model_copy(update={"files": files})
+
+
+def metrics_file(declaration: Declaration) -> bytes:
+    """The internal dictionary of metrics: names in two languages and units, no file names."""
+    units = {(t.name, c.name): c.unit for t in declaration.tables for c in t.columns}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["metric", "name_en", "name_zh", "unit", "reference_year"])
+    for metric in declaration.metrics:
+        unit, year = units.get((metric.table, metric.column), ""), metric.year or ""
+        writer.writerow([metric.name, metric.label["en"], metric.label["zh"], unit, year])
+    return text.getvalue().encode()
+
+
+def schema_page(declaration: Declaration) -> str:
+    """Which table holds what, in which unit, and which table is only another release."""
+    lines = ["# Schema", ""]
+    for table in declaration.tables:
+        lines += [f"## {TABLES}/{table.name}.parquet", "", *_about(table), ""]
+        lines += ["| column | type | unit | meaning |", "|---|---|---|---|"]
+        lines += [f"| {c.name} | {c.type} | {c.unit} | {c.about} |" for c in table.columns]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _about(table: Table) -> list[str]:
+    key = f"One row per {', '.join(table.key)}."
+    if table.stands_for is not None:
+        return [key, f"Another release of `{table.stands_for}`: use that one unless asked."]
+    return [key, *([f"{table.about[0].upper()}{table.about[1:]}."] if table.about else [])]
+
+
+def noise_inventory(declaration: Declaration, inventory: Inventory) -> list[dict[str, object]]:
+    """All noise by kind and place, that of whole files too."""
+    languages = {file.language for file in declaration.files.values()}
+    rows = inventory.rows()
+    for name, file in sorted(declaration.files.items()):
+        kinds = (
+            (Noise.IRRELEVANT, file.domain is Domain.IRRELEVANT),
+            (Noise.ENCODINGS, file.encoding != "utf-8"),
+            (Noise.LANGUAGES, len(languages) > 1 and file.language != "en"),
+        )
+        rows += [
+            {"table": name, "column": "(file)", "kind": str(kind), "n": 1}
+            for kind, applies in kinds
+            if applies
+        ]
+    return rows

@@ -1,0 +1,285 @@
+"""The second executor of step programmes: one DuckDB statement per step.
+
+Written apart from `execute_polars`, with which it shares the step contracts and no code: where the
+two disagree, one has misread a step, and the task is rejected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from construction.analytics import steps as s
+
+Cell = float | int | str | bool | None
+_SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_AGGREGATES = {
+    "sum": "sum({})",
+    "mean": "avg({})",
+    "median": "median({})",
+    "min": "min({})",
+    "max": "max({})",
+    "std": "stddev_samp({})",
+    "count": "count({})",
+    "distinct": "count(DISTINCT {})",
+}
+_CONVERSIONS = {
+    "times": "{a} * {b}",
+    "over": "{a} / nullif({b}, 0)",
+    "minus": "{a} - {b}",
+    "plus": "{a} + {b}",
+    "percent_of": "{a} / nullif({b}, 0) * 100",
+    "growth": "({a} - {b}) / nullif({b}, 0) * 100",
+}
+_COMPARISONS = {
+    "greater": "{a} > {b}",
+    "difference": "{a} - {b}",
+    "ratio": "{a} / nullif({b}, 0)",
+    "product": "{a} * {b}",
+    "percent": "{a} / nullif({b}, 0) * 100",
+    "growth": "({a} - {b}) / nullif({b}, 0) * 100",
+}
+
+
+class SqlFailedError(Exception):
+    """A statement failed, or gave no single finite value."""
+
+
+class Rows:
+    """The rows of a step: the names of their columns, and the cells."""
+
+    def __init__(self, columns: Sequence[str], cells: list[tuple[Cell, ...]]) -> None:
+        self.columns, self.cells = tuple(columns), cells
+
+
+class Engine:
+    """An in-memory database with the tables of an environment, loaded once from Parquet."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self.connection = duckdb.connect(":memory:", config={"threads": "1"})
+        for name, path in sorted(files.items()):
+            rows = f"SELECT * FROM read_parquet({_text(str(path))})"  # noqa: S608 (quoted)
+            self.connection.execute(f"CREATE TABLE {_name(name)} AS {rows}")
+        self.connection.execute("SET enable_external_access = false")
+
+    def run(self, program: s.Program) -> list[Rows | Cell]:
+        """The result of every step. Raises SqlFailedError."""
+        results: list[Rows | Cell] = []
+        try:
+            for number, step in enumerate(program, 1):
+                results.append(self._step(number, step, results))
+        except duckdb.Error as error:
+            raise SqlFailedError(type(error).__name__) from None
+        finally:
+            for number in range(1, len(program) + 1):
+                self.connection.execute(f"DROP TABLE IF EXISTS step_{number}")
+        return results
+
+    def _step(self, number: int, step: s.StepOf, results: list[Rows | Cell]) -> Rows | Cell:
+        sql = _STATEMENTS[step.op](step, results)
+        if step.op in _ONE_VALUE or (step.op == "policy_count" and step.by is None):
+            cells = self.connection.execute(sql).fetchall()
+            if len(cells) != 1:
+                raise SqlFailedError(f"{len(cells)} rows for one value")
+            return _checked(cells[0][0])
+        self.connection.execute(f"CREATE TEMP TABLE step_{number} AS {sql}")
+        fetched = self.connection.table(f"step_{number}")
+        return Rows(fetched.columns, fetched.fetchall())
+
+
+_ONE_VALUE = {"lookup", "statistic", "policy_lookup", "compare", "correlate", "regress"}
+
+
+def _checked(value: Cell) -> Cell:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        raise SqlFailedError("no value")
+    return value
+
+
+def _name(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _double(name: str) -> str:
+    return f"CAST({_name(name)} AS DOUBLE)"
+
+
+def _table(source: str) -> str:
+    return f"step_{int(source[1:])}" if source.startswith("$") else _name(source)
+
+
+def _literal(operand: Any, results: list[Rows | Cell]) -> str:
+    if isinstance(operand, str) and operand.startswith("$"):
+        operand = results[int(operand[1:]) - 1]
+    if isinstance(operand, Rows):
+        raise SqlFailedError("rows where a value is expected")
+    if isinstance(operand, str):
+        return _text(operand)
+    return f"CAST({float(operand)!r} AS DOUBLE)" if isinstance(operand, float) else str(operand)
+
+
+def _condition(condition: s.Condition, results: list[Rows | Cell]) -> str:
+    column = _name(condition.column)
+    if condition.test == "known":
+        return f"{column} IS NOT NULL"
+    if condition.test == "in":
+        members = ", ".join(_text(str(member)) for member in condition.value)  # type: ignore[union-attr]
+        return f"{column} IN ({members})"
+    value = _literal(condition.value, results)
+    if condition.test == "contains":
+        return f"contains({column}, {value})"
+    return f"{column} {_SIGNS[condition.test]} {value}"
+
+
+def _where(step: Any, results: list[Rows | Cell], *more: str) -> str:
+    conditions = [*(_condition(condition, results) for condition in step.where), *more]
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def _from(step: Any, results: list[Rows | Cell], *more: str) -> str:
+    return f" FROM {_table(step.source)}{_where(step, results, *more)}"
+
+
+def _lookup(step: s.Lookup, results: list[Rows | Cell]) -> str:
+    return f"SELECT {_name(step.column)}{_from(step, results)}"
+
+
+def _filter(step: s.Filter, results: list[Rows | Cell]) -> str:
+    return f"SELECT *{_from(step, results)}"
+
+
+def _join(step: s.Join, results: list[Rows | Cell]) -> str:
+    on = " AND ".join(f"a.{_name(mine)} = b.{_name(other)}" for mine, other in step.on.items())
+    taken = "".join(f", b.{_name(name)}" for name in step.take)
+    rows = f"(SELECT *{_from(step, results)}) a"
+    other = _table(step.other)
+    return f"SELECT a.*{taken} FROM {rows} JOIN {other} b ON {on}"  # noqa: S608 (quoted)
+
+
+def _convert(step: s.Convert, results: list[Rows | Cell]) -> str:
+    second = f"({_literal(step.by, results)})" if step.by_value else _double(str(step.by))
+    value = _CONVERSIONS[step.how].format(a=_double(step.of), b=second)
+    return f"SELECT *, {value} AS {_name(step.column)}{_from(step, results)}"
+
+
+def _aggregate(step: s.Aggregate, results: list[Rows | Cell]) -> str:
+    by = ", ".join(map(_name, step.by))
+    measures = "".join(
+        f", {_AGGREGATES[function].format(_cell(function, column))} AS {_name(name)}"
+        for name, (function, column) in step.measures.items()
+    )
+    known = [f"{_name(name)} IS NOT NULL" for name in step.by]
+    return f"SELECT {by}{measures}{_from(step, results, *known)} GROUP BY {by} ORDER BY {by}"
+
+
+def _cell(function: str, column: str) -> str:
+    return _name(column) if function in ("count", "distinct") else _double(column)
+
+
+def _statistic(step: s.Statistic, results: list[Rows | Cell]) -> str:
+    value = _AGGREGATES[step.function].format(_cell(step.function, step.column))
+    return f"SELECT {value}{_from(step, results)}"
+
+
+def _policy_lookup(step: s.PolicyLookup, results: list[Rows | Cell]) -> str:
+    text, before, after = _name(step.column), _text(step.before), _text(step.after)
+    tail = f"substr({text}, position({before} IN {text}) + length({before}))"
+    written = f"substr({tail}, 1, position({after} IN {tail}) - 1)"
+    occurrences = f"(length({text}) - length(replace({text}, {before}, ''))) / length({before})"
+    number = f"TRY_CAST(replace(trim({written}), ',', '') AS DOUBLE)"
+    return f"SELECT CASE WHEN {occurrences} = 1 THEN {number} END{_from(step, results)}"
+
+
+def _policy_count(step: s.PolicyCount, results: list[Rows | Cell]) -> str:
+    terms = " OR ".join(f"contains({_name(step.column)}, {_text(term)})" for term in step.terms)
+    more = [f"({terms})"] if terms else []
+    if step.by is None:
+        return f"SELECT count(*){_from(step, results, *more)}"
+    by = _name(step.by)
+    body = _from(step, results, *more, f"{by} IS NOT NULL")
+    return f"SELECT {by}, count(*) AS n{body} GROUP BY {by} ORDER BY {by}"
+
+
+def _compare(step: s.Compare, results: list[Rows | Cell]) -> str:
+    first, second = (
+        f"CAST({_literal(operand, results)} AS DOUBLE)" for operand in (step.first, step.second)
+    )
+    return f"SELECT {_COMPARISONS[step.result].format(a=first, b=second)}"
+
+
+def _rank(step: s.Rank, results: list[Rows | Cell]) -> str:
+    column, direction = _name(step.column), "DESC" if step.descending else "ASC"
+    order = f"ORDER BY {column} {direction}, {_name(step.label)} ASC"
+    body = _from(step, results, f"{column} IS NOT NULL")
+    kept = "COLUMNS(lambda c: c <> 'rank')"
+    return f"SELECT {kept}, row_number() OVER ({order}) AS rank{body} {order} LIMIT {step.take}"
+
+
+def _score(step: s.Score, results: list[Rows | Cell]) -> str:
+    parts = []
+    for criterion in step.criteria:
+        column = _double(criterion.column)
+        if criterion.how == "points":
+            at = _literal(criterion.at, results)
+            part = f"CAST({column} >= {at} AS INTEGER)"
+        else:
+            low, high = f"min({column}) OVER ()", f"max({column}) OVER ()"
+            part = f"({column} - {low}) / nullif({high} - {low}, 0)"
+        turned = f"(1 - {part})" if criterion.reverse else f"({part})"
+        parts.append(f"{criterion.weight!r} * {turned}")
+    return f"SELECT *, CAST({' + '.join(parts)} AS DOUBLE) AS score{_from(step, results)}"
+
+
+def _correlate(step: s.Correlate, results: list[Rows | Cell]) -> str:
+    x, y = _double(step.x), _double(step.y)
+    known = (f"{_name(step.x)} IS NOT NULL", f"{_name(step.y)} IS NOT NULL")
+    pairs = f"SELECT {x} AS x, {y} AS y{_from(step, results, *known)}"
+    if step.method == "spearman":
+        ranks = ", ".join(
+            f"rank() OVER (ORDER BY {n}) + (count(*) OVER (PARTITION BY {n}) - 1) / 2.0 AS {n}"
+            for n in ("x", "y")
+        )
+        pairs = f"SELECT {ranks} FROM ({pairs})"  # noqa: S608 (quoted)
+    return f"SELECT CASE WHEN count(*) > 2 THEN corr(x, y) END FROM ({pairs})"  # noqa: S608
+
+
+def _regress(step: s.Regress, results: list[Rows | Cell]) -> str:
+    slope = f"regr_slope({_double(step.y)}, {_double(step.x)})"
+    return f"SELECT CASE WHEN regr_count({_name(step.y)}, {_name(step.x)}) > 2 THEN {slope} END" + (
+        _from(step, results)
+    )
+
+
+def _what_if(step: s.WhatIf, results: list[Rows | Cell]) -> str:
+    column = _double(step.column)
+    applies = " AND ".join(_condition(item, results) for item in step.where) or "true"
+    factor = f"(1 + ({_literal(step.percent, results)}) / 100.0)"
+    changed = f"CASE WHEN {applies} THEN {column} * {factor} ELSE {column} END"
+    replaced = f"{changed} AS {_name(step.column)}"
+    return f"SELECT * REPLACE ({replaced}) FROM {_table(step.source)}"  # noqa: S608 (quoted)
+
+
+_STATEMENTS: Mapping[str, Callable[[Any, list[Rows | Cell]], str]] = {
+    "lookup": _lookup,
+    "filter": _filter,
+    "join": _join,
+    "convert": _convert,
+    "aggregate": _aggregate,
+    "statistic": _statistic,
+    "policy_lookup": _policy_lookup,
+    "policy_count": _policy_count,
+    "compare": _compare,
+    "rank": _rank,
+    "score": _score,
+    "correlate": _correlate,
+    "regress": _regress,
+    "what_if": _what_if,
+}

@@ -1,0 +1,225 @@
+"""The first executor of step programmes: Polars expressions over clean tables, never `eval`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import singledispatch
+from typing import Any
+
+import polars as pl
+
+from construction.analytics import steps as s
+from construction.analytics.polars_state import Result, State, StepFailedError, Value, column_of
+
+
+def run(program: s.Program, tables: Mapping[str, pl.DataFrame]) -> list[Result]:
+    """The result of every step. Raises StepFailedError."""
+    state = State(tables)
+    for number, step in enumerate(program, 1):
+        try:
+            state.results.append(_apply(step, state))
+        except StepFailedError as error:
+            raise StepFailedError(error.why, number) from None
+        except pl.exceptions.PolarsError as error:
+            raise StepFailedError(type(error).__name__, number) from None
+    return state.results
+
+
+def _finite(value: Any) -> Value:
+    if value is None:
+        raise StepFailedError("missing cell")
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        raise StepFailedError("no finite number")
+    return value  # type: ignore[no-any-return]
+
+
+@singledispatch
+def _apply(step: Any, state: State) -> Result:
+    raise TypeError(type(step).__name__)
+
+
+@_apply.register
+def _(step: s.Lookup, state: State) -> Result:
+    rows = state.selected(step)
+    column_of(rows, step.column)
+    cells = rows[step.column]
+    if len(cells) != 1:
+        raise StepFailedError("several rows" if len(cells) else "no row")
+    return _finite(cells[0])
+
+
+@_apply.register
+def _(step: s.Filter, state: State) -> Result:
+    return state.selected(step)
+
+
+@_apply.register
+def _(step: s.Join, state: State) -> Result:
+    rows, other = state.selected(step), state.rows(step.other)
+    for name in (*step.on.values(), *step.take):
+        column_of(other, name)
+    if clash := set(step.take) & set(rows.columns):
+        raise StepFailedError(f"column {min(clash)} twice")
+    keys, others = list(step.on), list(step.on.values())
+    taken = other.select([*others, *(name for name in step.take if name not in others)])
+    return rows.join(taken, left_on=keys, right_on=others, how="inner", maintain_order="left")
+
+
+@_apply.register
+def _(step: s.Convert, state: State) -> Result:
+    rows = state.selected(step)
+    first = column_of(rows, step.of).cast(pl.Float64)
+    if step.by_value:
+        second = pl.lit(state.number(step.by))
+    else:
+        second = column_of(rows, str(step.by)).cast(pl.Float64)
+    nonzero = pl.when(second != 0).then(second)
+    values = {
+        "times": first * second,
+        "over": first / nonzero,
+        "minus": first - second,
+        "plus": first + second,
+        "percent_of": first / nonzero * 100,
+        "growth": (first - second) / nonzero * 100,
+    }
+    return rows.with_columns(values[step.how].alias(step.column))
+
+
+def _measured(function: str, column: pl.Expr) -> pl.Expr:
+    number = column.cast(pl.Float64) if function not in ("count", "distinct") else column
+    return {
+        "sum": pl.when(number.count() > 0).then(number.sum()),
+        "mean": number.mean(),
+        "median": number.median(),
+        "min": number.min(),
+        "max": number.max(),
+        "std": number.std(ddof=1),
+        "count": number.count().cast(pl.Int64),
+        "distinct": number.drop_nulls().n_unique().cast(pl.Int64),
+    }[function]
+
+
+@_apply.register
+def _(step: s.Aggregate, state: State) -> Result:
+    rows = state.selected(step)
+    for name in step.by:
+        rows = rows.filter(column_of(rows, name).is_not_null())
+    measures = [
+        _measured(function, column_of(rows, column)).alias(name)
+        for name, (function, column) in step.measures.items()
+    ]
+    return rows.group_by(step.by, maintain_order=True).agg(measures).sort(step.by)
+
+
+@_apply.register
+def _(step: s.Statistic, state: State) -> Result:
+    rows = state.selected(step)
+    return _finite(rows.select(_measured(step.function, column_of(rows, step.column))).item())
+
+
+@_apply.register
+def _(step: s.PolicyLookup, state: State) -> Result:
+    rows = state.selected(step)
+    column_of(rows, step.column)
+    if rows.height != 1:
+        raise StepFailedError("several rows" if rows.height else "no row")
+    pieces = str(rows[step.column][0]).split(step.before)
+    if len(pieces) != 2:
+        raise StepFailedError("phrase stands several times" if len(pieces) > 2 else "no phrase")
+    written = pieces[1].split(step.after, 1)[0].strip().replace(",", "")
+    try:
+        return float(written)
+    except ValueError:
+        raise StepFailedError("no number between the phrases") from None
+
+
+@_apply.register
+def _(step: s.PolicyCount, state: State) -> Result:
+    rows = state.selected(step)
+    if step.terms:
+        column = column_of(rows, step.column)
+        rows = rows.filter(
+            pl.any_horizontal(*(column.str.contains(term, literal=True) for term in step.terms))
+        )
+    if step.by is None:
+        return rows.height
+    rows = rows.filter(column_of(rows, step.by).is_not_null())
+    return rows.group_by(step.by).agg(pl.len().cast(pl.Int64).alias("n")).sort(step.by)
+
+
+@_apply.register
+def _(step: s.Compare, state: State) -> Result:
+    first, second = state.number(step.first), state.number(step.second)
+    if step.result == "greater":
+        return first > second
+    if step.result in ("ratio", "percent", "growth") and second == 0:
+        raise StepFailedError("no finite number")
+    if step.result == "difference":
+        return first - second
+    if step.result == "product":
+        return first * second
+    if step.result == "growth":
+        return (first - second) / second * 100
+    return first / second * (100 if step.result == "percent" else 1)
+
+
+@_apply.register
+def _(step: s.Rank, state: State) -> Result:
+    rows = state.selected(step)
+    rows = rows.filter(column_of(rows, step.column).is_not_null())
+    ordered = rows.sort(
+        [column_of(rows, step.column), column_of(rows, step.label)],
+        descending=[step.descending, False],
+    )
+    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank")
+    return ordered.drop("rank", strict=False).with_columns(rank).head(step.take)
+
+
+@_apply.register
+def _(step: s.Score, state: State) -> Result:
+    rows = state.selected(step)
+    parts = []
+    for criterion in step.criteria:
+        column = column_of(rows, criterion.column).cast(pl.Float64)
+        if criterion.how == "points":
+            part = (column >= state.number(criterion.at)).cast(pl.Float64)
+        else:
+            span = column.max() - column.min()
+            part = (column - column.min()) / pl.when(span != 0).then(span)
+        parts.append(criterion.weight * ((1 - part) if criterion.reverse else part))
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return rows.with_columns(total.alias("score"))
+
+
+@_apply.register
+def _(step: s.Correlate, state: State) -> Result:
+    correlation = pl.corr("x", "y", method=step.method)
+    return _finite(_pairs(step, state).select(correlation).item())
+
+
+@_apply.register
+def _(step: s.Regress, state: State) -> Result:
+    slope = pl.cov("x", "y", ddof=1) / pl.col("x").var(ddof=1)
+    return _finite(_pairs(step, state).select(slope).item())
+
+
+def _pairs(step: s.Correlate | s.Regress, state: State) -> pl.DataFrame:
+    rows = state.selected(step)
+    x, y = column_of(rows, step.x).cast(pl.Float64), column_of(rows, step.y).cast(pl.Float64)
+    pairs = rows.select(x.alias("x"), y.alias("y")).drop_nulls()
+    if pairs.height < 3:
+        raise StepFailedError("fewer than three pairs")
+    return pairs
+
+
+@_apply.register
+def _(step: s.WhatIf, state: State) -> Result:
+    rows = state.rows(step.source)
+    column = column_of(rows, step.column).cast(pl.Float64)
+    changed = column * (1 + state.number(step.percent) / 100)
+    applies = pl.lit(True)
+    for condition in step.where:
+        applies = applies & state.test(rows, condition)
+    return rows.with_columns(pl.when(applies).then(changed).otherwise(column).alias(step.column))

@@ -1,0 +1,265 @@
+"""The lane: candidates proposed or drawn from templates, judged, until the quotas are filled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from construction.analytics import steps as s
+from construction.analytics.answers import guidelines_of
+from construction.analytics.candidates import Bench, Draft, Judged
+from construction.analytics.contracts import (
+    RATED_BY_STEPS,
+    RULE_BY_LABEL,
+    RULE_BY_STEPS,
+    STAGE,
+    AnalyticsReason,
+    AnalyticTask,
+    Category,
+    Language,
+    Part,
+    difficulty_of,
+)
+from construction.analytics.drawing import (
+    Family,
+    World,
+    draw_values,
+    families_of,
+    family_name,
+    step_values,
+    word_values,
+)
+from construction.analytics.environment.declaration import Metric
+from construction.analytics.gates import judge, noise_that_bites
+from construction.analytics.guessing import Guesser
+from construction.analytics.milestones import milestones_of
+from construction.analytics.proposals import Proposed
+from construction.analytics.templates import Template, filled
+from data.canonical import digest
+from data.contracts import LedgerRow, Outcome, StageKind, StageTally
+from data.randomness import keyed_generator, keyed_order
+
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+UNLIMITED = 10**9
+
+
+@dataclass
+class Minted:
+    """Tasks, a ledger row per candidate, and what guessers get right."""
+
+    bench: Bench
+    guesser: Guesser
+    tasks: list[AnalyticTask] = field(default_factory=list)
+    ledger: list[LedgerRow] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    @property
+    def tally(self) -> StageTally:
+        counts = Counter(row.outcome for row in self.ledger)
+        both = {outcome: counts[outcome] for outcome in (Outcome.KEPT, Outcome.REJECTED)}
+        return StageTally(
+            STAGE, StageKind.FILTER, "candidate", len(self.ledger), both | {Outcome.ERRORED: 0}
+        )
+
+    def admit(self, draft: Draft, family: tuple[str, ...], drawn: Mapping[str, str]) -> bool:
+        """Judge a draft and write down its outcome; nothing for what was judged before."""
+        identity = digest(orjson.dumps([step.model_dump(mode="json") for step in draft.program]))
+        if identity in self.seen or draft.question in self.seen:
+            return False
+        self.seen |= {identity, draft.question}
+        judged = judge(draft, self.bench)
+        task = None
+        if judged.reason is None:
+            task = task_of(judged, self.bench, family, drawn)
+            if not self.guesser.fits(task):
+                why = "a guesser is right too often"
+                judged, task = Judged(draft, AnalyticsReason.WORLD_KNOWLEDGE, why), None
+        self.ledger.append(_row(identity, draft, judged.reason, judged.detail))
+        if task is None:
+            return False
+        self.guesser.add(task)
+        self.tasks.append(task)
+        return True
+
+    def propose(self, proposed: Proposed) -> bool:
+        """Judge a proposal; what is none is rejected with its reason."""
+        if proposed.draft is None:
+            row = LedgerRow(
+                stage=STAGE,
+                unit="candidate",
+                item_id=proposed.identity[:32],
+                outcome=Outcome.REJECTED,
+                gate="steps",
+                reason=str(AnalyticsReason.INVALID),
+                stratum="proposal",
+                evidence={"detail": proposed.why},
+            )
+            if proposed.identity not in self.seen:
+                self.seen.add(proposed.identity)
+                self.ledger.append(row)
+            return False
+        return self.admit(proposed.draft, ("proposal",), {})
+
+
+@dataclass
+class _Source:
+    """The candidates of one template, family after family in a keyed order."""
+
+    template: Template
+    families: list[Family]
+    seed: int
+    tries: int
+    taken: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+    @property
+    def difficulty(self) -> str:
+        template = self.template
+        return difficulty_of(template.category, len(template.steps), template.label)
+
+    def values(self, world: World) -> Iterator[tuple[Family, Language, dict[str, Any]]]:
+        for attempt in range(self.tries):
+            for family in self.families:
+                name = f"{self.template.name}:{family_name(family)}:{attempt}"
+                generator = keyed_generator(self.seed, STAGE, name)
+                drawn = draw_values(self.template, family, world, generator)
+                if drawn is not None:
+                    yield family, LANGUAGES[int(generator.integers(2))], drawn
+
+
+def mint(
+    bench: Bench, templates: Sequence[Template], seed: int, proposals: Sequence[Proposed] = ()
+) -> Minted:
+    """Judge proposals, then draw candidates by template in turn until the quotas are filled."""
+    world = World(bench.declaration, bench.tables)
+    minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book))
+    for proposed in proposals:
+        minted.propose(proposed)
+    for category in Category:
+        sources = _sources(category, templates, bench, seed)
+        for difficulty, quota in _quotas(bench, category).items():
+            have = sum((t.category, t.difficulty) == (category, difficulty) for t in minted.tasks)
+            fitting = [source for source in sources if source.difficulty == difficulty]
+            _fill(fitting, quota - have, world, minted)
+    minted.tasks.sort(key=lambda task: task.task_id)
+    return minted
+
+
+def _sources(
+    category: Category, templates: Sequence[Template], bench: Bench, seed: int
+) -> list[_Source]:
+    sources = []
+    for template in (template for template in templates if template.category == category):
+        families = families_of(template, bench.declaration)
+        names = ["/".join(family_name(family)) for family in families]
+        ordered = [families[at] for at in keyed_order(seed, template.name, names)]
+        sources.append(_Source(template, ordered, seed, bench.declaration.limits.tries))
+    return sources
+
+
+def _quotas(bench: Bench, category: Category) -> Mapping[str, int]:
+    quotas = bench.declaration.quotas
+    if quotas:
+        return quotas.get(category, {})
+    return dict.fromkeys(("easy", "medium", "hard"), UNLIMITED)
+
+
+def _fill(sources: Sequence[_Source], wanted: int, world: World, minted: Minted) -> None:
+    """Take candidates from the templates in turn, until there are enough or all are used up."""
+    most = world.declaration.limits.max_per_template
+    waiting = [(source, source.values(world)) for source in sources]
+    while wanted > 0 and waiting:
+        for source, candidates in list(waiting):
+            drawn = next(candidates, None)
+            if drawn is None:
+                waiting.remove((source, candidates))
+                continue
+            family, language, values = drawn
+            name = family_name(family)
+            if wanted <= 0 or source.taken[name] >= most:
+                continue
+            draft = drafted(source.template, values, world, language)
+            if minted.admit(draft, name, _shown(values)):
+                source.taken[name] += 1
+                wanted -= 1
+
+
+def _shown(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(getattr(value, "name", value)) for name, value in values.items()}
+
+
+def drafted(
+    template: Template, values: Mapping[str, Any], world: World, language: Language
+) -> Draft:
+    """A candidate of drawn values: its programme, question and guidelines."""
+    declaration = world.declaration
+    fields = step_values(values)
+    program = s.program_of(filled(template.steps, fields))
+    parts = tuple(Part.model_validate(part) for part in filled(template.answers, fields))
+    words = word_values(template, values, declaration, language)
+    wordings = template.wordings(language)
+    chosen = int(digest([template.name, *map(str, fields.values())])[:8], 16) % len(wordings)
+    question = filled(wordings[chosen], words)
+    words = {name: words[name] for name in _worded(values, words, wordings[chosen])}
+    return Draft(
+        template=template.name,
+        category=template.category,
+        language=language,
+        question=str(question),
+        guidelines=guidelines_of(declaration, parts, language),
+        program=program,
+        parts=parts,
+        words=words,
+        metrics=tuple(value for value in values.values() if isinstance(value, Metric)),
+        label=template.label,
+    )
+
+
+def _worded(values: Mapping[str, Any], words: Mapping[str, str], wording: str) -> list[str]:
+    """The placeholders that must show in a question: an ordinal in the form that is used."""
+    forms = {name: [form for form in words if form.startswith(f"{name}_")] for name in values}
+    return [
+        next((form for form in forms[name] if f"{{{form}}}" in wording), name) for name in values
+    ]
+
+
+def task_of(
+    judged: Judged, bench: Bench, family: tuple[str, ...], drawn: Mapping[str, str]
+) -> AnalyticTask:
+    """A judged draft as a task with its milestones and the noise that bites."""
+    draft = judged.draft
+    rated = draft.category in RATED_BY_STEPS
+    return AnalyticTask(
+        task_id=digest([bench.declaration.name, draft.question])[:16],
+        template=draft.template,
+        family=family,
+        category=draft.category,
+        difficulty=draft.difficulty,
+        difficulty_rule=RULE_BY_STEPS if rated else RULE_BY_LABEL,
+        language=draft.language,
+        question=draft.question,
+        guidelines=draft.guidelines,
+        program=draft.program,
+        parts=draft.parts,
+        answers=judged.answers,
+        milestones=milestones_of(draft.program, judged.results, list(draft.words.values())),
+        noise=noise_that_bites(judged, bench),
+        files=tuple(sorted({bench.file_of[name] for name in s.tables_of(draft.program)})),
+        drawn=dict(drawn),
+    )
+
+
+def _row(identity: str, draft: Draft, reason: AnalyticsReason | None, detail: str) -> LedgerRow:
+    return LedgerRow(
+        stage=STAGE,
+        unit="candidate",
+        item_id=identity[:32],
+        outcome=Outcome.KEPT if reason is None else Outcome.REJECTED,
+        gate=None if reason is None else reason.partition(".")[0],
+        reason=None if reason is None else str(reason),
+        stratum=f"{draft.category}/{draft.difficulty}",
+        evidence={"template": draft.template, "detail": detail},
+    )

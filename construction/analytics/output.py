@@ -1,0 +1,92 @@
+"""Tasks on disk and as candidates of the pool: the public list, and the private half."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import orjson
+
+from construction.analytics.contracts import AnalyticTask
+from construction.analytics.environment.declaration import Declaration
+from construction.analytics.milestones import reference_steps
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.canonical import canonical_json
+from data.contracts import (
+    Budget,
+    Candidate,
+    Disclosure,
+    Evidence,
+    Fixture,
+    Label,
+    Lane,
+    Provenance,
+)
+
+TASKS, GOLD = "tasks.jsonl", "gold.jsonl"
+FAMILY = "data_reporting"
+_PUBLIC = ("task_id", "category", "difficulty", "difficulty_rule", "language")
+
+
+def write_tasks(out: Path, tasks: Sequence[AnalyticTask]) -> None:
+    """The public list: what an agent is told, and nothing of how it is solved."""
+    lines = []
+    for task in tasks:
+        shown = {name: getattr(task, name) for name in _PUBLIC}
+        lines.append(canonical_json(shown | {"prompt": prompt_of(task)}) + b"\n")
+    write_bytes(out / TASKS, b"".join(lines))
+
+
+def write_gold(out: Path, tasks: Sequence[AnalyticTask]) -> None:
+    """The private half: programmes, answers, milestones, noise."""
+    lines = [canonical_json(task.model_dump(mode="json")) + b"\n" for task in tasks]
+    write_bytes(out / GOLD, b"".join(lines), mode=PRIVATE_FILE)
+
+
+def read_gold(folder: Path) -> list[AnalyticTask]:
+    """The tasks that `write_gold` wrote."""
+    lines = (folder / GOLD).read_bytes().splitlines()
+    return [AnalyticTask.model_validate(orjson.loads(line)) for line in lines]
+
+
+def prompt_of(task: AnalyticTask) -> str:
+    return f"{task.question}\n\n{task.guidelines}"
+
+
+def candidate_of(
+    task: AnalyticTask,
+    declaration: Declaration,
+    fixtures: Sequence[Fixture],
+    opaque: Callable[[str], str],
+) -> Candidate:
+    """The candidate of a task; `fixtures` are the files of the variant that agents get."""
+    files = [declaration.files[name] for name in task.files]
+    disclosures = {file.disclosure for file in files}
+    anonymized = Disclosure.ANONYMIZED in disclosures
+    licences = sorted({file.licence for file in files if file.licence})
+    return Candidate(
+        task_id=opaque(task.task_id),
+        lane=Lane.ANALYTICS,
+        prompt=prompt_of(task),
+        language=task.language,
+        task_family=Label(value=FAMILY, confidence=1.0, reason=f"category {task.category}"),
+        business_task=f"Analyse: {task.category.replace('_', ' ')}",
+        execution_surface="workspace",
+        difficulty=task.difficulty,
+        difficulty_rule=task.difficulty_rule,
+        guidelines=task.guidelines,
+        fixtures=tuple(fixtures),
+        budget=Budget(turns=60, seconds=1200),
+        answers=task.answers,
+        steps=reference_steps(task.program),
+        milestones=task.milestones,
+        evidence=Evidence(retrieval=True, accuracy=True),
+        provenance=Provenance(
+            source=declaration.name,
+            source_format="environment",
+            item_id=task.task_id,
+            disclosure=Disclosure.ANONYMIZED if anonymized else Disclosure.PUBLIC,
+            licence="; ".join(licences) or None,
+            detail={"template": task.template, "noise": list(task.noise)},
+        ),
+    )

@@ -1,0 +1,128 @@
+"""Questions that somebody proposes, such as a model: step programmes as data, through all gates.
+
+A proposal is hostile input. It is validated, never run as code, and admitted only if both executors
+give it one answer that passes what template questions pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from pydantic import Field, ValidationError
+
+from construction.analytics import steps as s
+from construction.analytics.answers import guidelines_of
+from construction.analytics.candidates import Draft
+from construction.analytics.contracts import Category, Difficulty, Language, Part
+from construction.analytics.drawing import entity_words, words_table
+from construction.analytics.environment.declaration import Declaration
+from data.canonical import digest
+from data.contracts.candidate import Contract
+from data.errors import InputError
+
+TEMPLATE = "proposal"
+LARGEST_BYTES = 16 * 1024**2
+
+
+class Proposal(Contract):
+    """A proposed task: its words, its steps, and which of them answer it."""
+
+    category: Category
+    language: Language
+    label: Difficulty = "medium"
+    question: Annotated[str, Field(min_length=20, max_length=2_000)]
+    steps: Annotated[tuple[s.TypedStep, ...], Field(min_length=1, max_length=9)]
+    answers: Annotated[tuple[Part, ...], Field(min_length=1, max_length=4)]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A line of a file of proposals; `draft` is None if it is none, and `why` says it."""
+
+    identity: str
+    draft: Draft | None
+    why: str = ""
+
+
+def read_proposals(path: Path, declaration: Declaration) -> list[Proposed]:
+    """One proposal per line of JSON. Raises InputError for a file that is too large."""
+    if path.stat().st_size > LARGEST_BYTES:
+        raise InputError(path.name, "a larger file", f"{LARGEST_BYTES:,} bytes", "Split it.")
+    lines = path.read_bytes().splitlines()
+    return [_proposed(line, declaration) for line in lines if line.strip()]
+
+
+def _proposed(line: bytes, declaration: Declaration) -> Proposed:
+    identity = digest([TEMPLATE, line.decode("utf-8", "backslashreplace")])
+    try:
+        proposal = Proposal.model_validate(orjson.loads(line))
+    except orjson.JSONDecodeError:
+        return Proposed(identity, None, "no JSON")
+    except ValidationError as error:
+        fields = sorted({".".join(map(str, item["loc"][:2])) for item in error.errors()})
+        return Proposed(identity, None, ", ".join(fields)[:200])
+    why = _unfit(proposal)
+    if why:
+        return Proposed(identity, None, why)
+    return Proposed(identity, _draft(proposal, declaration))
+
+
+def _unfit(proposal: Proposal) -> str:
+    """What the schema cannot say: references ahead, parts of no step or of an unknown kind."""
+    for number, step in enumerate(proposal.steps, 1):
+        if any(other >= number for other in s.reads_steps(step)):
+            return f"step {number} uses a later step"
+    kinds = words_table()["kinds"]
+    for part in proposal.answers:
+        if not 1 <= part.step <= len(proposal.steps):
+            return "an answer of no step"
+        if part.kind not in kinds:
+            return "an answer of an unknown kind"
+        if (kinds[part.kind]["type"] == "number") != (part.decimals is not None):
+            return "decimals do not fit the kind of an answer"
+    return ""
+
+
+def _draft(proposal: Proposal, declaration: Declaration) -> Draft:
+    return Draft(
+        template=TEMPLATE,
+        category=proposal.category,
+        language=proposal.language,
+        question=proposal.question,
+        guidelines=guidelines_of(declaration, proposal.answers, proposal.language),
+        program=proposal.steps,
+        parts=proposal.answers,
+        words=dict(_words(proposal, declaration)),
+        label=proposal.label,
+        metrics=tuple(
+            metric
+            for metric in declaration.metrics
+            if metric.label[proposal.language] in proposal.question
+        ),
+    )
+
+
+def _words(proposal: Proposal, declaration: Declaration) -> Iterator[tuple[str, str]]:
+    """Every value that a step compares with has to be in the question, in its language."""
+    for number, step in enumerate(proposal.steps, 1):
+        for condition in getattr(step, "where", ()):
+            name, value = f"{condition.column} of step {number}", condition.value
+            if condition.test == "known" or s.step_number(value) is not None:
+                continue
+            if condition.column in ("doc_id", "rank", "item") or value == 0:
+                continue
+            for member in value if isinstance(value, tuple) else (value,):
+                yield name, _in_words(member, declaration, proposal.language)
+
+
+def _in_words(value: Any, declaration: Declaration, language: Language) -> str:
+    for slot, names in declaration.names.items():
+        if str(value) in names:
+            return entity_words(declaration, slot, value, language)
+    if isinstance(value, float | int):
+        return f"{value:,.0f}" if value >= 10_000 else f"{value:g}"
+    return str(value)

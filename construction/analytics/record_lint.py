@@ -1,0 +1,254 @@
+"""Faults in task files of the published record form: what a reader can see without the data.
+
+A record is `id, question, guidelines, answer, metadata{db, level, category}, steps[text],
+steps_num, milestone{name: value}`. Records are hostile input: nothing in them is run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from construction.analytics.contracts import RATED_BY_STEPS, difficulty_of
+from data.errors import InputError
+from data.text.folding import fold_case, fold_width
+
+LARGEST_BYTES = 64 * 1024**2
+
+
+class RecordFault(StrEnum):
+    NO_FIELD = "record.no_field"
+    REPEATED_ID = "record.repeated_id"
+    EMPTY_ANSWER = "answer.empty"
+    ANSWER_TYPE = "answer.type"
+    ANSWER_DECIMALS = "answer.decimals"
+    ANSWER_IN_QUESTION = "answer.in_prompt"
+    UNIT_MISSING = "answer.unit_missing"
+    MILESTONE = "milestone.not_in_steps"
+    MILESTONE_EMPTY = "milestone.empty"
+    STEPS_NUM = "steps.number"
+    LEVEL = "difficulty.level"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    record: str
+    fault: RecordFault
+    detail: str
+
+
+_FIELDS = ("id", "question", "guidelines", "answer", "steps", "milestone")
+_YES_NO_ASKED = re.compile(
+    r"\byes\b[\"'” ]*(?:/|or|,)[\"'“ ]*\bno\b|\btrue or false\b"
+    r"|是[”\"'」]?\s*(?:或|/|、)\s*[“\"'「]?(?:否|不是)",
+    re.I,
+)
+_YES_NO = frozenset(["yes", "no", "true", "false", "是", "否", "不是"])
+_NUMBER_ASKED = re.compile(
+    r"\b(?:a|one|single) (?:\w+ ){0,2}(?:number|integer|percentage|figure|value)\b"
+    r"|\bas a percentage\b|\bround|\bdecimal|\binteger\b|数值|整数|小数|百分比|四舍五入",
+    re.I,
+)
+_LIST_ASKED = re.compile(r"\b(?:list|array)\b|列表|数组", re.I)
+_OBJECT_ASKED = re.compile(r"\bJSON object\b|\bkeys?:|JSON对象|键为", re.I)
+_DECIMALS = re.compile(
+    r"(?P<n>\d+|one|two|three|four|一|两|二|三|四)\s*(?:decimal|digits? after|位小数)"
+    r"|(?P<none>\binteger\b|without decimals|no decimals|whole number|取整|整数)",
+    re.I,
+)
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "一": 1, "两": 2, "二": 2, "三": 3, "四": 4}
+_NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?")
+_AMOUNT_ASKED = re.compile(
+    r"\b(?:revenue|income|profit|assets|cash|investment|expenditure|cost|gdp|output|value added|"
+    r"sales|area|emissions?|funding|amount)\b"
+    r"|收入|利润|资产|投资|支出|成本|产值|增加值|销售额|面积|排放|资金|金额",
+    re.I,
+)
+_NOT_AN_AMOUNT = re.compile(
+    r"\bhow many (?:companies|firms|policies|regions|measures|provinces)|\bcorrelation\b|\bratio\b|"
+    r"\bnumber of\b|多少(?:家|个|项|条)|相关系数|比值|之比|排名",
+    re.I,
+)
+_UNIT = re.compile(
+    r"\b(?:yen|yuan|rmb|cny|jpy|usd|eur|dollars?|euros?|percent(?:age)?s?|per cent|million|billion|"
+    r"thousand|trillion|tonnes?|tons?|km2|hectares?|points?|persons?|people|units?)\b|[%％$€¥£]"
+    r"|[亿万千百]?元|亿|万|百分|吨|公顷|平方|单位[:：为]",
+    re.I,
+)
+_WORD = re.compile(r"[a-z]{3,}|\d+(?:\.\d+)?|(?=([一-鿿]{2}))")
+
+
+def read_records(path: Path) -> list[Any]:
+    """The records of a JSON array or of JSON lines. Raises InputError."""
+    if path.stat().st_size > LARGEST_BYTES:
+        expected = f"at most {LARGEST_BYTES:,} bytes"
+        raise InputError(path.name, "a larger file", expected, "Split it.")
+    raw = path.read_bytes()
+    try:
+        loaded = orjson.loads(raw)
+        return loaded if isinstance(loaded, list) else [loaded]
+    except orjson.JSONDecodeError:
+        pass
+    records = []
+    for number, line in enumerate(raw.splitlines(), 1):
+        try:
+            records += [orjson.loads(line)] if line.strip() else []
+        except orjson.JSONDecodeError:
+            expected = "a JSON array, or one record per line"
+            raise InputError(path.name, "no JSON", expected, "Correct it.", number) from None
+    return records
+
+
+def lint_records(records: list[Any]) -> list[Finding]:
+    """The faults of all records, in their order."""
+    findings, seen = [], set[str]()
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            findings.append(Finding(f"#{number}", RecordFault.NO_FIELD, "no JSON object"))
+            continue
+        name = str(record.get("id", f"#{number}"))
+        if name in seen:
+            findings.append(Finding(name, RecordFault.REPEATED_ID, "an id of an earlier record"))
+        seen.add(name)
+        for check in _CHECKS:
+            findings += [Finding(name, fault, detail) for fault, detail in check(record)]
+    return findings
+
+
+Faults = Iterator[tuple[RecordFault, str]]
+
+
+def _fields(record: Mapping[str, Any]) -> Faults:
+    for name in _FIELDS:
+        if name not in record:
+            yield RecordFault.NO_FIELD, name
+
+
+def _guidelines(record: Mapping[str, Any]) -> str:
+    return fold_width(str(record.get("guidelines") or ""))
+
+
+def _is_empty(answer: Any) -> bool:
+    if isinstance(answer, list | Mapping):
+        return not answer or any(_is_empty(item) for item in answer)
+    return answer is None or str(answer).strip().casefold() in ("", "nan", "null", "none")
+
+
+def _empty(record: Mapping[str, Any]) -> Faults:
+    if "answer" in record and _is_empty(record["answer"]):
+        yield RecordFault.EMPTY_ANSWER, "no value"
+
+
+def _type(record: Mapping[str, Any]) -> Faults:
+    """Does the answer have the type that the guidelines demand?"""
+    answer, wanted = record.get("answer"), _guidelines(record)
+    if _is_empty(answer) or _OBJECT_ASKED.search(wanted):
+        return
+    is_list = isinstance(answer, list)
+    text = str(answer).strip().casefold()
+    if _LIST_ASKED.search(wanted):
+        if not is_list and not text.startswith("["):
+            yield RecordFault.ANSWER_TYPE, "a list is asked for"
+        return
+    if is_list:
+        given = [str(item).casefold() for item in answer or ()]
+        if _YES_NO_ASKED.search(wanted) and not _YES_NO.intersection(given):
+            yield RecordFault.ANSWER_TYPE, "yes or no is asked for"
+        return
+    if _YES_NO_ASKED.search(wanted) and not _NUMBER_ASKED.search(wanted):
+        if text not in _YES_NO:
+            yield RecordFault.ANSWER_TYPE, "yes or no is asked for"
+    elif _NUMBER_ASKED.search(wanted) and not _NUMBER.fullmatch(text.rstrip("%％ ")):
+        yield RecordFault.ANSWER_TYPE, "a number is asked for"
+
+
+def _decimals(record: Mapping[str, Any]) -> Faults:
+    """Does a number have at most the decimals asked for?"""
+    answer, match = record.get("answer"), _DECIMALS.search(_guidelines(record))
+    text = str(answer).strip().rstrip("%％ ")
+    if match is None or isinstance(answer, list | Mapping) or not _NUMBER.fullmatch(text):
+        return
+    wanted = 0 if match["none"] else int(_COUNTS.get(match["n"].casefold(), 0) or match["n"])
+    given = len(text.partition(".")[2].rstrip("0"))
+    if given > wanted:
+        yield RecordFault.ANSWER_DECIMALS, f"{given} decimals, {wanted} are asked for"
+
+
+def _in_question(record: Mapping[str, Any]) -> Faults:
+    """Does the question hold the number? A name may well be one of those asked about."""
+    text, question = str(record.get("answer")).strip(), str(record.get("question", ""))
+    if len(text) > 3 and _NUMBER.fullmatch(text):
+        pattern = rf"(?<![\w.,]){re.escape(text)}(?![\w%])(?![.,]\d)"
+        if re.search(pattern, question):
+            yield RecordFault.ANSWER_IN_QUESTION, f"{len(text)} characters"
+
+
+def _unit(record: Mapping[str, Any]) -> Faults:
+    """An amount without a unit in question, guidelines or answer."""
+    answer, question = record.get("answer"), fold_width(str(record.get("question", "")))
+    text = str(answer).strip()
+    if isinstance(answer, list | Mapping) or not _NUMBER.fullmatch(text):
+        return
+    said = f"{question} {_guidelines(record)}"
+    is_amount = _AMOUNT_ASKED.search(question) and not _NOT_AN_AMOUNT.search(question)
+    if is_amount and not _UNIT.search(said):
+        yield RecordFault.UNIT_MISSING, "no unit in question and guidelines"
+
+
+def _milestones(record: Mapping[str, Any]) -> Faults:
+    """Does some step speak of each milestone, by name or value?"""
+    steps, milestones = record.get("steps"), record.get("milestone")
+    if not isinstance(steps, list) or not isinstance(milestones, Mapping):
+        return
+    in_steps = set(_words(" ".join(map(str, steps))))
+    for number, (name, value) in enumerate(milestones.items(), 1):
+        if _is_empty(value):
+            yield RecordFault.MILESTONE_EMPTY, f"milestone {number}"
+        words = _words(str(name).replace("_", " "))
+        known = sum(word in in_steps for word in words)
+        shown = in_steps.intersection(_words(str(value)))
+        if words and known * 2 < len(words) and not shown:
+            yield RecordFault.MILESTONE, f"milestone {number}"
+
+
+def _words(text: str) -> list[str]:
+    """Words, numbers, and each pair of neighbouring Chinese characters."""
+    matches = _WORD.finditer(fold_case(fold_width(text)))
+    return [match[1] or match[0] for match in matches]
+
+
+def _number_of_steps(record: Mapping[str, Any]) -> Faults:
+    steps, number = record.get("steps"), record.get("steps_num")
+    if isinstance(steps, list) and number is not None and str(number) != str(len(steps)):
+        yield RecordFault.STEPS_NUM, f"{len(steps)} steps"
+
+
+def _level(record: Mapping[str, Any]) -> Faults:
+    """The level of the first four categories follows from the number of steps."""
+    metadata, steps = record.get("metadata"), record.get("steps")
+    if not isinstance(metadata, Mapping) or not isinstance(steps, list):
+        return
+    named = re.sub(r"[^a-z]+", "_", str(metadata.get("category", "")).casefold()).strip("_")
+    category = next((c for c in RATED_BY_STEPS if c.value == named), None)
+    level = str(metadata.get("level", "")).casefold()
+    if category is not None and level and level != difficulty_of(category, len(steps), None):
+        yield RecordFault.LEVEL, f"{len(steps)} steps are not {level[:10]}"
+
+
+_CHECKS: tuple[Callable[[Mapping[str, Any]], Faults], ...] = (
+    _fields,
+    _empty,
+    _type,
+    _decimals,
+    _in_question,
+    _unit,
+    _milestones,
+    _number_of_steps,
+    _level,
+)

@@ -1,0 +1,228 @@
+"""Analytic tasks by themselves: `analytics` and `lint`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
+from data.canonical import digest, keyed_digest, pretty_json
+from data.errors import InputError
+from flows.commands.options import Key, WriteTo
+
+if TYPE_CHECKING:
+    from construction.analytics.make import Minted
+    from flows.stages.analytics import Environment
+
+ENVIRONMENT, REPORT, NOISE = "environment", "report.json", "noise.json"
+PRIVACY, REFUSED = "privacy.json", "refused"
+
+
+def analytics_command(
+    declaration: Annotated[
+        Path | None, typer.Argument(help="Declaration of the environment; none: the demo's.")
+    ] = None,
+    files: Annotated[
+        Path | None, typer.Option(help="Folder of the files [that of the declaration].")
+    ] = None,
+    templates: Annotated[Path | None, typer.Option(help="More templates (TOML).")] = None,
+    proposals: Annotated[
+        Path | None, typer.Option(help="Proposed step programmes, one per line (JSON).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Public seed of what is drawn.")] = 0,
+    key: Key = None,
+    out: WriteTo = Path("analytics"),
+) -> None:
+    """Write tasks and the three variants to OUT/public, gold and funnel to OUT/private.
+
+    Exit 1 if no task could be made, if noise changes too few answers, or if the anonymized files
+    must not be released: all is then kept in OUT/private.
+    """
+    from data.builds import building, require_apart
+    from data.demo.analytics import write_demo
+    from data.neutralise import one_line
+    from data.randomness import release_key
+
+    began = time.perf_counter()
+    if declaration is not None:
+        require_apart([files or declaration.parent], out)
+    declaration = declaration or write_demo(out / "demo", seed)
+    root = files or declaration.parent
+    with building(out):
+        secret = release_key(key or private_dir(out / "private") / "release.key")
+        minted, environment = _mint(declaration, root, secret, (templates, proposals), seed, out)
+    _print(minted, environment, out, time.perf_counter() - began)
+    for refused in environment.refused:
+        print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)
+    if environment.refused or not minted.tasks or not _is_noisy(minted):
+        raise typer.Exit(1)
+
+
+def _is_noisy(minted: Minted) -> bool:
+    """Does noise change the answer of as many tasks as the declaration wants?"""
+    bitten = sum(bool(task.noise) for task in minted.tasks)
+    return bitten >= minted.bench.declaration.limits.noisy * len(minted.tasks)
+
+
+def _mint(
+    declaration: Path,
+    root: Path,
+    secret: bytes,
+    more: tuple[Path | None, Path | None],
+    seed: int,
+    out: Path,
+) -> tuple[Minted, Environment]:
+    """Make and write everything; `more`: files of templates and of proposals."""
+    from construction.analytics.environment.declaration import read_declaration
+    from construction.analytics.make import mint
+    from construction.analytics.proposals import read_proposals
+    from construction.analytics.templates import read_templates
+    from flows.stages.analytics import bench_of, open_environment
+
+    declared = read_declaration(declaration)
+    templates, proposals = more
+    proposed = read_proposals(proposals, declared) if proposals else []
+    environment = open_environment(declared, root, secret, seed)
+    with bench_of(environment) as bench:
+        minted = mint(bench, read_templates(templates), seed, proposed)
+        _write(out, environment, minted, bench.tables, secret)
+    write_bytes(out / "private" / "analytics" / "declaration.toml", declaration.read_bytes())
+    return minted, environment
+
+
+def _write(
+    out: Path,
+    environment: Environment,
+    minted: Minted,
+    tables: Mapping[str, Any],
+    secret: bytes,
+) -> None:
+    """Both halves, each whole or not at all; the public one stays private if it is refused."""
+    from construction.analytics.environment.variants import write_variants
+    from construction.analytics.output import candidate_of, write_gold, write_tasks
+    from data.pool import write_pool
+    from data.stage_tables import StageRecords, write_records
+
+    declared = environment.declaration
+    for old in (out / "public", out / "private" / REFUSED):
+        shutil.rmtree(old, ignore_errors=True)
+    public = private_dir(out / "private") / REFUSED if environment.refused else out / "public"
+    with replacing_dir(public) as part:
+        write_tasks(part, minted.tasks)
+        folder = part / ENVIRONMENT
+        write_variants(declared, environment.root, environment.replaced, tables, folder)
+    fixtures = fixtures_of(public / ENVIRONMENT / "raw")
+    candidates = [
+        candidate_of(task, declared, fixtures, lambda item: f"a-{keyed_digest(secret, item)[:16]}")
+        for task in minted.tasks
+    ]
+    home = Path("..", REFUSED) if environment.refused else Path("../../public")
+    inputs = {fixture.sha256: home / ENVIRONMENT / "raw" / fixture.path for fixture in fixtures}
+    private = private_dir(out / "private") / "analytics"
+    shutil.rmtree(private, ignore_errors=True)
+    with replacing_dir(private) as part:
+        write_gold(part, minted.tasks)
+        write_pool(part, candidates, inputs)
+        write_records(part, StageRecords(minted.ledger, [minted.tally]))
+        _write_reports(part, environment, minted, secret)
+
+
+def _write_reports(part: Path, environment: Environment, minted: Minted, secret: bytes) -> None:
+    """Noise, attacks and the funnel."""
+    from construction.analytics.environment.variants import noise_inventory
+    from construction.analytics.reporting import report_of
+
+    stamp = {
+        "environment": environment.declaration.name,
+        "release_key_sha256": digest(secret),
+        "refused": "; ".join(environment.refused),
+    }
+    reports = {
+        NOISE: noise_inventory(environment.declaration, environment.inventory),
+        PRIVACY: environment.privacy,
+        REPORT: stamp | report_of(minted),
+    }
+    for name, content in reports.items():
+        write_bytes(part / name, pretty_json(content), mode=PRIVATE_FILE)
+
+
+def public_half(out: Path) -> Path:
+    """What may be published, or what was kept back from it."""
+    refused = out / "private" / REFUSED
+    return refused if refused.is_dir() else out / "public"
+
+
+def fixtures_of(folder: Path) -> list[Any]:
+    """The files of a variant as inputs of a task."""
+    from data.canonical import file_digest
+    from data.contracts import Fixture
+
+    return [
+        Fixture(
+            path=path.relative_to(folder).as_posix(),
+            sha256=file_digest(path),
+            bytes=path.stat().st_size,
+            media_type="text/csv" if path.suffix == ".csv" else "text/plain",
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+
+
+def _print(minted: Minted, environment: Environment, out: Path, seconds: float) -> None:
+    from construction.analytics.reporting import report_of
+
+    report = report_of(minted)
+    print(
+        f"{report['tasks']} tasks of {report['candidates']} candidates in {out} ({seconds:.0f} s)"
+    )
+    for stratum, made in report["made"].items():
+        wanted = report["asked_for"].get(stratum)
+        print(f"  {stratum}: {made}" + ("" if wanted is None else f" of {wanted}"))
+    reasons: dict[str, int] = {}
+    for counts in report["reasons"].values():
+        for reason, n in counts.items():
+            reasons[reason] = reasons.get(reason, 0) + n * (reason != "kept")
+    for reason, n in sorted(reasons.items()):
+        print(f"  {n} × {reason}" if n else "", end="\n" if n else "")
+    least = environment.declaration.limits.noisy
+    print(f"noise changes the answer of {report['noisy_share']:.0%} (at least {least:.0%} wanted)")
+    unread = [name for name, f in environment.declaration.files.items() if f.terms == "unread"]
+    if unread:
+        print(f"terms unread, do not publish: {', '.join(unread)}")
+
+
+def lint_command(
+    path: Annotated[
+        Path, typer.Argument(help="What `benchmint analytics` wrote, or a JSON file of records.")
+    ],
+) -> None:
+    """Run every gold anew, or list the faults of foreign task records; exit 1 if there are any."""
+    if path.is_dir():
+        from construction.analytics.gold_lint import lint_release
+
+        private = path / "private" / "analytics"
+        if not private.is_dir():
+            expected = "a folder of `benchmint analytics`"
+            raise InputError(str(path), "no gold", expected, "Name the folder it wrote to.")
+        n, faults = lint_release(public_half(path), private)
+        lines = [f"{task}: {fault}" for task, fault in faults]
+    elif path.is_file():
+        from construction.analytics.record_lint import lint_records, read_records
+        from data.neutralise import one_line
+
+        records = read_records(path)
+        findings = lint_records(records)
+        n = len(records)
+        lines = [one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings]
+    else:
+        raise InputError(str(path), "nothing", "a folder or a JSON file", "Check the path.")
+    print("\n".join([*lines, f"{n} tasks: {len(lines)} faults"]))
+    if lines:
+        raise typer.Exit(1)

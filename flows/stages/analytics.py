@@ -1,0 +1,144 @@
+"""The lane of analytic tasks: an environment, anonymized where declared, and the tasks over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+
+from anonymization.tables.files import TableFile
+from anonymization.tables.judged_tables import judged_tables, tables_report
+from anonymization.tables.release_gate import refusal
+from anonymization.tables.release_tables import (
+    RELEASED,
+    Anonymizing,
+    released_file,
+    write_anonymized,
+)
+from anonymization.tables.settings import TablesRecipe
+from construction.analytics.candidates import Bench
+from construction.analytics.environment.cleaning import Inventory, clean_tables
+from construction.analytics.environment.declaration import IGNORABLE, Declaration
+from construction.analytics.environment.reading import read_files
+from construction.analytics.execute_duckdb import Engine
+from data.canonical import file_digest
+from data.configuration import validated
+from data.contracts import Disclosure
+from data.errors import ConfigError
+from data.tables import write_frame
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What tasks are made from: files with the anonymized ones in place, and the noise found.
+
+    `refused`: why anonymized files must not leave, by the gates of the tables lane; `privacy`: the
+    attack report.
+    """
+
+    declaration: Declaration
+    root: Path
+    original: Mapping[str, pl.DataFrame]
+    replaced: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    privacy: Mapping[str, Any] = field(default_factory=dict)
+    inventory: Inventory = field(default_factory=Inventory)
+
+    @property
+    def files(self) -> Mapping[str, pl.DataFrame]:
+        return {**self.original, **self.replaced}
+
+
+def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int) -> Environment:
+    """Read all files; those declared anonymized go through the lane of tables, attacks included.
+
+    Raises ConfigError for an anonymized file without roles for its columns, or the reverse.
+    """
+    original = read_files(root, declaration)
+    recipe = tables_recipe(declaration)
+    if recipe is None:
+        return Environment(declaration, root, original)
+    with TemporaryDirectory() as folder:
+        given, out = Path(folder) / "given", Path(folder) / "out"
+        given.mkdir()
+        out.mkdir()
+        files = []
+        for name in sorted(recipe.tables):
+            files.append(TableFile(name, given / f"{name}.parquet", name, None))
+            write_frame(files[-1].path, original[name])
+        write_anonymized(files, Anonymizing(recipe, key, seed), out)
+        judged = judged_tables(out, recipe)
+        released = {name: out / RELEASED / released_file(name) for name in recipe.tables}
+        return Environment(
+            declaration,
+            root,
+            original,
+            # In the order of pseudonyms: the order of the originals would tell who is who.
+            replaced={name: pl.read_parquet(path) for name, path in released.items()},
+            refused=tuple(refusal(table) for table in judged if table.refused),
+            privacy=tables_report(out, judged, is_sealed=False),
+        )
+
+
+def tables_recipe(declaration: Declaration) -> TablesRecipe | None:
+    """The roles of the columns that are anonymized, and limits; None if nothing is.
+
+    No settings are tried besides the declared one, unless `frontier` names some.
+    """
+    declared = {
+        name for name, file in declaration.files.items() if file.disclosure is Disclosure.ANONYMIZED
+    }
+    if not declaration.anonymize and not declared:
+        return None
+    values = {"frontier": {"strengths": {}}, **declaration.anonymize}
+    recipe = validated(TablesRecipe, values, Path(declaration.name))
+    if set(recipe.tables) != declared:
+        differing = ", ".join(sorted(set(recipe.tables) ^ declared))
+        raise ConfigError(
+            f"{declaration.name}: anonymize: found other files than those with disclosure "
+            f"anonymized ({differing}); expected the same. Give each of them roles."
+        )
+    return recipe
+
+
+@contextmanager
+def bench_of(environment: Environment) -> Iterator[Bench]:
+    """The clean tables, loaded into both executors, and all that candidates are compared with."""
+    declaration, files = environment.declaration, environment.files
+    tables = clean_tables(declaration, files, (), environment.inventory)
+    readings = {
+        str(name): clean_tables(declaration, files, keep="first") for name in declaration.readings
+    }
+    careless = {noise: clean_tables(declaration, files, [noise]) for noise in IGNORABLE}
+    public = clean_tables(declaration, environment.original) if environment.replaced else None
+    with TemporaryDirectory() as folder:
+        paths = {name: Path(folder) / f"{name}.parquet" for name in tables}
+        for name, frame in tables.items():
+            write_frame(paths[name], frame)
+        yield Bench(declaration, tables, Engine(paths), readings, careless, public)
+
+
+def source_digests(declaration: Declaration, root: Path) -> dict[str, str]:
+    """SHA-256 of every file of the environment, by path."""
+    paths = [
+        path
+        for file in declaration.files.values()
+        for path in (file.texts.values() if file.texts else (file.path,))
+    ]
+    return {path: file_digest(root / path) for path in sorted(paths) if (root / path).is_file()}
+
+
+def refuse_shared(digests: Mapping[str, str], others: Mapping[str, str]) -> None:
+    """Raise ConfigError for a source that serves questions and analytics in one train (law 9)."""
+    known = {sha256: name for name, sha256 in others.items()}
+    for path, sha256 in digests.items():
+        if sha256 in known:
+            raise ConfigError(
+                f"{path}: found the source {known[sha256]} of the questions; expected a source of "
+                "one lane. Leave it out of one of them."
+            )

@@ -1,0 +1,137 @@
+"""Environments: what is read, which noise is found, what a careless reader gets, three variants."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from construction.analytics.environment.cleaning import Inventory, clean_tables
+from construction.analytics.environment.declaration import Declaration, Noise, read_declaration
+from construction.analytics.environment.reading import read_file, read_files
+from construction.analytics.environment.variants import noise_inventory, write_variants
+from data.errors import ConfigError, InputError
+from tests.construction.analytics.world import bench, declaration, demo_folder
+
+
+def test_the_inventory_counts_exactly_the_noise_that_was_planted() -> None:
+    inventory = Inventory()
+    clean_tables(declaration(), read_files(demo_folder(), declaration()), (), inventory)
+    counted: Counter[str] = Counter()
+    for row in noise_inventory(declaration(), inventory):
+        counted[str(row["kind"])] += int(str(row["n"]))
+    assert counted == json.loads((demo_folder() / "truth.json").read_text())
+
+
+SMALL = {
+    "name": "small",
+    "words": {},
+    "files": {"firms": {"path": "firms.csv", "domain": "enterprise"}},
+    "aliases": {"homes": {"X-town": "x"}},
+    "tables": [
+        {
+            "name": "firms",
+            "file": "firms",
+            "key": ["id", "year"],
+            "latest": "filed",
+            "columns": [
+                {"name": "id", "source": "id"},
+                {"name": "home", "source": "home", "aliases": "homes"},
+                {"name": "year", "source": "start", "type": "year", "lag": "end"},
+                {
+                    "name": "sales",
+                    "source": "sales",
+                    "type": "number",
+                    "factor": 0.001,
+                    "missing": ["-"],
+                },
+            ],
+        }
+    ],
+}
+CSV = """id,home,start,end,filed,sales
+a,X-town,2020-04-01,2021-03-31,2,"2,000"
+a, x ,2020-04-01,2021-03-31,1,1000
+b,y,2020-01-01,2020-12-31,1,-
+"""
+
+
+@pytest.mark.parametrize(
+    ("ignoring", "rows"),
+    [
+        ([], [("a", "x", 2020, 2.0), ("b", "y", 2020, None)]),
+        ([Noise.UNITS], [("a", "x", 2020, 2000.0), ("b", "y", 2020, None)]),
+        ([Noise.MISSING], [("a", "x", 2020, 2.0), ("b", "y", 2020, 0.0)]),
+        ([Noise.ALIASES], [("a", "X-town", 2020, 2.0), ("b", "y", 2020, None)]),
+        ([Noise.YEARS], [("a", "x", 2021, 2.0), ("b", "y", 2020, None)]),
+        (
+            [Noise.REPEATS],
+            [("a", "x", 2020, 1.0), ("a", "x", 2020, 2.0), ("b", "y", 2020, None)],
+        ),
+    ],
+)
+def test_each_kind_of_noise_is_removed_unless_it_is_ignored(
+    tmp_path: Path, ignoring: list[Noise], rows: list[tuple[object, ...]]
+) -> None:
+    (tmp_path / "firms.csv").write_text(CSV)
+    declared = Declaration.model_validate(SMALL)
+    files = read_files(tmp_path, declared)
+    assert clean_tables(declared, files, ignoring)["firms"].rows() == rows
+
+
+def test_another_release_stands_in_only_for_a_careless_reader() -> None:
+    clean, careless = bench().tables, bench().careless[Noise.SCOPE]
+    assert careless["regions"].equals(clean["regions_2020"])
+    assert not clean["regions"].equals(clean["regions_2020"])
+
+
+def test_the_variants_hold_what_they_should(tmp_path: Path) -> None:
+    declared = declaration()
+    replaced = {"accounts": pl.DataFrame({"reg_no": ["V1"]})}
+    write_variants(declared, demo_folder(), replaced, bench().tables, tmp_path)
+    names = {
+        variant: {p.relative_to(tmp_path / variant).as_posix() for p in files if p.is_file()}
+        for variant in ("raw", "cleaned", "guided")
+        for files in [(tmp_path / variant).rglob("*")]
+    }
+    assert {"irrelevant/weather.csv", "policy/documents/climate_levy.txt"} <= names["raw"]
+    assert 12 <= len(names["raw"]) <= 20
+    assert (tmp_path / "raw/enterprise/annual_accounts.csv").read_text() == "reg_no\nV1\n"
+    assert names["cleaned"] == {f"tables/{name}.parquet" for name in bench().tables} | {
+        "metrics.csv"
+    }
+    assert names["guided"] == names["cleaned"] | {"SCHEMA.md"}
+    schema = (tmp_path / "guided/SCHEMA.md").read_text()
+    assert "Another release of `regions`: use that one unless asked." in schema
+
+
+@pytest.mark.parametrize(
+    ("path", "actual"),
+    [("../secret.csv", "a path out of the folder"), ("none.csv", "no such file")],
+)
+def test_only_files_of_the_folder_are_read(tmp_path: Path, path: str, actual: str) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    file = Declaration.model_validate(SMALL).files["firms"].model_copy(update={"path": path})
+    (tmp_path / "inside").mkdir()
+    with pytest.raises(InputError) as error:
+        read_file(tmp_path / "inside", file)
+    assert error.value.actual == actual
+
+
+def test_a_ragged_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text("a,b\n1,2\n3\n")
+    file = Declaration.model_validate(SMALL).files["firms"]
+    with pytest.raises(InputError, match=r"firms.csv:3: found 1 cells; expected 2"):
+        read_file(tmp_path, file)
+
+
+def test_a_wrong_declaration_is_named_with_its_key(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(
+        'name = "x"\n[words]\n[files]\n[[tables]]\nname = "t"\nfile = "f"\nkey = ["a"]\n'
+    )
+    with pytest.raises(ConfigError, match=r"tables\.0\.columns"):
+        read_declaration(path)

@@ -1,0 +1,106 @@
+"""The lane as a whole: quotas, the ledger, determinism, and golds that the common graders take."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import lru_cache
+
+import pytest
+
+from construction.analytics.answers import guideline_faults, rounded
+from construction.analytics.make import Minted, mint
+from construction.analytics.milestones import reference_steps
+from construction.analytics.output import candidate_of, prompt_of
+from construction.analytics.steps import Operation, operation_of
+from construction.analytics.templates import read_templates
+from construction.grading.answers import grade_answers
+from construction.grading.milestones import inferred
+from construction.grading.spec import spec_of
+from data.contracts import Outcome
+from tests.construction.analytics.world import bench, declaration
+
+
+@lru_cache(maxsize=1)
+def minted() -> Minted:
+    return mint(bench(), read_templates(), 0)
+
+
+def test_quotas_are_kept_and_every_candidate_has_one_outcome() -> None:
+    made = minted()
+    quotas = {
+        f"{category}/{level}": n
+        for category, levels in declaration().quotas.items()
+        for level, n in levels.items()
+    }
+    counts = Counter(f"{task.category}/{task.difficulty}" for task in made.tasks)
+    assert all(counts[stratum] <= n for stratum, n in quotas.items())
+    assert len(made.tasks) >= 20
+    assert len({row.item_id for row in made.ledger}) == len(made.ledger) == made.tally.n_in
+    assert made.tally.counts[Outcome.KEPT] == len(made.tasks)
+    assert {row.reason is None for row in made.ledger if row.outcome is Outcome.KEPT} == {True}
+
+
+def test_the_same_seed_gives_the_same_tasks_and_another_gives_others() -> None:
+    again, other = mint(bench(), read_templates(), 0), mint(bench(), read_templates(), 1)
+    assert again.tasks == minted().tasks
+    assert {task.task_id for task in other.tasks} != {task.task_id for task in minted().tasks}
+
+
+def test_every_gold_is_right_for_the_common_grader_and_wrong_if_changed() -> None:
+    for task in minted().tasks:
+        candidate = candidate_of(task, declaration(), (), str)
+        spec = spec_of(candidate.model_dump(mode="json"))
+        gold = {answer.part: answer.value for answer in task.answers}
+        sole = next(iter(gold.values()))
+        answer = sole if len(gold) == 1 else json.dumps(gold, ensure_ascii=False)
+        parts = grade_answers(spec, answer)
+        assert [part.value for part in parts] == [1.0] * len(gold), (prompt_of(task), answer, parts)
+        changed = dict.fromkeys(gold, "12345.678")
+        wrong = changed["value"] if list(gold) == ["value"] else json.dumps(changed)
+        assert not any(part.value for part in grade_answers(spec, wrong))
+
+
+def test_guidelines_fit_the_answers() -> None:
+    for task in minted().tasks:
+        faults = guideline_faults(
+            declaration(), task.guidelines, task.parts, task.answers, task.language
+        )
+        assert faults == []
+
+
+def test_steps_and_milestones_hang_together() -> None:
+    for task in minted().tasks:
+        steps = reference_steps(task.program)
+        names = {milestone.name for milestone in task.milestones}
+        assert task.milestones
+        assert {m.step for m in task.milestones} <= {step.index for step in steps}
+        assert all(set(milestone.implies) <= names for milestone in task.milestones)
+        assert {operation_of(step) for step in task.program} <= set(Operation)
+        spec = spec_of(candidate_of(task, declaration(), (), str).model_dump(mode="json"))
+        last = task.milestones[-1]
+        assert set(inferred(spec, {last.name: 3})) == {last.name, *last.implies}
+
+
+def test_a_prompt_holds_no_placeholder_and_no_gold_number() -> None:
+    for task in minted().tasks:
+        prompt = prompt_of(task)
+        assert "{" not in prompt
+        for answer in task.answers:
+            if answer.type == "number":
+                assert f" {answer.value} " not in prompt
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [
+        (2.5, 0, "3"),
+        (-2.5, 0, "-3"),
+        (1.005, 2, "1.01"),
+        (-0.001, 2, "0.00"),
+        (0.1 + 0.2, 1, "0.3"),
+        (1234567.5, 0, "1234568"),
+    ],
+)
+def test_halves_are_rounded_up(value: float, decimals: int, expected: str) -> None:
+    assert rounded(value, decimals) == expected

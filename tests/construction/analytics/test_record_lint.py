@@ -1,0 +1,130 @@
+"""Made-up records of the published form, each with the faults that it was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from construction.analytics.record_lint import lint_records, read_records
+from data.errors import InputError
+
+GOOD: dict[str, Any] = {
+    "id": "r1",
+    "question": "What was the total revenue of steel firms in Corlund in 2020, in million yuan?",
+    "guidelines": "Answer with a number in million yuan, rounded to 2 decimal places.",
+    "answer": "1520.25",
+    "metadata": {"db": "demo", "level": "easy", "category": "Enterprise–Industry"},
+    "steps": [
+        "Find the steel firms in Corlund: company list.",
+        "Add up their revenue of 2020 to the total revenue.",
+    ],
+    "steps_num": 2,
+    "milestone": {"company_list": 14, "total_revenue": 1520.25},
+}
+GOOD_ZH: dict[str, Any] = {
+    "id": "r2",
+    "question": "2020年科伦德省钢铁企业的营业收入总额是多少亿元？",
+    "guidelines": "请回答一个数值，保留两位小数。",
+    "answer": 15.2,
+    "metadata": {"level": "easy", "category": "enterprise_industry"},
+    "steps": ["找出科伦德省的钢铁企业数量", "汇总2020年营业收入总额"],
+    "steps_num": 2,
+    "milestone": {"企业数量": 14, "营业收入总额": 15.2},
+}
+
+
+def other(**changes: Any) -> dict[str, Any]:
+    return {**GOOD, **changes}
+
+
+YES_NO = "Answer yes or no."
+CASES: list[tuple[dict[str, Any], set[str]]] = [
+    (GOOD, set()),
+    (GOOD_ZH, set()),
+    (other(answer="yes", guidelines=YES_NO), set()),
+    (other(answer="否", guidelines="请回答“是”或“否”。"), set()),
+    (other(answer=["Corlund", "Isdal"], guidelines="Give a list of names."), set()),
+    (other(answer=["yes", 3], guidelines="Give yes or no, then a number."), set()),
+    (
+        other(
+            answer=0.42,
+            question="What is the correlation of income and output?",
+            guidelines="Round to two decimals.",
+        ),
+        set(),
+    ),
+    (other(question="How many companies in Corlund had a higher revenue?", answer=12), set()),
+    (other(answer="Isdal Province", guidelines=YES_NO), {"answer.type"}),
+    (other(answer="广东省", guidelines="请回答“是”或“否”。"), {"answer.type"}),
+    (other(answer="1", guidelines="Respond with 'Yes' or 'No' only."), {"answer.type"}),
+    (other(answer="Corlund"), {"answer.type"}),
+    (other(answer="Corlund", guidelines="Answer with an integer."), {"answer.type"}),
+    (other(answer="北京市", guidelines="请回答一个数值，保留两位小数。"), {"answer.type"}),
+    (other(answer="Corlund", guidelines="Give a list of names."), {"answer.type"}),
+    (other(answer=["Corlund"], guidelines=YES_NO), {"answer.type"}),
+    (other(milestone={"export_quota": 77}), {"milestone.not_in_steps"}),
+    (other(milestone={"total_revenue": 1, "carbon price": 9}), {"milestone.not_in_steps"}),
+    ({**GOOD_ZH, "milestone": {"专利授权": 9}}, {"milestone.not_in_steps"}),
+    (other(milestone={"total_revenue": ""}), {"milestone.empty"}),
+    (other(answer=""), {"answer.empty"}),
+    (other(answer=None), {"answer.empty"}),
+    (other(answer="nan"), {"answer.empty"}),
+    (other(answer=[]), {"answer.empty"}),
+    (other(answer=["Corlund", ""], guidelines="Give a list."), {"answer.empty"}),
+    (
+        other(
+            question="What was the total revenue of steel companies in Corlund in 2020?",
+            guidelines="Answer with a number, rounded to 2 decimal places.",
+        ),
+        {"answer.unit_missing"},
+    ),
+    (
+        other(
+            question="What were the total assets of Arvik Works in 2020?",
+            guidelines="Round to 2 decimals.",
+        ),
+        {"answer.unit_missing"},
+    ),
+    (
+        {**GOOD_ZH, "question": "2020年科伦德省钢铁企业的营业收入总额是多少？"},
+        {"answer.unit_missing"},
+    ),
+    (other(answer="1520.253"), {"answer.decimals"}),
+    (other(steps_num=3), {"steps.number"}),
+    (other(metadata={"level": "hard", "category": "enterprise_industry"}), {"difficulty.level"}),
+    (
+        other(
+            question="Was the revenue 1520.25 million yuan?",
+        ),
+        {"answer.in_prompt"},
+    ),
+    ({"id": "r9", "question": "What?", "guidelines": "", "answer": "x"}, {"record.no_field"}),
+]
+
+
+@pytest.mark.parametrize(("record", "faults"), CASES)
+def test_exactly_the_faults_of_a_record_are_listed(
+    record: dict[str, Any], faults: set[str]
+) -> None:
+    assert {str(finding.fault) for finding in lint_records([record])} == faults
+
+
+def test_repeated_ids_and_what_is_no_record_are_listed() -> None:
+    findings = lint_records([GOOD, GOOD, 7])
+    assert [(item.record, str(item.fault)) for item in findings] == [
+        ("r1", "record.repeated_id"),
+        ("#3", "record.no_field"),
+    ]
+
+
+def test_files_are_arrays_or_lines(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    path.write_text('[{"id": 1}, {"id": 2}]')
+    assert len(read_records(path)) == 2
+    path.write_text('{"id": 1}\n\n{"id": 2}\n')
+    assert len(read_records(path)) == 2
+    path.write_text('{"id": 1}\nno\n')
+    with pytest.raises(InputError, match=r"records.json:2: found no JSON"):
+        read_records(path)
