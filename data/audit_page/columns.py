@@ -126,7 +126,12 @@ def build_columns(ledger: Books, gates: Gates, shown: Shown) -> dict[str, Any]:
         places = ids.of(rows["item"].unique(maintain_order=True))
         steps.insert(_place_of(steps, places), _stage(str(stage), places))
     return {
-        "about": dict(ledger.about) | {"opaque": shown.opaque is not None, "n_rows": gone.height},
+        "about": {
+            **ledger.about,
+            "opaque": shown.opaque is not None,
+            "units": int(gone["n"].sum()),
+            "entries": gone.height,
+        },
         "items": len(items),
         "steps": steps,
         "rejections": _rejections(gone, words, ids, shown),

@@ -17,8 +17,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from data.atomic import write_bytes
 from data.audit_page.columns import FIELDS, WORDS
 from data.canonical import pretty_json
+from data.contracts import TurnedAway
 from data.neutralise import csv_cell, script_json
-from data.snapshot.pages import block_source
+from data.snapshot.pages import block_source, thousands
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPTS = ("whatif", "rejections", "list", "detail", "knobs", "served", "main")
@@ -37,7 +38,7 @@ def audit_page(columns: Mapping[str, Any], *, served: bool) -> str:
     )
     return environment.get_template("page.html.j2").render(
         about=columns["about"],
-        rejections=f"{columns['about']['n_rows']:,}".replace(",", "\u202f"),
+        turned_away=thousands(TurnedAway(columns["about"]["units"], columns["about"]["entries"])),
         served=served,
         policy=_policy(served=served),
         style=_asset("page.css"),
@@ -105,7 +106,7 @@ def as_json(columns: Mapping[str, Any]) -> bytes:
 def _rows(columns: Mapping[str, Any]) -> list[list[Any]]:
     """The values of each field, a place per rejection, words spelled out; null for empty ones."""
     table, words, ids = columns["rejections"], columns["words"], columns["ids"]
-    columns_by_name = {name: _spread(table[name], columns["about"]["n_rows"]) for name in FIELDS}
+    columns_by_name = {name: _spread(table[name], columns["about"]["entries"]) for name in FIELDS}
     columns_by_name["id"] = [ids[place] for place in columns_by_name["id"]]
     for name in WORDS:
         columns_by_name[name] = [words[place] or None for place in columns_by_name[name]]

@@ -56,7 +56,8 @@ class PrivateHalf:
             {
                 "action": "sign-off",
                 "run_id": self._about["run_id"],
-                "rejections": self._about["n_rows"],
+                "units": self._about["units"],
+                "entries": self._about["entries"],
                 "content_sha256": self._content,
                 "name": _text(request, "name", _MAX_NAME),
                 "note": _text(request, "note", _MAX_NOTE),

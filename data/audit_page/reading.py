@@ -110,7 +110,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Books:
     names = ("run_id", "snapshot", "released", "published", "privacy")
     about = connection.execute(_ABOUT).fetchall() or [(None,) * len(names)]
     texts = ["" if value is None else str(value) for value in about[0]]
-    verdicts = pl.DataFrame(connection.sql(_VERDICTS))
+    verdicts = _frame(connection, _VERDICTS)
     return Books(
         dict(zip(names, texts, strict=True)),
         verdicts["item"].unique(maintain_order=True),
@@ -118,8 +118,26 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Books:
             str(gate): judged(rows)
             for (gate,), rows in verdicts.group_by("gate", maintain_order=True)
         },
-        pl.DataFrame(connection.sql(_REJECTIONS)),
+        _frame(connection, _REJECTIONS),
     )
+
+
+class _ArrowStream:
+    """A result as an Arrow stream and nothing else.
+
+    Polars remembers the class of what it reads: of DuckDB's own class, the bindings would say at
+    exit that it leaked.
+    """
+
+    def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
+        self._relation = relation
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._relation.__arrow_c_stream__(requested_schema)
+
+
+def _frame(connection: duckdb.DuckDBPyConnection, sql: str) -> pl.DataFrame:
+    return pl.DataFrame(_ArrowStream(connection.sql(sql)))
 
 
 def judged(rows: pl.DataFrame) -> Judged:

@@ -23,7 +23,7 @@ from data.contracts.candidate import (
 )
 from data.contracts.config import Count, Share, StageConfig, Weight
 from data.contracts.gate import Bound, Gate, GateReason, Limit, Measures, gates_in, run_gates, share
-from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally
+from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally, TurnedAway
 from data.contracts.missing import (
     MISSING,
     MISSING_NAMES,
@@ -105,6 +105,7 @@ __all__ = [
     "TaskInstance",
     "ToolCall",
     "Turn",
+    "TurnedAway",
     "UserTurn",
     "Verdict",
     "Weight",

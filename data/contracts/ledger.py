@@ -54,6 +54,21 @@ class LedgerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnedAway:
+    """The one count of rejections: rejected and errored units, and the ledger rows they stand in.
+
+    The two differ because equal facts share a row.
+    """
+
+    units: int
+    entries: int
+
+    def __str__(self) -> str:
+        entries = "entry" if self.entries == 1 else "entries"
+        return f"{self.units:,} unit{'s' * (self.units != 1)} in {self.entries:,} {entries}"
+
+
+@dataclass(frozen=True, slots=True)
 class LineageRow:
     """`child` was made from `parent` by `stage` because of `why`."""
 

@@ -9,6 +9,7 @@ import tomli_w
 import yaml
 
 from data.canonical import digest
+from data.contracts import TurnedAway
 from data.snapshot import layout
 from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest
@@ -36,6 +37,7 @@ def readme(
     release: Release,
     manifest: Manifest,
     funnel: Sequence[Mapping[str, Any]],
+    turned_away: TurnedAway,
     statistics: Mapping[str, Any],
 ) -> str:
     """The dataset card: YAML front matter for the Hugging Face hub, then the datasheet."""
@@ -46,6 +48,7 @@ def readme(
         manifest=manifest,
         stamp=STAMPS[manifest.privacy],
         funnel=funnel,
+        turned_away=turned_away,
         statistics=statistics,
         canary=_sentence(manifest),
         tables=release.tables,

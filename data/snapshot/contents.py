@@ -103,7 +103,14 @@ def write_public(root: Path, contents: Contents) -> bytes:
     _write(root / layout.MANIFEST, pretty_json(manifest))
     _write(root / "croissant.json", _croissant(contents, task_list))
     _write_text(
-        root / "README.md", card.readme(release, manifest, contents.funnel, contents.statistics)
+        root / "README.md",
+        card.readme(
+            release,
+            manifest,
+            contents.funnel,
+            ledger_tables.turned_away(contents.ledger["rejections"]),
+            contents.statistics,
+        ),
     )
     _write_text(root / "CHANGELOG.md", card.changelog(release, manifest))
     _write_text(root / "LICENSE", card.licence_notice(release.card, manifest))

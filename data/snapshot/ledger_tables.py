@@ -15,7 +15,16 @@ from typing import Any
 
 import polars as pl
 
-from data.contracts import LedgerRow, LineageRow, Outcome, Scalar, StageTally, Status, Verdict
+from data.contracts import (
+    LedgerRow,
+    LineageRow,
+    Outcome,
+    Scalar,
+    StageTally,
+    Status,
+    TurnedAway,
+    Verdict,
+)
 from data.neutralise import public_text, storable
 from data.snapshot import layout
 from data.snapshot.release import LedgerTables
@@ -157,14 +166,20 @@ def rejections(ledger: pl.DataFrame) -> Rows:
     groups = (
         ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY))
         .group_by(keys)
-        .agg(pl.col("n").sum(), "observed", "limit")
+        .agg(pl.col("n").sum(), pl.len().alias("entries"), "observed", "limit")
         .sort(keys, nulls_last=False)
     )
     return [
-        {key: group[key] for key in (*keys, "n")}
+        {key: group[key] for key in (*keys, "n", "entries")}
         | {"observed": values_summary(group["observed"]), "limits": _distinct(group["limit"])}
         for group in groups.iter_rows(named=True)
     ]
+
+
+def turned_away(rejections: Iterable[Mapping[str, Any]]) -> TurnedAway:
+    """The sum over the groups that `rejections` made."""
+    sizes = [(row["n"], row["entries"]) for row in rejections]
+    return TurnedAway(sum(units for units, _ in sizes), sum(entries for _, entries in sizes))
 
 
 def overlaps(verdicts: pl.DataFrame, gates: Sequence[str]) -> Rows:

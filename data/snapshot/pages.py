@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+from data.contracts import TurnedAway
 from data.neutralise import markdown, one_line
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,9 +31,11 @@ def _environment() -> Environment:
 
 
 def thousands(value: object) -> str:
-    """Integers with thin-space groups (12 345), floats with four digits, other values as text."""
+    """Integers and counts with thin-space groups (12 345), floats with four digits, else text."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}".replace(",", "\u202f")
+    if isinstance(value, TurnedAway):
+        return str(value).replace(",", "\u202f")
     if isinstance(value, float):
         return f"{value:.4g}"
     return "" if value is None else str(value)

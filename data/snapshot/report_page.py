@@ -13,6 +13,7 @@ from data.neutralise import public_text, script_json
 from data.snapshot import funnel_picture
 from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
+from data.snapshot.ledger_tables import turned_away
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page, thousands
 from data.snapshot.release import Picture
@@ -125,7 +126,7 @@ def report(
         lengths=[_length(name, statistics[key]) for name, key in _LENGTHS],
         pictures=pictures,
         has_privacy_page=has_privacy_page,
-        n_rows=sum(row["n"] for row in summary["rejections"]),
+        turned_away=turned_away(summary["rejections"]),
         island=script_json(rows),
     )
 
@@ -139,8 +140,8 @@ def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str
 def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[str, Any]:
     """Rejected and errored units for the table: each text once, rows as indices into the texts.
 
-    A row is [opaque id, stage, unit, outcome, gate, reason, missing, observed, limit]. What is
-    missing is described, never named.
+    A row is [opaque id, stage, unit, outcome, gate, reason, missing, observed, limit, units]; the
+    units are a number. What is missing is described, never named.
     """
     words: dict[str, int] = {}
     columns = [
@@ -153,12 +154,13 @@ def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[s
         "missing",
         "observed",
         "limit",
+        "n",
     ]
     missing = pl.col("evidence").str.json_path_match(f"$.{MISSING}").alias("missing")
     chosen = (
         ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).with_columns(missing).select(columns)
     )
-    rows = [[opaque(row[0]), *_coded(row[1:], words)] for row in chosen.iter_rows()]
+    rows = [[opaque(row[0]), *_coded(row[1:-1], words), row[-1]] for row in chosen.iter_rows()]
     return {"words": list(words), "rows": sorted(rows)}
 
 

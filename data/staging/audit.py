@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from data.contracts import TurnedAway
 from data.errors import InputError
 from data.neutralise import one_line, storable, visible
 from data.staging import open_read_only
@@ -32,10 +33,10 @@ class RejectionFilter:
 
 
 def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
-    """Rejected and errored units with reason, observed and limit, in a stable order."""
+    """Entries of rejected and errored units with reason, observed and limit, in a stable order."""
     return _query(
         staging,
-        """SELECT stage, unit, item_id, outcome, gate, reason, observed, "limit", path, line,
+        """SELECT stage, unit, item_id, n, outcome, gate, reason, observed, "limit", path, line,
                   evidence ->> '$.found' AS found,
                   evidence ->> '$.missing' AS missing
            FROM rejections
@@ -48,17 +49,24 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
 
 
 def rejection_counts(staging: Path) -> Rows:
-    """How often each reason occurred, most frequent first, with one example."""
+    """Units and entries of each reason, the most frequent first, with one example."""
     return _query(
         staging,
-        """SELECT unit, gate, reason, sum(n)::BIGINT AS n, arg_max(observed, n) AS observed,
-                  arg_max("limit", n) AS "limit", min(example) AS example
-           FROM (SELECT unit, gate, reason, observed, "limit", count(*) AS n,
-                        min(item_id) AS example
+        """SELECT unit, gate, reason, sum(n)::BIGINT AS units, sum(entries)::BIGINT AS entries,
+                  arg_max(observed, n) AS observed, arg_max("limit", n) AS "limit",
+                  min(example) AS example
+           FROM (SELECT unit, gate, reason, observed, "limit", sum(n) AS n,
+                        count(*) AS entries, min(item_id) AS example
                  FROM rejections GROUP BY ALL)
-           GROUP BY unit, gate, reason ORDER BY n DESC, unit, gate, reason""",
+           GROUP BY unit, gate, reason ORDER BY units DESC, unit, gate, reason""",
         {},
     )
+
+
+def turned_away(staging: Path) -> TurnedAway:
+    """How much the newest build rejected, errors included."""
+    sql = "SELECT coalesce(sum(n), 0)::BIGINT AS units, count(*) AS entries FROM rejections"
+    return TurnedAway(**_query(staging, sql, {})[0])
 
 
 def gates(staging: Path) -> list[str]:

@@ -21,9 +21,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from data.contracts import TurnedAway
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
-from data.staging.audit import Rows, commonest_reasons, funnel
+from data.staging.audit import Rows, commonest_reasons, funnel, turned_away
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
@@ -131,6 +132,7 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
 
 _BRIEF = (
     "unit",
+    "n",
     "item_id",
     "gate",
     "reason",
@@ -162,7 +164,8 @@ def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
             continue
         wanted = _BRIEF if title == "rejections" else tuple(rows[0])
         columns = [name for name in wanted if any(row[name] is not None for row in rows)]
-        table = Table(title=f"{title} ({len(rows)})", title_justify="left", box=None)
+        console.print(Text(f"{title} ({_counted(title, rows)})", style="italic"), soft_wrap=True)
+        table = Table(box=None)
         for name in columns:
             table.add_column(name, overflow="fold")
         for row in rows:
@@ -170,6 +173,12 @@ def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
         console.print(table)
     if not any(tables.values()):
         console.print("Nothing was rejected.")
+
+
+def _counted(title: str, rows: Rows) -> str:
+    if title != "rejections":
+        return str(len(rows))
+    return str(TurnedAway(sum(row["n"] for row in rows), len(rows)))
 
 
 def _cell(value: object) -> Text:
@@ -182,6 +191,12 @@ def print_funnel(staging: Path) -> None:
     columns = ("stage", "unit", "n_in", "passed", "rejected", "errored")
     rows = ([row[name] for name in columns] for row in funnel(staging))
     print_table(("stage", "unit", "in", "passed", "rejected", "errored"), rows)
+    print_turned_away(staging)
+
+
+def print_turned_away(staging: Path) -> None:
+    """Print how much the newest build rejected."""
+    print(f"rejected or errored: {turned_away(staging)}")
 
 
 def print_no_release(staging: Path) -> None:

@@ -11,7 +11,7 @@ import typer
 from data import hash_chain
 from data.errors import InputError
 from data.staging import audit
-from data.staging.print import print_rows
+from data.staging.print import print_rows, print_turned_away
 from flows.commands.options import WORKSPACE, BuiltInto, Json
 from flows.gates import GATES
 
@@ -63,6 +63,7 @@ def audit_command(
         print_rows(tables, as_json)
     elif gate is None and reason is None and not as_json:
         print_rows({"rejections by reason": audit.rejection_counts(staging)}, as_json=False)
+        print_turned_away(staging)
         print(_MORE)
     else:
         rows = audit.rejections(staging, audit.RejectionFilter(gate, reason))

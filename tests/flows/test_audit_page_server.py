@@ -55,7 +55,7 @@ def test_anyone_on_the_machine_sees_the_page_without_text(client: TestClient) ->
     assert "unsafe" not in policy
     assert page.headers["x-content-type-options"] == "nosniff"
     result = client.get("/data.json").json()
-    assert (result["items"], result["about"]["n_rows"]) == (33, 30)
+    assert (result["items"], result["about"]["entries"]) == (33, 30)
     assert client.get("/rejections.csv").text.count("\r\n") == 31
     assert len(client.get("/rejections.json").json()["rejections"]) == 30
 
@@ -170,7 +170,7 @@ def test_sign_offs_are_appended_and_say_what_was_signed(client: TestClient, out:
     assert second == ask(client, "/signed", {}).json()["signed"]
     kept = hash_chain.entries(out / "private" / SIGNATURES)[0]
     assert kept["note"] == "checked ⟨U+001B⟩[31mten"
-    assert (kept["run_id"], kept["rejections"]) == ("unnamed", 30)
+    assert (kept["run_id"], kept["units"], kept["entries"]) == ("unnamed", 30, 30)
     content = client.get("/data.json").content
     assert kept["content_sha256"] == digest(content)
     assert (out / "private" / SIGNATURES).stat().st_mode & 0o077 == 0

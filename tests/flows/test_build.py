@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import orjson
+import polars as pl
 import pytest
 
 from benchmarks.staging import questions
@@ -64,6 +65,24 @@ def test_rejections_are_found_by_gate_with_what_was_observed(demo: Demo) -> None
     assert rows
     assert {row["reason"] for row in rows} == {"length.too_short"}
     assert all(int(row["observed"]) < int(row["limit"]) for row in rows)
+
+
+def test_one_count_of_rejections_stands_everywhere(demo: Demo, tmp_path: Path) -> None:
+    public = demo.out / "snapshots" / "latest" / "public"
+    ledger = pl.read_parquet(public.parent / "private" / "ledger.parquet").filter(
+        pl.col("outcome").is_in(["rejected", "errored"])
+    )
+    units, entries = ledger["n"].sum(), ledger.height
+    assert units > entries
+    told = f"{units:,} units in {entries:,} entries"
+    assert f"rejected or errored: {told}" in benchmint("audit", "--out", demo.out).stdout
+    assert f"In all, {told} were rejected or errored" in (public / "README.md").read_text()
+    exported = benchmint("audit", "--out", demo.out, "--export", tmp_path)
+    assert exported.stderr == ""  # nor what bindings say of leaks
+    for page in (tmp_path / "audit.html", public / "audit" / "report.html"):
+        assert told.replace(",", "\u202f") in page.read_text()
+    about = orjson.loads((tmp_path / "rejections.json").read_bytes())["about"]
+    assert (about["units"], about["entries"]) == (units, entries)
 
 
 def test_a_private_look_shows_the_text_and_is_logged(demo: Demo, tmp_path: Path) -> None:

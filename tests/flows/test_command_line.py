@@ -200,11 +200,15 @@ def test_without_a_filter_reasons_are_counted_with_a_case_each(
     code, out, _ = _run(["audit", "--out", str(tmp_path)], monkeypatch, capsys)
     lines = [line.split() for line in out.splitlines()]
     assert (code, lines[0]) == (0, ["rejections", "by", "reason", "(2)"])
-    assert lines[2:4] == [["file", "file.empty", "3", "a"], ["file", "file.symlink", "1", "d"]]
+    assert lines[2:4] == [
+        ["file", "file.empty", "3", "3", "a"],
+        ["file", "file.symlink", "1", "1", "d"],
+    ]
+    assert "rejected or errored: 4 units in 4 entries" in out
     code, out, _ = _run(
         ["audit", "--reason", "file.empty", "--out", str(tmp_path)], monkeypatch, capsys
     )
-    assert [line.split()[1] for line in out.splitlines()[2:]] == ["a", "b", "c"]
+    assert [line.split()[2] for line in out.splitlines()[2:]] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("instance", ["", "' OR 1=1 --", "%", "\udcff"])

@@ -36,11 +36,13 @@ const Knobs = (() => {
       slider.value = String(limit);
       slider.setAttribute("aria-valuetext", told(limit));
       box.value = String(limit);
+      box.style.width = `${box.value.length + 6}ch`; // all digits and the arrows
       WhatIf.move(model, place, number, limit);
       back.disabled = limit === check.limit;
       changed();
     };
     slider.value = box.value = String(check.limit);
+    box.style.width = `${box.value.length + 6}ch`;
     slider.addEventListener("input", () => put(Number(slider.value)));
     box.addEventListener("change", () => put(box.value === "" ? NaN : Number(box.value)));
     back.addEventListener("click", () => { put(check.limit); slider.focus(); });

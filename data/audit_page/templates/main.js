@@ -39,6 +39,18 @@ const Page = (() => {
     };
   };
 
+  const reasons = (rows, words, apply) => Rejections.byReason(rows).map(({ reason, decided, units, entries }) => {
+    const choose = make("button", { type: "button", className: "link" }, words[reason] || "–");
+    choose.addEventListener("click", () => {
+      at("search").reset();
+      at("by-reason").value = words[reason] ? String(reason) : "";
+      apply();
+      at("list").focus();
+    });
+    return make("tr", {}, make("th", { scope: "row" }, choose), make("td", {}, words[decided]),
+      make("td", { className: "num" }, grouped(units)), make("td", { className: "num" }, grouped(entries)));
+  });
+
   const start = (columns) => {
     const rows = Rejections.load(columns), model = WhatIf.prepare(columns), known = Detail.places(columns);
     const served = document.body.dataset.served === "yes";
@@ -52,8 +64,10 @@ const Page = (() => {
       performance.mark("filter-start");
       found = Rejections.filter(rows, wanted(now));
       const shown = list.show(found);
-      const cut = shown < found.length ? `, the first ${grouped(shown)} listed` : "";
-      at("found").textContent = `${grouped(found.length)} of ${grouped(rows.n)} rejections${cut}`;
+      const cut = shown < found.length ? `, the first ${grouped(shown)} entries listed` : "";
+      const all = Rejections.counted(columns.about.units, columns.about.entries);
+      const some = found.length < rows.n ? `${Rejections.counted(Rejections.units(rows, found), found.length)}, of ` : "";
+      at("found").textContent = `${some}${all}${cut}`;
       performance.measure("filter", "filter-start");
     };
     const changed = () => {
@@ -69,6 +83,7 @@ const Page = (() => {
     columns.steps.forEach(({ name, kind }, place) => {
       if (kind === "gate" && place < 31) at("by-other").append(make("option", { value: String(place) }, name));
     });
+    at("reasons").replaceChildren(...reasons(rows, columns.words, () => setTimeout(apply)));
     at("search").addEventListener("change", apply);
     at("q").addEventListener("input", later(apply, 80));
     at("search").addEventListener("submit", (event) => { event.preventDefault(); apply(); });

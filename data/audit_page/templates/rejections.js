@@ -4,7 +4,7 @@ const Rejections = (() => {
   const CODED = ["id", "stage", "unit", "outcome", "gate", "reason", "path"];
 
   const load = (columns) => {
-    const n = columns.about.n_rows, table = columns.rejections;
+    const n = columns.about.entries, table = columns.rejections;
     const rows = { n, columns };
     for (const name of CODED) rows[name] = Uint32Array.from({ length: n }, (_, i) => cell(table[name], i));
     rows.margin = margins(rows);
@@ -85,5 +85,24 @@ const Rejections = (() => {
     };
   };
 
-  return { load, filter, record };
+  // "22 858 units in 10 746 entries": the count that the report and the commands give.
+  const counted = (units, entries) =>
+    `${grouped(units)} ${units === 1 ? "unit" : "units"} in ${grouped(entries)} ${entries === 1 ? "entry" : "entries"}`;
+  const units = ({ columns }, found) => found.reduce((sum, i) => sum + cell(columns.rejections.n, i), 0);
+
+  // Units and entries by reason and gate (or stage), the most units first.
+  const byReason = (rows) => {
+    const groups = new Map(), { words, rejections: table } = rows.columns;
+    for (let i = 0; i < rows.n; i += 1) {
+      const decided = rows.gate[i] && words[rows.gate[i]] ? rows.gate[i] : rows.stage[i];
+      const key = `${rows.reason[i]} ${decided}`;
+      const group = groups.get(key) || { reason: rows.reason[i], decided, units: 0, entries: 0 };
+      group.units += cell(table.n, i);
+      group.entries += 1;
+      groups.set(key, group);
+    }
+    return [...groups.values()].sort((a, b) => b.units - a.units || b.entries - a.entries);
+  };
+
+  return { load, filter, record, counted, units, byReason };
 })();

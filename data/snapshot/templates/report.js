@@ -1,13 +1,18 @@
 "use strict";
 (() => {
-  const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Observed", "Limit"];
-  const STAGE = 1, GATE = 4, REASON = 5, OBSERVED = 7, PAGE = 25;
+  const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Observed", "Limit", "Units"];
+  const STAGE = 1, GATE = 4, REASON = 5, OBSERVED = 7, UNITS = 9, PAGE = 25;
   const { words, rows } = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
-  const cell = (row, i) => (i === 0 ? row[0] : words[row[i]]);
+  const cell = (row, i) => (i === 0 ? row[0] : i === UNITS ? String(row[i]) : words[row[i]]);
   const filters = { [GATE]: at("by-gate"), [REASON]: at("by-reason"), [STAGE]: at("by-stage") };
   const shownNumber = (n) => new Intl.NumberFormat("en").format(n).replaceAll(",", "\u202f");
   const collator = new Intl.Collator("en", { numeric: true });
+  const counted = (some) => {
+    const units = some.reduce((sum, row) => sum + row[UNITS], 0);
+    return `${shownNumber(units)} ${units === 1 ? "unit" : "units"} in ${shownNumber(some.length)} ${some.length === 1 ? "entry" : "entries"}`;
+  };
+  const all = counted(rows);
   let shown = rows, page = 0, order = { column: -1, down: false };
 
   const make = (tag, text) => {
@@ -38,9 +43,9 @@
     const hits = wanted.map((part) => new Set(words.flatMap((w, i) => (w.toLowerCase().includes(part) ? [i] : []))));
     const exact = Object.entries(filters).filter(([, select]) => select.value)
       .map(([column, select]) => [Number(column), words.indexOf(select.value)]);
-    shown = rows.filter((row) =>
+    shown = !wanted.length && !exact.length ? rows : rows.filter((row) =>
       exact.every(([column, word]) => row[column] === word) &&
-      wanted.every((part, i) => row[0].toLowerCase().includes(part) || row.slice(1).some((word) => hits[i].has(word))));
+      wanted.every((part, i) => row[0].toLowerCase().includes(part) || row.slice(1, UNITS).some((word) => hits[i].has(word))));
     if (order.column >= 0) {
       const sign = order.down ? -1 : 1;
       shown = [...shown].sort((a, b) => sign * compare(a, b, order.column));
@@ -63,7 +68,7 @@
       });
       return line;
     }));
-    at("found").textContent = `${shownNumber(shown.length)} of ${shownNumber(rows.length)} rows`;
+    at("found").textContent = shown === rows ? all : `${counted(shown)}, of ${all}`;
     at("place").textContent = `Page ${shownNumber(page + 1)} of ${shownNumber(pages)}`;
     at("first").disabled = at("previous").disabled = page === 0;
     at("next").disabled = at("last").disabled = page === pages - 1;

@@ -89,7 +89,7 @@ def test_json_holds_the_same() -> None:
 def test_a_run_without_rejections_makes_a_page() -> None:
     empty = build_columns(ledger((), ()), CHECKS, Shown())
     assert (empty["items"], empty["steps"]) == (0, [])
-    assert "0 rejections" in audit_page(empty, served=False)
+    assert "0 units in 0 entries rejected" in audit_page(empty, served=False)
     assert as_csv(empty).count("\n") == 1
 
 
