@@ -24,6 +24,7 @@ BENCHMARKS = (
     "staging",
     "selection_quality",
     "solver",
+    "boards",
     "sampler",
     "sec_read",
     "questions",

@@ -99,7 +99,8 @@ def _variance(
         if one != two
     )
     rest = (observed * expected - 2 * expected + observed) ** 2
-    return max(0.0, (on + off - rest) / (free**4 * n))
+    # rounded: the order in which labels are summed must not show
+    return max(0.0, round(on + off - rest, 12)) / (free**4 * n)
 
 
 def accuracy(true: Sequence[str], given: Sequence[str], level: float = 0.95) -> Accuracy:

@@ -18,6 +18,7 @@ import orjson
 from construction.analytics.contracts import RATED_BY_STEPS, difficulty_of
 from data.errors import InputError
 from data.text.folding import fold_case, fold_width
+from data.text.scripts import HAN
 
 LARGEST_BYTES = 64 * 1024**2
 
@@ -81,7 +82,7 @@ _UNIT = re.compile(
     r"|[亿万千百]?元|亿|万|百分|吨|公顷|平方|单位[:：为]",
     re.I,
 )
-_WORD = re.compile(r"[a-z]{3,}|\d+(?:\.\d+)?|(?=([一-鿿]{2}))")
+_WORD = re.compile(rf"[a-z]{{3,}}|\d+(?:\.\d+)?|(?=([{HAN}]{{2}}))")
 
 
 def read_records(path: Path) -> list[Any]:

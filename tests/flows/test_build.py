@@ -74,13 +74,13 @@ def test_one_count_of_rejections_stands_everywhere(demo: Demo, tmp_path: Path) -
     )
     units, entries = ledger["n"].sum(), ledger.height
     assert units > entries
-    told = f"{units:,} units in {entries:,} entries"
-    assert f"rejected or errored: {told}" in benchmint("audit", "--out", demo.out).stdout
-    assert f"In all, {told} were rejected or errored" in (public / "README.md").read_text()
+    counted = f"{units:,} units in {entries:,} entries"
+    assert f"rejected or errored: {counted}" in benchmint("audit", "--out", demo.out).stdout
+    assert f"In all, {counted} were rejected or errored" in (public / "README.md").read_text()
     exported = benchmint("audit", "--out", demo.out, "--export", tmp_path)
     assert exported.stderr == ""  # nor what bindings say of leaks
     for page in (tmp_path / "audit.html", public / "audit" / "report.html"):
-        assert told.replace(",", "\u202f") in page.read_text()
+        assert counted.replace(",", "\u202f") in page.read_text()
     about = orjson.loads((tmp_path / "rejections.json").read_bytes())["about"]
     assert (about["units"], about["entries"]) == (units, entries)
 
