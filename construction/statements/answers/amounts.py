@@ -132,6 +132,9 @@ def is_negative(
         return _in_asked_direction(words, marked, target)
     if target.naming is not None:
         words = target.naming.sub(lambda match: " " * len(match[0]), words)
+    stated = target.side.is_stated(words, inside[0]) if target.side is not None else None
+    if stated is not None:
+        return marked or stated
     return marked or _has_loss(text, words, value, low, values)
 
 

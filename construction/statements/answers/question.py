@@ -9,6 +9,7 @@ from decimal import Decimal
 from construction.statements.answers import lexicon
 from construction.statements.answers.contracts import Dimension, GoldAnswer, Unit
 from construction.statements.answers.periods import Period, find_periods
+from construction.statements.answers.sides import Side, side_asked
 from construction.statements.answers.units import of_gold
 from construction.statements.answers.wording import Wording, wording
 from data.text.folding import fold_width
@@ -45,7 +46,8 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
 class Target:
     """What a question asks for; `metric` is empty if it could not be read.
 
-    `strict`: the answer has to commit to one value (see `check_answer`).
+    `strict`: the answer has to commit to one value (see `check_answer`). `side`: what to give
+    as a negative number.
     """
 
     unit: Unit
@@ -59,6 +61,7 @@ class Target:
     plan: bool
     wording: Wording
     strict: bool = False
+    side: Side | None = None
 
     @property
     def counts(self) -> bool:
@@ -85,6 +88,7 @@ def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> T
         plan=lexicon.PLAN.search(plain) is not None,
         wording=wording(question),
         strict=strict,
+        side=side_asked(text),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from construction.statements.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
+from construction.statements.answers.sides import sides
 from construction.statements.questions.contracts import FlowSide
 from construction.statements.questions.wording import WORDS, Phrase, filed_phrase, phrase_of
 
@@ -121,4 +122,7 @@ def _turned(phrase: str) -> Signed | None:
 
 
 def _give(side: str) -> str:
+    """Only what the answer check knows in words may be asked for."""
+    if side not in sides():
+        raise KeyError(f"{side}: expected an entry of answers/sides.toml. Add one.")
     return f"Give {side} as a negative number."

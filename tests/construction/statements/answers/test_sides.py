@@ -1,0 +1,56 @@
+"""Answers in the words of the question's own sign convention."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from construction.statements.answers.check import check_answer
+from construction.statements.answers.contracts import ErrorReason, GoldAnswer
+from construction.statements.answers.sides import side_asked, sides
+from construction.statements.questions.contracts import FlowSide
+from construction.statements.questions.wording import WORDS
+
+TAX, CASH = "income tax expense", "net cash from operating activities"
+RECEIVABLES = "decrease (increase) in receivables"
+# Label, side asked for as negative, an answer on that side, and one on the other.
+CASES = (
+    (TAX, "a tax benefit", "a tax benefit of $456 million", "an expense of $456 million"),
+    (CASH, "cash used", "used $456 million of cash", "provided $456 million of cash"),
+    ("other income", "an expense", "$456 million of other expense", "$456 million of other income"),
+    (RECEIVABLES, "an increase", "increased by $456 million", "decreased by $456 million"),
+    ("loss (gain) on sale", "a gain", "a gain of $456 million", "a loss of $456 million"),
+)
+
+
+def reason(label: str, side: str, value: int, answer: str) -> ErrorReason | None:
+    question = (
+        f"What was the {label} of Acme Corp. in fiscal 2020 (in millions of USD)? "
+        f"Give {side} as a negative number."
+    )
+    gold = GoldAnswer(Decimal(value), "USD", Decimal(1_000_000), 0)
+    return check_answer(answer, gold, question).error_reason
+
+
+@pytest.mark.parametrize(("label", "side", "below", "above"), CASES)
+def test_words_of_the_convention_carry_the_sign(
+    label: str, side: str, below: str, above: str
+) -> None:
+    assert reason(label, side, -456, below) is None
+    assert reason(label, side, 456, above) is None
+    assert reason(label, side, 456, below) is ErrorReason.WRONG_SIGN
+    assert reason(label, side, -456, above) is ErrorReason.WRONG_SIGN
+
+
+def test_a_part_of_the_figure_decides_nothing() -> None:
+    text = "Income taxes, including a benefit from stock options, were $456 million"
+    assert reason(TAX, "a tax benefit", 456, text) is None
+
+
+def test_each_convention_that_questions_use_has_its_words() -> None:
+    rules = WORDS["sign"]
+    used = {rule["negative"] for kind in ("bracket", "either") for rule in rules[kind]}
+    used |= {str(side) for side in FlowSide} | {"cash paid", "cash received", "a deduction"}
+    assert used <= sides().keys()
+    assert all(side_asked(f"Give {side} as a negative number.") is sides()[side] for side in used)
