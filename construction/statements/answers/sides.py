@@ -14,12 +14,14 @@ from data.text.lexicon import load_table
 
 _ASKED = re.compile(r"\bgive ([a-z ]{1,60}?) as (?:a )?negative\b", re.I)
 _BRACKETS = re.compile(r"\([^()0-9]*\)")
-# What stands behind these is only a part of the figure, or what was taken off it.
+# What stands behind these is a part of the figure, what was taken off it, a name of a statement, or
+# what the agent did itself.
 _ASIDE = re.compile(
     r"\b(?:includ(?:es?|ing|ed)|exclud(?:es?|ing|ed)|net of|after|before|less|without|despite"
-    r"|instead of|rather than|not|no)\s+(?:[a-z-]+\s+){0,3}\Z",
+    r"|instead of|rather than|not|no|statements? of)\s+(?:[a-z-]+\s+){0,3}\Z|\bI\s+\Z",
     re.I,
 )
+_NEAR = 80  # characters before a word in which it is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +47,26 @@ def _blank(match: re.Match[str], position: int) -> str:
 
 
 def _stands(pattern: re.Pattern[str], text: str) -> bool:
-    return any(not _ASIDE.search(text[: match.start()]) for match in pattern.finditer(text))
+    return any(
+        not _ASIDE.search(text[max(0, match.start() - _NEAR) : match.start()])
+        for match in pattern.finditer(text)
+    )
 
 
-def _words(entries: Sequence[str]) -> re.Pattern[str]:
-    """Any of the words; without entries a pattern that fits nothing."""
-    return re.compile(rf"(?<![A-Za-z])(?:{'|'.join(entries)})(?![A-Za-z])" if entries else r"(?!)")
+def _any_word(words: Sequence[str]) -> re.Pattern[str]:
+    """Any of the words; without words a pattern that fits nothing."""
+    choice = "|".join(words)
+    return re.compile(rf"(?<![A-Za-z])(?:{choice})(?![A-Za-z])" if words else r"(?!)", re.I)
 
 
 @cache
 def sides() -> Mapping[str, Side]:
-    """All sides by the words in which a question asks for them."""
+    """All sides by the words in which questions ask for them."""
     return {
-        asked: Side(*(_words([f"(?i:{word})" for word in entry.get(key, ())]) for key in _FIELDS))
-        for asked, entry in load_table(__package__, "sides.toml").items()
+        asked: Side(_any_word(entry["said"]), _any_word(entry["contrary"]))
+        for entry in load_table(__package__, "sides.toml")["side"]
+        for asked in entry["asked"]
     }
-
-
-_FIELDS = ("said", "contrary")
 
 
 def side_asked(question: str) -> Side | None:

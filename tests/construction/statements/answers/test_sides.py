@@ -43,9 +43,17 @@ def test_words_of_the_convention_carry_the_sign(
     assert reason(label, side, -456, above) is ErrorReason.WRONG_SIGN
 
 
-def test_a_part_of_the_figure_decides_nothing() -> None:
-    text = "Income taxes, including a benefit from stock options, were $456 million"
-    assert reason(TAX, "a tax benefit", 456, text) is None
+@pytest.mark.parametrize(("label", "side", "answer"), (
+    (TAX, "a tax benefit", "Income taxes, including a benefit from options, were $456 million"),
+    (CASH, "cash used", "I used the cash flow data: $456 million"),
+    (CASH, "cash used", "The tool that was used returned $456 million"),
+    ("other expense (income)", "income", "By the income statement it was $456 million"),
+    ("other expense (income)", "income", "Per the statements of income it was $456 million"),
+    ("payments for leases", "cash received", "From what I received: $456 million"),
+))  # fmt: skip
+def test_words_about_something_else_decide_nothing(label: str, side: str, answer: str) -> None:
+    assert reason(label, side, 456, answer) is None
+    assert reason(label, side, -456, answer) is ErrorReason.WRONG_SIGN
 
 
 def test_each_convention_that_questions_use_has_its_words() -> None:
