@@ -72,7 +72,6 @@ def build_snapshot(
     }
     try:
         settings = _dated(_settings(config, given, overrides), release_date)
-        name_run(settings.snapshot_id)
         with taking_turns(settings.runtime.out, wait_seconds):
             built = pipeline.build(settings.recipe, settings.runtime)
     except Exception as error:

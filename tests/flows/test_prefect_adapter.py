@@ -19,6 +19,11 @@ LABEL = {"snapshot": "demo-2026.01.15", "out": "workspace"}
 
 def test_without_prefect_bodies_are_called() -> None:
     called: list[str] = []
+
+    def stage() -> StageEnd:
+        called.append("stage")
+        return END
+
     with (
         without_prefect(),
         patch.object(prefect_adapter, "flow") as flow,
@@ -27,7 +32,7 @@ def test_without_prefect_bodies_are_called() -> None:
         patch.object(prefect_adapter, "create_markdown_artifact") as page,
     ):
         assert as_flow("lane", LABEL, lambda: 7) == 7
-        as_task("stage", lambda: (called.append("stage"), END)[1])
+        as_task("stage", stage)
         keep_table("figures", [{"n": 1}], "Figures.")
         publish_release(Path("out/demo"), "5a", 3)
     assert called == ["stage"]
