@@ -17,7 +17,7 @@ from construction.signals.mixture import public_mixture
 from construction.signals.pictures import pictures_of
 from data.builds import architecture, host_and_tools, lock_digest
 from data.contracts import Candidate
-from data.pool import read_pool
+from data.pool import fixture_files
 from data.releases import with_changes
 from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.config import DEMO_LICENCE, CardConfig
@@ -35,7 +35,16 @@ from data.staging import RunFacts, stage_run
 from flows import ROOT
 from flows.gates import GATE_ORDER
 from flows.run import Run
+from flows.stages.analytics import (
+    ANALYTICS,
+    ENVIRONMENT,
+    analytics_report,
+    environment_identifiers,
+    environment_privacy,
+    private_files,
+)
 from flows.stages.masking import release_targets
+from flows.stages.preflight import FILES
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report
 from flows.stages.tables import keep_pseudonymized, sealed
@@ -50,10 +59,13 @@ def publish(
     """
     tables = anonymized_tables(run, results)
     masked = results.outputs.get("masking", ())
-    targets = release_targets(run, masked, tables.identifiers)
+    opened = results.outputs.get(ENVIRONMENT.name, ())
+    originals = [*tables.identifiers, *environment_identifiers(opened)]
+    targets = release_targets(run, masked, originals)
     release = _release(run, results, tables, privacy, run_info)
     report: dict[str, Any] = {"masking": masking_report(masked, targets)}
     report |= {} if tables.report is None else {"tables": tables.report}
+    report |= {"environments": environment_privacy(run, opened)} if opened else {}
     last = run.runtime.release_before(run.recipe)
     release = with_changes(replace(release, privacy_report=report), last)
     guard = partial(guard_release, candidates=release.candidates, targets=targets)
@@ -122,7 +134,9 @@ def _release(
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=dict(read_pool(outputs.get("package", ())).fixtures).__getitem__,
+        fixture_file=fixture_files(
+            [part for stage in FILES for part in outputs.get(stage, ())]
+        ).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
         ledger_tables=LedgerTables(
@@ -137,9 +151,11 @@ def _release(
             **selected,
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
             "questions": questions_report(outputs.get("questions", ()), phrased) or None,
+            "analytics": analytics_report(outputs.get(ANALYTICS.name, ())),
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
+        private_files=private_files(run, outputs.get(ANALYTICS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
     )

@@ -11,7 +11,7 @@ from construction.analytics.contracts import AnalyticTask
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.milestones import reference_steps
 from data.atomic import PRIVATE_FILE, write_bytes
-from data.canonical import canonical_json
+from data.canonical import canonical_json, file_digest
 from data.contracts import (
     Budget,
     Candidate,
@@ -25,6 +25,11 @@ from data.contracts import (
 
 TASKS, GOLD = "tasks.jsonl", "gold.jsonl"
 FAMILY = "data_reporting"
+_MEDIA = {
+    ".csv": "text/csv",
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+}
 _PUBLIC = ("task_id", "category", "difficulty", "difficulty_rule", "language")
 
 
@@ -53,6 +58,21 @@ def prompt_of(task: AnalyticTask) -> str:
     return f"{task.question}\n\n{task.guidelines}"
 
 
+def fixtures_of(folder: Path, environment: str) -> list[Fixture]:
+    """The files of a variant as inputs of tasks: the same for all of them."""
+    return [
+        Fixture(
+            path=path.relative_to(folder).as_posix(),
+            sha256=file_digest(path),
+            bytes=path.stat().st_size,
+            media_type=_MEDIA.get(path.suffix, "text/plain"),
+            environment=environment,
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+
+
 def candidate_of(
     task: AnalyticTask,
     declaration: Declaration,
@@ -78,7 +98,7 @@ def candidate_of(
         fixtures=tuple(fixtures),
         budget=Budget(turns=60, seconds=1200),
         answers=task.answers,
-        steps=reference_steps(task.program),
+        steps=reference_steps(task.program, task.parts),
         milestones=task.milestones,
         evidence=Evidence(retrieval=True, accuracy=True),
         provenance=Provenance(

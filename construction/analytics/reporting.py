@@ -30,5 +30,6 @@ def report_of(minted: Minted) -> dict[str, Any]:
         "languages": dict(sorted(Counter(task.language for task in tasks).items())),
         "noise": dict(sorted(Counter(kind for task in tasks for kind in task.noise).items())),
         "noisy_share": round(len(bitten) / len(tasks), 4) if tasks else 0.0,
+        "noise_quota": minted.quota.report(),
         "guessers": minted.guesser.report(),
     }

@@ -45,6 +45,11 @@ class ReleasedTasks:
     private: Path | None
     private_sums: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def public(self) -> Path:
+        """The folder of the public half."""
+        return self.tables.parent
+
     def grading(self, task_id: str) -> dict[str, Any]:
         """The task with its grader-only fields, as JSON.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from construction.analytics.contracts import STAGE as ANALYTICS
 from construction.grading.gate import GATE, SECTION
 from construction.grading.preflight import UNIT, PreflightJob, preflight_shard
 from construction.statements.database import DATABASE
@@ -15,15 +16,16 @@ from data.stages import Shard, Stage, Unit
 from flows.run import Work
 from flows.stages.questions import STATEMENTS
 
-POOL_PARTS = ("leak-check", "question_phrasing")  # the last stage of each lane with candidates
-_FILES = "package"
+# The last stage of each lane with candidates, and the stages that hold their input files.
+POOL_PARTS = ("leak-check", "question_phrasing", ANALYTICS)
+FILES = ("package", ANALYTICS)
 _SHARD_SIZE = 200  # candidates
 
 
 def _shards(work: Work) -> list[Shard]:
     """Candidates in the order of their ids, some to a shard."""
     rows = pool_rows([part for stage in POOL_PARTS for part in work.folders(stage)])
-    files = fixture_files(work.folders(_FILES))
+    files = fixture_files([part for stage in FILES for part in work.folders(stage)])
     statements = work.folders(STATEMENTS.name)
     database = statements[0] / DATABASE if statements else None
     made_from = [content_digest(folder) for folder in statements]
@@ -43,6 +45,6 @@ PREFLIGHT = Stage(
     meaning=GATE.meaning,
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=(SECTION,),
-    reads=(*POOL_PARTS, _FILES, STATEMENTS.name),
+    reads=(*dict.fromkeys((*POOL_PARTS, *FILES)), STATEMENTS.name),
     shards=_shards,
 )

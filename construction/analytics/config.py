@@ -1,0 +1,32 @@
+"""Settings of the analytics lane in a build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from construction.analytics.environment.declaration import IGNORABLE, Noise
+from data.contracts import Share, StageConfig
+
+Variant = Literal["raw", "cleaned", "guided"]
+
+
+def _ignorable(noise: Noise) -> Noise:
+    if noise not in IGNORABLE:
+        raise ValueError(f"found {noise}; expected one of {', '.join(IGNORABLE)}")
+    return noise
+
+
+class AnalyticsRecipe(StageConfig):
+    """Which variant agents get, and how many tasks must depend on its noise.
+
+    `noisy`: the least share of tasks whose answer some noise changes if it is ignored; `noise`: the
+    least share per kind. Candidates that would make the shares unreachable are rejected, so a set
+    is rather short than short of noise.
+    """
+
+    variant: Variant = "raw"
+    noisy: Share = 0.3
+    noise: Mapping[Annotated[Noise, Field()], Share] = Field(default_factory=dict)
